@@ -1,0 +1,327 @@
+//! Time, chance, disks and waiting are handed in: below `server` nobody else asks the system, so a seed replays a
+//! failure.
+//!
+//! The engine is plain synchronous code and waits in one function only, [`Environment::wait`]. No latch, pin or
+//! epoch guard is held across it. What a wait does is the environment's choice: threads park, a simulation lets its
+//! scheduler pick who goes on.
+
+use crate::device::Device;
+use crate::id::Micros;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Arc, Condvar, Mutex, lock};
+
+/// Everything the engine asks of the world around it.
+#[derive(Clone)]
+pub struct Environment {
+    /// Where files live.
+    pub device: Arc<dyn Device>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Who runs, and who waits.
+    pub scheduler: Arc<dyn Scheduler>,
+    /// Where every random choice of the engine comes from.
+    pub seed: u64,
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Environment").field("seed", &self.seed).finish_non_exhaustive()
+    }
+}
+
+/// The time.
+pub trait Clock: Send + Sync {
+    /// Monotonic time, since an arbitrary start.
+    fn now(&self) -> Micros;
+    /// Wall-clock time: microseconds since 2000-01-01 00:00:00 UTC, PostgreSQL's epoch.
+    fn wall(&self) -> i64;
+}
+
+/// Who runs and who waits.
+pub trait Scheduler: Send + Sync {
+    /// Lets the calling thread rest until [`Scheduler::unpark`] is called for `cell` or the span `timeout` has passed.
+    /// It may return early for no reason; an `unpark` that came before is not lost.
+    fn park(&self, event: WaitEvent, cell: &WaitCell, timeout: Option<Micros>);
+    /// Lets the thread that rests on `cell` go on, now or when it next parks.
+    fn unpark(&self, cell: &WaitCell);
+    /// Starts a background thread. It ends when its own owner tells it to.
+    fn spawn(&self, name: &'static str, body: Box<dyn FnOnce() + Send>) -> Box<dyn Joinable>;
+    /// The slot of the worker that is running: the index of "per worker" structures, below [`Scheduler::slots`].
+    /// A transaction may take on one slot and give back on another.
+    fn slot(&self) -> usize;
+    /// How many slots there are.
+    fn slots(&self) -> usize;
+    /// A point at which a simulation may let another thread run; nothing in production.
+    fn yield_point(&self) {}
+}
+
+/// A background thread that can be waited for.
+pub trait Joinable: Send {
+    /// Waits for its end. A panic of the thread is passed on.
+    fn join(self: Box<Self>);
+}
+
+/// What somebody waits for, under PostgreSQL's names (`pg_stat_activity.wait_event`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum WaitEvent {
+    /// A row lock held by another transaction.
+    Tuple = 1,
+    /// A table lock.
+    Relation,
+    /// Another transaction's end.
+    TransactionId,
+    /// An advisory lock.
+    Advisory,
+    /// Log durability.
+    WalSync,
+    /// Room in the log ring.
+    WalBuffer,
+    /// Log space, to be freed by a checkpoint.
+    WalSpace,
+    /// A page on its way in or out.
+    BufferIo,
+    /// A free frame.
+    BufferFree,
+    /// The visible watermark.
+    Watermark,
+    /// Room for versions or late commits.
+    VersionSpace,
+    /// The next round of a background thread.
+    Background,
+}
+
+/// Where one thread rests. Notified exactly when `state` says so; parking is the scheduler's business.
+#[derive(Debug, Default)]
+pub struct WaitCell {
+    /// 1 once notified, 0 again when the waiter has seen it.
+    notified: AtomicU32,
+    /// For schedulers that park on a condition variable.
+    parker: (Mutex<bool>, Condvar),
+    /// For schedulers that keep a number of their own with the cell.
+    tag: AtomicU64,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Somebody called [`Environment::wake`].
+    Notified,
+    /// The deadline passed.
+    TimedOut,
+    /// The waiter's [`Cancel`] was raised.
+    Cancelled,
+}
+
+impl WaitCell {
+    /// A cell that nobody waits on.
+    #[must_use]
+    pub fn new() -> WaitCell {
+        WaitCell::default()
+    }
+
+    /// The scheduler's own number for this cell.
+    pub fn tag(&self) -> &AtomicU64 {
+        &self.tag
+    }
+
+    /// Blocks the calling thread until [`WaitCell::release_thread`], or for `timeout`.
+    pub fn block_thread(&self, timeout: Option<std::time::Duration>) {
+        let mut released = lock(&self.parker.0);
+        if !*released {
+            released = match timeout {
+                None => {
+                    self.parker.1.wait(released).unwrap_or_else(std::sync::PoisonError::into_inner)
+                }
+                Some(span) => {
+                    self.parker
+                        .1
+                        .wait_timeout(released, span)
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .0
+                }
+            };
+        }
+        *released = false;
+    }
+
+    /// Lets the thread in [`WaitCell::block_thread`] go on, or the next one pass.
+    pub fn release_thread(&self) {
+        *lock(&self.parker.0) = true;
+        self.parker.1.notify_one();
+    }
+}
+
+/// A request to stop, raised from outside: a cancel message, a timeout, the end of the server.
+///
+/// Cheap to ask in an inner loop; a waiter registers its cell, so that raising it also wakes.
+#[derive(Debug, Default)]
+pub struct Cancel {
+    /// Why: 0 while nobody asked; the meaning of other values is the owner's.
+    reason: AtomicU32,
+    waiting: Mutex<Option<Arc<WaitCell>>>,
+}
+
+impl Cancel {
+    /// Not yet asked for.
+    #[must_use]
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// The reason given, if any.
+    pub fn requested(&self) -> Option<u32> {
+        match self.reason.load(Ordering::Relaxed) {
+            0 => None,
+            reason => Some(reason),
+        }
+    }
+
+    /// Takes the request back: the statement it was meant for has ended.
+    pub fn clear(&self) {
+        self.reason.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Environment {
+    /// Waits until `cell` is notified, `deadline` passes or `cancel` is raised: the engine's only wait.
+    pub fn wait(
+        &self,
+        event: WaitEvent,
+        cell: &Arc<WaitCell>,
+        deadline: Option<Micros>,
+        cancel: Option<&Cancel>,
+    ) -> Woken {
+        if let Some(cancel) = cancel {
+            *lock(&cancel.waiting) = Some(Arc::clone(cell));
+        }
+        let woken = loop {
+            // Acquire: pairs with Release in `wake`; what the waker did before is ours.
+            if cell.notified.swap(0, Ordering::Acquire) == 1 {
+                break Woken::Notified;
+            }
+            if cancel.is_some_and(|cancel| cancel.requested().is_some()) {
+                break Woken::Cancelled;
+            }
+            let timeout = match deadline {
+                None => None,
+                Some(deadline) => match deadline.0.checked_sub(self.clock.now().0) {
+                    None | Some(0) => break Woken::TimedOut,
+                    Some(left) => Some(Micros(left)),
+                },
+            };
+            self.scheduler.park(event, cell, timeout);
+        };
+        if let Some(cancel) = cancel {
+            *lock(&cancel.waiting) = None;
+        }
+        woken
+    }
+
+    /// Ends the wait on `cell`, now or when it begins.
+    pub fn wake(&self, cell: &WaitCell) {
+        // Release: pairs with Acquire in `wait`.
+        cell.notified.store(1, Ordering::Release);
+        self.scheduler.unpark(cell);
+    }
+
+    /// Raises `cancel` for `reason` (not zero) and wakes who waits under it.
+    pub fn raise(&self, cancel: &Cancel, reason: u32) {
+        assert_ne!(reason, 0, "zero means that nobody asked");
+        let waiting = lock(&cancel.waiting);
+        cancel.reason.store(reason, Ordering::Relaxed);
+        if let Some(cell) = waiting.as_deref() {
+            self.scheduler.unpark(cell);
+        }
+    }
+}
+
+/// Threads of the operating system, which park on the cell.
+#[derive(Debug)]
+pub struct Threads {
+    slots: usize,
+}
+
+/// The system's clocks.
+#[derive(Debug)]
+pub struct SystemClock {
+    start: std::time::Instant,
+}
+
+impl Threads {
+    /// A scheduler whose threads share `slots` worker slots.
+    #[must_use]
+    pub fn new(slots: usize) -> Threads {
+        assert!(slots > 0, "somebody has to run");
+        Threads { slots }
+    }
+}
+
+impl SystemClock {
+    /// A clock whose monotonic time begins now.
+    #[must_use]
+    pub fn new() -> SystemClock {
+        SystemClock { start: std::time::Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        SystemClock::new()
+    }
+}
+
+/// Seconds from the Unix epoch to PostgreSQL's, 2000-01-01.
+const POSTGRES_EPOCH_SECONDS: u64 = 946_684_800;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Micros {
+        Micros(self.start.elapsed().as_micros() as u64)
+    }
+
+    fn wall(&self) -> i64 {
+        let epoch = std::time::UNIX_EPOCH + std::time::Duration::from_secs(POSTGRES_EPOCH_SECONDS);
+        match std::time::SystemTime::now().duration_since(epoch) {
+            Ok(since) => since.as_micros() as i64,
+            Err(before) => -(before.duration().as_micros() as i64),
+        }
+    }
+}
+
+thread_local! {
+    static SLOT: usize = {
+        static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
+
+impl Scheduler for Threads {
+    fn park(&self, _event: WaitEvent, cell: &WaitCell, timeout: Option<Micros>) {
+        cell.block_thread(timeout.map(|span| std::time::Duration::from_micros(span.0)));
+    }
+
+    fn unpark(&self, cell: &WaitCell) {
+        cell.release_thread();
+    }
+
+    fn spawn(&self, name: &'static str, body: Box<dyn FnOnce() + Send>) -> Box<dyn Joinable> {
+        struct Thread(std::thread::JoinHandle<()>);
+        impl Joinable for Thread {
+            fn join(self: Box<Self>) {
+                if let Err(panic) = self.0.join() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
+        let builder = std::thread::Builder::new().name(name.to_owned());
+        Box::new(Thread(builder.spawn(body).expect("the system has a thread for background work")))
+    }
+
+    fn slot(&self) -> usize {
+        SLOT.with(|slot| slot % self.slots)
+    }
+
+    fn slots(&self) -> usize {
+        self.slots
+    }
+}

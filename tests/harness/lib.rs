@@ -1,0 +1,1 @@
+//! What every suite needs: servers under test, and what to compare them with.

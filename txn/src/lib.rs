@@ -1,0 +1,28 @@
+//! The transaction component: timestamps, record table, locks, commit. It has never heard of a page, a type or SQL.
+//!
+//! Paper: Levandoski et al., *Deuteronomy*, CIDR 2015 (the TC half); Johnson et al., *Shore-MT*, EDBT 2009 (locks);
+//! Yu et al., *Staring into the Abyss*, VLDB 2014 (schemes).
+//!
+//! The one rule: log first, then apply. A transaction keeps its writes to itself; commit claims one log record, whose
+//! LSN is the commit's timestamp, and only then changes trees. What is told to a user is durable, and so is
+//! everything it was derived from.
+
+pub mod error;
+pub mod id;
+pub mod lock;
+pub mod manager;
+pub mod transaction;
+pub mod wait;
+
+pub use error::{Error, Result};
+pub use id::{CommandId, Isolation, TableId, TxnId};
+pub use lock::{RowLock, TableLock, WaitPolicy};
+pub use manager::{Manager, Options};
+pub use storage::{
+    Cancel, Change, Clock, DataComponent, Device, Direction, Environment, File, Log, LogInsert,
+    Lsn, Micros, RecordBuffer, Scheduler, Tree, TreeId, WaitCell, WaitEvent, Woken,
+};
+pub use transaction::{
+    Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,
+};
+pub use wait::SessionWait;
