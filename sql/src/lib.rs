@@ -1,1 +1,25 @@
-//! sql
+//! SQL as PostgreSQL 15 speaks it: parse, bind, plan, compile, execute. It has never heard of a socket, a lock table
+//! or a page.
+//!
+//! What it promises: a statement answers as PostgreSQL 15 answers it (rows, types, names, tags, SQLSTATEs, messages),
+//! or with 0A000 and the name of what is missing. `docs/differences.md` lists what is kept different on purpose.
+//!
+//! The order of the modules is the order of a statement's life; a module uses only those above it:
+//! `types`, `tuple`, `catalog`, `settings`, `parse`, `bind`, `plan`, `compile`, `exec`, `session`, `engine`.
+
+pub mod bind;
+pub mod catalog;
+pub mod engine;
+pub mod error;
+pub mod exec;
+pub mod plan;
+pub mod session;
+pub mod settings;
+pub mod sqlstate;
+pub mod types;
+
+pub use engine::{Connect, Engine, EngineOptions, RoleLogin};
+pub use error::{Notice, Severity, SqlError};
+pub use exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+pub use session::{Bind, Format, Progress, Session, StatementDescription, TransactionStatus};
+pub use txn::{Environment, Lsn, SessionWait};

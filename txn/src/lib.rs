@@ -14,13 +14,14 @@ pub mod manager;
 pub mod transaction;
 pub mod wait;
 
-pub use error::{Error, Result};
+pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
 pub use id::{CommandId, Isolation, TableId, TxnId};
 pub use lock::{RowLock, TableLock, WaitPolicy};
 pub use manager::{Manager, Options};
 pub use storage::{
-    Cancel, Change, Clock, DataComponent, Device, Direction, Environment, File, Log, LogInsert,
-    Lsn, Micros, RecordBuffer, Scheduler, Tree, TreeId, WaitCell, WaitEvent, Woken,
+    Cancel, Change, Clock, DataComponent, Device, Direction, Environment, Error as StorageError,
+    File, Log, LogInsert, Lsn, Micros, RecordBuffer, Scheduler, Tree, TreeId, WaitCell, WaitEvent,
+    Woken,
 };
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,

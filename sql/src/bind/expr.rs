@@ -1,0 +1,319 @@
+//! Typed expressions: what the binder makes, the planner rewrites and the compiler turns into a program.
+//!
+//! Everything is resolved: a function or operator is its `pg_proc` OID, a cast is a function, a relabelling or a way
+//! through text, a column is a position. Nothing in here looks at a name again.
+
+use crate::plan::logical::{Query, SortKey};
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+
+/// A typed expression.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// A constant.
+    Constant(Literal, SqlType),
+    /// Column `column` of the input row, of the query `level` steps out (0: this query's own).
+    ///
+    /// Within a query block columns are numbered over its FROM list from left to right; after GROUP BY, over its
+    /// [`crate::plan::logical::Node::Aggregate`] output. The plan node that an expression stands in defines its input row.
+    Column {
+        /// Steps out.
+        level: u16,
+        /// Position in that row.
+        column: u32,
+        /// Its type.
+        ty: SqlType,
+    },
+    /// `$n`, from 0.
+    Parameter(u32, SqlType),
+    /// A function or operator of `pg_proc`.
+    Call {
+        /// Its OID.
+        function: Oid,
+        /// Its arguments, already of its argument types. A VARIADIC's are one array unless the function takes "any".
+        arguments: Vec<Expr>,
+        /// Its result.
+        ty: SqlType,
+        /// Where in the query text an error points: characters, from 1; 0 is nowhere.
+        position: u32,
+    },
+    /// AND of two or more.
+    And(Vec<Expr>),
+    /// OR of two or more.
+    Or(Vec<Expr>),
+    /// NOT.
+    Not(Box<Expr>),
+    /// IS [NOT] NULL.
+    IsNull {
+        /// Of what.
+        operand: Box<Expr>,
+        /// IS NOT NULL.
+        negated: bool,
+    },
+    /// IS [NOT] TRUE, FALSE, UNKNOWN: `test` is the value asked for, none is UNKNOWN.
+    IsBool {
+        /// Of what.
+        operand: Box<Expr>,
+        /// TRUE, FALSE or UNKNOWN.
+        test: Option<bool>,
+        /// NOT.
+        negated: bool,
+    },
+    /// IS [NOT] DISTINCT FROM: the equality function decides where neither is NULL.
+    IsDistinct {
+        /// Left.
+        left: Box<Expr>,
+        /// Right.
+        right: Box<Expr>,
+        /// The `=` function for both.
+        equals: Oid,
+        /// NOT.
+        negated: bool,
+    },
+    /// CASE: a simple CASE has been made a searched one.
+    Case {
+        /// WHEN condition THEN result.
+        branches: Vec<(Expr, Expr)>,
+        /// ELSE.
+        otherwise: Option<Box<Expr>>,
+        /// The common type.
+        ty: SqlType,
+    },
+    /// COALESCE.
+    Coalesce(Vec<Expr>, SqlType),
+    /// NULLIF: NULL if `equals(left, right)`.
+    NullIf {
+        /// Left, and the result.
+        left: Box<Expr>,
+        /// Right.
+        right: Box<Expr>,
+        /// The `=` function.
+        equals: Oid,
+        /// The type of left.
+        ty: SqlType,
+    },
+    /// GREATEST or LEAST by the default ordering of `ty`.
+    Extreme {
+        /// Arguments.
+        arguments: Vec<Expr>,
+        /// GREATEST.
+        greatest: bool,
+        /// The common type.
+        ty: SqlType,
+    },
+    /// A cast between types that are held alike (`pg_cast.castmethod` b, or a change of typmod that needs no work).
+    Relabel(Box<Expr>, SqlType),
+    /// A cast through the text form (`castmethod` i, and every cast of an unknown literal that is not constant).
+    ViaText(Box<Expr>, SqlType),
+    /// A cast of an array, element by element: `element` casts its `Column { level: 0, column: 0 }`.
+    ArrayCast {
+        /// The array.
+        operand: Box<Expr>,
+        /// The cast of one element.
+        element: Box<Expr>,
+        /// The array type.
+        ty: SqlType,
+    },
+    /// `ARRAY[...]`.
+    Array {
+        /// Elements of the element type, or arrays of the same type for more dimensions.
+        elements: Vec<Expr>,
+        /// The array type.
+        ty: SqlType,
+    },
+    /// `a[i]`, `a[i][j]`, `a[l:u]`.
+    Subscript {
+        /// The array (int2vector and oidvector too).
+        operand: Box<Expr>,
+        /// Per dimension: lower and upper bound for a slice, else only `.1`.
+        indices: Vec<(Option<Expr>, Option<Expr>)>,
+        /// Whether any index is a slice.
+        slice: bool,
+        /// The element type, or the array's for a slice.
+        ty: SqlType,
+    },
+    /// `left op ANY (array)` and `ALL`; IN with a list is this too, or an OR.
+    ScalarArray {
+        /// Left.
+        left: Box<Expr>,
+        /// The boolean function of the operator.
+        function: Oid,
+        /// The array.
+        array: Box<Expr>,
+        /// ANY or ALL.
+        quantifier: Quantifier,
+    },
+    /// `ROW(...)`.
+    Row(Vec<Expr>, SqlType),
+    /// A field of a composite value.
+    Field {
+        /// The value.
+        operand: Box<Expr>,
+        /// Which, from 0.
+        field: u32,
+        /// Its type.
+        ty: SqlType,
+    },
+    /// A subquery. Inside it, this query's columns are one level further out.
+    Subquery {
+        /// What is asked of it.
+        kind: SubqueryKind,
+        /// The query.
+        query: Arc<Query>,
+        /// The result.
+        ty: SqlType,
+    },
+    /// `nextval` and the like have functions of their own; DEFAULT in VALUES is replaced by the binder. This is the
+    /// value of the column that a generated or CHECK expression names, and stays a `Column`.
+    CurrentValue(CurrentValue, SqlType),
+}
+
+/// A keyword that is a value: the session or the transaction knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurrentValue {
+    /// CURRENT_DATE.
+    Date,
+    /// CURRENT_TIME, with a precision.
+    Time(Option<u8>),
+    /// CURRENT_TIMESTAMP.
+    Timestamp(Option<u8>),
+    /// LOCALTIME.
+    LocalTime(Option<u8>),
+    /// LOCALTIMESTAMP.
+    LocalTimestamp(Option<u8>),
+    /// CURRENT_USER, CURRENT_ROLE, USER.
+    User,
+    /// SESSION_USER.
+    SessionUser,
+    /// CURRENT_CATALOG.
+    Catalog,
+    /// CURRENT_SCHEMA.
+    Schema,
+}
+
+/// A constant's value, owned by the plan. The by-reference ones are in the stored form of their [`crate::types::Datum`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// NULL.
+    Null,
+    /// bool.
+    Bool(bool),
+    /// int2.
+    Int2(i16),
+    /// int4.
+    Int4(i32),
+    /// int8.
+    Int8(i64),
+    /// oid, reg*.
+    Oid(u32),
+    /// float4.
+    Float4(f32),
+    /// float8.
+    Float8(f64),
+    /// "char".
+    Char(u8),
+    /// Text-like.
+    Text(Arc<str>),
+    /// numeric.
+    Numeric(Arc<[u8]>),
+    /// bytea.
+    Bytea(Arc<[u8]>),
+    /// date.
+    Date(i32),
+    /// time.
+    Time(i64),
+    /// timestamp.
+    Timestamp(i64),
+    /// timestamptz.
+    TimestampTz(i64),
+    /// interval.
+    Interval(crate::types::Interval),
+    /// An array.
+    Array(Arc<[u8]>),
+    /// A row.
+    Record(Arc<[u8]>),
+    /// uuid.
+    Uuid([u8; 16]),
+    /// jsonb.
+    Jsonb(Arc<[u8]>),
+}
+
+/// ANY or ALL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// ANY, SOME, IN.
+    Any,
+    /// ALL, NOT IN.
+    All,
+}
+
+/// What is asked of a subquery.
+#[derive(Clone, Debug)]
+pub enum SubqueryKind {
+    /// Its one value; 21000 if it has more than one row.
+    Scalar,
+    /// Whether it has a row.
+    Exists,
+    /// `ARRAY(SELECT ...)`.
+    Array,
+    /// `left op ANY (SELECT ...)`, `IN`, `ALL`: `test` is a boolean expression whose input row is the subquery's
+    /// output (level 0); the outer query's columns are at level 1.
+    Quantified {
+        /// The comparison.
+        test: Box<Expr>,
+        /// ANY or ALL.
+        quantifier: Quantifier,
+    },
+}
+
+/// A call of an aggregate in an Aggregate node.
+#[derive(Clone, Debug)]
+pub struct AggregateCall {
+    /// Its `pg_proc` OID.
+    pub function: Oid,
+    /// Arguments over the node's input row; empty for `count(*)`.
+    pub arguments: Vec<Expr>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY within the call.
+    pub order_by: Vec<SortKey>,
+    /// FILTER (WHERE ...).
+    pub filter: Option<Expr>,
+    /// Its result.
+    pub ty: SqlType,
+}
+
+impl Expr {
+    /// The expression's type.
+    #[must_use]
+    pub fn ty(&self) -> SqlType {
+        /// bool's OID.
+        const BOOL: SqlType = SqlType::plain(16);
+        match self {
+            Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::IsNull { .. }
+            | Expr::IsBool { .. }
+            | Expr::IsDistinct { .. }
+            | Expr::ScalarArray { .. } => BOOL,
+            Expr::Constant(_, ty)
+            | Expr::Column { ty, .. }
+            | Expr::Parameter(_, ty)
+            | Expr::Call { ty, .. }
+            | Expr::Case { ty, .. }
+            | Expr::Coalesce(_, ty)
+            | Expr::NullIf { ty, .. }
+            | Expr::Extreme { ty, .. }
+            | Expr::Relabel(_, ty)
+            | Expr::ViaText(_, ty)
+            | Expr::ArrayCast { ty, .. }
+            | Expr::Array { ty, .. }
+            | Expr::Subscript { ty, .. }
+            | Expr::Row(_, ty)
+            | Expr::Field { ty, .. }
+            | Expr::Subquery { ty, .. }
+            | Expr::CurrentValue(_, ty) => *ty,
+        }
+    }
+}

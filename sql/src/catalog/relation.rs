@@ -1,0 +1,179 @@
+//! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
+
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::{TableId, TreeId};
+
+/// A table, view, index-less system relation or sequence.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// Its `pg_class` row.
+    pub oid: Oid,
+    /// Its schema's OID and name.
+    pub schema: (Oid, Arc<str>),
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its owner's OID.
+    pub owner: Oid,
+    /// What it is.
+    pub kind: RelationKind,
+    /// Columns in `attnum` order, dropped ones too, so that `attnum` is the index + 1.
+    pub columns: Vec<Column>,
+    /// Indexes, the primary key's first.
+    pub indexes: Vec<Index>,
+    /// CHECK and FOREIGN KEY constraints on it; keys stand in `indexes`.
+    pub constraints: Vec<Constraint>,
+    /// Foreign keys of other tables that refer to it: (that table, index in its `constraints`).
+    pub referenced_by: Vec<(Oid, usize)>,
+    /// What table locks stand on.
+    pub lock: TableId,
+    /// `reltuples`: rows at the last ANALYZE, or an estimate; -1 if never.
+    pub row_estimate: f64,
+    /// WITH (...) options as given: `fillfactor=90`.
+    pub options: Vec<(String, String)>,
+    /// `relpersistence`: `p`, `u` or `t`.
+    pub persistence: char,
+}
+
+/// What a relation is, and where its rows are.
+#[derive(Clone, Debug)]
+pub enum RelationKind {
+    /// A table: its rows are in the primary key's tree, or under a hidden row id.
+    Table {
+        /// The tree that holds the rows.
+        tree: TreeId,
+        /// The columns (by index) that are the key of that tree; empty: a hidden row id (8 bytes, big-endian).
+        key: Vec<usize>,
+        /// The companion tree for long values.
+        long_values: TreeId,
+    },
+    /// A relation of `pg_catalog` or `information_schema` that is served from the snapshot.
+    System,
+    /// A view: its query's text.
+    View {
+        /// As `pg_get_viewdef` and the binder read it.
+        query: Arc<str>,
+    },
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: SqlType,
+    /// Its collation's OID; 0 where its type has none.
+    pub collation: Oid,
+    /// NOT NULL.
+    pub not_null: bool,
+    /// DEFAULT or GENERATED expression, as SQL text that binds with no relation (or, generated, this one) in scope.
+    pub default: Option<Arc<str>>,
+    /// The value, in its type's stored form, of rows that are older than the column (ADD COLUMN with a constant).
+    pub missing: Option<Arc<[u8]>>,
+    /// DROP COLUMN: it keeps its place, without a name.
+    pub dropped: bool,
+}
+
+/// An index.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Its `pg_class` row.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its key columns in order.
+    pub columns: Vec<IndexColumn>,
+    /// Its records; for a primary key the table's own tree.
+    pub tree: TreeId,
+    /// UNIQUE.
+    pub unique: bool,
+    /// It is the PRIMARY KEY's, whose tree holds the rows.
+    pub primary: bool,
+    /// The constraint it stands for (`pg_constraint` row and name), if it was made by one.
+    pub constraint: Option<(Oid, Arc<str>)>,
+}
+
+/// A key column of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexColumn {
+    /// The column, by index.
+    pub column: usize,
+    /// DESC.
+    pub descending: bool,
+    /// NULLS FIRST.
+    pub nulls_first: bool,
+}
+
+/// A constraint that is not an index's.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// Its `pg_constraint` row.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it demands.
+    pub kind: ConstraintKind,
+    /// Whether rows that were there before it have been checked (NOT VALID).
+    pub validated: bool,
+}
+
+/// What a constraint demands.
+#[derive(Clone, Debug)]
+pub enum ConstraintKind {
+    /// CHECK: an expression over this relation, as SQL text.
+    Check(Arc<str>),
+    /// FOREIGN KEY.
+    ForeignKey(ForeignKey),
+}
+
+/// A foreign key.
+#[derive(Clone, Debug)]
+pub struct ForeignKey {
+    /// The referencing columns, by index.
+    pub columns: Vec<usize>,
+    /// The referenced relation.
+    pub references: Oid,
+    /// The referenced columns, by index there.
+    pub referenced: Vec<usize>,
+    /// The unique index there.
+    pub index: Oid,
+    /// MATCH.
+    pub match_type: MatchType,
+    /// ON UPDATE.
+    pub on_update: Action,
+    /// ON DELETE.
+    pub on_delete: Action,
+}
+
+/// MATCH of a foreign key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchType {
+    /// Any NULL passes.
+    Simple,
+    /// All NULL, or none.
+    Full,
+}
+
+/// What a foreign key does when its parent goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// NO ACTION: checked at the statement's end.
+    NoAction,
+    /// RESTRICT: checked at once.
+    Restrict,
+    /// CASCADE.
+    Cascade,
+    /// SET NULL.
+    SetNull,
+    /// SET DEFAULT.
+    SetDefault,
+}
+
+impl Relation {
+    /// The live column called `name`, by index.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| !column.dropped && &*column.name == name)
+    }
+}

@@ -1,0 +1,305 @@
+//! Errors and notices as a user sees them: PostgreSQL's fields, PostgreSQL's words.
+//!
+//! The SQLSTATE of every error of the engine below is chosen here, once, by a match without a wildcard.
+
+use crate::sqlstate::SqlState;
+
+/// The result of everything in this crate that a user's statement can make fail.
+pub type Result<T> = std::result::Result<T, SqlError>;
+
+/// How bad it is, in PostgreSQL's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Severity {
+    /// The statement ends.
+    Error,
+    /// The session ends.
+    Fatal,
+    /// The server ends.
+    Panic,
+    /// WARNING.
+    Warning,
+    /// NOTICE.
+    Notice,
+    /// INFO.
+    Info,
+    /// LOG.
+    Log,
+    /// DEBUG.
+    Debug,
+}
+
+impl Severity {
+    /// The word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "ERROR",
+            Severity::Fatal => "FATAL",
+            Severity::Panic => "PANIC",
+            Severity::Warning => "WARNING",
+            Severity::Notice => "NOTICE",
+            Severity::Info => "INFO",
+            Severity::Log => "LOG",
+            Severity::Debug => "DEBUG",
+        }
+    }
+}
+
+/// A notice has the fields of an error.
+pub type Notice = SqlError;
+
+/// An error or notice with the fields of the protocol's ErrorResponse (manual, section 55.8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlError(Box<Fields>);
+
+/// The fields of an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fields {
+    /// S and V.
+    pub severity: Severity,
+    /// C.
+    pub state: SqlState,
+    /// M.
+    pub message: String,
+    /// D.
+    pub detail: Option<String>,
+    /// H.
+    pub hint: Option<String>,
+    /// P: characters, from 1, in the query text.
+    pub position: Option<u32>,
+    /// W.
+    pub context: Option<String>,
+    /// s.
+    pub schema: Option<String>,
+    /// t.
+    pub table: Option<String>,
+    /// c.
+    pub column: Option<String>,
+    /// d.
+    pub data_type: Option<String>,
+    /// n.
+    pub constraint: Option<String>,
+}
+
+impl SqlError {
+    /// An ERROR.
+    #[must_use]
+    pub fn new(state: SqlState, message: impl Into<String>) -> SqlError {
+        SqlError(Box::new(Fields {
+            severity: Severity::Error,
+            state,
+            message: message.into(),
+            detail: None,
+            hint: None,
+            position: None,
+            context: None,
+            schema: None,
+            table: None,
+            column: None,
+            data_type: None,
+            constraint: None,
+        }))
+    }
+
+    /// 0A000: PostgreSQL has it, Atoll does not yet. `what` names it: "partitioned tables are not supported".
+    #[must_use]
+    pub fn unsupported(what: impl std::fmt::Display) -> SqlError {
+        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("{what} not supported by Atoll yet"))
+    }
+
+    /// A NOTICE.
+    #[must_use]
+    pub fn notice(message: impl Into<String>) -> Notice {
+        SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message).severity(Severity::Notice)
+    }
+
+    /// A WARNING.
+    #[must_use]
+    pub fn warning(state: SqlState, message: impl Into<String>) -> Notice {
+        SqlError::new(state, message).severity(Severity::Warning)
+    }
+
+    /// The same with another severity.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> SqlError {
+        self.0.severity = severity;
+        self
+    }
+
+    /// With a DETAIL.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> SqlError {
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// With a HINT.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> SqlError {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// At a place in the query text: characters, from 1. A place already known stays.
+    #[must_use]
+    pub fn at(mut self, position: u32) -> SqlError {
+        self.0.position.get_or_insert(position);
+        self
+    }
+
+    /// With a CONTEXT.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<String>) -> SqlError {
+        self.0.context = Some(context.into());
+        self
+    }
+
+    /// About a table.
+    #[must_use]
+    pub fn table(mut self, schema: impl Into<String>, table: impl Into<String>) -> SqlError {
+        self.0.schema = Some(schema.into());
+        self.0.table = Some(table.into());
+        self
+    }
+
+    /// About a column.
+    #[must_use]
+    pub fn column(mut self, column: impl Into<String>) -> SqlError {
+        self.0.column = Some(column.into());
+        self
+    }
+
+    /// About a constraint.
+    #[must_use]
+    pub fn constraint(mut self, constraint: impl Into<String>) -> SqlError {
+        self.0.constraint = Some(constraint.into());
+        self
+    }
+
+    /// All fields.
+    #[must_use]
+    pub fn fields(&self) -> &Fields {
+        &self.0
+    }
+
+    /// The SQLSTATE.
+    #[must_use]
+    pub fn state(&self) -> SqlState {
+        self.0.state
+    }
+}
+
+impl std::fmt::Display for SqlError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {}", self.0.severity.word(), self.0.state, self.0.message)
+    }
+}
+
+impl std::error::Error for SqlError {}
+
+/// Why a session's [`txn::Cancel`] was raised.
+pub mod cancel {
+    /// A cancel request, or `pg_cancel_backend`.
+    pub const USER: u32 = 1;
+    /// `statement_timeout`.
+    pub const STATEMENT_TIMEOUT: u32 = 2;
+    /// `pg_terminate_backend`.
+    pub const TERMINATE: u32 = 3;
+    /// The server stops.
+    pub const SHUTDOWN: u32 = 4;
+    /// The client has gone.
+    pub const CLIENT_GONE: u32 = 5;
+    /// `idle_in_transaction_session_timeout`.
+    pub const IDLE_IN_TRANSACTION: u32 = 6;
+}
+
+impl From<txn::Error> for SqlError {
+    fn from(error: txn::Error) -> SqlError {
+        use txn::Error as E;
+        match error {
+            E::Conflict(kind) => SqlError::new(
+                SqlState::T_R_SERIALIZATION_FAILURE,
+                format!("could not serialize access due to {kind}"),
+            ),
+            E::Deadlock(edges) => {
+                let detail: Vec<String> = edges
+                    .iter()
+                    .map(|edge| {
+                        format!(
+                            "Process {} waits for {} on {}; blocked by process {}.",
+                            edge.waiter,
+                            edge.mode,
+                            match &edge.target {
+                                txn::LockTarget::Table(table) =>
+                                    format!("relation {}", table.0 & 0xFFFF_FFFF),
+                                txn::LockTarget::Row(..) => "tuple".to_owned(),
+                            },
+                            edge.holder
+                        )
+                    })
+                    .collect();
+                SqlError::new(SqlState::T_R_DEADLOCK_DETECTED, "deadlock detected")
+                    .detail(detail.join("\n"))
+                    .hint("See server log for query details.")
+            }
+            E::LockNotAvailable { timeout: true } => SqlError::new(
+                SqlState::LOCK_NOT_AVAILABLE,
+                "canceling statement due to lock timeout",
+            ),
+            E::LockNotAvailable { timeout: false } => {
+                SqlError::new(SqlState::LOCK_NOT_AVAILABLE, "could not obtain lock")
+            }
+            E::Cancelled(reason) => SqlError::cancelled(reason),
+            E::SnapshotTooOld => SqlError::new(SqlState::SNAPSHOT_TOO_OLD, "snapshot too old"),
+            E::OutOfMemory(what) => {
+                SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(what)
+            }
+            E::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl SqlError {
+    /// What a statement ends with whose session was asked to stop; reasons are those of [`cancel`].
+    #[must_use]
+    pub fn cancelled(reason: u32) -> SqlError {
+        match reason {
+            cancel::STATEMENT_TIMEOUT => SqlError::new(
+                SqlState::QUERY_CANCELED,
+                "canceling statement due to statement timeout",
+            ),
+            cancel::TERMINATE | cancel::SHUTDOWN => SqlError::new(
+                SqlState::ADMIN_SHUTDOWN,
+                "terminating connection due to administrator command",
+            )
+            .severity(Severity::Fatal),
+            cancel::CLIENT_GONE => {
+                SqlError::new(SqlState::CONNECTION_FAILURE, "connection to client lost")
+                    .severity(Severity::Fatal)
+            }
+            cancel::IDLE_IN_TRANSACTION => SqlError::new(
+                SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                "terminating connection due to idle-in-transaction timeout",
+            )
+            .severity(Severity::Fatal),
+            _ => SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"),
+        }
+    }
+}
+
+impl From<txn::StorageError> for SqlError {
+    fn from(error: txn::StorageError) -> SqlError {
+        use txn::StorageError as E;
+        let message = error.to_string();
+        match error {
+            E::Io(..) | E::Halted(_) => SqlError::new(SqlState::IO_ERROR, message),
+            E::Full(_) => SqlError::new(SqlState::DISK_FULL, message),
+            E::Corrupt(..) | E::CorruptLog(_) => SqlError::new(SqlState::DATA_CORRUPTED, message),
+            E::PoolExhausted => SqlError::new(SqlState::INSUFFICIENT_RESOURCES, message),
+            E::TooLarge { .. } => SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message),
+            E::NoTree(_) => SqlError::new(SqlState::INTERNAL_ERROR, message),
+            E::Cancelled => SqlError::cancelled(cancel::USER),
+            E::Refused(_) => SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Where rows go: columns are encoded straight into the connection's output buffer, no rows are kept between layers.
+
+use crate::error::Notice;
+use crate::types::{Datum, SqlType};
+use std::sync::Arc;
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// There is room for more.
+    Continue,
+    /// The row was taken, but the buffer is full: stop behind this row, run again later.
+    Pause,
+}
+
+/// A column of a result, as RowDescription tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDescription {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The table it comes from, 0 if none.
+    pub table: u32,
+    /// Its `attnum` there, 0 if none.
+    pub attribute: i16,
+    /// Its type.
+    pub ty: SqlType,
+    /// `pg_type.typlen`.
+    pub type_length: i16,
+}
+
+/// The form of COPY data on the wire: what CopyInResponse and CopyOutResponse say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyFormat {
+    /// Binary (else text or csv).
+    pub binary: bool,
+    /// How many columns.
+    pub columns: u16,
+}
+
+/// Takes rows. No latch is held across a call.
+pub trait RowSink {
+    /// One row, in the order of the columns described. `columns` has their types: what decides the encoding.
+    fn row(&mut self, columns: &[ColumnDescription], row: &[Datum<'_>]) -> Flow;
+    /// COPY TO STDOUT begins.
+    fn copy_out(&mut self, format: CopyFormat);
+    /// One line (or binary tuple) of COPY TO STDOUT.
+    fn copy_data(&mut self, data: &[u8]) -> Flow;
+    /// A notice, in its place among the rows.
+    fn notice(&mut self, notice: &Notice);
+}

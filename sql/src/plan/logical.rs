@@ -1,0 +1,375 @@
+//! The logical algebra: what a query means, before anyone asks how.
+//!
+//! Every node has an output row, a list of typed columns by position. An expression in a node reads the concatenation of
+//! its inputs' rows, left to right (`Expr::Column { level: 0, .. }`), and rows of enclosing queries at level 1 and up.
+
+use crate::bind::expr::{AggregateCall, Expr};
+use crate::catalog::Relation;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::{RowLock, WaitPolicy};
+
+/// A whole query with the names of what it returns.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// How its rows are made.
+    pub root: Node,
+    /// What it returns: the first `output.len()` columns of the root's row (others only served ORDER BY).
+    pub output: Vec<Output>,
+    /// Common table expressions, by the number that [`Node::CteScan`] names, each evaluated at most once.
+    pub ctes: Vec<Cte>,
+}
+
+/// A column that a query returns.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: SqlType,
+    /// The table and `attnum` it stands for, if it is a plain column.
+    pub origin: Option<(Oid, i16)>,
+}
+
+/// A common table expression.
+#[derive(Clone, Debug)]
+pub struct Cte {
+    /// Its name, for EXPLAIN.
+    pub name: Arc<str>,
+    /// What it is.
+    pub body: CteBody,
+}
+
+/// What a common table expression is.
+#[derive(Clone, Debug)]
+pub enum CteBody {
+    /// A query.
+    Query(Query),
+    /// WITH RECURSIVE: the first term, then the second again and again over what was new (it reads itself by `CteScan`).
+    Recursive {
+        /// The non-recursive term.
+        base: Query,
+        /// The recursive term.
+        step: Query,
+        /// UNION ALL: duplicates stay.
+        all: bool,
+    },
+    /// INSERT, UPDATE, DELETE with RETURNING: runs to its end exactly once.
+    Modify(Box<Modify>),
+}
+
+/// A plan node.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// One row without columns: `SELECT 1`.
+    Unit,
+    /// No row, with columns of these types.
+    Nothing(Vec<SqlType>),
+    /// A table or a system relation: its live columns, in `attnum` order, then the system columns asked for.
+    Scan {
+        /// Which.
+        relation: Arc<Relation>,
+        /// The columns of its output, by index in `relation.columns`.
+        columns: Vec<usize>,
+        /// `tableoid`, `xmin`, `ctid` and so on, by negative `attnum`, appended to the output.
+        system: Vec<i16>,
+        /// Conjuncts over this scan's own output, put here by the planner.
+        filter: Vec<Expr>,
+        /// The name by which the query knows it, for EXPLAIN and messages.
+        alias: Arc<str>,
+        /// Which FROM item of its query block it is, for FOR UPDATE OF.
+        item: u32,
+    },
+    /// A function in FROM; a scalar function gives one row.
+    FunctionScan {
+        /// The call; its arguments may name columns to the left where it stands in a lateral join.
+        function: Oid,
+        /// Arguments.
+        arguments: Vec<Expr>,
+        /// Output columns.
+        columns: Vec<SqlType>,
+        /// WITH ORDINALITY: an int8 column is appended.
+        ordinality: bool,
+        /// The name, for EXPLAIN.
+        alias: Arc<str>,
+    },
+    /// VALUES: each row's expressions have the common types.
+    Values {
+        /// Rows.
+        rows: Vec<Vec<Expr>>,
+        /// Columns.
+        types: Vec<SqlType>,
+    },
+    /// A subquery in FROM, or an expanded view: its `output` columns.
+    Derived {
+        /// The query. Its level 0 is its own; a lateral one sees what is to its left at level 1.
+        query: Arc<Query>,
+        /// The name, for EXPLAIN.
+        alias: Arc<str>,
+    },
+    /// What a common table expression holds: `level` queries out (0: this one), by number there.
+    CteScan {
+        /// Steps out.
+        level: u16,
+        /// Its number.
+        cte: u32,
+        /// Its columns.
+        columns: Vec<SqlType>,
+    },
+    /// A join: the left row, then the right one.
+    Join {
+        /// How.
+        kind: JoinKind,
+        /// Left.
+        left: Box<Node>,
+        /// Right.
+        right: Box<Node>,
+        /// Conjuncts of ON over the output row.
+        on: Vec<Expr>,
+        /// The right side names columns of the left: inside it they are at level 1, numbered over the left row.
+        lateral: bool,
+    },
+    /// Rows for which every conjunct is true.
+    Filter {
+        /// Input.
+        input: Box<Node>,
+        /// Conjuncts.
+        conjuncts: Vec<Expr>,
+    },
+    /// New columns. A set-returning function here is an [`Node::ProjectSet`].
+    Project {
+        /// Input.
+        input: Box<Node>,
+        /// Its output.
+        columns: Vec<Expr>,
+    },
+    /// New columns, some of them set-returning calls: as many rows as the longest gives, NULLs behind shorter ones.
+    ProjectSet {
+        /// Input.
+        input: Box<Node>,
+        /// Its output; set-returning calls only at the top of an expression.
+        columns: Vec<Expr>,
+    },
+    /// GROUP BY: the output is the group keys, then the aggregates, then with more than one grouping set an int4 that
+    /// is its GROUPING mask (bit i: key i is not grouped by).
+    Aggregate {
+        /// Input.
+        input: Box<Node>,
+        /// Group keys over the input.
+        keys: Vec<Expr>,
+        /// Which keys each grouping set has; one set of all for a plain GROUP BY, one empty for none.
+        sets: Vec<Vec<u32>>,
+        /// Aggregates.
+        calls: Vec<AggregateCall>,
+    },
+    /// Window functions: the input row, then one column for each call.
+    Window {
+        /// Input.
+        input: Box<Node>,
+        /// Calls with the same window.
+        calls: Vec<AggregateCall>,
+        /// PARTITION BY.
+        partition_by: Vec<Expr>,
+        /// ORDER BY.
+        order_by: Vec<SortKey>,
+        /// The frame.
+        frame: Frame,
+    },
+    /// DISTINCT, or DISTINCT ON: the first row of each group of equal keys.
+    Distinct {
+        /// Input, sorted by what ORDER BY says where keys are given.
+        input: Box<Node>,
+        /// DISTINCT ON keys; none: all of the first `columns` columns.
+        on: Option<Vec<Expr>>,
+        /// How many columns count.
+        columns: u32,
+    },
+    /// ORDER BY.
+    Sort {
+        /// Input.
+        input: Box<Node>,
+        /// Keys, most significant first.
+        keys: Vec<SortKey>,
+    },
+    /// LIMIT and OFFSET.
+    Limit {
+        /// Input.
+        input: Box<Node>,
+        /// LIMIT, an int8; NULL is none.
+        limit: Option<Expr>,
+        /// OFFSET, an int8.
+        offset: Option<Expr>,
+        /// FETCH ... WITH TIES: the sort keys that tie.
+        with_ties: Option<Vec<SortKey>>,
+    },
+    /// UNION, INTERSECT, EXCEPT of inputs with the same columns.
+    SetOperation {
+        /// Which.
+        kind: SetKind,
+        /// ALL.
+        all: bool,
+        /// Left.
+        left: Box<Node>,
+        /// Right.
+        right: Box<Node>,
+    },
+    /// FOR UPDATE and its family: rows of the named scans are locked, and checked again where they were waited for.
+    LockRows {
+        /// Input: filters and joins over scans, below any Sort and Limit of the query (as PostgreSQL runs it: above Sort,
+        /// below Limit).
+        input: Box<Node>,
+        /// Per locked FROM item: its number, strength, policy.
+        locks: Vec<(u32, RowLock, WaitPolicy)>,
+    },
+}
+
+/// The kind of a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// INNER, CROSS.
+    Inner,
+    /// LEFT.
+    Left,
+    /// RIGHT.
+    Right,
+    /// FULL.
+    Full,
+    /// EXISTS or IN made a join: left rows that have a match, once.
+    Semi,
+    /// NOT EXISTS made a join: left rows that have none.
+    Anti,
+}
+
+/// A set operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetKind {
+    /// UNION.
+    Union,
+    /// INTERSECT.
+    Intersect,
+    /// EXCEPT.
+    Except,
+}
+
+/// A sort key, by the default B-tree ordering of its type.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// What is compared.
+    pub expr: Expr,
+    /// DESC (or USING >).
+    pub descending: bool,
+    /// NULLS FIRST.
+    pub nulls_first: bool,
+}
+
+/// A window frame.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// ROWS, RANGE or GROUPS.
+    pub unit: FrameUnit,
+    /// Where it begins.
+    pub start: FrameBound,
+    /// Where it ends.
+    pub end: FrameBound,
+    /// EXCLUDE.
+    pub exclude: FrameExclude,
+}
+
+/// The unit of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameUnit {
+    /// Rows.
+    Rows,
+    /// Values.
+    Range,
+    /// Peer groups.
+    Groups,
+}
+
+/// A bound of a frame.
+#[derive(Clone, Debug)]
+pub enum FrameBound {
+    /// UNBOUNDED PRECEDING.
+    UnboundedPreceding,
+    /// n PRECEDING.
+    Preceding(Expr),
+    /// CURRENT ROW.
+    CurrentRow,
+    /// n FOLLOWING.
+    Following(Expr),
+    /// UNBOUNDED FOLLOWING.
+    UnboundedFollowing,
+}
+
+/// EXCLUDE of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameExclude {
+    /// NO OTHERS.
+    NoOthers,
+    /// CURRENT ROW.
+    CurrentRow,
+    /// GROUP.
+    Group,
+    /// TIES.
+    Ties,
+}
+
+/// INSERT, UPDATE or DELETE.
+#[derive(Clone, Debug)]
+pub struct Modify {
+    /// The table.
+    pub relation: Arc<Relation>,
+    /// The name by which the statement knows it.
+    pub alias: Arc<str>,
+    /// Which.
+    pub kind: ModifyKind,
+    /// RETURNING: columns over the new row (INSERT, UPDATE) or the old one (DELETE), all live columns in `attnum` order, and
+    /// for UPDATE FROM and DELETE USING behind it the other FROM items' columns.
+    pub returning: Option<Vec<(Expr, Output)>>,
+    /// Common table expressions, as in [`Query`].
+    pub ctes: Vec<Cte>,
+    /// CHECK constraints of the table, bound over its live columns: index in `relation.constraints`, expression.
+    pub checks: Vec<(usize, Expr)>,
+}
+
+/// What a modification does.
+#[derive(Clone, Debug)]
+pub enum ModifyKind {
+    /// INSERT.
+    Insert {
+        /// Rows of all live columns, in `attnum` order, defaults filled in and cast to the columns' types.
+        source: Box<Node>,
+        /// ON CONFLICT.
+        on_conflict: Option<OnConflict>,
+    },
+    /// UPDATE.
+    Update {
+        /// Rows of the table, all live columns first, then other FROM items'; the target is FROM item 0.
+        source: Box<Node>,
+        /// Column index and new value over the source row, cast to the column's type.
+        assignments: Vec<(usize, Expr)>,
+    },
+    /// DELETE.
+    Delete {
+        /// As for UPDATE.
+        source: Box<Node>,
+    },
+}
+
+/// ON CONFLICT.
+#[derive(Clone, Debug)]
+pub struct OnConflict {
+    /// The index that arbitrates, by OID; none: any (DO NOTHING only).
+    pub arbiter: Option<Oid>,
+    /// DO UPDATE; none is DO NOTHING.
+    pub update: Option<ConflictUpdate>,
+}
+
+/// DO UPDATE. Its expressions' input row is the existing row's live columns, then the proposed row's (`excluded`).
+#[derive(Clone, Debug)]
+pub struct ConflictUpdate {
+    /// Column index and new value.
+    pub assignments: Vec<(usize, Expr)>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+}

@@ -1,0 +1,3 @@
+//! Plans: the algebra a bound query is written in, and the rules that make it cheap.
+
+pub mod logical;

@@ -1,0 +1,61 @@
+//! Settings (GUCs): their values for one session, under PostgreSQL's names and rules.
+
+/// The settings that functions and plans look at on every call, kept as plain values; all others are kept by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// `extra_float_digits`: 1 and above is the shortest exact form.
+    pub extra_float_digits: i32,
+    /// `DateStyle`'s order of fields.
+    pub date_order: DateOrder,
+    /// `DateStyle`'s output form.
+    pub date_style: DateStyle,
+    /// `TimeZone`, as PostgreSQL shows it.
+    pub time_zone: String,
+    /// `bytea_output` is `hex` (else `escape`).
+    pub bytea_hex: bool,
+    /// `standard_conforming_strings`.
+    pub standard_conforming_strings: bool,
+    /// `search_path`, as set.
+    pub search_path: String,
+    /// `work_mem`, in bytes.
+    pub work_mem_bytes: u64,
+}
+
+/// The order of day, month and year in ambiguous input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateOrder {
+    /// Month, day, year.
+    Mdy,
+    /// Day, month, year.
+    Dmy,
+    /// Year, month, day.
+    Ymd,
+}
+
+/// The form of dates in output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateStyle {
+    /// 1997-12-17 07:37:16-08
+    Iso,
+    /// 12/17/1997 07:37:16.00 PST
+    Sql,
+    /// Wed Dec 17 07:37:16 1997 PST
+    Postgres,
+    /// 17.12.1997 07:37:16.00 PST
+    German,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        SessionSettings {
+            extra_float_digits: 1,
+            date_order: DateOrder::Mdy,
+            date_style: DateStyle::Iso,
+            time_zone: "UTC".to_owned(),
+            bytea_hex: true,
+            standard_conforming_strings: true,
+            search_path: "\"$user\", public".to_owned(),
+            work_mem_bytes: 4 << 20,
+        }
+    }
+}

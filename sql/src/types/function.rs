@@ -1,0 +1,88 @@
+//! How a function of `pg_proc` is implemented: registered under its OID, called with borrowed values.
+//!
+//! Strictness is the caller's business: a function that `pg_proc` calls strict never sees a NULL argument.
+
+use crate::error::{Notice, Result};
+use crate::settings::SessionSettings;
+use crate::types::Datum;
+use bumpalo::Bump;
+use std::cell::RefCell;
+
+/// What a function may look at besides its arguments.
+pub struct CallContext<'a> {
+    /// Where results that are not plain numbers live, until the row (or the statement) is done with.
+    pub arena: &'a Bump,
+    /// The session's settings: TimeZone, DateStyle, `extra_float_digits`, `search_path` and so on.
+    pub settings: &'a SessionSettings,
+    /// `now()`: the start of the transaction, microseconds since 2000-01-01 UTC.
+    pub transaction_time: i64,
+    /// `statement_timestamp()`.
+    pub statement_time: i64,
+    /// The wall clock, for `clock_timestamp()`.
+    pub clock: &'a dyn txn::Clock,
+    /// What the session knows and functions of the catalog ask: `current_user`, `pg_get_expr`, `to_regclass`.
+    pub catalog: &'a dyn CatalogQueries,
+    /// Where notices go.
+    pub notices: &'a RefCell<Vec<Notice>>,
+}
+
+/// Questions about the catalog and the session that types and functions ask (regclass output, `format_type`,
+/// `pg_table_is_visible`, `current_user`). Answered by `catalog`, so that types need not know how.
+pub trait CatalogQueries {
+    /// The session's database, user, session user, process number.
+    fn session(&self) -> SessionFacts<'_>;
+    /// Answers a catalog function called by its `pg_proc` OID, such as `pg_get_indexdef(oid)`; `None` if this is not
+    /// one of the functions that the catalog answers.
+    fn call<'a>(
+        &self,
+        context: &CallContext<'a>,
+        function: u32,
+        arguments: &[Datum<'a>],
+    ) -> Option<Result<Datum<'a>>>;
+    /// The text of a reg* value (`regclass`, `regtype`, `regproc`, `regnamespace`, `regrole`): its type's OID first.
+    fn reg_out<'a>(&self, context: &CallContext<'a>, reg_type: u32, value: u32) -> &'a str;
+    /// The value that such a text names.
+    ///
+    /// # Errors
+    /// 42P01, 42704, 42883 and so on, as PostgreSQL's input functions.
+    fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32>;
+}
+
+/// Who and where a session is.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionFacts<'a> {
+    /// `current_database()`.
+    pub database: &'a str,
+    /// `current_user`.
+    pub user: &'a str,
+    /// `session_user`.
+    pub session_user: &'a str,
+    /// `pg_backend_pid()`.
+    pub pid: u32,
+}
+
+/// A scalar function.
+pub type Function = for<'a> fn(&CallContext<'a>, &[Datum<'a>]) -> Result<Datum<'a>>;
+
+/// A set-returning function: it hands each row (one datum a column) to `emit`, which says whether to go on.
+pub type SetFunction = for<'a> fn(
+    &CallContext<'a>,
+    &[Datum<'a>],
+    emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+) -> Result<()>;
+
+/// The state of one aggregate over one group. Owned, because it outlives the rows it has seen.
+pub trait Accumulator {
+    /// Takes one row's arguments in. A strict transition function's NULLs have been left out by the caller.
+    ///
+    /// # Errors
+    /// Those of the transition function: 22003 and the like.
+    fn add(&mut self, context: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()>;
+    /// The aggregate's value so far. May be asked more than once (window frames).
+    ///
+    /// # Errors
+    /// Those of the final function.
+    fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>>;
+    /// About how many bytes it holds, for `work_mem`.
+    fn bytes(&self) -> usize;
+}
