@@ -16,6 +16,7 @@
 //! because the layer above logs first and applies afterwards.
 
 pub mod btree;
+pub mod chance;
 pub mod component;
 pub mod device;
 pub mod environment;

@@ -1,9 +1,18 @@
 //! The disk: nothing survives a crash except through [`Device`].
 //!
 //! Names are flat (`data`, `log/000000010000000A`); a device is one directory, locked while it is open.
+//!
+//! There are two: [`file::FileDevice`], a directory of the operating system, and [`faulty::FaultyDevice`], which lives
+//! in memory, loses what was not synced and fails on a schedule. Without a schedule it is simply the RAM device.
+
+pub mod faulty;
+pub mod file;
 
 use crate::Result;
 use crate::sync::Arc;
+
+/// What a disk writes whole or not at all, in bytes.
+pub const SECTOR_BYTES: usize = 512;
 
 /// A directory of files.
 pub trait Device: Send + Sync {
