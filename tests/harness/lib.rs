@@ -1,1 +1,11 @@
-//! What every suite needs: servers under test, and what to compare them with.
+//! What every suite needs: servers under test, PostgreSQL beside them, a client that shows every field, scripts.
+//!
+//! A suite talks to a server over the wire only. Expected outputs are PostgreSQL 15's: they stand in committed files,
+//! and each run asks a real PostgreSQL again whether they still hold.
+
+pub mod atoll;
+pub mod client;
+pub mod golden;
+pub mod oracle;
+pub mod process;
+pub mod script;

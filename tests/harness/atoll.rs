@@ -1,0 +1,180 @@
+//! Atoll under test: a directory, a process on a free loopback port, and ways to end it gently and not.
+
+use crate::client::Client;
+use crate::process::{TemporaryDirectory, free_port, signal, wait_for_end, wait_until};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How long a start, with recovery, may take.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// How long SIGTERM may take.
+const STOP_LIMIT: Duration = Duration::from_secs(10);
+
+/// A directory and, while it runs, its server.
+#[derive(Debug)]
+pub struct Atoll {
+    directory: TemporaryDirectory,
+    port: u16,
+    settings: Vec<String>,
+    child: Option<Child>,
+}
+
+/// The `atoll` program of the profile that this test was built with, or what `ATOLL_BIN` names.
+#[must_use]
+pub fn program() -> PathBuf {
+    if let Some(path) = std::env::var_os("ATOLL_BIN") {
+        return path.into();
+    }
+    let test = std::env::current_exe().expect("a test has a path");
+    let directory =
+        test.ancestors().nth(2).expect("tests are built two levels below the profile's directory");
+    let program = directory.join("atoll");
+    assert!(
+        program.exists(),
+        "{} is missing: build it with `cargo build -p server`",
+        program.display()
+    );
+    program
+}
+
+impl Atoll {
+    /// Makes a new directory and serves it, with `settings` of the form `name=value`.
+    #[must_use]
+    pub fn start(settings: &[&str]) -> Atoll {
+        Atoll::start_with(&[], settings)
+    }
+
+    /// The same, with more arguments for `atoll init`.
+    #[must_use]
+    pub fn start_with(init: &[&str], settings: &[&str]) -> Atoll {
+        let directory = TemporaryDirectory::new("server");
+        let output = Command::new(program())
+            .arg("init")
+            .arg("--data")
+            .arg(directory.path().join("data"))
+            .args(init)
+            .output()
+            .expect("atoll starts");
+        assert!(output.status.success(), "init: {}", String::from_utf8_lossy(&output.stderr));
+        let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let mut atoll = Atoll { directory, port: free_port(), settings, child: None };
+        atoll.restart();
+        atoll
+    }
+
+    /// Starts the server on its directory and waits until it answers.
+    pub fn restart(&mut self) {
+        assert!(self.child.is_none(), "one server for a directory");
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.log_path())
+            .expect("the directory is writable");
+        let mut command = Command::new(program());
+        command.arg("serve").arg("--data").arg(self.data());
+        command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
+        command.args(["-c", "unix_socket_directories="]);
+        for setting in &self.settings {
+            command.arg("-c").arg(setting);
+        }
+        let copy = log.try_clone().expect("a file can be shared");
+        let child =
+            command.stdin(Stdio::null()).stdout(copy).stderr(log).spawn().expect("atoll starts");
+        let child = self.child.insert(child);
+        let port = self.port;
+        let log_path = self.directory.path().join("log");
+        wait_until("a start", START_LIMIT, || {
+            if let Some(status) = child.try_wait().expect("the child is ours") {
+                let log = std::fs::read_to_string(&log_path).unwrap_or_default();
+                panic!("the server ended with {status} instead of serving:\n{log}");
+            }
+            Client::try_connect(port, "postgres", "postgres").ok()
+        });
+    }
+
+    /// A new session of `postgres` in the database `postgres`.
+    #[must_use]
+    pub fn connect(&self) -> Client {
+        Client::connect(self.port, "postgres", "postgres")
+    }
+
+    /// The port it listens on.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its data directory.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// What it has logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.directory.path().join("log")
+    }
+
+    /// Its process number, while it runs.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("the server runs").id()
+    }
+
+    /// SIGTERM, and waits for the end: exit status 0 within the limit.
+    pub fn stop(&mut self) {
+        let mut child = self.child.take().expect("the server runs");
+        signal(&child, "TERM");
+        let status = wait_for_end(&mut child, STOP_LIMIT);
+        assert!(status.success(), "SIGTERM ended it with {status}:\n{}", self.log());
+    }
+
+    /// SIGKILL: what a crash of the process leaves is in the directory.
+    pub fn kill(&mut self) {
+        let mut child = self.child.take().expect("the server runs");
+        child.kill().expect("the child is ours");
+        child.wait().expect("the child is ours");
+    }
+
+    /// Runs `atoll check` on the directory and demands that it finds nothing.
+    pub fn check(&self) {
+        assert!(self.child.is_none(), "check is for a directory that nobody serves");
+        check(&self.data());
+    }
+}
+
+/// Runs `atoll check` on a directory and demands that it finds nothing.
+pub fn check(data: &Path) {
+    let output = Command::new(program())
+        .arg("check")
+        .arg("--data")
+        .arg(data)
+        .output()
+        .expect("atoll starts");
+    assert!(
+        output.status.success(),
+        "check of {}:\n{}{}",
+        data.display(),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+impl Drop for Atoll {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // The test has failed or does not care how it ends.
+            let _ = child.kill();
+            let _ = child.wait();
+            if std::thread::panicking() {
+                eprintln!("--- the server's log ---\n{}", self.log());
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! SQL scripts and their transcripts: what a server answered to each statement, every field a user can see.
+
+use crate::client::{Client, Reply, Report};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Which protocol a script's statements are sent by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Query messages.
+    Simple,
+    /// Parse, Bind, Describe, Execute, Sync.
+    Extended,
+}
+
+/// The files below `directory` (relative to this package) with the given ending, in order.
+#[must_use]
+pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let entries = std::fs::read_dir(&directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a directory can be read").path())
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no *.{ending} in {}", directory.display());
+    files
+}
+
+/// The statements of a script: each ends with a semicolon at the end of a line. Lines that begin with `--` between
+/// statements are comments. A statement that begins with `COPY ... FROM STDIN` is followed by its data up to `\.`.
+#[must_use]
+pub fn statements(text: &str) -> Vec<(String, Option<String>)> {
+    let mut statements = Vec::new();
+    let mut current = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if current.is_empty() && (line.trim().is_empty() || line.starts_with("--")) {
+            continue;
+        }
+        if !current.is_empty() {
+            current.push('\n');
+        }
+        current.push_str(line);
+        if line.trim_end().ends_with(';') {
+            let copies = current.to_lowercase().contains("from stdin");
+            let data = copies.then(|| {
+                let data: Vec<&str> = lines.by_ref().take_while(|line| *line != "\\.").collect();
+                data.iter().fold(String::new(), |all, line| all + line + "\n")
+            });
+            statements.push((std::mem::take(&mut current), data));
+        }
+    }
+    assert!(current.is_empty(), "a script ends with a semicolon: {current}");
+    statements
+}
+
+/// Runs a script and tells what was answered.
+#[must_use]
+pub fn transcript(client: &mut Client, text: &str, protocol: Protocol) -> String {
+    let mut out = String::new();
+    for (statement, data) in statements(text) {
+        writeln!(out, "{statement}").expect("a string grows");
+        let replies = match (&data, protocol) {
+            (Some(data), _) => vec![client.copy_in(&statement, data.as_bytes())],
+            (None, Protocol::Simple) => client.query_all(&statement),
+            (None, Protocol::Extended) => {
+                let single = statement.trim_end().trim_end_matches(';');
+                vec![client.query_extended(single, &[])]
+            }
+        };
+        for reply in replies {
+            write_reply(&mut out, &reply);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Writes a reply the way transcripts show it.
+pub fn write_reply(out: &mut String, reply: &Reply) {
+    for notice in &reply.notices {
+        write_report(out, notice);
+    }
+    if !reply.columns.is_empty() {
+        let columns: Vec<String> = reply
+            .columns
+            .iter()
+            .map(|column| match column.typmod {
+                -1 => format!("{}:{}", column.name, column.type_oid),
+                typmod => format!("{}:{}({typmod})", column.name, column.type_oid),
+            })
+            .collect();
+        writeln!(out, "  {}", columns.join(" | ")).expect("a string grows");
+    }
+    for row in &reply.rows {
+        let values: Vec<&str> = row.iter().map(|value| value.as_deref().unwrap_or("∅")).collect();
+        writeln!(out, "  = {}", values.join(" | ")).expect("a string grows");
+    }
+    for line in String::from_utf8_lossy(&reply.copied).lines() {
+        writeln!(out, "  > {line}").expect("a string grows");
+    }
+    if let Some(error) = &reply.error {
+        write_report(out, error);
+    }
+    if let Some(tag) = &reply.tag {
+        writeln!(out, "  {tag}").expect("a string grows");
+    }
+}
+
+/// Fields that say where in the server's own source an error was raised, and the one that repeats the severity.
+const OWN_FIELDS: &[u8] = b"FLRV";
+
+fn write_report(out: &mut String, report: &Report) {
+    write!(out, "  {} {}: {}", report.field(b'S'), report.field(b'C'), report.field(b'M'))
+        .expect("a string grows");
+    for (letter, text) in &report.0 {
+        if !b"SCM".contains(letter) && !OWN_FIELDS.contains(letter) {
+            write!(out, "\n    {}: {text}", char::from(*letter)).expect("a string grows");
+        }
+    }
+    out.push('\n');
+}
