@@ -22,6 +22,7 @@ pub mod device;
 pub mod environment;
 pub mod error;
 pub mod id;
+pub mod page;
 pub mod sync;
 pub mod wal;
 

@@ -4,6 +4,8 @@
 //! stands there is older. A delete leaves a *tombstone*, a record without a value, which goes when nobody can need it.
 //! There is no undo: what is applied here has committed.
 
+pub mod node;
+
 use crate::sync::{Arc, RwLock};
 use crate::{Error, Lsn, Result, TreeId};
 use std::collections::BTreeMap;

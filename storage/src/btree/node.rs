@@ -1,0 +1,437 @@
+//! A page as a node of a B+tree: where keys belong, how records change in place, and how nodes are cut and joined.
+//!
+//! A leaf holds records, an inner node children: the child at a slot holds the keys from that slot's key on, and the
+//! first slot's key is the node's low fence. Fences never move but by a structure modification, and there are no links
+//! between siblings: a scan goes on from a fence by key (Graefe, *Write-Optimized B-Trees*, VLDB 2004).
+//!
+//! **The fence room.** Each leaf keeps room for a high fence of [`fence_room`] bytes. When a split is redone, the leaf on
+//! disk may hold other records than the one that was split (older values, tombstones since gone), and "keep below K"
+//! has to succeed there too; a longer K is logged with the page's image instead.
+
+use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_prefix};
+use crate::page::{HEADER_BYTES, Kind, Page, PageBuf, PageMut, racy};
+use crate::{FrameId, Lsn, PageId};
+
+/// What an inner node says of a child: its page, and the frame where it was last seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// The page.
+    pub page: PageId,
+    /// The hint: to be checked against the frame's page id.
+    pub frame: FrameId,
+}
+
+impl Child {
+    /// A child that has not been seen in memory.
+    #[must_use]
+    pub fn unseen(page: PageId) -> Child {
+        Child { page, frame: FrameId(u32::MAX) }
+    }
+
+    fn from_word(word: u64) -> Child {
+        Child { page: PageId(word as u32), frame: FrameId((word >> 32) as u32) }
+    }
+
+    /// As an inner node's entry holds it.
+    #[must_use]
+    pub fn word(self) -> u64 {
+        u64::from(self.page.0) | u64::from(self.frame.0) << 32
+    }
+}
+
+/// The bytes that each leaf keeps for a high fence.
+#[must_use]
+pub fn fence_room(page_bytes: usize) -> usize {
+    page_bytes / 128
+}
+
+/// The longest key, in bytes. A key is long enough to need an overflow in no sense: beyond it, the caller is refused.
+#[must_use]
+pub fn key_bytes_max(page_bytes: usize) -> usize {
+    page_bytes / 8
+}
+
+/// The largest record, key and value, in bytes: so that any two and their fences fit on a page.
+#[must_use]
+pub fn record_bytes_max(page_bytes: usize) -> usize {
+    page_bytes / 4
+}
+
+/// The part of `key` that is not in the page's prefix. On a torn page it may be too short, never out of bounds.
+#[inline(always)]
+#[must_use]
+pub fn suffix<'k>(page: Page<'_>, key: &'k [u8]) -> &'k [u8] {
+    key.get(page.prefix_len()..).unwrap_or_default()
+}
+
+/// The slot of the child whose range holds `key`.
+#[inline]
+#[must_use]
+pub fn child_slot(page: Page<'_>, key: &[u8]) -> usize {
+    match page.search(suffix(page, key)) {
+        (slot, true) => slot,
+        (slot, false) => slot.saturating_sub(1),
+    }
+}
+
+/// The child at `slot`.
+#[inline(always)]
+#[must_use]
+pub fn child(page: Page<'_>, slot: usize) -> Child {
+    Child::from_word(page.entry_word(slot))
+}
+
+/// Bytes free for entries and their slots: in a leaf, what is left beside the fence room.
+#[must_use]
+pub fn room(page: Page<'_>) -> usize {
+    let kept = match page.kind() {
+        Some(Kind::Leaf) => fence_room(page.bytes()).saturating_sub(page.high_len()),
+        _ => 0,
+    };
+    page.free().saturating_sub(kept)
+}
+
+/// The bytes that a record needs on `page`, its slot included.
+#[must_use]
+pub fn record_bytes(page: Page<'_>, key: &[u8], value_len: usize) -> usize {
+    SLOT_BYTES + ENTRY_BYTES + suffix(page, key).len() + VALUE_LEN_BYTES + value_len
+}
+
+/// The bytes that a child with any separator of up to `key_len` bytes needs on `page`.
+#[must_use]
+pub fn child_bytes(key_len: usize) -> usize {
+    SLOT_BYTES + ENTRY_BYTES + key_len
+}
+
+/// Where a key of a leaf is, or belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The first slot not below the key.
+    pub slot: usize,
+    /// Whether the key is there.
+    pub found: bool,
+}
+
+/// Finds `key` in a leaf.
+#[must_use]
+pub fn place(page: Page<'_>, key: &[u8]) -> Place {
+    let (slot, found) = page.search(suffix(page, key));
+    Place { slot, found }
+}
+
+/// Whether the leaf takes `value` under `key`, found or not at `place`, without a split.
+#[must_use]
+pub fn has_room(page: Page<'_>, place: Place, key: &[u8], value: Option<&[u8]>) -> bool {
+    let value_len = value.map_or(0, <[u8]>::len);
+    if place.found && value_len <= page.value(place.slot).len {
+        return true;
+    }
+    let freed = if place.found { page.entry_bytes(place.slot) } else { 0 };
+    record_bytes(page, key, value_len) <= room(page) + freed
+}
+
+/// Puts a record at its place in a leaf that has room for it.
+pub fn put(page: &mut PageMut<'_>, place: Place, key: &[u8], lsn: Lsn, value: Option<&[u8]>) {
+    let value_len = value.map_or(0, <[u8]>::len);
+    if place.found && value_len <= page.page().value(place.slot).len {
+        page.shrink_value(place.slot, value);
+        page.set_entry_word(place.slot, lsn.0);
+    } else {
+        let needed = record_bytes(page.page(), key, value_len);
+        if place.found {
+            page.remove(place.slot);
+        }
+        if page.page().contiguous() < needed {
+            compact(page);
+        }
+        let suffix = suffix(page.page(), key);
+        page.insert_record(place.slot, suffix, lsn.0, value);
+    }
+    page.count_change();
+}
+
+/// Adds a child to an inner node that has room for it, or writes over the one that begins at the same key.
+pub fn put_child(page: &mut PageMut<'_>, key: &[u8], child: Child) {
+    let (slot, found) = page.page().search(suffix(page.page(), key));
+    if found {
+        page.set_entry_word(slot, child.word());
+        return;
+    }
+    if page.page().contiguous() < child_bytes(suffix(page.page(), key).len()) {
+        compact(page);
+    }
+    page.insert_child(slot, suffix(page.page(), key), child.word());
+}
+
+/// Removes the child that begins at `key`; whether it was there.
+pub fn remove_child(page: &mut PageMut<'_>, key: &[u8]) -> bool {
+    let (slot, found) = page.page().search(suffix(page.page(), key));
+    if found {
+        page.remove(slot);
+    }
+    found
+}
+
+fn fences(page: Page<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    page.append_low(&mut low);
+    page.append_high(&mut high);
+    (low, (!page.high_is_infinite()).then_some(high))
+}
+
+/// A node like `page`, with the same counters, that holds the entries `from` between other fences.
+fn cut(page: Page<'_>, from: std::ops::Range<usize>, low: &[u8], high: Option<&[u8]>) -> PageBuf {
+    let mut buf = PageBuf::new(page.bytes());
+    let mut to = buf.page_mut();
+    let kind = page.kind().expect("only nodes are cut");
+    to.format(kind, page.level(), page.id(), page.tree());
+    for at in [24, 32, 40] {
+        racy::set_word(to.page().words(), at, racy::word(page.words(), at));
+    }
+    to.set_fences(low, high);
+    to.append_entries(page, from, &mut Vec::new());
+    buf
+}
+
+/// Gathers the free bytes of a node in one place.
+pub fn compact(page: &mut PageMut<'_>) {
+    let (low, high) = fences(page.page());
+    let buf = cut(page.page(), 0..page.page().slots(), &low, high.as_deref());
+    page.copy_from(buf.page());
+}
+
+/// The first slot whose key is not below `key`, for any key not below the low fence: also one at or past the high fence.
+#[must_use]
+pub fn first_not_below(page: Page<'_>, key: &[u8]) -> usize {
+    let mut own = Vec::new();
+    let (mut low, mut high) = (0, page.slots());
+    while low < high {
+        let middle = (low + high) / 2;
+        own.clear();
+        page.append_key(middle, &mut own);
+        if own.as_slice() < key { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// "Keep below K": drops what is not below `key`, which becomes the high fence.
+#[must_use]
+pub fn kept_below(page: Page<'_>, key: &[u8]) -> PageBuf {
+    let (low, _) = fences(page);
+    cut(page, 0..first_not_below(page, key), &low, Some(key))
+}
+
+/// What [`kept_below`] drops, as page `id` of the same tree.
+#[must_use]
+pub fn kept_above(page: Page<'_>, key: &[u8], id: PageId) -> PageBuf {
+    let (_, high) = fences(page);
+    let from = first_not_below(page, key)..page.slots();
+    let mut buf = cut(page, from, key, high.as_deref());
+    renumber(&mut buf, id);
+    buf
+}
+
+/// A copy of `page` that is page `id`: what a root hands down when it grows, and takes back when it shrinks.
+#[must_use]
+pub fn moved(page: Page<'_>, id: PageId) -> PageBuf {
+    let (low, high) = fences(page);
+    let mut buf = cut(page, 0..page.slots(), &low, high.as_deref());
+    renumber(&mut buf, id);
+    buf
+}
+
+fn renumber(buf: &mut PageBuf, id: PageId) {
+    let page = buf.page();
+    let rest = racy::word(page.words(), 8) & !0xFFFF_FFFF;
+    racy::set_word(page.words(), 8, rest | u64::from(id.0));
+}
+
+/// An inner node over two children, in place of the root `page` that they were cut from.
+#[must_use]
+pub fn grown_root(page: Page<'_>, left: PageId, separator: &[u8], right: PageId) -> PageBuf {
+    let mut buf = PageBuf::new(page.bytes());
+    let mut to = buf.page_mut();
+    to.format(Kind::Inner, page.level() + 1, page.id(), page.tree());
+    to.set_fences(&[], None);
+    to.insert_child(0, &[], Child::unseen(left).word());
+    to.insert_child(1, separator, Child::unseen(right).word());
+    buf
+}
+
+/// The key to cut a node at, so that the key that has no room finds some: a leaf that grows at its end keeps all it
+/// has (ascending keys leave full pages), any other is halved by bytes. The separator of two leaves is the shortest
+/// that tells them apart; of two inner nodes it is the child's own.
+#[must_use]
+pub fn cut_key(page: Page<'_>, wanted: &[u8]) -> Vec<u8> {
+    let slots = page.slots();
+    let leaf = page.kind() == Some(Kind::Leaf);
+    if leaf && slots > 0 && first_not_below(page, wanted) == slots {
+        return separator(page, slots - 1, wanted);
+    }
+    assert!(slots > 1, "a node of one entry has room for another");
+    let total: usize = (0..slots).map(|slot| page.entry_bytes(slot)).sum();
+    let (mut below, mut best, mut best_at) = (0, usize::MAX, 1);
+    for slot in 1..slots {
+        below += page.entry_bytes(slot - 1);
+        let larger = below.max(total - below);
+        if larger < best {
+            (best, best_at) = (larger, slot);
+        }
+    }
+    let mut key = Vec::new();
+    page.append_key(best_at, &mut key);
+    if leaf { separator(page, best_at - 1, &key) } else { key }
+}
+
+fn separator(page: Page<'_>, left: usize, right_key: &[u8]) -> Vec<u8> {
+    let mut left_key = Vec::new();
+    page.append_key(left, &mut left_key);
+    right_key[..(common_prefix(&left_key, right_key) + 1).min(right_key.len())].to_vec()
+}
+
+/// Two neighbours as one node in the place of the left, if it takes both and stays at most `full` bytes full.
+#[must_use]
+pub fn joined(left: Page<'_>, right: Page<'_>, full: usize) -> Option<PageBuf> {
+    let (low, _) = fences(left);
+    let (_, high) = fences(right);
+    let prefix = high.as_deref().map_or(0, |high| common_prefix(&low, high));
+    let entries: usize = [left, right]
+        .iter()
+        .map(|page| {
+            let own = page.prefix_len();
+            (0..page.slots()).map(|slot| page.entry_bytes(slot) + own - prefix).sum::<usize>()
+        })
+        .sum();
+    let high_len = high.as_ref().map_or(0, Vec::len);
+    let kept = fence_room(left.bytes()).max(high_len);
+    if HEADER_BYTES + low.len() + kept + entries > full {
+        return None;
+    }
+    let mut buf = cut(left, 0..0, &low, high.as_deref());
+    let mut scratch = Vec::new();
+    buf.page_mut().append_entries(left, 0..left.slots(), &mut scratch);
+    buf.page_mut().append_entries(right, 0..right.slots(), &mut scratch);
+    Some(buf)
+}
+
+/// How full a node is, in bytes without its header.
+#[must_use]
+pub fn used(page: Page<'_>) -> usize {
+    (page.bytes() - HEADER_BYTES).saturating_sub(page.free())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TreeId;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type Model = BTreeMap<Vec<u8>, (Lsn, Option<Vec<u8>>)>;
+
+    fn leaf(bytes: usize, low: &[u8], high: Option<&[u8]>) -> PageBuf {
+        let mut buf = PageBuf::new(bytes);
+        buf.page_mut().format(Kind::Leaf, 0, PageId(9), TreeId(1));
+        buf.page_mut().set_fences(low, high);
+        buf
+    }
+
+    fn contents(page: Page<'_>) -> Model {
+        (0..page.slots())
+            .map(|slot| {
+                let mut key = Vec::new();
+                page.append_key(slot, &mut key);
+                let value = page.value(slot);
+                let mut bytes = Vec::new();
+                racy::append(page.words(), value.at, value.len, &mut bytes);
+                (key, (Lsn(page.entry_word(slot)), (!value.tombstone).then_some(bytes)))
+            })
+            .collect()
+    }
+
+    fn key() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            prop::collection::vec(0u8..3, 0..6),
+            prop::collection::vec(any::<u8>(), 0..40),
+            (0u32..50).prop_map(|n| [&b"row/"[..], &n.to_be_bytes()].concat()),
+        ]
+        .prop_map(|tail| [&b"k"[..], &tail].concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_leaf_is_a_map(ops in prop::collection::vec(
+            (key(), prop::option::of(prop::collection::vec(any::<u8>(), 0..200)), any::<bool>()), 1..200)) {
+            let mut buf = leaf(4096, b"k", Some(b"l"));
+            let mut model = Model::new();
+            for (n, (key, value, remove)) in ops.iter().enumerate() {
+                let lsn = Lsn(n as u64 + 1);
+                let at = place(buf.page(), key);
+                prop_assert_eq!(at.found, model.contains_key(key));
+                if *remove && at.found {
+                    buf.page_mut().remove(at.slot);
+                    model.remove(key);
+                } else if has_room(buf.page(), at, key, value.as_deref()) {
+                    put(&mut buf.page_mut(), at, key, lsn, value.as_deref());
+                    model.insert(key.clone(), (lsn, value.clone()));
+                }
+                buf.seal();
+                buf.check(PageId(9)).unwrap();
+                prop_assert!(room(buf.page()) <= 4096);
+            }
+            prop_assert_eq!(contents(buf.page()), model);
+        }
+
+        #[test]
+        fn cutting_and_joining_lose_nothing(
+            keys in prop::collection::btree_map(key(), prop::collection::vec(any::<u8>(), 0..60), 2..40),
+            wanted in key(),
+        ) {
+            let mut buf = leaf(4096, b"k", Some(b"l"));
+            for (n, (key, value)) in keys.iter().enumerate() {
+                let at = place(buf.page(), key);
+                if has_room(buf.page(), at, key, Some(value)) {
+                    put(&mut buf.page_mut(), at, key, Lsn(n as u64 + 1), Some(value));
+                }
+            }
+            let all = contents(buf.page());
+            let at = cut_key(buf.page(), &wanted);
+            let mut left = kept_below(buf.page(), &at);
+            let mut right = kept_above(buf.page(), &at, PageId(10));
+            left.seal();
+            right.seal();
+            left.check(PageId(9)).unwrap();
+            right.check(PageId(10)).unwrap();
+            prop_assert!(contents(left.page()).keys().all(|key| *key < at));
+            prop_assert!(contents(right.page()).keys().all(|key| *key >= at));
+            let mut both = contents(left.page());
+            both.extend(contents(right.page()));
+            prop_assert_eq!(&both, &all);
+            let again = joined(left.page(), right.page(), 4096).expect("they came from one page");
+            prop_assert_eq!(contents(again.page()), all);
+            prop_assert!(again.page().covers(b"k") && !again.page().covers(b"l"));
+        }
+    }
+
+    #[test]
+    fn the_longest_keys_leave_room_for_two_records_and_four_children() {
+        for bytes in [4096, 8192, 16384, 32768] {
+            let long = |first: u8| vec![first; key_bytes_max(bytes)];
+            let mut buf = leaf(bytes, &long(1), Some(&long(9)));
+            let value = vec![0; record_bytes_max(bytes) - key_bytes_max(bytes)];
+            for n in 2..4 {
+                let at = place(buf.page(), &long(n));
+                assert!(has_room(buf.page(), at, &long(n), Some(&value)));
+                put(&mut buf.page_mut(), at, &long(n), Lsn(1), Some(&value));
+            }
+            let mut inner = PageBuf::new(bytes);
+            inner.page_mut().format(Kind::Inner, 1, PageId(9), TreeId(1));
+            inner.page_mut().set_fences(&long(1), Some(&long(9)));
+            for n in 1..5 {
+                assert!(room(inner.page()) >= child_bytes(key_bytes_max(bytes)));
+                put_child(&mut inner.page_mut(), &long(n), Child::unseen(PageId(u32::from(n))));
+            }
+            assert_eq!(child(inner.page(), child_slot(inner.page(), &long(3))).page, PageId(3));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Racy access to the bytes of a page: words, read and written with relaxed atomic operations.
+//!
+//! An optimistic reader copies from a page while a writer may be changing it, and validates the latch's version
+//! afterwards (Boehm, *Can Seqlocks Get Along With Programming Language Memory Models?*, MSPC 2012). For that to be
+//! defined at all both sides have to be atomic, so every access to page memory goes through here, word by word, and
+//! **no `&[u8]` of a shared page is ever made by a reader**. A torn read may yield any bytes, therefore:
+//!
+//! 1. Reads never panic: what lies outside of the page reads as zero.
+//! 2. Nothing read is believed before the version has been validated.
+//! 3. Writers hold the exclusive latch or own the page alone; their stores are relaxed as well, and it is the latch
+//!    that orders them.
+//!
+//! Cost: a relaxed load of an aligned word is a plain load. Bytes at an unaligned place take two loads and two shifts.
+
+use std::cmp::Ordering as Order;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const _: () =
+    assert!(cfg!(target_endian = "little"), "pages hold little-endian words as they lie in memory");
+
+/// The words of one page.
+pub type Words = [AtomicU64];
+
+/// The aligned word that holds byte `at`; zero outside of the page.
+#[inline(always)]
+pub fn word(words: &Words, at: usize) -> u64 {
+    words.get(at >> 3).map_or(0, |word| word.load(Relaxed))
+}
+
+/// Eight bytes from `at` on, in little-endian order; what lies outside of the page is zero.
+#[inline(always)]
+pub fn load(words: &Words, at: usize) -> u64 {
+    let shift = (at & 7) * 8;
+    let low = word(words, at) >> shift;
+    if shift == 0 { low } else { low | word(words, at + 8) << (64 - shift) }
+}
+
+/// Two bytes from `at` on.
+#[inline(always)]
+pub fn load_u16(words: &Words, at: usize) -> u16 {
+    load(words, at) as u16
+}
+
+/// Up to eight bytes of a key as a number whose order is the order of the bytes; short ones are padded with zeros.
+#[inline(always)]
+pub fn key_chunk(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<8>() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => bytes
+            .iter()
+            .enumerate()
+            .fold(0, |chunk, (at, byte)| chunk | u64::from(*byte) << (56 - 8 * at)),
+    }
+}
+
+/// Compares `bytes` with the `len` bytes that lie at `at`.
+#[inline]
+pub fn compare(words: &Words, at: usize, len: usize, bytes: &[u8]) -> Order {
+    let common = len.min(bytes.len());
+    let mut done = 0;
+    while done < common {
+        let left = common - done;
+        let mask = if left >= 8 { u64::MAX } else { !(u64::MAX >> (left * 8)) };
+        let theirs = load(words, at + done).swap_bytes() & mask;
+        let ours = key_chunk(&bytes[done..]) & mask;
+        if ours != theirs {
+            return ours.cmp(&theirs);
+        }
+        done += 8;
+    }
+    bytes.len().cmp(&len)
+}
+
+/// Appends the `len` bytes at `at` to `into`. A length that no page has is taken as a torn read and cut.
+#[inline]
+pub fn append(words: &Words, at: usize, len: usize, into: &mut Vec<u8>) {
+    let len = len.min(words.len() * 8);
+    into.reserve(len + 8);
+    let mut done = 0;
+    while done + 8 <= len {
+        into.extend_from_slice(&load(words, at + done).to_le_bytes());
+        done += 8;
+    }
+    if done < len {
+        into.extend_from_slice(&load(words, at + done).to_le_bytes()[..len - done]);
+    }
+}
+
+/// Writes the aligned word at `at`. The caller has the page to itself.
+#[inline(always)]
+pub fn set_word(words: &Words, at: usize, value: u64) {
+    words[at >> 3].store(value, Relaxed);
+}
+
+/// Writes `bytes` at `at`. The caller has the page to itself.
+pub fn store(words: &Words, at: usize, bytes: &[u8]) {
+    let mut at = at;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let skip = at & 7;
+        let take = rest.len().min(8 - skip);
+        let (now, later) = rest.split_at(take);
+        if take == 8 {
+            let mut chunk = [0; 8];
+            chunk.copy_from_slice(now);
+            words[at >> 3].store(u64::from_le_bytes(chunk), Relaxed);
+        } else {
+            let mut chunk = words[at >> 3].load(Relaxed).to_le_bytes();
+            chunk[skip..skip + take].copy_from_slice(now);
+            words[at >> 3].store(u64::from_le_bytes(chunk), Relaxed);
+        }
+        at += take;
+        rest = later;
+    }
+}
+
+/// Copies the `len` bytes at `from` in `source` to `to` in `target`, a different page.
+pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) {
+    let mut done = 0;
+    while done < len {
+        let take = (len - done).min(8);
+        store(target, to + done, &load(source, from + done).to_le_bytes()[..take]);
+        done += take;
+    }
+}
+
+/// Copies a whole page.
+pub fn copy_page(source: &Words, target: &Words) {
+    assert_eq!(source.len(), target.len(), "pages of one data file have one size");
+    for (from, to) in source.iter().zip(target) {
+        to.store(from.load(Relaxed), Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(bytes: usize) -> Vec<AtomicU64> {
+        (0..bytes / 8).map(|_| AtomicU64::new(0)).collect()
+    }
+
+    #[test]
+    fn what_lies_outside_reads_as_zero() {
+        let words = page(64);
+        store(&words, 60, &[1, 2, 3, 4]);
+        assert_eq!(load(&words, 60), 0x0403_0201);
+        assert_eq!(load(&words, 1 << 20), 0);
+        let mut into = Vec::new();
+        append(&words, 63, usize::MAX >> 1, &mut into);
+        assert_eq!(into.len(), 64);
+        assert_eq!(into[0], 4);
+    }
+
+    proptest! {
+        #[test]
+        fn stores_and_loads_like_an_array(
+            writes in prop::collection::vec((0usize..128, prop::collection::vec(any::<u8>(), 0..64)), 1..20),
+            probes in prop::collection::vec((0usize..128, prop::collection::vec(any::<u8>(), 0..20)), 1..20),
+        ) {
+            let words = page(256);
+            let mut model = [0u8; 256];
+            for (at, bytes) in &writes {
+                store(&words, *at, bytes);
+                model[*at..*at + bytes.len()].copy_from_slice(bytes);
+            }
+            for (at, probe) in &probes {
+                let mut copied = Vec::new();
+                append(&words, *at, probe.len(), &mut copied);
+                prop_assert_eq!(&copied, &model[*at..*at + probe.len()]);
+                let stored = &model[*at..*at + probe.len().min(9)];
+                prop_assert_eq!(compare(&words, *at, stored.len(), probe), probe.as_slice().cmp(stored));
+                let other = page(256);
+                copy(&words, *at, &other, 3, probe.len());
+                let mut copied = Vec::new();
+                append(&other, 3, probe.len(), &mut copied);
+                prop_assert_eq!(&copied, &model[*at..*at + probe.len()]);
+            }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The slotted layout: a sorted array of slots grows up from the header, a heap of entries down from the fences.
+//!
+//! ```text
+//! | header 64 | slot 0 | slot 1 | ...   free   ... | heap: entries | high fence | low fence |
+//! slot   offset u16 · suffix bytes u16 · head u32: the first four bytes of the suffix, so that order is number order
+//! entry  word u64 · key suffix · (leaf) value bytes u16 with the tombstone in its top bit · value
+//! ```
+//!
+//! Every key of a page lies between its fences, so the prefix the fences share is kept once (*prefix truncation*;
+//! Graefe, *Modern B-Tree Techniques*, 2011, §3.5) and the head makes most comparisons one load (*poor man's
+//! normalized keys*, ibid.). A slot is one aligned word, so a racing reader sees each slot whole.
+//!
+//! The entry's word is the record's LSN in a leaf, and child and frame hint in an inner page. Entries that have been
+//! replaced or removed are counted as garbage; `btree::node` compacts when free space and garbage together suffice.
+
+use super::racy::{self, Words};
+use super::{HEADER_BYTES, HIGH_IS_INFINITE, Kind, Page, PageMut};
+
+/// Bytes of a slot.
+pub const SLOT_BYTES: usize = 8;
+/// Bytes of an entry before its key.
+pub const ENTRY_BYTES: usize = 8;
+/// Bytes of a leaf entry between key and value.
+pub const VALUE_LEN_BYTES: usize = 2;
+
+const TOMBSTONE: u16 = 1 << 15;
+
+/// Where an entry lies and how its key begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot(u64);
+
+impl Slot {
+    fn new(at: usize, suffix: &[u8]) -> Slot {
+        let head = racy::key_chunk(suffix) >> 32;
+        Slot(at as u64 | (suffix.len() as u64) << 16 | head << 32)
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        self.0 as u16 as usize
+    }
+
+    #[inline(always)]
+    fn key_len(self) -> usize {
+        (self.0 >> 16) as u16 as usize
+    }
+
+    #[inline(always)]
+    fn head(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// The value of a leaf entry, by place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueAt {
+    /// Its first byte.
+    pub at: usize,
+    /// Its length, in bytes; zero for a tombstone.
+    pub len: usize,
+    /// Whether it is a tombstone.
+    pub tombstone: bool,
+}
+
+impl<'a> Page<'a> {
+    /// How many entries there are. Never more than slots fit on the page, whatever a torn read says.
+    #[inline(always)]
+    #[must_use]
+    pub fn slots(self) -> usize {
+        let slots = (racy::word(self.words(), 8) >> 32) as u16 as usize;
+        slots.min((self.bytes() - HEADER_BYTES) / SLOT_BYTES)
+    }
+
+    #[inline(always)]
+    fn heap_start(self) -> usize {
+        (racy::word(self.words(), 8) >> 48) as usize
+    }
+
+    fn garbage(self) -> usize {
+        racy::word(self.words(), 48) as u16 as usize
+    }
+
+    /// How many bytes of every key are kept in the fences alone.
+    #[inline(always)]
+    #[must_use]
+    pub fn prefix_len(self) -> usize {
+        (racy::word(self.words(), 48) >> 16) as u16 as usize
+    }
+
+    #[inline(always)]
+    fn low_len(self) -> usize {
+        (racy::word(self.words(), 48) >> 32) as u16 as usize
+    }
+
+    /// The length of the high fence, in bytes.
+    #[must_use]
+    pub fn high_len(self) -> usize {
+        (racy::word(self.words(), 48) >> 48) as usize
+    }
+
+    /// Whether there is no high fence: the page reaches to the end of the tree.
+    #[must_use]
+    pub fn high_is_infinite(self) -> bool {
+        (racy::word(self.words(), 0) >> 48) as u8 & HIGH_IS_INFINITE != 0
+    }
+
+    fn low_at(self) -> usize {
+        self.bytes().saturating_sub(self.low_len())
+    }
+
+    fn high_at(self) -> usize {
+        self.low_at().saturating_sub(self.high_len())
+    }
+
+    /// Appends the low fence: no key of the page is below it.
+    pub fn append_low(self, into: &mut Vec<u8>) {
+        racy::append(self.words(), self.low_at(), self.low_len(), into);
+    }
+
+    /// Appends the high fence: every key of the page is below it. Nothing is appended if it is infinite.
+    pub fn append_high(self, into: &mut Vec<u8>) {
+        racy::append(self.words(), self.high_at(), self.high_len(), into);
+    }
+
+    /// Appends the prefix of every key.
+    pub fn append_prefix(self, into: &mut Vec<u8>) {
+        racy::append(self.words(), self.low_at(), self.prefix_len().min(self.low_len()), into);
+    }
+
+    /// Whether `key` lies between the fences.
+    #[must_use]
+    pub fn covers(self, key: &[u8]) -> bool {
+        racy::compare(self.words(), self.low_at(), self.low_len(), key).is_ge()
+            && (self.high_is_infinite()
+                || racy::compare(self.words(), self.high_at(), self.high_len(), key).is_lt())
+    }
+
+    /// Slot number `slot`.
+    #[inline(always)]
+    #[must_use]
+    pub fn slot(self, slot: usize) -> Slot {
+        Slot(racy::word(self.words(), HEADER_BYTES + slot * SLOT_BYTES))
+    }
+
+    /// Finds `suffix`, a key without the page's prefix: the first slot not below it, and whether it is there.
+    #[inline]
+    #[must_use]
+    pub fn search(self, suffix: &[u8]) -> (usize, bool) {
+        let head = (racy::key_chunk(suffix) >> 32) as u32;
+        let (mut low, mut high) = (0, self.slots());
+        while low < high {
+            let middle = (low + high) / 2;
+            let slot = self.slot(middle);
+            let order = match head.cmp(&slot.head()) {
+                std::cmp::Ordering::Equal => {
+                    racy::compare(self.words(), slot.at() + ENTRY_BYTES, slot.key_len(), suffix)
+                }
+                decided => decided,
+            };
+            match order {
+                std::cmp::Ordering::Less => high = middle,
+                std::cmp::Ordering::Equal => return (middle, true),
+                std::cmp::Ordering::Greater => low = middle + 1,
+            }
+        }
+        (low, false)
+    }
+
+    /// The word of an entry: a record's LSN, or a child.
+    #[inline(always)]
+    #[must_use]
+    pub fn entry_word(self, slot: usize) -> u64 {
+        racy::load(self.words(), self.slot(slot).at())
+    }
+
+    /// Appends the suffix of an entry's key.
+    pub fn append_suffix(self, slot: usize, into: &mut Vec<u8>) {
+        let slot = self.slot(slot);
+        racy::append(self.words(), slot.at() + ENTRY_BYTES, slot.key_len(), into);
+    }
+
+    /// Appends an entry's whole key.
+    pub fn append_key(self, slot: usize, into: &mut Vec<u8>) {
+        self.append_prefix(into);
+        self.append_suffix(slot, into);
+    }
+
+    /// Where a leaf entry's value lies.
+    #[inline(always)]
+    #[must_use]
+    pub fn value(self, slot: usize) -> ValueAt {
+        let slot = self.slot(slot);
+        let at = slot.at() + ENTRY_BYTES + slot.key_len();
+        let len = racy::load_u16(self.words(), at);
+        ValueAt {
+            at: at + VALUE_LEN_BYTES,
+            len: usize::from(len & !TOMBSTONE),
+            tombstone: len & TOMBSTONE != 0,
+        }
+    }
+
+    /// The bytes of an entry and its slot.
+    #[must_use]
+    pub fn entry_bytes(self, slot: usize) -> usize {
+        SLOT_BYTES + self.heap_bytes(slot)
+    }
+
+    fn heap_bytes(self, slot: usize) -> usize {
+        let key_len = self.slot(slot).key_len();
+        match self.kind() {
+            Some(Kind::Leaf) => ENTRY_BYTES + key_len + VALUE_LEN_BYTES + self.value(slot).len,
+            _ => ENTRY_BYTES + key_len,
+        }
+    }
+
+    /// Free bytes between slots and heap.
+    #[must_use]
+    pub fn contiguous(self) -> usize {
+        self.heap_start().saturating_sub(HEADER_BYTES + self.slots() * SLOT_BYTES)
+    }
+
+    /// Free bytes after a compaction.
+    #[must_use]
+    pub fn free(self) -> usize {
+        self.contiguous() + self.garbage()
+    }
+
+    /// The part of the page that says nothing: from the end of the slots to the heap.
+    #[must_use]
+    pub fn hole(self) -> std::ops::Range<usize> {
+        let end = HEADER_BYTES + self.slots() * SLOT_BYTES;
+        end..self.heap_start().clamp(end, self.bytes())
+    }
+
+    /// Whether every slot points into the heap, and the heap and the fences into the page.
+    pub(super) fn check_slots(self) -> Result<(), &'static str> {
+        let slots = (racy::word(self.words(), 8) >> 32) as u16 as usize;
+        let heap_end = self.high_at();
+        if self.low_len() + self.high_len() > self.bytes() - HEADER_BYTES
+            || self.prefix_len() > self.low_len()
+        {
+            return Err("its fences do not fit");
+        }
+        if HEADER_BYTES + slots * SLOT_BYTES > self.heap_start() || self.heap_start() > heap_end {
+            return Err("its slots and its heap overlap");
+        }
+        let mut used = 0;
+        for slot in 0..slots {
+            let at = self.slot(slot).at();
+            let bytes = self.heap_bytes(slot);
+            used += bytes;
+            if at < self.heap_start() || at + bytes > heap_end {
+                return Err("an entry lies outside of the heap");
+            }
+        }
+        if used + self.garbage() != heap_end - self.heap_start() {
+            return Err("its heap does not add up");
+        }
+        Ok(())
+    }
+}
+
+impl PageMut<'_> {
+    fn words(&self) -> &Words {
+        self.page().words()
+    }
+
+    fn set_counts(&mut self, slots: usize, heap_start: usize) {
+        let id = racy::word(self.words(), 8) & 0xFFFF_FFFF;
+        racy::set_word(self.words(), 8, id | (slots as u64) << 32 | (heap_start as u64) << 48);
+    }
+
+    fn add_garbage(&mut self, bytes: usize) {
+        racy::set_word(self.words(), 48, racy::word(self.words(), 48) + bytes as u64);
+    }
+
+    /// Gives an empty page its fences and, with them, its prefix.
+    pub fn set_fences(&mut self, low: &[u8], high: Option<&[u8]>) {
+        let page = self.page();
+        let prefix = high.map_or(0, |high| common_prefix(low, high));
+        let high_bytes = high.unwrap_or_default();
+        if high.is_none() {
+            let flags = u64::from(HIGH_IS_INFINITE) << 48;
+            racy::set_word(page.words(), 0, racy::word(page.words(), 0) | flags);
+        }
+        let lens =
+            (prefix as u64) << 16 | (low.len() as u64) << 32 | (high_bytes.len() as u64) << 48;
+        racy::set_word(page.words(), 48, lens);
+        racy::store(page.words(), page.low_at(), low);
+        racy::store(page.words(), page.high_at(), high_bytes);
+        self.set_counts(0, page.high_at());
+    }
+
+    fn insert_slot(&mut self, slot: usize, heap_bytes: usize, suffix: &[u8]) -> usize {
+        let page = self.page();
+        assert!(heap_bytes + SLOT_BYTES <= page.contiguous(), "the caller has made room");
+        let slots = page.slots();
+        let at = page.heap_start() - heap_bytes;
+        for moved in (slot..slots).rev() {
+            let to = HEADER_BYTES + (moved + 1) * SLOT_BYTES;
+            racy::set_word(page.words(), to, page.slot(moved).0);
+        }
+        let place = HEADER_BYTES + slot * SLOT_BYTES;
+        racy::set_word(page.words(), place, Slot::new(at, suffix).0);
+        self.set_counts(slots + 1, at);
+        racy::store(self.words(), at + ENTRY_BYTES, suffix);
+        at
+    }
+
+    /// Inserts a child of an inner page at `slot`. There is room.
+    pub fn insert_child(&mut self, slot: usize, suffix: &[u8], word: u64) {
+        let at = self.insert_slot(slot, ENTRY_BYTES + suffix.len(), suffix);
+        racy::store(self.words(), at, &word.to_le_bytes());
+    }
+
+    /// Inserts a record of a leaf at `slot`. There is room.
+    pub fn insert_record(&mut self, slot: usize, suffix: &[u8], word: u64, value: Option<&[u8]>) {
+        let bytes = value.unwrap_or_default();
+        let heap_bytes = ENTRY_BYTES + suffix.len() + VALUE_LEN_BYTES + bytes.len();
+        let at = self.insert_slot(slot, heap_bytes, suffix);
+        racy::store(self.words(), at, &word.to_le_bytes());
+        let at = at + ENTRY_BYTES + suffix.len();
+        let flag = if value.is_none() { TOMBSTONE } else { 0 };
+        racy::store(self.words(), at, &(bytes.len() as u16 | flag).to_le_bytes());
+        racy::store(self.words(), at + VALUE_LEN_BYTES, bytes);
+    }
+
+    /// Removes an entry.
+    pub fn remove(&mut self, slot: usize) {
+        let page = self.page();
+        let bytes = page.heap_bytes(slot);
+        self.add_garbage(bytes);
+        let slots = page.slots();
+        for moved in slot + 1..slots {
+            let to = HEADER_BYTES + (moved - 1) * SLOT_BYTES;
+            racy::set_word(page.words(), to, page.slot(moved).0);
+        }
+        self.set_counts(slots - 1, page.heap_start());
+    }
+
+    /// Writes over an entry's word.
+    pub fn set_entry_word(&mut self, slot: usize, word: u64) {
+        let at = self.page().slot(slot).at();
+        racy::store(self.words(), at, &word.to_le_bytes());
+    }
+
+    /// Gives a leaf entry another value of no more bytes than it had; what is left over becomes garbage.
+    pub fn shrink_value(&mut self, slot: usize, value: Option<&[u8]>) {
+        let old = self.page().value(slot);
+        let bytes = value.unwrap_or_default();
+        assert!(bytes.len() <= old.len, "a longer value needs another place");
+        let flag = if value.is_none() { TOMBSTONE } else { 0 };
+        let len = (bytes.len() as u16 | flag).to_le_bytes();
+        racy::store(self.words(), old.at - VALUE_LEN_BYTES, &len);
+        racy::store(self.words(), old.at, bytes);
+        self.add_garbage(old.len - bytes.len());
+    }
+
+    /// Writes over a part of a leaf entry's value.
+    pub fn patch_value(&mut self, slot: usize, from: usize, bytes: &[u8]) {
+        let value = self.page().value(slot);
+        assert!(from + bytes.len() <= value.len, "a patch keeps the length");
+        racy::store(self.words(), value.at + from, bytes);
+    }
+
+    /// Copies entries `from` of `source` behind those that are here. The keys come in order, and there is room.
+    /// `source` may have another prefix; `scratch` is used to put keys together.
+    pub fn append_entries(
+        &mut self,
+        source: Page<'_>,
+        from: std::ops::Range<usize>,
+        scratch: &mut Vec<u8>,
+    ) {
+        let prefix = self.page().prefix_len();
+        let leaf = source.kind() == Some(Kind::Leaf);
+        for slot in from {
+            scratch.clear();
+            source.append_key(slot, scratch);
+            let suffix = &scratch[prefix..];
+            let tail = if leaf { VALUE_LEN_BYTES + source.value(slot).len } else { 0 };
+            let end = self.page().slots();
+            let at = self.insert_slot(end, ENTRY_BYTES + suffix.len() + tail, suffix);
+            racy::store(self.words(), at, &source.entry_word(slot).to_le_bytes());
+            if leaf {
+                let value = source.value(slot).at - VALUE_LEN_BYTES;
+                let to = at + ENTRY_BYTES + suffix.len();
+                racy::copy(source.words(), value, self.words(), to, tail);
+            }
+        }
+    }
+}
+
+/// How many bytes two keys have in common at their beginning.
+#[must_use]
+pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
