@@ -3,11 +3,10 @@
 //! `sql/NAME.out` holds PostgreSQL's transcript. Each run asks PostgreSQL again (so that a wrong file is found), then
 //! Atoll. `UPDATE_GOLDEN=1` writes the files anew, from PostgreSQL.
 
-use std::path::Path;
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::assert_golden;
-use tests::script::{Protocol, files, transcript};
+use tests::script::{Protocol, files, name_of, transcript};
 use tests::{golden, oracle};
 
 /// A database of its own for each script, so that scripts do not meet.
@@ -17,10 +16,6 @@ fn in_fresh_database(port: u16, name: &str, text: &str, protocol: Protocol) -> S
     let result = transcript(&mut Client::connect(port, "postgres", name), text, protocol);
     admin.run(&format!("DROP DATABASE {name} WITH (FORCE)"));
     result
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_stem().and_then(|stem| stem.to_str()).expect("scripts have plain names").to_owned()
 }
 
 #[test]

@@ -28,6 +28,12 @@ pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
     files
 }
 
+/// A script's name: its file's, without the ending.
+#[must_use]
+pub fn name_of(path: &Path) -> &str {
+    path.file_stem().and_then(|stem| stem.to_str()).expect("scripts have plain names")
+}
+
 /// The statements of a script: each ends with a semicolon at the end of a line. Lines that begin with `--` between
 /// statements are comments. A statement that begins with `COPY ... FROM STDIN` is followed by its data up to `\.`.
 #[must_use]

@@ -1,0 +1,147 @@
+//! Isolation: schedules of several sessions, one step at a time, and what each step saw, waited for or failed with.
+//!
+//! `isolation/NAME.spec` names the phenomenon in its first comment, then lists the schedule: `setup: SQL;` before, then
+//! `SESSION: SQL;` steps. A file that says `$LEVEL` is run at each level of [`LEVELS`]. A step that has no answer within
+//! [`PATIENCE`] *waits*; its answer is shown behind the step that let it go on. `NAME.out` is PostgreSQL's.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+use tests::atoll::Atoll;
+use tests::client::Client;
+use tests::golden::{assert_golden, difference};
+use tests::oracle;
+use tests::script::{files, name_of, write_reply};
+
+/// How long a step may be silent before it counts as waiting.
+const PATIENCE: Duration = Duration::from_millis(700);
+/// How many schedules run at once.
+const AT_ONCE: usize = 6;
+/// PostgreSQL's levels; SERIALIZABLE joins them when Atoll has it.
+const LEVELS: [&str; 2] = ["READ COMMITTED", "REPEATABLE READ"];
+
+struct Session {
+    name: String,
+    client: Client,
+    waits: bool,
+}
+
+fn step_of(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with("--") {
+        return None;
+    }
+    line.split_once(": ").or_else(|| panic!("a step is `SESSION: SQL;`, not `{line}`"))
+}
+
+/// Shows a session's answers, without what numbers processes, transactions and tuples.
+fn show(out: &mut String, session: &mut Session) {
+    for mut reply in session.client.replies().expect("the connection stands") {
+        if let Some(error) = &mut reply.error {
+            let deadlock = error.field(b'C') == "40P01";
+            error.0.retain(|(letter, _)| !(*letter == b'W' || *letter == b'D' && deadlock));
+        }
+        write_reply(out, &reply);
+    }
+}
+
+/// Shows the answers of waiting sessions that have come.
+fn settle(out: &mut String, sessions: &mut [Session], patience: Duration) {
+    loop {
+        let mut progressed = false;
+        for session in sessions.iter_mut().filter(|session| session.waits) {
+            if session.client.answers_within(patience) {
+                session.waits = false;
+                progressed = true;
+                writeln!(out, "{} goes on", session.name).expect("a string grows");
+                show(out, session);
+            }
+        }
+        if !progressed {
+            return;
+        }
+    }
+}
+
+fn run(port: u16, database: &str, text: &str, level: &str) -> String {
+    let mut admin = Client::connect(port, "postgres", "postgres");
+    admin.run(&format!("CREATE DATABASE {database}"));
+    let mut out = String::new();
+    let mut sessions: Vec<Session> = Vec::new();
+    for (who, sql) in text.lines().filter_map(step_of) {
+        let sql = sql.replace("$LEVEL", level);
+        let at = sessions.iter().position(|session| session.name == who).unwrap_or_else(|| {
+            let mut client = Client::connect(port, "postgres", database);
+            client.run("SET deadlock_timeout = '100ms'");
+            sessions.push(Session { name: who.to_owned(), client, waits: false });
+            sessions.len() - 1
+        });
+        writeln!(out, "{who}: {sql}").expect("a string grows");
+        assert!(!sessions[at].waits, "{who} still waits and cannot take a step:\n{out}");
+        sessions[at].client.start(&sql);
+        if sessions[at].client.answers_within(PATIENCE) {
+            show(&mut out, &mut sessions[at]);
+        } else {
+            sessions[at].waits = true;
+            out.push_str("  waits\n");
+        }
+        settle(&mut out, &mut sessions, PATIENCE);
+    }
+    assert!(
+        sessions.iter().all(|session| !session.waits),
+        "a schedule ends with nobody waiting:\n{out}"
+    );
+    drop(sessions);
+    admin.run(&format!("DROP DATABASE {database} WITH (FORCE)"));
+    out
+}
+
+fn run_levels(port: u16, database: &str, text: &str) -> String {
+    if !text.contains("$LEVEL") {
+        return run(port, database, text, "");
+    }
+    LEVELS.iter().fold(String::new(), |all, level| {
+        all + &format!("==== {level}\n") + &run(port, database, text, level) + "\n"
+    })
+}
+
+/// Runs every schedule on the server at `port`, several at once because most of their time is patience.
+fn run_all(port: u16) -> Vec<(PathBuf, String)> {
+    let files = files("isolation", "spec");
+    let run_file = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("scripts are readable");
+        let found = run_levels(port, &format!("i_{}", name_of(&path)), &text);
+        (path, found)
+    };
+    let share = files.len().div_ceil(AT_ONCE);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = files
+            .chunks(share)
+            .map(|files| {
+                scope.spawn(move || files.iter().cloned().map(run_file).collect::<Vec<_>>())
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("schedules end")).collect()
+    })
+}
+
+#[test]
+fn files_hold_what_postgresql_does() {
+    for (path, found) in run_all(oracle::shared()) {
+        assert_golden(&path.with_extension("out"), "PostgreSQL", &found, true);
+    }
+}
+
+#[test]
+fn schedules_go_as_in_postgresql() {
+    let atoll = Atoll::start(&[]);
+    let mut failures = Vec::new();
+    for (path, found) in run_all(atoll.port()) {
+        let wanted =
+            std::fs::read_to_string(path.with_extension("out")).expect("PostgreSQL was asked");
+        if found != wanted {
+            failures.push(format!("{}:\n{}", name_of(&path), difference(&wanted, &found)));
+        }
+    }
+    assert!(failures.is_empty(), "{} schedules differ:\n{}", failures.len(), failures.join("\n"));
+}
