@@ -4,6 +4,7 @@
 //! snapshot is rebuilt by difference when such a transaction commits; a transaction that has done DDL sees its own.
 //! What PostgreSQL has built in (`builtin`) is shared by all databases and never changes.
 
+pub mod builtin;
 pub mod relation;
 
 pub use relation::{

@@ -1,7 +1,7 @@
 //! Where rows go: columns are encoded straight into the connection's output buffer, no rows are kept between layers.
 
-use crate::error::Notice;
-use crate::types::{Datum, SqlType};
+use crate::error::{Notice, Result};
+use crate::types::{CallContext, Datum, SqlType};
 use std::sync::Arc;
 
 /// Whether to go on.
@@ -39,8 +39,17 @@ pub struct CopyFormat {
 
 /// Takes rows. No latch is held across a call.
 pub trait RowSink {
-    /// One row, in the order of the columns described. `columns` has their types: what decides the encoding.
-    fn row(&mut self, columns: &[ColumnDescription], row: &[Datum<'_>]) -> Flow;
+    /// One row, in the order of the columns described. `columns` has their types: what decides the encoding, with
+    /// `context` for what it leaves to the session (time zone, names behind OIDs).
+    ///
+    /// # Errors
+    /// A value that has no text or binary form.
+    fn row(
+        &mut self,
+        context: &CallContext<'_>,
+        columns: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow>;
     /// COPY TO STDOUT begins.
     fn copy_out(&mut self, format: CopyFormat);
     /// One line (or binary tuple) of COPY TO STDOUT.

@@ -4,9 +4,9 @@
 
 use crate::error::{Notice, Result};
 use crate::settings::SessionSettings;
-use crate::types::Datum;
+use crate::types::{Datum, SqlType};
 use bumpalo::Bump;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// What a function may look at besides its arguments.
 pub struct CallContext<'a> {
@@ -24,6 +24,8 @@ pub struct CallContext<'a> {
     pub catalog: &'a dyn CatalogQueries,
     /// Where notices go.
     pub notices: &'a RefCell<Vec<Notice>>,
+    /// The state of `random()`: the session owns and seeds it, `setseed` overwrites it. Never all zeros.
+    pub random: &'a Cell<[u64; 2]>,
 }
 
 /// Questions about the catalog and the session that types and functions ask (regclass output, `format_type`,
@@ -61,12 +63,39 @@ pub struct SessionFacts<'a> {
     pub pid: u32,
 }
 
+/// The types that one call in a plan was resolved to: what `"any"` and `anyelement` stand for there.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature<'a> {
+    /// The arguments' types. A VARIADIC's array is one argument, unless `variadic_spread`.
+    pub arguments: &'a [SqlType],
+    /// The result's type.
+    pub result: SqlType,
+    /// The function takes VARIADIC "any" and its last arguments were given one by one (not as VARIADIC array).
+    pub variadic_spread: bool,
+}
+
+/// How a function of `pg_proc` is called. [`crate::types::function`] finds it by OID.
+#[derive(Clone, Copy)]
+pub enum Callable {
+    /// Its argument types are in its name.
+    Plain(Function),
+    /// It also has to be told its argument types.
+    Typed(TypedFunction),
+    /// It returns a set.
+    Set(SetFunction),
+}
+
+/// A scalar function that has to know its argument types.
+pub type TypedFunction =
+    for<'a> fn(&CallContext<'a>, &Signature<'_>, &[Datum<'a>]) -> Result<Datum<'a>>;
+
 /// A scalar function.
 pub type Function = for<'a> fn(&CallContext<'a>, &[Datum<'a>]) -> Result<Datum<'a>>;
 
 /// A set-returning function: it hands each row (one datum a column) to `emit`, which says whether to go on.
 pub type SetFunction = for<'a> fn(
     &CallContext<'a>,
+    &Signature<'_>,
     &[Datum<'a>],
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()>;

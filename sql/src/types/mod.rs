@@ -5,7 +5,9 @@
 
 pub mod function;
 
-pub use function::{Accumulator, CallContext, Function, SetFunction};
+pub use function::{
+    Accumulator, CallContext, Callable, Function, SetFunction, Signature, TypedFunction,
+};
 
 /// A PostgreSQL object identifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,0 +1,57 @@
+//! What PostgreSQL 15 has built in: types, functions, operators, casts, aggregates, operator classes, and the system
+//! relations with their columns, indexes, constraints, descriptions and view definitions.
+//!
+//! The data are `data/*.tsv`, written by `generate.py` from a running PostgreSQL 15 and committed; building needs
+//! neither. Each file is compiled in as text. Two ways lead to it:
+//! - [`relation`] hands out any of them row by row as text, for whoever serves them as relations;
+//! - the typed tables ([`types`], [`functions`], [`operators`], ...) are parsed once, when first asked for, and borrow
+//!   their strings from the compiled-in text. Binder and planner look things up there.
+//!
+//! Nothing here changes after it is built, so everything is `'static` and shared by all databases.
+
+mod copy_text;
+mod operators;
+mod orderings;
+mod procedures;
+mod types;
+
+pub use copy_text::{Relation, Row, RowIter, relation, relations};
+pub use operators::{
+    Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
+    operators_named,
+};
+pub use orderings::{Ordering, ordering};
+pub use procedures::{
+    Aggregate, ArgumentMode, Kind, Procedure, Volatility, aggregate, function, functions,
+    functions_named,
+};
+pub use types::{Type, TypeKind, array_type, element_type, type_by_name, type_by_oid, types};
+
+/// The OID of the schema `pg_catalog`.
+pub const PG_CATALOG: u32 = 11;
+
+/// SQL's words as the grammar of PostgreSQL 15 classes them: (word, class `U`, `C`, `T` or `R`, whether it may be a
+/// label without AS), in byte order.
+pub fn keywords() -> impl Iterator<Item = (&'static str, char, bool)> {
+    let relation = relation("keywords").expect("keywords.tsv is compiled in");
+    relation.rows().map(|row| {
+        let mut fields = row.fields();
+        let word = fields.next().flatten().expect("keywords.tsv has three columns");
+        let class = fields.next().flatten().and_then(|field| field.chars().next());
+        let bare = fields.next().flatten() == Some("t");
+        (word, class.expect("keywords.tsv has three columns"), bare)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_are_classed() {
+        let all: Vec<_> = keywords().collect();
+        assert!(all.contains(&("select", 'R', true)));
+        assert!(all.contains(&("between", 'C', true)));
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

@@ -1,0 +1,331 @@
+//! `pg_proc` and `pg_aggregate`: every function, by OID and by name.
+
+use super::copy_text::{decode, walk};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// A row of `pg_proc`.
+#[derive(Clone, Debug)]
+pub struct Procedure {
+    /// `oid`.
+    pub oid: u32,
+    /// `proname`.
+    pub name: &'static str,
+    /// `pronamespace`.
+    pub namespace: u32,
+    /// `prolang`: 12 internal, 13 c, 14 SQL.
+    pub language: u32,
+    /// `procost`.
+    pub cost: f32,
+    /// `prorows`.
+    pub rows: f32,
+    /// `provariadic`: the element type of a VARIADIC last argument, 0 if there is none.
+    pub variadic: u32,
+    /// `prokind`.
+    pub kind: Kind,
+    /// `proleakproof`.
+    pub leakproof: bool,
+    /// `proisstrict`: NULL if any argument is.
+    pub strict: bool,
+    /// `proretset`.
+    pub returns_set: bool,
+    /// `provolatile`.
+    pub volatility: Volatility,
+    /// `pronargdefaults`: how many of the last input arguments may be left out.
+    pub default_count: usize,
+    /// `prorettype`.
+    pub result: u32,
+    /// `proargtypes`: input arguments.
+    pub arguments: Box<[u32]>,
+    /// `proallargtypes` with `proargmodes`, where there are others than IN.
+    pub all_arguments: Option<Box<[(u32, ArgumentMode)]>>,
+    /// `proargnames`, of all arguments; empty if it has none.
+    pub argument_names: Box<[&'static str]>,
+    /// `prosrc`: of an SQL function, its text.
+    pub source: &'static str,
+    sql_body: Option<&'static str>,
+    defaults: Option<&'static str>,
+}
+
+/// `prokind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// f
+    Function,
+    /// p
+    Procedure,
+    /// a
+    Aggregate,
+    /// w
+    Window,
+}
+
+/// `provolatile`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Volatility {
+    /// i
+    Immutable,
+    /// s
+    Stable,
+    /// v
+    Volatile,
+}
+
+/// `proargmodes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentMode {
+    /// i
+    In,
+    /// o
+    Out,
+    /// b
+    InOut,
+    /// v
+    Variadic,
+    /// t
+    Table,
+}
+
+impl Procedure {
+    /// The SQL of the defaults of the last [`Procedure::default_count`] input arguments.
+    #[must_use]
+    pub fn defaults(&self) -> Vec<String> {
+        self.defaults.map_or_else(Vec::new, |text| split_array(&decode(text)))
+    }
+
+    /// The body of an SQL function: `prosqlbody` deparsed (`RETURN ...`), or `prosrc`. None for other languages.
+    #[must_use]
+    pub fn sql(&self) -> Option<Cow<'static, str>> {
+        /// `pg_language` of SQL.
+        const SQL: u32 = 14;
+        (self.language == SQL).then(|| decode(self.sql_body.unwrap_or(self.source)))
+    }
+
+    /// The output columns of a function with OUT, INOUT or TABLE arguments: (name, type).
+    pub fn output_columns(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let all = self.all_arguments.as_deref().unwrap_or_default();
+        all.iter().enumerate().filter_map(|(i, &(ty, mode))| {
+            let name = self.argument_names.get(i).copied().unwrap_or("");
+            matches!(mode, ArgumentMode::Out | ArgumentMode::InOut | ArgumentMode::Table)
+                .then_some((name, ty))
+        })
+    }
+}
+
+/// Splits a one-dimensional array in its text form.
+fn split_array(text: &str) -> Vec<String> {
+    let inner = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or("");
+    let mut out = Vec::new();
+    let (mut item, mut quoted, mut any) = (String::new(), false, false);
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        any = true;
+        match character {
+            '"' => quoted = !quoted,
+            '\\' => item.extend(characters.next()),
+            ',' if !quoted => out.push(std::mem::take(&mut item)),
+            other => item.push(other),
+        }
+    }
+    if any {
+        out.push(item);
+    }
+    out
+}
+
+fn oids(text: &str, separator: char) -> Box<[u32]> {
+    text.split(separator).filter_map(|oid| oid.parse().ok()).collect()
+}
+
+fn braced(text: &'static str) -> &'static str {
+    text.trim_start_matches('{').trim_end_matches('}')
+}
+
+static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
+    walk("pg_proc")
+        .map(|mut row| {
+            let (oid, name, namespace) = (row.number(), row.text(), row.number());
+            row.skip(1);
+            let (language, cost, rows) = (row.number(), row.number(), row.number());
+            let variadic = row.number();
+            row.skip(1);
+            let kind = match row.letter() {
+                'p' => Kind::Procedure,
+                'a' => Kind::Aggregate,
+                'w' => Kind::Window,
+                _ => Kind::Function,
+            };
+            row.skip(1);
+            let (leakproof, strict, returns_set) = (row.flag(), row.flag(), row.flag());
+            let volatility = match row.letter() {
+                'i' => Volatility::Immutable,
+                's' => Volatility::Stable,
+                _ => Volatility::Volatile,
+            };
+            row.skip(2);
+            let (default_count, result) = (row.number(), row.number());
+            let arguments = oids(row.text(), ' ');
+            let (all_types, modes) = (row.optional(), row.optional());
+            let argument_names = row
+                .optional()
+                .map(|names| braced(names).split(',').map(|name| name.trim_matches('"')).collect())
+                .unwrap_or_default();
+            let all_arguments = all_types.zip(modes).map(|(types, modes)| {
+                let modes = braced(modes).split(',').map(|mode| match mode {
+                    "o" => ArgumentMode::Out,
+                    "b" => ArgumentMode::InOut,
+                    "v" => ArgumentMode::Variadic,
+                    "t" => ArgumentMode::Table,
+                    _ => ArgumentMode::In,
+                });
+                oids(braced(types), ',').iter().copied().zip(modes).collect()
+            });
+            row.skip(2);
+            let source = row.text();
+            row.skip(1);
+            let sql_body = row.optional();
+            row.skip(2);
+            Procedure {
+                oid,
+                name,
+                namespace,
+                language,
+                cost,
+                rows,
+                variadic,
+                kind,
+                leakproof,
+                strict,
+                returns_set,
+                volatility,
+                default_count,
+                result,
+                arguments,
+                all_arguments,
+                argument_names,
+                source,
+                sql_body,
+                defaults: row.optional(),
+            }
+        })
+        .collect()
+});
+
+static BY_NAME: LazyLock<Box<[&'static Procedure]>> = LazyLock::new(|| {
+    let mut all: Box<[&'static Procedure]> = functions().iter().collect();
+    all.sort_by_key(|procedure| (procedure.name, procedure.oid));
+    all
+});
+
+/// All functions, procedures and aggregates, by OID.
+#[must_use]
+pub fn functions() -> &'static [Procedure] {
+    &ALL
+}
+
+/// The function with this OID.
+#[must_use]
+pub fn function(oid: u32) -> Option<&'static Procedure> {
+    let all = functions();
+    all.binary_search_by_key(&oid, |procedure| procedure.oid).ok().map(|i| &all[i])
+}
+
+/// All functions of this name, in `pg_catalog` and `information_schema` alike, by OID: the candidates of a call.
+#[must_use]
+pub fn functions_named(name: &str) -> &'static [&'static Procedure] {
+    let all = &**BY_NAME;
+    let start = all.partition_point(|procedure| procedure.name < name);
+    let count = all[start..].partition_point(|procedure| procedure.name == name);
+    &all[start..start + count]
+}
+
+/// A row of `pg_aggregate`.
+#[derive(Clone, Copy, Debug)]
+pub struct Aggregate {
+    /// `aggfnoid`.
+    pub function: u32,
+    /// `aggkind`: n normal, o ordered-set, h hypothetical-set.
+    pub kind: char,
+    /// `aggnumdirectargs`.
+    pub direct_arguments: u16,
+    /// `aggtransfn`.
+    pub transition: u32,
+    /// `aggfinalfn`, 0 if none.
+    pub finish: u32,
+    /// `aggsortop`: min and max say here which operator's order they follow.
+    pub sort_operator: u32,
+    /// `aggtranstype`.
+    pub state: u32,
+    /// `agginitval`, in the text form of the state's type.
+    pub initial: Option<&'static str>,
+}
+
+static AGGREGATES: LazyLock<Box<[Aggregate]>> = LazyLock::new(|| {
+    walk("pg_aggregate")
+        .map(|mut row| {
+            let (function, kind) = (row.number(), row.letter());
+            let (direct_arguments, transition) = (row.number(), row.number());
+            let finish = row.number();
+            row.skip(10);
+            let (sort_operator, state) = (row.number(), row.number());
+            row.skip(3);
+            Aggregate {
+                function,
+                kind,
+                direct_arguments,
+                transition,
+                finish,
+                sort_operator,
+                state,
+                initial: row.optional(),
+            }
+        })
+        .collect()
+});
+
+/// The aggregate whose `pg_proc` row has this OID.
+#[must_use]
+pub fn aggregate(function: u32) -> Option<&'static Aggregate> {
+    let all = &*AGGREGATES;
+    all.binary_search_by_key(&function, |aggregate| aggregate.function).ok().map(|i| &all[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_functions_are_found() {
+        let names = functions_named("array_position");
+        assert_eq!(names.len(), 2);
+        assert!(names.iter().all(|procedure| procedure.result == 23));
+        assert!(functions_named("no_such_function").is_empty());
+        let plus = function(177).expect("int4pl");
+        assert_eq!((plus.name, plus.strict, &*plus.arguments), ("int4pl", true, &[23, 23][..]));
+        assert_eq!(plus.volatility, Volatility::Immutable);
+    }
+
+    #[test]
+    fn defaults_outputs_and_bodies_are_kept() {
+        let function = functions_named("parse_ident")[0];
+        assert_eq!((function.default_count, function.defaults()), (1, vec!["true".to_owned()]));
+        let set = functions_named("jsonb_path_query")[0];
+        assert_eq!(set.defaults(), ["'{}'::jsonb", "false"]);
+        let keywords = functions_named("pg_get_keywords")[0];
+        let columns: Vec<_> = keywords.output_columns().map(|(name, _)| name).collect();
+        assert_eq!(columns, ["word", "catcode", "barelabel", "catdesc", "baredesc"]);
+        let lpad = functions_named("lpad").iter().find(|f| f.arguments.len() == 2).expect("lpad");
+        assert_eq!(lpad.sql().as_deref(), Some("RETURN lpad($1, $2, ' '::text)"));
+    }
+
+    #[test]
+    fn known_aggregates_are_found() {
+        let sum = aggregate(2108).expect("sum(int4)");
+        assert_eq!((sum.kind, sum.state, sum.initial), ('n', 20, None));
+        let max = aggregate(2116).expect("max(int4)");
+        assert_eq!(max.sort_operator, 521);
+        let count = aggregate(2803).expect("count(*)");
+        assert_eq!(count.initial, Some("0"));
+        assert!(aggregate(177).is_none());
+    }
+}
