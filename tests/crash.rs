@@ -1,0 +1,180 @@
+//! Process death: kill -9 of the server under load, again and again on one directory. What was acknowledged is there,
+//! nothing else is, totals add up, indexes agree with tables, and `atoll check` finds nothing.
+//!
+//! kill -9 says nothing about power loss: what the operating system had taken is still written. `simulation.rs` covers that.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tests::atoll::Atoll;
+use tests::client::Client;
+
+/// Accounts of the bank.
+const ACCOUNTS: u32 = 40;
+/// What each begins with.
+const OPENING: i64 = 1000;
+/// Sessions that move money.
+const CLIENTS: u32 = 4;
+/// How often the server dies in one run of the suite.
+const CYCLES: u32 = 50;
+
+/// A small generator of its own, so that a run can be told by its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        // Xorshift64*: Vigna, 2016.
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % u64::from(bound)) as u32
+    }
+}
+
+fn set_up(client: &mut Client) {
+    client.run("CREATE TABLE account (id int PRIMARY KEY, balance bigint NOT NULL, touched int NOT NULL DEFAULT 0)");
+    client.run("CREATE INDEX account_touched ON account (touched)");
+    client.run(
+        "CREATE TABLE journal (client int, seq int, source int, target int, amount int, note text, PRIMARY KEY (client, seq))",
+    );
+    client.run("CREATE INDEX journal_source ON journal (source)");
+    client.run(&format!(
+        "INSERT INTO account SELECT g, {OPENING} FROM generate_series(1, {ACCOUNTS}) g"
+    ));
+}
+
+/// Moves money until the connection breaks. Gives the last sequence number that was acknowledged.
+fn transfer_until_death(
+    port: u16,
+    client_number: u32,
+    first: u32,
+    seed: u64,
+    stop: &AtomicBool,
+) -> u32 {
+    let mut random = Random(seed | 1);
+    let mut acknowledged = first;
+    let Ok(mut client) = Client::try_connect(port, "postgres", "postgres") else {
+        return acknowledged;
+    };
+    while !stop.load(Ordering::Relaxed) {
+        let (source, target) = (random.below(ACCOUNTS) + 1, random.below(ACCOUNTS) + 1);
+        let (amount, seq) = (random.below(100), acknowledged + 1);
+        let note = "n".repeat(random.below(300) as usize);
+        // In key order, so that transfers wait for each other and do not deadlock.
+        let (low, high) = (source.min(target), source.max(target));
+        let change = |id: u32| match (id == source, id == target) {
+            (true, true) => 0,
+            (true, false) => -i64::from(amount),
+            _ => i64::from(amount),
+        };
+        let update = |id: u32| {
+            format!(
+                "UPDATE account SET balance = balance + {}, touched = {seq} WHERE id = {id};",
+                change(id)
+            )
+        };
+        let second = if low == high { String::new() } else { update(high) };
+        let text = format!(
+            "BEGIN; {} {second} INSERT INTO journal VALUES ({client_number}, {seq}, {source}, {target}, {amount}, '{note}'); COMMIT;",
+            update(low)
+        );
+        let mut body = text.into_bytes();
+        body.push(0);
+        if client.send(b'Q', &body).is_err() {
+            break;
+        }
+        match client.replies() {
+            Err(_) => break,
+            Ok(replies) => {
+                let last = replies.last().expect("five statements answer");
+                assert!(last.error.is_none(), "a transfer failed: {:?}", last.error);
+                acknowledged = seq;
+            }
+        }
+    }
+    acknowledged
+}
+
+fn number(client: &mut Client, sql: &str) -> i64 {
+    client.run(sql).value().parse().expect("a number")
+}
+
+/// Demands that the directory tells the same story as the clients.
+fn audit(client: &mut Client, acknowledged: &HashMap<u32, u32>) -> HashMap<u32, u32> {
+    assert_eq!(number(client, "SELECT sum(balance) FROM account"), i64::from(ACCOUNTS) * OPENING);
+    let reply = client
+        .run("SELECT client, count(*), max(seq) FROM journal GROUP BY client ORDER BY client");
+    let mut found = HashMap::new();
+    for row in &reply.rows {
+        let field =
+            |at: usize| row[at].as_deref().expect("not null").parse::<u32>().expect("a number");
+        assert_eq!(field(1), field(2), "client {} has a gap in its journal", field(0));
+        found.insert(field(0), field(2));
+    }
+    for (who, &told) in acknowledged {
+        let there = found.get(who).copied().unwrap_or(0);
+        assert!(
+            there >= told,
+            "client {who} was told of transfer {told}, and {there} is the last that is there"
+        );
+        assert!(
+            there <= told + 1,
+            "client {who} had one transfer on its way, not {}",
+            there - told
+        );
+    }
+    let balances = client.run(&format!(
+        "SELECT a.id FROM account a WHERE a.balance <> {OPENING} \
+         + (SELECT coalesce(sum(j.amount), 0) FROM journal j WHERE j.target = a.id) \
+         - (SELECT coalesce(sum(j.amount), 0) FROM journal j WHERE j.source = a.id)"
+    ));
+    assert!(balances.rows.is_empty(), "balances differ from the journal: {:?}", balances.rows);
+    for id in [1, ACCOUNTS / 2, ACCOUNTS] {
+        let by_index = number(client, &format!("SELECT count(*) FROM journal WHERE source = {id}"));
+        let by_table =
+            number(client, &format!("SELECT count(*) FROM journal WHERE source + 0 = {id}"));
+        assert_eq!(by_index, by_table, "the index on journal.source disagrees for {id}");
+    }
+    found
+}
+
+#[test]
+fn acknowledged_commits_survive_kill_9() {
+    let mut atoll = Atoll::start(&["checkpoint_timeout=1s"]);
+    set_up(&mut atoll.connect());
+    let mut acknowledged: HashMap<u32, u32> = (0..CLIENTS).map(|who| (who, 0)).collect();
+    let mut random = Random(0x5EED);
+    for cycle in 0..CYCLES {
+        let stop = AtomicBool::new(false);
+        let port = atoll.port();
+        let pause = Duration::from_millis(u64::from(50 + random.below(500)));
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..CLIENTS)
+                .map(|who| {
+                    let (first, seed, stop) =
+                        (acknowledged[&who], u64::from(cycle * CLIENTS + who) << 7, &stop);
+                    scope.spawn(move || (who, transfer_until_death(port, who, first, seed, stop)))
+                })
+                .collect();
+            std::thread::sleep(pause);
+            atoll.kill();
+            stop.store(true, Ordering::Relaxed);
+            for thread in threads {
+                let (who, last) = thread.join().expect("a client ends");
+                acknowledged.insert(who, last);
+            }
+        });
+        if cycle % 10 == 0 {
+            atoll.check();
+        }
+        atoll.restart();
+        let found = audit(&mut atoll.connect(), &acknowledged);
+        acknowledged.extend(found);
+    }
+    atoll.stop();
+    atoll.check();
+    assert!(
+        acknowledged.values().all(|&last| last > 0),
+        "every client got something done: {acknowledged:?}"
+    );
+}
