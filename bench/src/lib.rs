@@ -1,1 +1,11 @@
-//! The bench driver.
+//! Atoll measured: one command starts the servers, drives them in turn, and writes what it found.
+//!
+//! What is measured, and how, is fixed here and not chosen per result: interleaved pairs with alternating order, the
+//! least CPU of the runs (the figure that noise can only raise), the median of the throughput ratios.
+
+pub mod cpu;
+pub mod insertion;
+pub mod matrix;
+pub mod pgbench;
+pub mod report;
+pub mod target;

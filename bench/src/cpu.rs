@@ -1,0 +1,103 @@
+//! CPU time of a server: user and system, of all its processes, background work included.
+
+use anyhow::{Context, Result};
+use std::collections::HashMap;
+use std::fs;
+
+/// The kernel's clock ticks a second, as `/proc` counts them (`USER_HZ`, 100 on every Linux).
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// CPU time so far, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cpu {
+    /// In user space.
+    pub user: f64,
+    /// In the kernel.
+    pub system: f64,
+}
+
+impl Cpu {
+    /// What was used since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Cpu) -> Cpu {
+        Cpu { user: self.user - earlier.user, system: self.system - earlier.system }
+    }
+
+    /// User and system together.
+    #[must_use]
+    pub fn total(self) -> f64 {
+        self.user + self.system
+    }
+}
+
+struct Stat {
+    parent: u32,
+    own: Cpu,
+    reaped: Cpu,
+}
+
+/// `/proc/PID/stat`: fields 4 (parent), 14 to 17 (own and reaped children's user and system ticks).
+fn stat(text: &str) -> Option<Stat> {
+    // The program's name stands in parentheses and may hold anything, even a parenthesis.
+    let fields: Vec<&str> = text[text.rfind(')')? + 2..].split_ascii_whitespace().collect();
+    let ticks =
+        |at: usize| fields.get(at)?.parse::<f64>().ok().map(|ticks| ticks / TICKS_PER_SECOND);
+    Some(Stat {
+        parent: fields.get(1)?.parse().ok()?,
+        own: Cpu { user: ticks(11)?, system: ticks(12)? },
+        reaped: Cpu { user: ticks(13)?, system: ticks(14)? },
+    })
+}
+
+/// The CPU time of the process `root`, its living descendants, and those they have waited for.
+///
+/// # Errors
+/// The process is gone.
+pub fn of_tree(root: u32) -> Result<Cpu> {
+    let mut all: HashMap<u32, Stat> = HashMap::new();
+    for entry in fs::read_dir("/proc").context("/proc")? {
+        let Ok(name) = entry?.file_name().into_string() else { continue };
+        let Ok(pid) = name.parse::<u32>() else { continue };
+        // A process may end between the listing and the reading.
+        if let Some(found) =
+            fs::read_to_string(format!("/proc/{pid}/stat")).ok().as_deref().and_then(stat)
+        {
+            all.insert(pid, found);
+        }
+    }
+    anyhow::ensure!(all.contains_key(&root), "process {root} is gone");
+    let mut sum = Cpu::default();
+    for (&pid, stat) in &all {
+        let mut at = pid;
+        while at != root {
+            match all.get(&at) {
+                Some(stat) if stat.parent != 0 => at = stat.parent,
+                _ => break,
+            }
+        }
+        if at == root {
+            sum.user += stat.own.user + stat.reaped.user;
+            sum.system += stat.own.system + stat.reaped.system;
+        }
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_tree, stat};
+
+    #[test]
+    fn a_name_with_parentheses_is_skipped() {
+        let text = "7 (a) b) S 3 7 7 0 -1 4194304 1 2 3 4 150 50 10 20 20 0 1 0 9 9 9";
+        let stat = stat(text).expect("a line of the kernel");
+        assert_eq!(stat.parent, 3);
+        assert_eq!((stat.own.user, stat.own.system), (1.5, 0.5));
+        assert_eq!((stat.reaped.user, stat.reaped.system), (0.1, 0.2));
+    }
+
+    #[test]
+    fn this_process_has_a_tree() {
+        assert!(of_tree(std::process::id()).is_ok());
+    }
+}

@@ -1,0 +1,147 @@
+//! The bench driver: one command a measurement, results in `bench/results/`.
+
+use anyhow::{Context, Result};
+use bench::insertion::{self, Case, Order};
+use bench::matrix::{self, Effort, least_cpu};
+use bench::pgbench::Script;
+use bench::report;
+use clap::{Parser, Subcommand};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use txn::LogInsert;
+
+#[derive(Parser)]
+#[command(about = "Measures Atoll next to PostgreSQL 15 in the same run")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Measurement,
+}
+
+#[derive(Subcommand)]
+enum Measurement {
+    /// pgbench: 27 rows and the pipelined one, against Atoll, PostgreSQL 15 and a null server.
+    Pgbench {
+        /// pgbench's scale.
+        #[arg(long, default_value_t = 10)]
+        scale: u32,
+        /// Interleaved pairs a row.
+        #[arg(long, default_value_t = 5)]
+        pairs: u32,
+        /// Seconds of each run.
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// Seconds before each run, unmeasured.
+        #[arg(long, default_value_t = 3)]
+        warm_up: u64,
+        /// Only rows whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
+    },
+    /// Embedded record insertion (Shore-MT): four log-insert algorithms, one and two threads, both key orders.
+    Insertion {
+        /// Seconds of each run.
+        #[arg(long, default_value_t = 2)]
+        seconds: u64,
+        /// Runs of each case; the median is told.
+        #[arg(long, default_value_t = 3)]
+        runs: u32,
+    },
+}
+
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
+fn main() -> Result<()> {
+    std::fs::create_dir_all(results())?;
+    match Arguments::parse().command {
+        Measurement::Pgbench { scale, pairs, seconds, warm_up, only } => {
+            let effort = Effort {
+                scale,
+                pairs,
+                warm_up: Duration::from_secs(warm_up),
+                time: Duration::from_secs(seconds),
+            };
+            pgbench(effort, &only)
+        }
+        Measurement::Insertion { seconds, runs } => insertion(Duration::from_secs(seconds), runs),
+    }
+}
+
+fn pgbench(effort: Effort, only: &str) -> Result<()> {
+    let name = |load: &bench::pgbench::Load, synchronous| {
+        report::name(&matrix::Row {
+            load: load.clone(),
+            synchronous,
+            atoll: vec![],
+            postgres: vec![],
+            null: vec![],
+        })
+    };
+    let rows = matrix::run(effort, &|load, sync| name(load, sync).contains(only), &mut |row| {
+        println!(
+            "{:45} CPU {:7.1} / {:7.1} = {:.2}   rate {:.2}   {}",
+            report::name(row),
+            least_cpu(&row.atoll),
+            least_cpu(&row.postgres),
+            row.cpu_ratio(),
+            row.rate_ratio(),
+            if row.passes() { "passes" } else { "FAILS" }
+        );
+    })?;
+    let passing = rows.iter().filter(|row| row.passes()).count();
+    println!("{passing} of {} rows pass", rows.len());
+    if only.is_empty() {
+        std::fs::write(results().join("pgbench.md"), report::markdown(effort, &rows))?;
+        report::picture(&results().join("pgbench.svg"), &rows)?;
+    }
+    debug_assert!(
+        rows.iter().all(|row| row.null.is_empty() == (row.load.script == Script::TpcbLike))
+    );
+    Ok(())
+}
+
+fn insertion(time: Duration, runs: u32) -> Result<()> {
+    let mut page = String::from("# Record insertion, embedded (Shore-MT's microbenchmark)\n\n");
+    page.push_str("A private tree for each thread, 8-byte keys, 92-byte values, a commit every 1,000 records; the median of the runs.\n\n");
+    page.push_str("| order | sync | threads | log insert | records/s | CPU µs/record |\n|---|---|--:|---|--:|--:|\n");
+    for order in [Order::Sequential, Order::Random] {
+        for synchronous in [false, true] {
+            for threads in [1, 2] {
+                for insert in [
+                    LogInsert::Mutex,
+                    LogInsert::Decoupled,
+                    LogInsert::Consolidated,
+                    LogInsert::AtomicAdd,
+                ] {
+                    let case = Case { order, threads, insert, synchronous };
+                    let mut rates = Vec::new();
+                    let mut costs = Vec::new();
+                    for _ in 0..runs {
+                        let directory = std::env::temp_dir()
+                            .join(format!("atoll-insertion-{}", std::process::id()));
+                        std::fs::create_dir_all(&directory)?;
+                        let outcome = insertion::run(&directory, case, time)
+                            .context("a run of the insertion benchmark");
+                        std::fs::remove_dir_all(&directory)?;
+                        let outcome = outcome?;
+                        rates.push(outcome.records as f64 / outcome.elapsed.as_secs_f64());
+                        costs.push(outcome.cpu_seconds * 1e6 / outcome.records as f64);
+                    }
+                    let order = if order == Order::Sequential { "seq" } else { "rand" };
+                    let sync = if synchronous { "sync" } else { "nosync" };
+                    let line = format!(
+                        "| {order} | {sync} | {threads} | {insert:?} | {:.0} | {:.3} |",
+                        matrix::median(rates),
+                        matrix::median(costs)
+                    );
+                    println!("{line}");
+                    writeln!(page, "{line}")?;
+                }
+            }
+        }
+    }
+    std::fs::write(results().join("insertion.md"), page)?;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Results as people read them: a Markdown page with its conditions, and a picture of the CPU figures.
+
+use crate::matrix::{Effort, Row, least_cpu, median_rate};
+use crate::pgbench::Script;
+use anyhow::{Result, anyhow};
+use plotters::prelude::*;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// A row's name: `tpcb-like, sync on, prepared, 8 clients`.
+#[must_use]
+pub fn name(row: &Row) -> String {
+    let script = match row.load.script {
+        Script::SelectOnly => "select-only",
+        Script::TpcbLike => "tpcb-like",
+        Script::PipelinedSelect => "select-only, 10 a Sync",
+    };
+    let sync = match row.synchronous {
+        None => "",
+        Some(true) => ", sync on",
+        Some(false) => ", sync off",
+    };
+    format!(
+        "{script}{sync}, {}, {} client{}",
+        row.load.mode,
+        row.load.clients,
+        if row.load.clients == 1 { "" } else { "s" }
+    )
+}
+
+fn first_line(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let text = output
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
+    text.lines().next().unwrap_or("unknown").trim().to_owned()
+}
+
+/// What the figures were measured on: nothing that names the machine.
+fn conditions(effort: Effort) -> String {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor = processor
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split(':').nth(1))
+        .unwrap_or("unknown")
+        .trim()
+        .to_owned();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    format!(
+        "Commit {}, {}, {cores} cores ({processor}), {}. pgbench scale {}, {} interleaved pairs of {} s after {} s of warm-up, order alternating.\n",
+        first_line("git", &["rev-parse", "--short", "HEAD"]),
+        first_line("pgbench", &["--version"]),
+        first_line("uname", &["-sr"]),
+        effort.scale,
+        effort.pairs,
+        effort.time.as_secs(),
+        effort.warm_up.as_secs(),
+    )
+}
+
+/// The page.
+#[must_use]
+pub fn markdown(effort: Effort, rows: &[Row]) -> String {
+    let mut out = String::from("# pgbench: Atoll beside PostgreSQL 15\n\n");
+    out.push_str(&conditions(effort));
+    out.push_str(
+        "\nCPU is user + system of all processes of a server, background work included, in microseconds a transaction (a statement in the\npipelined row): the least of the runs. Throughput is the median of the ratios of the pairs. The bar: at most 0.50 of PostgreSQL's CPU,\na throughput ratio above 1 (at least 0.95 where one sync a transaction bounds both). The null server answers from a can: the floor.\n\n",
+    );
+    out.push_str("| row | Atoll CPU µs | PostgreSQL CPU µs | ratio | null CPU µs | Atoll /s | PostgreSQL /s | ratio | |\n");
+    out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    for row in rows {
+        let null = if row.null.is_empty() {
+            String::new()
+        } else {
+            format!("{:.1}", least_cpu(&row.null))
+        };
+        writeln!(
+            out,
+            "| {} | {:.1} | {:.1} | {:.2} | {null} | {:.0} | {:.0} | {:.2} | {} |",
+            name(row),
+            least_cpu(&row.atoll),
+            least_cpu(&row.postgres),
+            row.cpu_ratio(),
+            median_rate(&row.atoll),
+            median_rate(&row.postgres),
+            row.rate_ratio(),
+            if row.passes() { "passes" } else { "**fails**" },
+        )
+        .expect("a string grows");
+    }
+    out
+}
+
+/// The picture: CPU a transaction, both servers, a bar each.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn picture(path: &Path, rows: &[Row]) -> Result<()> {
+    const BAR: i32 = 9;
+    const LEFT: i32 = 300;
+    const WIDTH: i32 = 900;
+    let height = 60 + rows.len() as i32 * (BAR * 2 + 8);
+    let root = SVGBackend::new(path, (WIDTH as u32, height as u32)).into_drawing_area();
+    let fail = |error: DrawingAreaErrorKind<std::io::Error>| anyhow!("{error}");
+    root.fill(&WHITE).map_err(fail)?;
+    let most = rows
+        .iter()
+        .map(|row| least_cpu(&row.postgres).max(least_cpu(&row.atoll)))
+        .fold(1.0, f64::max);
+    let text = ("sans-serif", 12).into_font().color(&BLACK);
+    root.draw(&Text::new(
+        "CPU µs per transaction: Atoll (dark), PostgreSQL 15 (light)",
+        (LEFT, 14),
+        text.clone(),
+    ))
+    .map_err(fail)?;
+    for (at, row) in rows.iter().enumerate() {
+        let top = 40 + at as i32 * (BAR * 2 + 8);
+        root.draw(&Text::new(name(row), (8, top + 3), text.clone())).map_err(fail)?;
+        for (lane, figure, colour) in [
+            (0, least_cpu(&row.atoll), RGBColor(20, 80, 120)),
+            (1, least_cpu(&row.postgres), RGBColor(170, 190, 205)),
+        ] {
+            let length = (figure / most * f64::from(WIDTH - LEFT - 70)) as i32;
+            let y = top + lane * BAR;
+            root.draw(&Rectangle::new([(LEFT, y), (LEFT + length, y + BAR - 1)], colour.filled()))
+                .map_err(fail)?;
+            root.draw(&Text::new(
+                format!("{figure:.0}"),
+                (LEFT + length + 4, y - 2),
+                ("sans-serif", 10).into_font().color(&BLACK),
+            ))
+            .map_err(fail)?;
+        }
+    }
+    root.present().map_err(fail)
+}

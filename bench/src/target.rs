@@ -1,0 +1,190 @@
+//! What is measured: Atoll, PostgreSQL 15 and the null server, each in a directory of its own on a loopback port, with
+//! the same cache and the same durability.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Where Debian puts PostgreSQL's programs; `PG_BIN` names another place.
+const POSTGRES: &str = "/usr/lib/postgresql/15/bin";
+/// How long a start may take.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// The cache of both servers.
+const SHARED_BUFFERS: &str = "512MB";
+
+/// Which server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// This project's.
+    Atoll,
+    /// The one to beat.
+    Postgres,
+    /// Canned answers: what the sockets alone cost.
+    Null,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Target {
+    kind: Kind,
+    child: Child,
+    port: u16,
+    directory: PathBuf,
+}
+
+fn is_root() -> Result<bool> {
+    Ok(Command::new("id").arg("-u").output().context("id")?.stdout.starts_with(b"0\n"))
+}
+
+/// PostgreSQL refuses root: Debian's package made the user `postgres`.
+fn as_user(program: &Path) -> Result<Command> {
+    if !is_root()? {
+        return Ok(Command::new(program));
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]).arg(program);
+    Ok(command)
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("{command:?}"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+/// The folder that this program was built into: the other programs stand beside it.
+fn built(name: &str) -> Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name(name);
+    ensure!(
+        program.exists(),
+        "{} is missing: cargo build --release -p server -p bench",
+        program.display()
+    );
+    Ok(program)
+}
+
+impl Target {
+    /// Starts a server with `synchronous_commit` on or off.
+    ///
+    /// # Errors
+    /// The program is missing, or does not serve within a minute.
+    pub fn start(kind: Kind, synchronous: bool) -> Result<Target> {
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let directory =
+            std::env::temp_dir().join(format!("atoll-bench-{}-{port}", std::process::id()));
+        std::fs::create_dir_all(&directory)?;
+        let synchronous = format!("synchronous_commit={}", if synchronous { "on" } else { "off" });
+        let buffers = format!("shared_buffers={SHARED_BUFFERS}");
+        let data = directory.join("data");
+        let mut command = match kind {
+            Kind::Null => {
+                let mut command = Command::new(built("null_server")?);
+                command.arg(port.to_string());
+                command
+            }
+            Kind::Atoll => {
+                let program = built("atoll")?;
+                run(Command::new(&program).arg("init").arg("--data").arg(&data))?;
+                let mut command = Command::new(program);
+                command.arg("serve").arg("--data").arg(&data);
+                command.args(["--listen", &format!("127.0.0.1:{port}")]);
+                command.args([
+                    "-c",
+                    "unix_socket_directories=",
+                    "-c",
+                    &synchronous,
+                    "-c",
+                    &buffers,
+                ]);
+                command.args(["-c", "max_wal_size=16GB", "-c", "checkpoint_timeout=30min"]);
+                command
+            }
+            Kind::Postgres => {
+                let programs = std::env::var_os("PG_BIN")
+                    .map_or_else(|| PathBuf::from(POSTGRES), PathBuf::from);
+                if is_root()? {
+                    run(Command::new("chown").arg("postgres").arg(&directory))?;
+                }
+                run(as_user(&programs.join("initdb"))?
+                    .args([
+                        "--username=postgres",
+                        "--auth=trust",
+                        "--locale=C.UTF-8",
+                        "--encoding=UTF8",
+                        "-D",
+                    ])
+                    .arg(&data)
+                    .current_dir(&directory))?;
+                let mut command = as_user(&programs.join("postgres"))?;
+                command
+                    .arg("-D")
+                    .arg(&data)
+                    .args(["-p", &port.to_string()])
+                    .current_dir(&directory);
+                command.args([
+                    "-c",
+                    "listen_addresses=127.0.0.1",
+                    "-c",
+                    "unix_socket_directories=",
+                ]);
+                command.args(["-c", &synchronous, "-c", &buffers, "-c", "jit=off"]);
+                command.args(["-c", "max_wal_size=16GB", "-c", "checkpoint_timeout=30min"]);
+                command
+            }
+        };
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("{command:?}"))?;
+        let mut target = Target { kind, child, port, directory };
+        target.wait_until_it_serves()?;
+        Ok(target)
+    }
+
+    fn wait_until_it_serves(&mut self) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("{:?} ended with {status} instead of serving", self.kind);
+            }
+            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+                // PostgreSQL listens a moment before it accepts sessions.
+                std::thread::sleep(Duration::from_millis(500));
+                return Ok(());
+            }
+            ensure!(start.elapsed() < START_LIMIT, "{:?} does not serve", self.kind);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Which server it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its process; its children belong to it.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // SIGINT is a fast shutdown for PostgreSQL and for Atoll, and the end of the null server.
+        let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
