@@ -1,13 +1,28 @@
 //! The catalog: what there is, as one immutable snapshot behind an `Arc`.
 //!
-//! Its rows are ordinary records in trees of their own, written by DDL through the same write set as data. The
+//! Its rows are ordinary records in a tree of their own, written by DDL through the same write set as data. The
 //! snapshot is rebuilt by difference when such a transaction commits; a transaction that has done DDL sees its own.
 //! What PostgreSQL has built in (`builtin`) is shared by all databases and never changes.
+//!
+//! - [`object`]: what is stored; [`codec`]: as which bytes
+//! - [`snapshot`]: what is read; [`search_path`] and [`privilege`]: under which names, by whom
+//! - [`system`]: the same as relations of `pg_catalog` and `information_schema`
 
+pub mod acl;
 pub mod builtin;
+pub mod codec;
+pub mod object;
+pub mod privilege;
 pub mod relation;
+pub mod search_path;
+pub mod snapshot;
+pub mod statistics;
+pub mod system;
 
 pub use relation::{
-    Action, Column, Constraint, ConstraintKind, ForeignKey, Index, IndexColumn, MatchType,
-    Relation, RelationKind,
+    Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
+    MatchType, Relation, RelationKind, Sequence,
 };
+pub use search_path::SearchPath;
+pub use snapshot::{CatalogSnapshot, ClusterSnapshot, Named};
+pub use statistics::{ColumnStatistics, TableStatistics};

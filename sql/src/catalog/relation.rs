@@ -1,5 +1,6 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
+use crate::catalog::acl::Acl;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{TableId, TreeId};
@@ -33,6 +34,10 @@ pub struct Relation {
     pub options: Vec<(String, String)>,
     /// `relpersistence`: `p`, `u` or `t`.
     pub persistence: char,
+    /// Its row type's `pg_type` row, and that of arrays of it; 0 where it has none (indexes, sequences' arrays).
+    pub row_type: (Oid, Oid),
+    /// Who may do what; none is the owner's default.
+    pub acl: Option<Acl>,
 }
 
 /// What a relation is, and where its rows are.
@@ -54,6 +59,32 @@ pub enum RelationKind {
         /// As `pg_get_viewdef` and the binder read it.
         query: Arc<str>,
     },
+    /// A sequence. Its state is a record of its own, advanced outside transactions.
+    Sequence(Sequence),
+}
+
+/// What a sequence counts, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    /// int2, int4 or int8.
+    pub ty: Oid,
+    /// START.
+    pub start: i64,
+    /// INCREMENT.
+    pub increment: i64,
+    /// MINVALUE.
+    pub min: i64,
+    /// MAXVALUE.
+    pub max: i64,
+    /// CACHE.
+    pub cache: i64,
+    /// CYCLE.
+    pub cycle: bool,
+    /// Which of its states is the current one: RESTART within a transaction begins a new state, and leaves the old one
+    /// for those who do not see the transaction.
+    pub state: Oid,
+    /// OWNED BY: the table and the column's index. It goes with them.
+    pub owner: Option<(Oid, usize)>,
 }
 
 /// A column.
@@ -73,6 +104,19 @@ pub struct Column {
     pub missing: Option<Arc<[u8]>>,
     /// DROP COLUMN: it keeps its place, without a name.
     pub dropped: bool,
+    /// GENERATED ... AS IDENTITY.
+    pub identity: Option<Identity>,
+    /// GENERATED ALWAYS AS (...) STORED: `default` is its expression.
+    pub generated: bool,
+}
+
+/// GENERATED ... AS IDENTITY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// ALWAYS.
+    Always,
+    /// BY DEFAULT.
+    ByDefault,
 }
 
 /// An index.
@@ -92,6 +136,8 @@ pub struct Index {
     pub primary: bool,
     /// The constraint it stands for (`pg_constraint` row and name), if it was made by one.
     pub constraint: Option<(Oid, Arc<str>)>,
+    /// WITH (...) options as given.
+    pub options: Vec<(String, String)>,
 }
 
 /// A key column of an index.
@@ -171,6 +217,34 @@ pub enum Action {
 }
 
 impl Relation {
+    /// What table locks on the relation `oid` of `database` stand on.
+    #[must_use]
+    pub fn lock_of(database: Oid, oid: Oid) -> TableId {
+        TableId(u64::from(database.0) << 32 | u64::from(oid.0))
+    }
+
+    /// The trees that only this relation names: its rows, its long values, its indexes.
+    pub fn trees(&self) -> impl Iterator<Item = TreeId> {
+        let own = match self.kind {
+            RelationKind::Table { tree, long_values, .. } => [Some(tree), Some(long_values)],
+            RelationKind::System | RelationKind::View { .. } | RelationKind::Sequence(_) => {
+                [None, None]
+            }
+        };
+        let indexes = self.indexes.iter().filter(|index| !index.primary).map(|index| index.tree);
+        own.into_iter().flatten().chain(indexes)
+    }
+
+    /// `relkind`.
+    #[must_use]
+    pub fn kind_letter(&self) -> char {
+        match self.kind {
+            RelationKind::Table { .. } | RelationKind::System => 'r',
+            RelationKind::View { .. } => 'v',
+            RelationKind::Sequence(_) => 'S',
+        }
+    }
+
     /// The live column called `name`, by index.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {

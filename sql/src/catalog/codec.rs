@@ -1,0 +1,458 @@
+//! Objects as bytes: the stored form of the catalog's records (docs/format.md).
+//!
+//! Little by little: integers are fixed-size and little-endian, strings and lists carry their length (4 bytes), options
+//! and enums one byte. A record begins with the format's version; a record of another version is refused, never guessed
+//! at. Reading checks every length: what does not fit is corruption (XX001), not a panic.
+
+use crate::catalog::acl::{Acl, AclItem, Privileges};
+use crate::catalog::object::{Class, Comment, Database, Membership, Object, Role, Schema};
+use crate::catalog::relation::{
+    Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
+    MatchType, Relation, RelationKind, Sequence,
+};
+use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::TreeId;
+
+/// The version of what follows.
+const VERSION: u8 = 1;
+
+/// Something that has a stored form.
+trait Stored: Sized {
+    fn write(&self, out: &mut Vec<u8>);
+    fn read(from: &mut Reader<'_>) -> Result<Self>;
+}
+
+/// The rest of a record that is being read.
+struct Reader<'a>(&'a [u8]);
+
+fn corrupt(what: &str) -> SqlError {
+    SqlError::new(SqlState::DATA_CORRUPTED, format!("a catalog record is corrupt: {what}"))
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+        let (head, tail) =
+            self.0.split_at_checked(count).ok_or_else(|| corrupt("it ends too early"))?;
+        self.0 = tail;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        self.take(N)?.try_into().map_err(|_| corrupt("it ends too early"))
+    }
+}
+
+macro_rules! stored_numbers {
+    ($($ty:ty),*) => {$(
+        impl Stored for $ty {
+            fn write(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+            fn read(from: &mut Reader<'_>) -> Result<Self> {
+                Ok(<$ty>::from_le_bytes(from.array()?))
+            }
+        }
+    )*};
+}
+
+stored_numbers!(u8, u16, u32, u64, i16, i32, i64, f64);
+
+/// A struct is its fields, one after the other.
+macro_rules! stored_struct {
+    ($($ty:ident { $($field:ident),* })*) => {$(
+        impl Stored for $ty {
+            fn write(&self, out: &mut Vec<u8>) {
+                $(self.$field.write(out);)*
+            }
+            fn read(from: &mut Reader<'_>) -> Result<Self> {
+                Ok($ty { $($field: Stored::read(from)?),* })
+            }
+        }
+    )*};
+}
+
+/// A number with a type is its number.
+macro_rules! stored_newtypes {
+    ($($ty:ident),*) => {$(
+        impl Stored for $ty {
+            fn write(&self, out: &mut Vec<u8>) {
+                self.0.write(out);
+            }
+            fn read(from: &mut Reader<'_>) -> Result<Self> {
+                Ok($ty(Stored::read(from)?))
+            }
+        }
+    )*};
+}
+
+/// An enum without contents is its code.
+macro_rules! stored_codes {
+    ($($ty:ident { $($variant:ident = $code:literal),* })*) => {$(
+        impl Stored for $ty {
+            fn write(&self, out: &mut Vec<u8>) {
+                out.push(match self { $($ty::$variant => $code),* });
+            }
+            fn read(from: &mut Reader<'_>) -> Result<Self> {
+                match u8::read(from)? {
+                    $($code => Ok($ty::$variant),)*
+                    _ => Err(corrupt(stringify!($ty))),
+                }
+            }
+        }
+    )*};
+}
+
+stored_newtypes!(Oid, TreeId, Privileges);
+
+stored_codes! {
+    Identity { Always = 1, ByDefault = 2 }
+    MatchType { Simple = 1, Full = 2 }
+    Action { NoAction = 1, Restrict = 2, Cascade = 3, SetNull = 4, SetDefault = 5 }
+}
+
+stored_struct! {
+    SqlType { oid, typmod }
+    AclItem { grantee, grantor, privileges, grant_options }
+    Database { oid, name, owner, template, allow_connections, connection_limit, acl }
+    Role {
+        oid, name, superuser, inherit, create_role, create_db, login, replication, bypass_rls, connection_limit,
+        verifier, valid_until
+    }
+    Membership { group, member, grantor, admin }
+    Schema { oid, name, owner, acl }
+    Comment { class, text }
+    Column { name, ty, collation, not_null, default, missing, dropped, identity, generated }
+    IndexColumn { column, descending, nulls_first }
+    Index { oid, name, columns, tree, unique, primary, constraint, options }
+    Constraint { oid, name, kind, validated }
+    ForeignKey { columns, references, referenced, index, match_type, on_update, on_delete }
+    Sequence { ty, start, increment, min, max, cache, cycle, state, owner }
+    TableStatistics { rows, pages, columns }
+    ColumnStatistics { null_fraction, width, distinct, common, histogram, correlation }
+}
+
+impl Stored for bool {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match u8::read(from)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(corrupt("a truth value")),
+        }
+    }
+}
+
+impl Stored for char {
+    fn write(&self, out: &mut Vec<u8>) {
+        u32::from(*self).write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        char::from_u32(u32::read(from)?).ok_or_else(|| corrupt("a character"))
+    }
+}
+
+/// Positions are stored as 4 bytes.
+impl Stored for usize {
+    fn write(&self, out: &mut Vec<u8>) {
+        u32::try_from(*self).expect("positions of columns are below 1600").write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(u32::read(from)? as usize)
+    }
+}
+
+impl Stored for String {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.len().write(out);
+        out.extend_from_slice(self.as_bytes());
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let count = usize::read(from)?;
+        let bytes = from.take(count)?.to_vec();
+        String::from_utf8(bytes).map_err(|_| corrupt("a text is not UTF-8"))
+    }
+}
+
+impl Stored for Arc<str> {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.len().write(out);
+        out.extend_from_slice(self.as_bytes());
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(String::read(from)?.into())
+    }
+}
+
+impl Stored for Arc<[u8]> {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.len().write(out);
+        out.extend_from_slice(self);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let count = usize::read(from)?;
+        Ok(from.take(count)?.into())
+    }
+}
+
+impl<T: Stored> Stored for Option<T> {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.is_some().write(out);
+        if let Some(value) = self {
+            value.write(out);
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        bool::read(from)?.then(|| T::read(from)).transpose()
+    }
+}
+
+impl<T: Stored> Stored for Vec<T> {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.len().write(out);
+        for value in self {
+            value.write(out);
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let count = usize::read(from)?;
+        // The count is not believed before the values are there: no reservation.
+        let mut values = Vec::new();
+        for _ in 0..count {
+            values.push(T::read(from)?);
+        }
+        Ok(values)
+    }
+}
+
+impl<A: Stored, B: Stored> Stored for (A, B) {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+        self.1.write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok((A::read(from)?, B::read(from)?))
+    }
+}
+
+impl Stored for ConstraintKind {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            ConstraintKind::Check(text) => {
+                out.push(1);
+                text.write(out);
+            }
+            ConstraintKind::ForeignKey(key) => {
+                out.push(2);
+                key.write(out);
+            }
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match u8::read(from)? {
+            1 => Ok(ConstraintKind::Check(Stored::read(from)?)),
+            2 => Ok(ConstraintKind::ForeignKey(Stored::read(from)?)),
+            _ => Err(corrupt("a constraint's kind")),
+        }
+    }
+}
+
+impl Stored for RelationKind {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            RelationKind::Table { tree, key, long_values } => {
+                out.push(1);
+                tree.write(out);
+                key.write(out);
+                long_values.write(out);
+            }
+            RelationKind::View { query } => {
+                out.push(2);
+                query.write(out);
+            }
+            RelationKind::Sequence(sequence) => {
+                out.push(3);
+                sequence.write(out);
+            }
+            RelationKind::System => unreachable!("system relations are not stored"),
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match u8::read(from)? {
+            1 => Ok(RelationKind::Table {
+                tree: Stored::read(from)?,
+                key: Stored::read(from)?,
+                long_values: Stored::read(from)?,
+            }),
+            2 => Ok(RelationKind::View { query: Stored::read(from)? }),
+            3 => Ok(RelationKind::Sequence(Stored::read(from)?)),
+            _ => Err(corrupt("a relation's kind")),
+        }
+    }
+}
+
+/// What is derived is left out: the schema's name, the rows, who refers to it, the lock.
+impl Stored for Relation {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.oid.write(out);
+        self.schema.0.write(out);
+        self.name.write(out);
+        self.owner.write(out);
+        self.kind.write(out);
+        self.columns.write(out);
+        self.indexes.write(out);
+        self.constraints.write(out);
+        self.options.write(out);
+        self.persistence.write(out);
+        self.row_type.write(out);
+        self.acl.write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let oid: Oid = Stored::read(from)?;
+        Ok(Relation {
+            oid,
+            schema: (Stored::read(from)?, Arc::from("")),
+            name: Stored::read(from)?,
+            owner: Stored::read(from)?,
+            kind: Stored::read(from)?,
+            columns: Stored::read(from)?,
+            indexes: Stored::read(from)?,
+            constraints: Stored::read(from)?,
+            referenced_by: Vec::new(),
+            lock: Relation::lock_of(Oid(0), oid),
+            row_estimate: -1.0,
+            options: Stored::read(from)?,
+            persistence: Stored::read(from)?,
+            row_type: Stored::read(from)?,
+            acl: Option::<Acl>::read(from)?,
+        })
+    }
+}
+
+/// The stored form of an object.
+#[must_use]
+pub fn encode(object: &Object) -> Vec<u8> {
+    let mut out = vec![VERSION];
+    match object {
+        Object::Database(database) => database.write(&mut out),
+        Object::Role(role) => role.write(&mut out),
+        Object::Membership(membership) => membership.write(&mut out),
+        Object::Settings(settings) => settings.write(&mut out),
+        Object::Schema(schema) => schema.write(&mut out),
+        Object::Relation(relation) => relation.write(&mut out),
+        Object::Statistics(statistics) => statistics.write(&mut out),
+        Object::Comment(comment) => comment.write(&mut out),
+    }
+    out
+}
+
+/// The object of a stored form.
+///
+/// # Errors
+/// XX001: the bytes are not an object of that class and version.
+pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
+    let mut from = Reader(bytes);
+    if u8::read(&mut from)? != VERSION {
+        return Err(corrupt("it is of another version"));
+    }
+    let object = match class {
+        Class::Database => Object::Database(Arc::new(Stored::read(&mut from)?)),
+        Class::Role => Object::Role(Arc::new(Stored::read(&mut from)?)),
+        Class::Membership => Object::Membership(Stored::read(&mut from)?),
+        Class::Settings => Object::Settings(Arc::new(Stored::read(&mut from)?)),
+        Class::Schema => Object::Schema(Arc::new(Stored::read(&mut from)?)),
+        Class::Relation => Object::Relation(Arc::new(Stored::read(&mut from)?)),
+        Class::Statistics => Object::Statistics(Arc::new(Stored::read(&mut from)?)),
+        Class::Comment => Object::Comment(Arc::new(Stored::read(&mut from)?)),
+        Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
+    };
+    if !from.0.is_empty() {
+        return Err(corrupt("it goes on behind its end"));
+    }
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relation() -> Relation {
+        let key = ForeignKey {
+            columns: vec![0],
+            references: Oid(16390),
+            referenced: vec![1],
+            index: Oid(16391),
+            match_type: MatchType::Simple,
+            on_update: Action::Cascade,
+            on_delete: Action::SetNull,
+        };
+        Relation {
+            oid: Oid(16384),
+            schema: (Oid(2200), Arc::from("")),
+            name: Arc::from("Größe"),
+            owner: Oid(10),
+            kind: RelationKind::Table { tree: TreeId(7), key: vec![0], long_values: TreeId(8) },
+            columns: vec![Column {
+                name: Arc::from("a"),
+                ty: SqlType { oid: Oid(1043), typmod: 14 },
+                collation: Oid(100),
+                not_null: true,
+                default: Some(Arc::from("'x'::text")),
+                missing: Some(Arc::from([1_u8, 2].as_slice())),
+                dropped: false,
+                identity: None,
+                generated: false,
+            }],
+            indexes: vec![Index {
+                oid: Oid(16385),
+                name: Arc::from("t_pkey"),
+                columns: vec![IndexColumn { column: 0, descending: false, nulls_first: false }],
+                tree: TreeId(7),
+                unique: true,
+                primary: true,
+                constraint: Some((Oid(16386), Arc::from("t_pkey"))),
+                options: vec![("fillfactor".into(), "90".into())],
+            }],
+            constraints: vec![Constraint {
+                oid: Oid(16387),
+                name: Arc::from("t_a_fkey"),
+                kind: ConstraintKind::ForeignKey(key),
+                validated: true,
+            }],
+            referenced_by: Vec::new(),
+            lock: Relation::lock_of(Oid(0), Oid(16384)),
+            row_estimate: -1.0,
+            options: Vec::new(),
+            persistence: 'u',
+            row_type: (Oid(16388), Oid(16389)),
+            acl: Some(vec![AclItem {
+                grantee: Oid(0),
+                grantor: Oid(10),
+                privileges: Privileges::SELECT,
+                grant_options: Privileges::default(),
+            }]),
+        }
+    }
+
+    #[test]
+    fn a_relation_comes_back_as_it_was() {
+        let before = relation();
+        let bytes = encode(&Object::Relation(Arc::new(before.clone())));
+        let Object::Relation(after) = decode(Class::Relation, &bytes).unwrap() else { panic!() };
+        assert_eq!(format!("{before:?}"), format!("{after:?}"));
+    }
+
+    #[test]
+    fn every_shorter_record_is_refused() {
+        let bytes = encode(&Object::Relation(Arc::new(relation())));
+        for end in 0..bytes.len() {
+            let error = decode(Class::Relation, &bytes[..end]).unwrap_err();
+            assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "cut at {end}");
+        }
+    }
+}

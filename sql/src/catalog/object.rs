@@ -1,0 +1,188 @@
+//! What the catalog is made of, as it is stored: one object a record (cut in parts where it is long).
+//!
+//! PostgreSQL keeps a table's definition in rows of six catalogs; here a table with its columns, indexes and
+//! constraints is one object, because that is how it is changed, locked and read. `system` shows the same facts as
+//! PostgreSQL's rows. What follows from other objects (a schema's name, who refers to a table, row counts) is not
+//! stored twice: the snapshot derives it.
+
+use crate::catalog::acl::Acl;
+use crate::catalog::relation::Relation;
+use crate::catalog::statistics::TableStatistics;
+use crate::types::Oid;
+use std::sync::Arc;
+
+/// Names an object: its class, its database (0: all of them share it), its OID, and for what hangs on another object
+/// a number below it (a column's `attnum`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// What kind of object it is.
+    pub class: Class,
+    /// Its database, 0 for shared objects.
+    pub database: Oid,
+    /// Its OID, or that of what it belongs to.
+    pub oid: Oid,
+    /// The number below `oid`.
+    pub sub: u32,
+}
+
+/// The kinds of objects. The numbers are part of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// The OID counter: one object, not part of any snapshot.
+    Counter = 1,
+    /// A database.
+    Database = 2,
+    /// A role.
+    Role = 3,
+    /// A membership: `oid` is the group, `sub` the member.
+    Membership = 4,
+    /// Settings of a role (`oid`) in a database, either 0 for all; both 0 is ALTER SYSTEM.
+    Settings = 5,
+    /// A schema.
+    Schema = 6,
+    /// A table, view or sequence.
+    Relation = 7,
+    /// What ANALYZE found out about a table.
+    Statistics = 8,
+    /// A COMMENT: on a relation, `sub` is the column's `attnum`.
+    Comment = 9,
+    /// The state of a sequence, written outside the transactions that use it; not part of any snapshot.
+    SequenceState = 10,
+}
+
+/// Settings in the order they were made: (name, value).
+pub type SettingList = Vec<(String, String)>;
+
+/// An object.
+#[derive(Clone, Debug)]
+pub enum Object {
+    /// A database.
+    Database(Arc<Database>),
+    /// A role.
+    Role(Arc<Role>),
+    /// A membership.
+    Membership(Membership),
+    /// Settings of a role, a database, or the system.
+    Settings(Arc<SettingList>),
+    /// A schema.
+    Schema(Arc<Schema>),
+    /// A table, view or sequence.
+    Relation(Arc<Relation>),
+    /// What ANALYZE found out about a table.
+    Statistics(Arc<TableStatistics>),
+    /// A comment's text.
+    Comment(Arc<Comment>),
+}
+
+/// A database: a row of `pg_database`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Database {
+    /// Its OID.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its owner.
+    pub owner: Oid,
+    /// IS_TEMPLATE: whoever may create databases may copy it.
+    pub template: bool,
+    /// ALLOW_CONNECTIONS.
+    pub allow_connections: bool,
+    /// CONNECTION LIMIT; -1 is none.
+    pub connection_limit: i32,
+    /// Who may connect and create.
+    pub acl: Option<Acl>,
+}
+
+/// A role: a row of `pg_authid`.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are pg_authid's columns")]
+pub struct Role {
+    /// Its OID.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// SUPERUSER.
+    pub superuser: bool,
+    /// INHERIT.
+    pub inherit: bool,
+    /// CREATEROLE.
+    pub create_role: bool,
+    /// CREATEDB.
+    pub create_db: bool,
+    /// LOGIN.
+    pub login: bool,
+    /// REPLICATION.
+    pub replication: bool,
+    /// BYPASSRLS.
+    pub bypass_rls: bool,
+    /// CONNECTION LIMIT; -1 is none.
+    pub connection_limit: i32,
+    /// The SCRAM verifier, as PostgreSQL stores it.
+    pub verifier: Option<Arc<str>>,
+    /// VALID UNTIL, in microseconds since 2000-01-01 UTC.
+    pub valid_until: Option<i64>,
+}
+
+/// That one role is a member of another: a row of `pg_auth_members`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// The role whose privileges are passed on.
+    pub group: Oid,
+    /// Who has them.
+    pub member: Oid,
+    /// Who granted it.
+    pub grantor: Oid,
+    /// WITH ADMIN OPTION.
+    pub admin: bool,
+}
+
+/// A schema: a row of `pg_namespace`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    /// Its OID.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its owner.
+    pub owner: Oid,
+    /// Who may use it and create in it.
+    pub acl: Option<Acl>,
+}
+
+/// A comment: a row of `pg_description` or `pg_shdescription`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comment {
+    /// The system table the object stands in: 1259 for relations.
+    pub class: Oid,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+/// OIDs that PostgreSQL's own initial contents have.
+pub mod well_known {
+    use crate::types::Oid;
+
+    /// The superuser that `init` makes.
+    pub const SUPERUSER: Oid = Oid(10);
+    /// `pg_database_owner`, which owns the schema public.
+    pub const DATABASE_OWNER: Oid = Oid(6171);
+    /// template1.
+    pub const TEMPLATE1: Oid = Oid(1);
+    /// template0.
+    pub const TEMPLATE0: Oid = Oid(4);
+    /// postgres.
+    pub const POSTGRES: Oid = Oid(5);
+    /// The schema `pg_catalog`.
+    pub const PG_CATALOG: Oid = Oid(11);
+    /// The schema `pg_toast`.
+    pub const PG_TOAST: Oid = Oid(99);
+    /// The schema public.
+    pub const PUBLIC: Oid = Oid(2200);
+    /// The first OID of users' objects.
+    pub const FIRST_NORMAL: u32 = 16384;
+    /// The tablespace `pg_default`.
+    pub const DEFAULT_TABLESPACE: Oid = Oid(1663);
+    /// `pg_class`'s own row, as `classoid` of descriptions and dependencies.
+    pub const PG_CLASS: Oid = Oid(1259);
+}

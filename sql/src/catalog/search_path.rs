@@ -1,0 +1,117 @@
+//! `search_path`: which schemas an unqualified name is looked up in (PostgreSQL 15 manual, section 5.9.3).
+//!
+//! The setting is a list of schema names; `"$user"` is the schema called like the current user, and names of schemas that
+//! do not exist, or that the user may not use, are passed over. `pg_catalog` comes first unless the list says where.
+
+use crate::catalog::acl::Privileges;
+use crate::catalog::object::well_known;
+use crate::catalog::snapshot::CatalogSnapshot;
+use crate::types::Oid;
+
+/// A search path that has been resolved for one user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchPath {
+    /// The schemas that are searched, in order, implicit ones included.
+    pub schemas: Vec<Oid>,
+    /// Where CREATE puts what has no schema; none if no schema of the list exists.
+    pub creation: Option<Oid>,
+    /// Whether `pg_catalog` was put in front without being in the list.
+    pub implicit_catalog: bool,
+}
+
+/// Takes a list of identifiers apart: `"$user", public`. Unquoted ones are folded to lower case.
+///
+/// None if the text is not a list of identifiers.
+#[must_use]
+pub fn split_identifiers(text: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    if rest.is_empty() {
+        return Some(names);
+    }
+    loop {
+        let (name, behind) = if let Some(quoted) = rest.strip_prefix('"') {
+            let mut name = String::new();
+            let mut characters = quoted.char_indices();
+            let end = loop {
+                match characters.next()? {
+                    (at, '"') if quoted[at + 1..].starts_with('"') => {
+                        characters.next();
+                        name.push('"');
+                    }
+                    (at, '"') => break at + 1,
+                    (_, character) => name.push(character),
+                }
+            };
+            (name, &quoted[end..])
+        } else {
+            let end =
+                rest.find(|c: char| c == ',' || c.is_ascii_whitespace()).unwrap_or(rest.len());
+            (rest[..end].to_lowercase(), &rest[end..])
+        };
+        if name.is_empty() && !rest.starts_with('"') {
+            return None;
+        }
+        names.push(name);
+        rest = behind.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        if rest.is_empty() {
+            return Some(names);
+        }
+        rest = rest.strip_prefix(',')?.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        if rest.is_empty() {
+            return None;
+        }
+    }
+}
+
+impl SearchPath {
+    /// Resolves `setting` for `user` in what `snapshot` shows.
+    #[must_use]
+    pub fn resolve(snapshot: &CatalogSnapshot, setting: &str, user: Oid) -> SearchPath {
+        let mut schemas = Vec::new();
+        let mut creation = None;
+        for name in split_identifiers(setting).unwrap_or_default() {
+            let schema = if name == "$user" {
+                let user = snapshot.shared().role_by_oid(user);
+                user.and_then(|role| snapshot.schema(&role.name))
+            } else {
+                snapshot.schema(&name)
+            };
+            let Some(schema) = schema else { continue };
+            let usable = snapshot.may_on_schema(user, schema, Privileges::USAGE)
+                && !schemas.contains(&schema.oid);
+            if usable {
+                schemas.push(schema.oid);
+                creation.get_or_insert(schema.oid);
+            }
+        }
+        let implicit_catalog = !schemas.contains(&well_known::PG_CATALOG);
+        if implicit_catalog {
+            schemas.insert(0, well_known::PG_CATALOG);
+        }
+        SearchPath { schemas, creation, implicit_catalog }
+    }
+
+    /// `current_schemas(implicit)`.
+    #[must_use]
+    pub fn listed(&self, implicit: bool) -> &[Oid] {
+        &self.schemas[usize::from(self.implicit_catalog && !implicit)..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_taken_apart_as_postgresql_does() {
+        let names = |text| split_identifiers(text);
+        assert_eq!(names("\"$user\", public"), Some(vec!["$user".into(), "public".into()]));
+        assert_eq!(names(" A ,\"B\"\"c\" "), Some(vec!["a".into(), "B\"c".into()]));
+        assert_eq!(names(""), Some(vec![]));
+        assert_eq!(names("\"\""), Some(vec![String::new()]));
+        assert_eq!(names("a,"), None);
+        assert_eq!(names("a b"), None);
+        assert_eq!(names("\"a"), None);
+    }
+}

@@ -1,0 +1,516 @@
+//! The catalog at one moment: immutable, shared by everyone who reads it.
+//!
+//! A [`ClusterSnapshot`] is the whole directory: what its databases share (roles, databases, settings) and each
+//! database's own objects. A [`CatalogSnapshot`] is what one session sees of it. Both are made by difference: a change
+//! copies the maps it touches (maps of `Arc`s, a few pointers an object) and shares all others, so that readers never
+//! wait and a plan can keep the snapshot it was made with.
+//!
+//! Each database's objects carry a version that no other state of any database has ever had, own snapshots of
+//! transactions included: a plan is good exactly as long as the version is the same.
+
+use crate::catalog::object::{
+    Class, Comment, Database, Membership, Object, ObjectKey, Role, Schema, SettingList, well_known,
+};
+use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation, RelationKind};
+use crate::catalog::statistics::TableStatistics;
+use crate::catalog::system;
+use crate::types::Oid;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What one object becomes; none is dropped.
+pub type Change = (ObjectKey, Option<Object>);
+
+/// What all databases share.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// Its version: unlike that of every other state.
+    pub version: u64,
+    databases: BTreeMap<Oid, Arc<Database>>,
+    roles: BTreeMap<Oid, Arc<Role>>,
+    memberships: BTreeMap<(Oid, Oid), Membership>,
+    settings: BTreeMap<(Oid, Oid), Arc<SettingList>>,
+    comments: BTreeMap<Oid, Arc<Comment>>,
+}
+
+/// The objects of one database.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    /// Its version: unlike that of every other state.
+    pub version: u64,
+    schemas: BTreeMap<Oid, Arc<Schema>>,
+    relations: BTreeMap<Oid, Arc<Relation>>,
+    names: HashMap<Oid, HashMap<Arc<str>, Named>>,
+    indexes: HashMap<Oid, Oid>,
+    constraints: HashMap<Oid, Oid>,
+    statistics: HashMap<Oid, Arc<TableStatistics>>,
+    comments: BTreeMap<(Oid, u32), Arc<Comment>>,
+}
+
+/// What a name in a schema stands for: relations and indexes share one name space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A table, view or sequence.
+    Relation(Oid),
+    /// An index, and the table it belongs to.
+    Index {
+        /// The index.
+        index: Oid,
+        /// Its table.
+        table: Oid,
+    },
+}
+
+/// The whole directory at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterSnapshot {
+    shared: Arc<Shared>,
+    databases: HashMap<Oid, Arc<Objects>>,
+}
+
+/// The catalog as one session sees it: its own database, and what all databases share.
+#[derive(Clone, Debug)]
+pub struct CatalogSnapshot {
+    database: Oid,
+    shared: Arc<Shared>,
+    objects: Arc<Objects>,
+}
+
+/// A number that no state had before.
+fn next_version() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    // Relaxed: only uniqueness is asked of it.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl ClusterSnapshot {
+    /// The state after `changes`. What they do not touch is shared with this one.
+    #[must_use]
+    pub fn with(&self, changes: &[Change]) -> ClusterSnapshot {
+        let mut next = self.clone();
+        let mut touched: BTreeMap<Oid, Objects> = BTreeMap::new();
+        let mut shared: Option<Shared> = None;
+        for (key, object) in changes {
+            let is_shared = key.database.0 == 0
+                || matches!(key.class, Class::Database | Class::Role | Class::Settings);
+            if is_shared {
+                shared.get_or_insert_with(|| (*self.shared).clone()).set(key, object.as_ref());
+            } else {
+                let objects = touched.entry(key.database).or_insert_with(|| {
+                    self.databases
+                        .get(&key.database)
+                        .map_or_else(Objects::default, |objects| (**objects).clone())
+                });
+                objects.set(key, object.as_ref());
+            }
+        }
+        for (database, mut objects) in touched {
+            objects.derive(database);
+            next.databases.insert(database, Arc::new(objects));
+        }
+        if let Some(mut shared) = shared {
+            shared.version = next_version();
+            next.databases.retain(|database, _| shared.databases.contains_key(database));
+            for database in shared.databases.keys() {
+                next.databases.entry(*database).or_insert_with(|| {
+                    let mut objects = Objects::default();
+                    objects.derive(*database);
+                    Arc::new(objects)
+                });
+            }
+            next.shared = Arc::new(shared);
+        }
+        next
+    }
+
+    /// What a session of `database` sees; none if there is no such database.
+    #[must_use]
+    pub fn database(&self, database: Oid) -> Option<CatalogSnapshot> {
+        let objects = Arc::clone(self.databases.get(&database)?);
+        Some(CatalogSnapshot { database, shared: Arc::clone(&self.shared), objects })
+    }
+
+    /// What all databases share.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The relations of all databases.
+    pub fn relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
+        self.databases.values().flat_map(|objects| objects.relations.values())
+    }
+}
+
+impl Shared {
+    fn set(&mut self, key: &ObjectKey, object: Option<&Object>) {
+        match object {
+            Some(Object::Database(database)) => {
+                self.databases.insert(database.oid, Arc::clone(database));
+            }
+            Some(Object::Role(role)) => {
+                self.roles.insert(role.oid, Arc::clone(role));
+            }
+            Some(Object::Membership(membership)) => {
+                self.memberships.insert((membership.group, membership.member), *membership);
+            }
+            Some(Object::Settings(settings)) => {
+                self.settings.insert((key.database, key.oid), Arc::clone(settings));
+            }
+            Some(Object::Comment(comment)) => {
+                self.comments.insert(key.oid, Arc::clone(comment));
+            }
+            Some(Object::Schema(_) | Object::Relation(_) | Object::Statistics(_)) => {
+                unreachable!("an object of a database is not shared")
+            }
+            None => match key.class {
+                Class::Database => drop(self.databases.remove(&key.oid)),
+                Class::Role => drop(self.roles.remove(&key.oid)),
+                Class::Membership => drop(self.memberships.remove(&(key.oid, Oid(key.sub)))),
+                Class::Settings => drop(self.settings.remove(&(key.database, key.oid))),
+                Class::Comment => drop(self.comments.remove(&key.oid)),
+                Class::Counter
+                | Class::Schema
+                | Class::Relation
+                | Class::Statistics
+                | Class::SequenceState => {}
+            },
+        }
+    }
+
+    /// All databases.
+    pub fn databases(&self) -> impl Iterator<Item = &Arc<Database>> {
+        self.databases.values()
+    }
+
+    /// A database by name.
+    #[must_use]
+    pub fn database(&self, name: &str) -> Option<&Arc<Database>> {
+        self.databases.values().find(|database| &*database.name == name)
+    }
+
+    /// A database by OID.
+    #[must_use]
+    pub fn database_by_oid(&self, oid: Oid) -> Option<&Arc<Database>> {
+        self.databases.get(&oid)
+    }
+
+    /// All roles.
+    pub fn roles(&self) -> impl Iterator<Item = &Arc<Role>> {
+        self.roles.values()
+    }
+
+    /// A role by name.
+    #[must_use]
+    pub fn role(&self, name: &str) -> Option<&Arc<Role>> {
+        self.roles.values().find(|role| &*role.name == name)
+    }
+
+    /// A role by OID.
+    #[must_use]
+    pub fn role_by_oid(&self, oid: Oid) -> Option<&Arc<Role>> {
+        self.roles.get(&oid)
+    }
+
+    /// All memberships.
+    pub fn memberships(&self) -> impl Iterator<Item = &Membership> {
+        self.memberships.values()
+    }
+
+    /// What ALTER SYSTEM (0, 0), ALTER DATABASE (database, 0), ALTER ROLE (0, role) or ALTER ROLE IN DATABASE set.
+    #[must_use]
+    pub fn settings(&self, database: Oid, role: Oid) -> &[(String, String)] {
+        self.settings.get(&(database, role)).map_or(&[], |settings| settings.as_slice())
+    }
+
+    /// All of these: ((database, role), settings).
+    pub fn all_settings(&self) -> impl Iterator<Item = (&(Oid, Oid), &Arc<SettingList>)> {
+        self.settings.iter()
+    }
+
+    /// The comment on a database or role.
+    #[must_use]
+    pub fn comment(&self, oid: Oid) -> Option<&Arc<Comment>> {
+        self.comments.get(&oid)
+    }
+
+    /// All comments on databases and roles.
+    pub fn comments(&self) -> impl Iterator<Item = (&Oid, &Arc<Comment>)> {
+        self.comments.iter()
+    }
+
+    /// Whether `role` may act as `as_role`: it is the same, a superuser, or a member through memberships that inherit.
+    #[must_use]
+    pub fn has_privileges_of(&self, role: Oid, as_role: Oid) -> bool {
+        self.role_by_oid(role).is_some_and(|role| role.superuser)
+            || self.reaches(role, as_role, true)
+    }
+
+    /// Whether `role` is a member of `group`, whatever INHERIT says (SET ROLE).
+    #[must_use]
+    pub fn is_member(&self, role: Oid, group: Oid) -> bool {
+        self.role_by_oid(role).is_some_and(|role| role.superuser)
+            || self.reaches(role, group, false)
+    }
+
+    fn reaches(&self, role: Oid, group: Oid, inheriting: bool) -> bool {
+        self.groups_of(role, inheriting).contains(&group)
+    }
+
+    /// The roles that `role` is a member of, itself first.
+    #[must_use]
+    pub fn groups_of(&self, role: Oid, inheriting: bool) -> Vec<Oid> {
+        let mut found = vec![role];
+        let mut at = 0;
+        while let Some(&member) = found.get(at) {
+            at += 1;
+            if inheriting && !self.role_by_oid(member).is_none_or(|role| role.inherit) {
+                continue;
+            }
+            for membership in self.memberships.values() {
+                if membership.member == member && !found.contains(&membership.group) {
+                    found.push(membership.group);
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Objects {
+    fn set(&mut self, key: &ObjectKey, object: Option<&Object>) {
+        match object {
+            Some(Object::Schema(schema)) => {
+                self.schemas.insert(schema.oid, Arc::clone(schema));
+            }
+            Some(Object::Relation(relation)) => {
+                self.relations.insert(relation.oid, Arc::clone(relation));
+            }
+            Some(Object::Statistics(statistics)) => {
+                self.statistics.insert(key.oid, Arc::clone(statistics));
+            }
+            Some(Object::Comment(comment)) => {
+                self.comments.insert((key.oid, key.sub), Arc::clone(comment));
+            }
+            Some(
+                Object::Database(_) | Object::Role(_) | Object::Membership(_) | Object::Settings(_),
+            ) => unreachable!("a shared object is not a database's"),
+            None => match key.class {
+                Class::Schema => drop(self.schemas.remove(&key.oid)),
+                Class::Relation => drop(self.relations.remove(&key.oid)),
+                Class::Statistics => drop(self.statistics.remove(&key.oid)),
+                Class::Comment => drop(self.comments.remove(&(key.oid, key.sub))),
+                Class::Counter
+                | Class::Database
+                | Class::Role
+                | Class::Membership
+                | Class::Settings
+                | Class::SequenceState => {}
+            },
+        }
+    }
+
+    /// Makes what follows from the objects: schemas' names, row counts, who refers to whom, the name space.
+    fn derive(&mut self, database: Oid) {
+        self.version = next_version();
+        let mut referenced_by: HashMap<Oid, Vec<(Oid, usize)>> = HashMap::new();
+        for relation in self.relations.values() {
+            for (at, constraint) in relation.constraints.iter().enumerate() {
+                if let ConstraintKind::ForeignKey(key) = &constraint.kind {
+                    referenced_by.entry(key.references).or_default().push((relation.oid, at));
+                }
+            }
+        }
+        self.names.clear();
+        self.indexes.clear();
+        self.constraints.clear();
+        for relation in self.relations.values_mut() {
+            let oid = relation.oid;
+            let names = self.names.entry(relation.schema.0).or_default();
+            names.insert(Arc::clone(&relation.name), Named::Relation(oid));
+            for index in &relation.indexes {
+                let named = Named::Index { index: index.oid, table: oid };
+                names.insert(Arc::clone(&index.name), named);
+                self.indexes.insert(index.oid, oid);
+                if let Some((constraint, _)) = &index.constraint {
+                    self.constraints.insert(*constraint, oid);
+                }
+            }
+            for constraint in &relation.constraints {
+                self.constraints.insert(constraint.oid, oid);
+            }
+            let schema = self.schemas.get(&relation.schema.0).map(|schema| &schema.name);
+            let rows = self.statistics.get(&oid).map_or(-1.0, |statistics| statistics.rows);
+            let referenced = referenced_by.remove(&oid).unwrap_or_default();
+            let lock = Relation::lock_of(database, oid);
+            let same_schema = schema.is_none_or(|schema| *schema == relation.schema.1);
+            let same = same_schema
+                && relation.row_estimate.to_bits() == rows.to_bits()
+                && relation.referenced_by == referenced
+                && relation.lock == lock;
+            if !same {
+                let relation = Arc::make_mut(relation);
+                if let Some(schema) = schema {
+                    relation.schema.1 = Arc::clone(schema);
+                }
+                relation.row_estimate = rows;
+                relation.referenced_by = referenced;
+                relation.lock = lock;
+            }
+        }
+    }
+}
+
+impl CatalogSnapshot {
+    /// Changes whenever anything does that a plan over this database may depend on, its own uncommitted DDL included:
+    /// objects, and roles and settings of all databases.
+    #[must_use]
+    pub fn version(&self) -> (u64, u64) {
+        (self.objects.version, self.shared.version)
+    }
+
+    /// The database's OID.
+    #[must_use]
+    pub fn database_oid(&self) -> Oid {
+        self.database
+    }
+
+    /// What all databases share: roles, databases, settings.
+    #[must_use]
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// The database's name.
+    #[must_use]
+    pub fn database_name(&self) -> &str {
+        self.shared.databases.get(&self.database).map_or("", |database| &database.name)
+    }
+
+    /// The schemas, built-in ones too.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.objects.schemas.values()
+    }
+
+    /// A schema by name.
+    #[must_use]
+    pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.objects.schemas.values().find(|schema| &*schema.name == name)
+    }
+
+    /// A schema by OID.
+    #[must_use]
+    pub fn schema_by_oid(&self, oid: Oid) -> Option<&Arc<Schema>> {
+        self.objects.schemas.get(&oid)
+    }
+
+    /// Users' relations, by OID.
+    pub fn relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
+        self.objects.relations.values()
+    }
+
+    /// A relation by OID: a user's, or one of the system's.
+    #[must_use]
+    pub fn relation(&self, oid: Oid) -> Option<&Arc<Relation>> {
+        self.objects.relations.get(&oid).or_else(|| system::relation(oid))
+    }
+
+    /// What a name stands for in one schema.
+    #[must_use]
+    pub fn named(&self, schema: Oid, name: &str) -> Option<Named> {
+        self.objects
+            .names
+            .get(&schema)
+            .and_then(|names| names.get(name).copied())
+            .or_else(|| system::named(schema, name).map(Named::Relation))
+    }
+
+    /// What a name stands for along a search path (see [`crate::catalog::SearchPath`]): the first schema that has it.
+    #[must_use]
+    pub fn find(&self, path: &[Oid], name: &str) -> Option<Named> {
+        path.iter().find_map(|schema| self.named(*schema, name))
+    }
+
+    /// A table, view or sequence along a search path. A name that an index has first hides it, as in PostgreSQL.
+    #[must_use]
+    pub fn find_relation(&self, path: &[Oid], name: &str) -> Option<&Arc<Relation>> {
+        match self.find(path, name)? {
+            Named::Relation(oid) => self.relation(oid),
+            Named::Index { .. } => None,
+        }
+    }
+
+    /// A relation by schema and name, no path asked.
+    #[must_use]
+    pub fn relation_in(&self, schema: &str, name: &str) -> Option<&Arc<Relation>> {
+        self.find_relation(&[self.schema(schema)?.oid], name)
+    }
+
+    /// An index by OID, with its table.
+    #[must_use]
+    pub fn index(&self, oid: Oid) -> Option<(&Arc<Relation>, &Index)> {
+        let table = self.objects.relations.get(self.objects.indexes.get(&oid)?)?;
+        Some((table, table.indexes.iter().find(|index| index.oid == oid)?))
+    }
+
+    /// The table that has a constraint, by the constraint's OID.
+    #[must_use]
+    pub fn constraint_table(&self, oid: Oid) -> Option<&Arc<Relation>> {
+        self.objects.relations.get(self.objects.constraints.get(&oid)?)
+    }
+
+    /// A CHECK or FOREIGN KEY constraint by OID, with its table.
+    #[must_use]
+    pub fn constraint(&self, oid: Oid) -> Option<(&Arc<Relation>, &Constraint)> {
+        let table = self.constraint_table(oid)?;
+        Some((table, table.constraints.iter().find(|constraint| constraint.oid == oid)?))
+    }
+
+    /// What ANALYZE found out about a table.
+    #[must_use]
+    pub fn statistics(&self, table: Oid) -> Option<&Arc<TableStatistics>> {
+        self.objects.statistics.get(&table)
+    }
+
+    /// A user's comment on an object of this database, or (`sub` above 0) on a column.
+    #[must_use]
+    pub fn comment(&self, oid: Oid, sub: u32) -> Option<&Arc<Comment>> {
+        self.objects.comments.get(&(oid, sub))
+    }
+
+    /// Users' comments on objects of this database.
+    pub fn comments(&self) -> impl Iterator<Item = (&(Oid, u32), &Arc<Comment>)> {
+        self.objects.comments.iter()
+    }
+
+    /// The table whose row type, or the type of arrays of it, is `ty`.
+    #[must_use]
+    pub fn row_type(&self, ty: Oid) -> Option<&Arc<Relation>> {
+        self.objects
+            .relations
+            .values()
+            .find(|relation| relation.row_type.0 == ty || relation.row_type.1 == ty)
+    }
+
+    /// Whether `role` owns what `owner` owns, or may act as that role.
+    #[must_use]
+    pub fn owns(&self, role: Oid, owner: Oid) -> bool {
+        let owner = if owner == well_known::DATABASE_OWNER {
+            self.shared.databases.get(&self.database).map_or(owner, |database| database.owner)
+        } else {
+            owner
+        };
+        self.shared.has_privileges_of(role, owner)
+    }
+
+    /// The sequences that columns of `table` own.
+    pub fn owned_sequences(&self, table: Oid) -> impl Iterator<Item = (&Arc<Relation>, usize)> {
+        self.objects.relations.values().filter_map(move |relation| match &relation.kind {
+            RelationKind::Sequence(sequence) => {
+                sequence.owner.filter(|owner| owner.0 == table).map(|owner| (relation, owner.1))
+            }
+            RelationKind::Table { .. } | RelationKind::System | RelationKind::View { .. } => None,
+        })
+    }
+}
