@@ -12,6 +12,7 @@ pub mod catalog;
 pub mod engine;
 pub mod error;
 pub mod exec;
+pub mod parse;
 pub mod plan;
 pub mod session;
 pub mod settings;

@@ -1,0 +1,369 @@
+//! Queries and data modification as written: SELECT, VALUES, set operations, WITH, INSERT, UPDATE, DELETE.
+
+use super::expr::{Expr, OrderBy, Window};
+use super::{Ident, ObjectName, TypeName};
+use crate::plan::logical::SetKind;
+use txn::{RowLock, WaitPolicy};
+
+/// A query with the clauses that hold for the whole of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// WITH.
+    pub with: Option<With>,
+    /// What gives its rows.
+    pub body: Body,
+    /// ORDER BY.
+    pub order_by: Vec<OrderBy>,
+    /// LIMIT or FETCH; `LIMIT ALL` is none.
+    pub limit: Option<Expr>,
+    /// FETCH ... WITH TIES.
+    pub with_ties: bool,
+    /// OFFSET.
+    pub offset: Option<Expr>,
+    /// FOR UPDATE and its family.
+    pub locking: Vec<Locking>,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// What gives a query's rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// SELECT.
+    Select(Box<Select>),
+    /// VALUES: rows.
+    Values(Vec<Vec<Expr>>),
+    /// A set operation.
+    SetOperation {
+        /// Which.
+        kind: SetKind,
+        /// ALL.
+        all: bool,
+        /// Left.
+        left: Box<Query>,
+        /// Right.
+        right: Box<Query>,
+        /// Byte offset of the word.
+        at: u32,
+    },
+}
+
+/// WITH.
+#[derive(Clone, Debug, PartialEq)]
+pub struct With {
+    /// RECURSIVE.
+    pub recursive: bool,
+    /// Its queries.
+    pub ctes: Vec<Cte>,
+}
+
+/// One query of WITH.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cte {
+    /// Its name.
+    pub name: Ident,
+    /// Names of its columns.
+    pub columns: Vec<Ident>,
+    /// MATERIALIZED (true), NOT MATERIALIZED (false).
+    pub materialized: Option<bool>,
+    /// Its statement.
+    pub body: CteBody,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// The statement of a query of WITH.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CteBody {
+    /// A query.
+    Query(Box<Query>),
+    /// INSERT.
+    Insert(Box<Insert>),
+    /// UPDATE.
+    Update(Box<Update>),
+    /// DELETE.
+    Delete(Box<Delete>),
+}
+
+/// SELECT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Select {
+    /// DISTINCT.
+    pub distinct: Distinct,
+    /// The select list.
+    pub targets: Vec<Target>,
+    /// INTO: the table to make.
+    pub into: Option<Box<SelectInto>>,
+    /// FROM.
+    pub from: Vec<FromItem>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// GROUP BY.
+    pub group_by: Vec<GroupItem>,
+    /// GROUP BY DISTINCT.
+    pub group_distinct: bool,
+    /// HAVING.
+    pub having: Option<Expr>,
+    /// WINDOW.
+    pub windows: Vec<(Ident, Window)>,
+}
+
+/// SELECT INTO.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectInto {
+    /// The table.
+    pub name: ObjectName,
+    /// `p`, `u` or `t`.
+    pub persistence: char,
+}
+
+/// DISTINCT.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distinct {
+    /// ALL.
+    No,
+    /// DISTINCT.
+    All,
+    /// DISTINCT ON.
+    On(Vec<Expr>),
+}
+
+/// An item of a select list or of RETURNING.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// What; `*` and `t.*` are [`super::expr::ExprKind::Star`].
+    pub expr: Expr,
+    /// AS.
+    pub alias: Option<Ident>,
+}
+
+/// An item of GROUP BY.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupItem {
+    /// An expression.
+    Expr(Expr),
+    /// `()`.
+    Empty,
+    /// ROLLUP.
+    Rollup(Vec<Expr>),
+    /// CUBE.
+    Cube(Vec<Expr>),
+    /// GROUPING SETS.
+    Sets(Vec<GroupItem>),
+}
+
+/// An alias in FROM.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alias {
+    /// The name.
+    pub name: Ident,
+    /// Names of columns.
+    pub columns: Vec<Ident>,
+}
+
+/// An item of FROM.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FromItem {
+    /// A table, view or query of WITH.
+    Table {
+        /// Its name.
+        name: ObjectName,
+        /// ONLY.
+        only: bool,
+        /// AS.
+        alias: Option<Alias>,
+    },
+    /// TABLESAMPLE of a table.
+    Sample {
+        /// Which.
+        table: Box<FromItem>,
+        /// Byte offset in the query text.
+        at: u32,
+    },
+    /// A function; several are ROWS FROM.
+    Function {
+        /// LATERAL.
+        lateral: bool,
+        /// The calls (function calls and the keyword values) with their own column definitions.
+        calls: Vec<(Expr, Vec<ColumnDefinition>)>,
+        /// ROWS FROM.
+        rows_from: bool,
+        /// WITH ORDINALITY.
+        ordinality: bool,
+        /// AS.
+        alias: Option<Alias>,
+        /// `AS (a int, b text)`.
+        definitions: Vec<ColumnDefinition>,
+        /// Byte offset in the query text.
+        at: u32,
+    },
+    /// A subquery.
+    Subquery {
+        /// LATERAL.
+        lateral: bool,
+        /// The query.
+        query: Box<Query>,
+        /// AS.
+        alias: Option<Alias>,
+        /// Byte offset in the query text.
+        at: u32,
+    },
+    /// A join.
+    Join {
+        /// How.
+        kind: crate::plan::logical::JoinKind,
+        /// Left.
+        left: Box<FromItem>,
+        /// Right.
+        right: Box<FromItem>,
+        /// ON, USING, NATURAL or nothing.
+        condition: JoinCondition,
+        /// An alias of the parenthesised join.
+        alias: Option<Alias>,
+        /// Byte offset in the query text.
+        at: u32,
+    },
+}
+
+/// What joins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JoinCondition {
+    /// CROSS.
+    None,
+    /// ON.
+    On(Expr),
+    /// USING, with an alias of the merged columns.
+    Using(Vec<Ident>, Option<Ident>),
+    /// NATURAL.
+    Natural,
+}
+
+/// A column of a function's row in FROM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeName,
+}
+
+/// FOR UPDATE and its family.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Locking {
+    /// How strong.
+    pub strength: RowLock,
+    /// OF: items of FROM; none is all.
+    pub of: Vec<ObjectName>,
+    /// NOWAIT, SKIP LOCKED.
+    pub wait: WaitPolicy,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// INSERT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    /// WITH.
+    pub with: Option<With>,
+    /// The table.
+    pub table: ObjectName,
+    /// AS.
+    pub alias: Option<Ident>,
+    /// The columns, with subscripts or fields of them.
+    pub columns: Vec<TargetColumn>,
+    /// OVERRIDING SYSTEM VALUE (true), USER VALUE (false).
+    pub overriding: Option<bool>,
+    /// What is inserted; none is DEFAULT VALUES.
+    pub source: Option<Box<Query>>,
+    /// ON CONFLICT.
+    pub on_conflict: Option<OnConflict>,
+    /// RETURNING.
+    pub returning: Vec<Target>,
+}
+
+/// A column that is assigned to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetColumn {
+    /// Its name.
+    pub name: Ident,
+    /// `a[1]`, `a.f`: that the whole column is not what is assigned.
+    pub indirection: bool,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// ON CONFLICT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnConflict {
+    /// What arbitrates.
+    pub target: ConflictTarget,
+    /// DO UPDATE; none is DO NOTHING.
+    pub update: Option<ConflictUpdate>,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// What arbitrates.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConflictTarget {
+    /// Any unique index.
+    Any,
+    /// Index expressions and a predicate.
+    Inferred(Vec<Expr>, Option<Expr>, u32),
+    /// ON CONSTRAINT.
+    Constraint(Ident),
+}
+
+/// DO UPDATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictUpdate {
+    /// SET.
+    pub assignments: Vec<Assignment>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+}
+
+/// An item of SET.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Assignment {
+    /// `a = x`.
+    One(TargetColumn, Expr),
+    /// `(a, b) = (x, y)` or a subquery.
+    Many(Vec<TargetColumn>, Expr),
+}
+
+/// UPDATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// WITH.
+    pub with: Option<With>,
+    /// The table.
+    pub table: ObjectName,
+    /// AS.
+    pub alias: Option<Ident>,
+    /// SET.
+    pub assignments: Vec<Assignment>,
+    /// FROM.
+    pub from: Vec<FromItem>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// RETURNING.
+    pub returning: Vec<Target>,
+}
+
+/// DELETE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    /// WITH.
+    pub with: Option<With>,
+    /// The table.
+    pub table: ObjectName,
+    /// AS.
+    pub alias: Option<Ident>,
+    /// USING.
+    pub using: Vec<FromItem>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// RETURNING.
+    pub returning: Vec<Target>,
+}
