@@ -17,6 +17,7 @@ pub mod plan;
 pub mod session;
 pub mod settings;
 pub mod sqlstate;
+pub mod tuple;
 pub mod types;
 
 pub use engine::{Connect, Engine, EngineOptions, RoleLogin};

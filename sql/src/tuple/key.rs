@@ -1,0 +1,254 @@
+//! Keys: columns as bytes that sort, by memcmp, as the columns do.
+//!
+//! A column is a marker byte (NULL sorts before or behind everything else) and its value: integers big-endian with the
+//! sign bit turned, floats by IEEE's total order with one NaN and one zero, text as its bytes and a final zero (text has no
+//! zero bytes; C.UTF-8 orders by bytes), bytea with its zeros escaped, numeric as `types` orders it. DESC turns every bit
+//! of the value. Every encoding ends itself, so that a key of several columns compares column by column, and a prefix of
+//! the columns is a prefix of the bytes. Columns of a primary key have no marker: they are never NULL.
+
+use super::form::Form;
+use crate::catalog::{Index, Relation};
+use crate::error::{Result, SqlError};
+use crate::types::{Datum, Oid};
+
+/// Marker of a NULL that sorts first, of a value, of a NULL that sorts last.
+const NULL_FIRST: u8 = 0;
+const PRESENT: u8 = 1;
+const NULL_LAST: u8 = 2;
+
+/// bpchar, whose trailing blanks do not count.
+const BPCHAR: Oid = Oid(1042);
+
+/// A column of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyColumn {
+    /// The column's place in the relation.
+    pub column: usize,
+    /// Its type.
+    pub ty: Oid,
+    /// Its form.
+    pub form: Form,
+    /// DESC.
+    pub descending: bool,
+    /// NULLS FIRST.
+    pub nulls_first: bool,
+    /// Whether there is a marker: it may be NULL.
+    pub nullable: bool,
+}
+
+/// The columns of a key, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyLayout {
+    /// The columns.
+    pub columns: Vec<KeyColumn>,
+}
+
+impl KeyLayout {
+    /// The key of the tree that holds a table's rows: these columns.
+    #[must_use]
+    pub fn of_rows(relation: &Relation, key: &[usize]) -> KeyLayout {
+        let columns = key
+            .iter()
+            .map(|&column| {
+                let ty = relation.columns[column].ty.oid;
+                KeyColumn {
+                    column,
+                    ty,
+                    form: Form::of(ty),
+                    descending: false,
+                    nulls_first: false,
+                    nullable: false,
+                }
+            })
+            .collect();
+        KeyLayout { columns }
+    }
+
+    /// The key columns of an index. The primary key's is that of the rows.
+    #[must_use]
+    pub fn of_index(relation: &Relation, index: &Index) -> KeyLayout {
+        let columns = index
+            .columns
+            .iter()
+            .map(|key| {
+                let ty = relation.columns[key.column].ty.oid;
+                KeyColumn {
+                    column: key.column,
+                    ty,
+                    form: Form::of(ty),
+                    descending: key.descending && !index.primary,
+                    nulls_first: key.nulls_first,
+                    nullable: !index.primary,
+                }
+            })
+            .collect();
+        KeyLayout { columns }
+    }
+}
+
+impl KeyColumn {
+    /// Appends one column's bytes.
+    ///
+    /// # Errors
+    /// 0A000 for a type that cannot be a key.
+    pub fn encode(&self, datum: Datum<'_>, out: &mut Vec<u8>) -> Result<()> {
+        if self.nullable {
+            out.push(match (datum.is_null(), self.nulls_first) {
+                (false, _) => PRESENT,
+                (true, true) => NULL_FIRST,
+                (true, false) => NULL_LAST,
+            });
+        }
+        let start = out.len();
+        match datum {
+            Datum::Null => return Ok(()),
+            Datum::Bool(v) => out.push(u8::from(v)),
+            Datum::Char(v) => out.push(v),
+            Datum::Int2(v) => out.extend_from_slice(&(v as u16 ^ 1 << 15).to_be_bytes()),
+            Datum::Int4(v) | Datum::Date(v) => {
+                out.extend_from_slice(&(v as u32 ^ 1 << 31).to_be_bytes());
+            }
+            Datum::Int8(v) | Datum::Time(v) | Datum::Timestamp(v) | Datum::TimestampTz(v) => {
+                out.extend_from_slice(&(v as u64 ^ 1 << 63).to_be_bytes());
+            }
+            Datum::Oid(v) => out.extend_from_slice(&v.to_be_bytes()),
+            Datum::Float4(v) => out.extend_from_slice(&float_bits(f64::from(v)).to_be_bytes()),
+            Datum::Float8(v) => out.extend_from_slice(&float_bits(v).to_be_bytes()),
+            Datum::Interval(v) => {
+                // As PostgreSQL compares them: a month is 30 days, a day 24 hours.
+                let days = i128::from(v.months) * 30 + i128::from(v.days);
+                let micros = days * 86_400_000_000 + i128::from(v.micros);
+                out.extend_from_slice(&(micros as u128 ^ 1 << 127).to_be_bytes());
+            }
+            Datum::Uuid(v) => out.extend_from_slice(v),
+            Datum::Text(v) => {
+                let v = if self.ty == BPCHAR { v.trim_end_matches(' ') } else { v };
+                out.extend_from_slice(v.as_bytes());
+                out.push(0);
+            }
+            Datum::Bytea(v) => {
+                for byte in v {
+                    out.push(*byte);
+                    if *byte == 0 {
+                        out.push(0xFF);
+                    }
+                }
+                out.extend_from_slice(&[0, 0]);
+            }
+            Datum::Numeric(_) | Datum::Array(_) | Datum::Record(_) | Datum::Jsonb(_) => {
+                return Err(SqlError::unsupported(format!("keys of type {} are", self.ty)));
+            }
+        }
+        if self.descending {
+            for byte in &mut out[start..] {
+                *byte = !*byte;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A float's bits in the order of PostgreSQL's btree: -0 is 0, NaN is the largest.
+fn float_bits(v: f64) -> u64 {
+    let bits = if v.is_nan() {
+        f64::NAN.to_bits() & !(1 << 63)
+    } else if v == 0.0 {
+        0
+    } else {
+        v.to_bits()
+    };
+    if bits >> 63 == 1 { !bits } else { bits ^ 1 << 63 }
+}
+
+/// The end of the range of keys that begin with `prefix`: the next byte string behind them all. False if there is
+/// none, because every byte is 255.
+pub fn prefix_end(prefix: &mut Vec<u8>) -> bool {
+    while let Some(last) = prefix.pop() {
+        if last < 0xFF {
+            prefix.push(last + 1);
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Ordering;
+
+    fn column(ty: u32, descending: bool, nulls_first: bool) -> KeyColumn {
+        KeyColumn {
+            column: 0,
+            ty: Oid(ty),
+            form: Form::of(Oid(ty)),
+            descending,
+            nulls_first,
+            nullable: true,
+        }
+    }
+
+    fn encoded(column: &KeyColumn, datum: Datum<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        column.encode(datum, &mut out).expect("the type can be a key");
+        out
+    }
+
+    fn assert_ascending(column: KeyColumn, values: &[Datum<'_>]) {
+        for (i, a) in values.iter().enumerate() {
+            for (j, b) in values.iter().enumerate() {
+                let order = encoded(&column, *a).cmp(&encoded(&column, *b));
+                assert_eq!(order, i.cmp(&j), "{a:?} and {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_sort_as_values_do() {
+        assert_ascending(
+            column(23, false, false),
+            &[i32::MIN, -1, 0, 1, 256, i32::MAX].map(Datum::Int4),
+        );
+        assert_ascending(
+            column(20, false, false),
+            &[i64::MIN, -300, 0, 7, i64::MAX].map(Datum::Int8),
+        );
+        assert_ascending(
+            column(701, false, false),
+            &[f64::NEG_INFINITY, -1.5, -1e-300, 0.0, 1e-300, 2.0, f64::INFINITY, f64::NAN]
+                .map(Datum::Float8),
+        );
+        assert_ascending(
+            column(25, false, false),
+            &["", "a", "aa", "ab", "b", "ä"].map(Datum::Text),
+        );
+        assert_ascending(
+            column(17, false, false),
+            &[b"".as_slice(), b"\0", b"\0\0", b"\0\x01", b"\x01", b"\xFF"].map(Datum::Bytea),
+        );
+    }
+
+    #[test]
+    fn descending_turns_values_and_leaves_nulls_where_they_are_put() {
+        let values = [Datum::Null, Datum::Text("b"), Datum::Text("aa"), Datum::Text("a")];
+        assert_ascending(column(25, true, true), &values);
+        let values = [Datum::Text("b"), Datum::Text("aa"), Datum::Text("a"), Datum::Null];
+        assert_ascending(column(25, true, false), &values);
+    }
+
+    #[test]
+    fn equal_values_have_equal_keys() {
+        let float = column(701, false, false);
+        assert_eq!(encoded(&float, Datum::Float8(0.0)), encoded(&float, Datum::Float8(-0.0)));
+        let padded = column(1042, false, false);
+        assert_eq!(encoded(&padded, Datum::Text("a ")), encoded(&padded, Datum::Text("a")));
+    }
+
+    #[test]
+    fn the_end_of_a_prefix_is_behind_all_that_begins_with_it() {
+        let mut end = vec![1, 0xFF];
+        assert!(prefix_end(&mut end));
+        assert_eq!(end.as_slice().cmp(&[1, 0xFF, 0xFF, 0xFF]), Ordering::Greater);
+        assert!(!prefix_end(&mut vec![0xFF, 0xFF]));
+    }
+}

@@ -1,0 +1,355 @@
+//! A table's record: a row as the bytes of one value, any column of which is found without reading the others.
+//!
+//! ```text
+//! count: u16 | NULL bitmap: ceil(count / 8) | fixed-width columns | ends of the others: u16 each | their bytes
+//! ```
+//!
+//! All integers are little-endian. `count` is how many columns the table had when the row was written: columns added
+//! later are not in it and read as their `missing` value, so ADD COLUMN touches no row; dropped ones keep their place. A
+//! column of fixed width has its place whether or not it is NULL, so its offset depends on `count` alone, and an update
+//! of one is a patch of the same bytes. Bit 15 of an end says that the bytes are a pointer to a long value
+//! ([`super::long_value`]).
+
+use super::corrupt;
+use super::form::Form;
+use super::long_value::LongValue;
+use super::value::{Heap, Value};
+use crate::catalog::Relation;
+use crate::error::Result;
+use crate::types::{Datum, Interval};
+use std::sync::Arc;
+
+/// Set in an end: the bytes are a [`LongValue`].
+const LONG: u16 = 1 << 15;
+
+/// Where a column lies.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// At this offset in the fixed part.
+    Fixed(u32),
+    /// Which of the varying ones it is.
+    Varying(u32),
+}
+
+#[derive(Clone, Debug)]
+struct ColumnPlace {
+    form: Form,
+    place: Place,
+    missing: Option<Arc<[u8]>>,
+    /// Bytes of the fixed part, and number of varying columns, before this column.
+    before: (u32, u32),
+}
+
+/// How a table's rows are laid out.
+#[derive(Clone, Debug)]
+pub struct RowLayout {
+    columns: Vec<ColumnPlace>,
+    total: (u32, u32),
+}
+
+/// What a column of a record is.
+#[derive(Clone, Copy, Debug)]
+pub enum Field {
+    /// A value, its bytes copied to the heap.
+    Value(Value),
+    /// Its bytes are elsewhere.
+    Long(LongValue),
+}
+
+impl RowLayout {
+    /// The layout of a relation's rows.
+    #[must_use]
+    pub fn of(relation: &Relation) -> RowLayout {
+        RowLayout::new(
+            relation.columns.iter().map(|column| (Form::of(column.ty.oid), column.missing.clone())),
+        )
+    }
+
+    /// The layout of rows with columns of these forms, with the stored form of each one's missing value.
+    pub fn new(columns: impl IntoIterator<Item = (Form, Option<Arc<[u8]>>)>) -> RowLayout {
+        let mut total = (0, 0);
+        let columns = columns
+            .into_iter()
+            .map(|(form, missing)| {
+                let before = total;
+                let place = match form.width() {
+                    Some(width) => {
+                        total.0 += width as u32;
+                        Place::Fixed(before.0)
+                    }
+                    None => {
+                        total.1 += 1;
+                        Place::Varying(before.1)
+                    }
+                };
+                ColumnPlace { form, place, missing, before }
+            })
+            .collect();
+        RowLayout { columns, total }
+    }
+
+    /// How many columns, dropped ones too.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The form of a column.
+    #[must_use]
+    pub fn form(&self, column: usize) -> Form {
+        self.columns[column].form
+    }
+
+    /// Reads one column of a record.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn read(&self, record: &[u8], column: usize, heap: &mut Heap) -> Result<Field> {
+        let count = usize::from(u16::from_le_bytes(
+            *record.first_chunk().ok_or_else(|| corrupt("it has no header"))?,
+        ));
+        let place = &self.columns[column];
+        if column >= count {
+            return match &place.missing {
+                None => Ok(Field::Value(Value::Null)),
+                Some(bytes) => Ok(Field::Value(decode(place.form, bytes, heap)?)),
+            };
+        }
+        let short = || corrupt("it is too short");
+        if record.get(2 + column / 8).ok_or_else(short)? >> (column % 8) & 1 == 1 {
+            return Ok(Field::Value(Value::Null));
+        }
+        let fixed = 2 + count.div_ceil(8);
+        let (fixed_bytes, varying) = match self.columns.get(count) {
+            Some(next) => next.before,
+            None if count == self.columns.len() => self.total,
+            None => return Err(corrupt("it has more columns than its table")),
+        };
+        match place.place {
+            Place::Fixed(offset) => {
+                let bytes = record.get(fixed + offset as usize..).ok_or_else(short)?;
+                Ok(Field::Value(decode_fixed(place.form, bytes)?))
+            }
+            Place::Varying(index) => {
+                let ends = fixed + fixed_bytes as usize;
+                let end_of = |index: usize| -> Result<u16> {
+                    let bytes = record.get(ends + 2 * index..).ok_or_else(short)?;
+                    Ok(u16::from_le_bytes(*bytes.first_chunk().ok_or_else(short)?))
+                };
+                let data = ends + 2 * varying as usize;
+                let start = match index {
+                    0 => 0,
+                    _ => end_of(index as usize - 1)? & !LONG,
+                };
+                let end = end_of(index as usize)?;
+                let bytes = record
+                    .get(data + usize::from(start)..data + usize::from(end & !LONG))
+                    .ok_or_else(short)?;
+                if end & LONG != 0 {
+                    return Ok(Field::Long(LongValue::read(place.form, bytes)?));
+                }
+                Ok(Field::Value(decode(place.form, bytes, heap)?))
+            }
+        }
+    }
+
+    /// Writes a row of all columns. Varying values whose bit is set in `long` are given as pointers, in order.
+    pub fn write(&self, row: &[Datum<'_>], long: &[(usize, LongValue)], out: &mut Vec<u8>) {
+        assert_eq!(row.len(), self.columns.len(), "a row has all columns of its table");
+        out.clear();
+        let count = u16::try_from(row.len()).expect("a table has at most 1600 columns");
+        out.extend_from_slice(&count.to_le_bytes());
+        let bitmap = out.len();
+        out.resize(bitmap + row.len().div_ceil(8), 0);
+        for (column, datum) in row.iter().enumerate() {
+            if datum.is_null() {
+                out[bitmap + column / 8] |= 1 << (column % 8);
+            }
+        }
+        for (column, datum) in self.columns.iter().zip(row) {
+            if let Some(width) = column.form.width() {
+                let before = out.len();
+                if datum.is_null() {
+                    out.resize(before + width, 0);
+                } else {
+                    encode(*datum, out);
+                    assert_eq!(out.len() - before, width, "a value has its column's form");
+                }
+            }
+        }
+        let ends = out.len();
+        let data = ends + 2 * self.total.1 as usize;
+        out.resize(data, 0);
+        let mut index = 0;
+        for (at, (column, datum)) in self.columns.iter().zip(row).enumerate() {
+            if column.form.width().is_none() {
+                let mut flag = 0;
+                match long.iter().find(|(column, _)| *column == at) {
+                    Some((_, pointer)) => {
+                        pointer.write(out);
+                        flag = LONG;
+                    }
+                    None => encode(*datum, out),
+                }
+                let end = u16::try_from(out.len() - data).expect("a record fits a quarter page");
+                out[ends + 2 * index..][..2].copy_from_slice(&(end | flag).to_le_bytes());
+                index += 1;
+            }
+        }
+    }
+}
+
+/// Appends a value's stored form; NULL has none.
+pub fn encode(datum: Datum<'_>, out: &mut Vec<u8>) {
+    match datum {
+        Datum::Null => {}
+        Datum::Bool(v) => out.push(u8::from(v)),
+        Datum::Char(v) => out.push(v),
+        Datum::Int2(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Int4(v) | Datum::Date(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Int8(v) | Datum::Time(v) | Datum::Timestamp(v) | Datum::TimestampTz(v) => {
+            out.extend_from_slice(&v.to_le_bytes());
+        }
+        Datum::Oid(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Float4(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Float8(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Interval(v) => {
+            out.extend_from_slice(&v.micros.to_le_bytes());
+            out.extend_from_slice(&v.days.to_le_bytes());
+            out.extend_from_slice(&v.months.to_le_bytes());
+        }
+        Datum::Uuid(v) => out.extend_from_slice(v),
+        Datum::Text(v) => out.extend_from_slice(v.as_bytes()),
+        Datum::Numeric(v)
+        | Datum::Bytea(v)
+        | Datum::Array(v)
+        | Datum::Record(v)
+        | Datum::Jsonb(v) => out.extend_from_slice(v),
+    }
+}
+
+fn decode_fixed(form: Form, bytes: &[u8]) -> Result<Value> {
+    fn take<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+        bytes.first_chunk().copied().ok_or_else(|| corrupt("a value is too short"))
+    }
+    Ok(match form {
+        Form::Bool => Value::Bool(take::<1>(bytes)?[0] != 0),
+        Form::Char => Value::Char(take::<1>(bytes)?[0]),
+        Form::Int2 => Value::Int2(i16::from_le_bytes(take(bytes)?)),
+        Form::Int4 => Value::Int4(i32::from_le_bytes(take(bytes)?)),
+        Form::Int8 => Value::Int8(i64::from_le_bytes(take(bytes)?)),
+        Form::Oid => Value::Oid(u32::from_le_bytes(take(bytes)?)),
+        Form::Float4 => Value::Float4(f32::from_le_bytes(take(bytes)?)),
+        Form::Float8 => Value::Float8(f64::from_le_bytes(take(bytes)?)),
+        Form::Date => Value::Date(i32::from_le_bytes(take(bytes)?)),
+        Form::Time => Value::Time(i64::from_le_bytes(take(bytes)?)),
+        Form::Timestamp => Value::Timestamp(i64::from_le_bytes(take(bytes)?)),
+        Form::TimestampTz => Value::TimestampTz(i64::from_le_bytes(take(bytes)?)),
+        Form::Uuid => Value::Uuid(take(bytes)?),
+        Form::Interval => {
+            let all: [u8; 16] = take(bytes)?;
+            Value::Interval(Interval {
+                micros: i64::from_le_bytes(take(&all)?),
+                days: i32::from_le_bytes(take(&all[8..])?),
+                months: i32::from_le_bytes(take(&all[12..])?),
+            })
+        }
+        Form::Numeric | Form::Text | Form::Bytea | Form::Array | Form::Record | Form::Jsonb => {
+            return Err(corrupt("its value is not of fixed width"));
+        }
+    })
+}
+
+/// Reads a value's stored form, which is all of `bytes`.
+///
+/// # Errors
+/// XX001.
+pub fn decode(form: Form, bytes: &[u8], heap: &mut Heap) -> Result<Value> {
+    Ok(match form {
+        Form::Text => {
+            let text = std::str::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
+            heap.store(Datum::Text(text))
+        }
+        Form::Numeric => heap.store(Datum::Numeric(bytes)),
+        Form::Bytea => heap.store(Datum::Bytea(bytes)),
+        Form::Array => heap.store(Datum::Array(bytes)),
+        Form::Record => heap.store(Datum::Record(bytes)),
+        Form::Jsonb => heap.store(Datum::Jsonb(bytes)),
+        _ => decode_fixed(form, bytes)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(layout: &RowLayout, record: &[u8], column: usize) -> String {
+        let mut heap = Heap::default();
+        match layout.read(record, column, &mut heap).expect("the record is well formed") {
+            Field::Value(value) => format!("{:?}", heap.view(&value)),
+            Field::Long(long) => format!("{long:?}"),
+        }
+    }
+
+    #[test]
+    fn every_column_is_found_in_place() {
+        let layout = RowLayout::new(
+            [Form::Int4, Form::Text, Form::Int8, Form::Bytea, Form::Bool].map(|form| (form, None)),
+        );
+        let row = [
+            Datum::Int4(-5),
+            Datum::Text("héllo"),
+            Datum::Null,
+            Datum::Bytea(b"xyz"),
+            Datum::Bool(true),
+        ];
+        let mut record = Vec::new();
+        layout.write(&row, &[], &mut record);
+        for (column, datum) in row.iter().enumerate() {
+            assert_eq!(text_of(&layout, &record, column), format!("{datum:?}"));
+        }
+    }
+
+    #[test]
+    fn columns_added_later_read_as_missing() {
+        let old = RowLayout::new([Form::Int4, Form::Text].map(|form| (form, None)));
+        let mut record = Vec::new();
+        old.write(&[Datum::Int4(1), Datum::Text("a")], &[], &mut record);
+        let mut missing = Vec::new();
+        encode(Datum::Int8(42), &mut missing);
+        let new = RowLayout::new([
+            (Form::Int4, None),
+            (Form::Text, None),
+            (Form::Int8, Some(missing.into())),
+            (Form::Text, None),
+        ]);
+        assert_eq!(text_of(&new, &record, 0), "Int4(1)");
+        assert_eq!(text_of(&new, &record, 1), "Text(\"a\")");
+        assert_eq!(text_of(&new, &record, 2), "Int8(42)");
+        assert_eq!(text_of(&new, &record, 3), "Null");
+    }
+
+    #[test]
+    fn a_cut_record_is_corrupt_and_never_a_panic() {
+        let layout = RowLayout::new([Form::Int4, Form::Text, Form::Uuid].map(|form| (form, None)));
+        let mut record = Vec::new();
+        layout.write(
+            &[Datum::Int4(1), Datum::Text("abc"), Datum::Uuid(&[7; 16])],
+            &[],
+            &mut record,
+        );
+        for cut in 0..record.len() {
+            for column in 0..3 {
+                let _ = layout.read(&record[..cut], column, &mut Heap::default());
+            }
+        }
+        assert!(layout.read(&[], 0, &mut Heap::default()).is_err());
+        assert!(layout.read(&[9, 0, 0, 0, 0], 1, &mut Heap::default()).is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! Hidden row ids: keys of tables without a primary key, and ids of long values.
+//!
+//! A counter per tree lives in memory. It begins behind the largest key in the tree when somebody first asks after a
+//! start, so it needs no log of its own: an id that was handed out and not committed may be handed out again after a
+//! restart, when nobody can know of it. Sessions take ranges, so that what a session inserts stays together and in order,
+//! and the right edge of the tree is no meeting point of all sessions.
+
+use crate::error::Result;
+use std::collections::HashMap;
+use std::ops::{Bound, Range};
+use std::sync::{Arc, Mutex, PoisonError};
+use txn::{Direction, Tree, TreeId};
+
+/// The first range a session takes of a tree; each next one is twice as long, up to [`RANGE_MAX`].
+const RANGE_FIRST: u64 = 8;
+/// The longest range.
+const RANGE_MAX: u64 = 1024;
+
+/// The counters of all trees, shared by all sessions.
+#[derive(Debug, Default)]
+pub struct RowIds {
+    next: Mutex<HashMap<TreeId, u64>>,
+}
+
+/// The ranges a session has left.
+#[derive(Debug, Default)]
+pub struct SessionRowIds {
+    ranges: HashMap<TreeId, (Range<u64>, u64)>,
+}
+
+impl RowIds {
+    fn take(&self, tree: &Arc<Tree>, count: u64) -> Result<Range<u64>> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = match next.get(&tree.id()) {
+            Some(at) => *at,
+            None => last_id(tree)? + 1,
+        };
+        next.insert(tree.id(), at + count);
+        Ok(at..at + count)
+    }
+
+    /// Forgets the counter of a tree that is gone.
+    pub fn forget(&self, tree: TreeId) {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner).remove(&tree);
+    }
+}
+
+/// The id that the last key of a tree begins with; 0 if there is none.
+fn last_id(tree: &Arc<Tree>) -> Result<u64> {
+    let mut cursor = tree.cursor();
+    cursor
+        .seek(Bound::Unbounded, Bound::Unbounded, Direction::Backward)
+        .map_err(txn::Error::from)?;
+    let last = cursor.advance().map_err(txn::Error::from)?;
+    Ok(last.and_then(|record| record.key.first_chunk().copied()).map_or(0, u64::from_be_bytes))
+}
+
+impl SessionRowIds {
+    /// The next id in `tree`.
+    ///
+    /// # Errors
+    /// Storage's, on the first call for a tree.
+    pub fn next(&mut self, ids: &RowIds, tree: &Arc<Tree>) -> Result<u64> {
+        let (range, length) = self.ranges.entry(tree.id()).or_insert((0..0, RANGE_FIRST));
+        if range.is_empty() {
+            *range = ids.take(tree, *length)?;
+            *length = (*length * 2).min(RANGE_MAX);
+        }
+        let id = range.start;
+        range.start += 1;
+        Ok(id)
+    }
+}

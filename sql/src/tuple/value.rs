@@ -1,0 +1,331 @@
+//! Owned values: what operators keep of rows between calls.
+//!
+//! A [`Datum`] borrows, so it cannot outlive the page copy, message or arena it was made from. A [`Value`] is the same
+//! thing with its bytes in a [`Heap`] beside it. Text has a heap of its own, a `String`: reading it back needs no check of
+//! its encoding. A cleared row keeps its memory, so that a plan that runs again allocates nothing.
+
+use crate::types::{Datum, Interval};
+
+/// Where the bytes of a value lie in its heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    start: u32,
+    length: u32,
+}
+
+/// A value whose bytes, if it has any, lie in the heap that made it.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Value {
+    /// NULL.
+    #[default]
+    Null,
+    /// bool.
+    Bool(bool),
+    /// int2.
+    Int2(i16),
+    /// int4.
+    Int4(i32),
+    /// int8.
+    Int8(i64),
+    /// oid.
+    Oid(u32),
+    /// float4.
+    Float4(f32),
+    /// float8.
+    Float8(f64),
+    /// "char".
+    Char(u8),
+    /// numeric.
+    Numeric(Span),
+    /// Text-like.
+    Text(Span),
+    /// bytea.
+    Bytea(Span),
+    /// date.
+    Date(i32),
+    /// time.
+    Time(i64),
+    /// timestamp.
+    Timestamp(i64),
+    /// timestamptz.
+    TimestampTz(i64),
+    /// interval.
+    Interval(Interval),
+    /// An array.
+    Array(Span),
+    /// A row.
+    Record(Span),
+    /// uuid.
+    Uuid([u8; 16]),
+    /// jsonb.
+    Jsonb(Span),
+}
+
+/// The bytes of values.
+#[derive(Clone, Debug, Default)]
+pub struct Heap {
+    bytes: Vec<u8>,
+    text: String,
+}
+
+impl Heap {
+    /// Forgets all values, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.text.clear();
+    }
+
+    /// How many bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes.len() + self.text.len()
+    }
+
+    fn span(&mut self, bytes: &[u8]) -> Span {
+        let start = u32::try_from(self.bytes.len()).expect("memory limits keep a heap below 4 GiB");
+        let length = u32::try_from(bytes.len()).expect("a value is at most 1 GiB");
+        self.bytes.extend_from_slice(bytes);
+        Span { start, length }
+    }
+
+    /// Copies a datum in.
+    pub fn store(&mut self, datum: Datum<'_>) -> Value {
+        match datum {
+            Datum::Null => Value::Null,
+            Datum::Bool(v) => Value::Bool(v),
+            Datum::Int2(v) => Value::Int2(v),
+            Datum::Int4(v) => Value::Int4(v),
+            Datum::Int8(v) => Value::Int8(v),
+            Datum::Oid(v) => Value::Oid(v),
+            Datum::Float4(v) => Value::Float4(v),
+            Datum::Float8(v) => Value::Float8(v),
+            Datum::Char(v) => Value::Char(v),
+            Datum::Date(v) => Value::Date(v),
+            Datum::Time(v) => Value::Time(v),
+            Datum::Timestamp(v) => Value::Timestamp(v),
+            Datum::TimestampTz(v) => Value::TimestampTz(v),
+            Datum::Interval(v) => Value::Interval(*v),
+            Datum::Uuid(v) => Value::Uuid(*v),
+            Datum::Text(v) => {
+                let start =
+                    u32::try_from(self.text.len()).expect("memory limits keep a heap below 4 GiB");
+                let length = u32::try_from(v.len()).expect("a value is at most 1 GiB");
+                self.text.push_str(v);
+                Value::Text(Span { start, length })
+            }
+            Datum::Numeric(v) => Value::Numeric(self.span(v)),
+            Datum::Bytea(v) => Value::Bytea(self.span(v)),
+            Datum::Array(v) => Value::Array(self.span(v)),
+            Datum::Record(v) => Value::Record(self.span(v)),
+            Datum::Jsonb(v) => Value::Jsonb(self.span(v)),
+        }
+    }
+
+    /// The datum that a value of this heap stands for.
+    #[must_use]
+    pub fn view<'a>(&'a self, value: &'a Value) -> Datum<'a> {
+        let bytes = |span: &Span| &self.bytes[span.start as usize..][..span.length as usize];
+        match value {
+            Value::Null => Datum::Null,
+            Value::Bool(v) => Datum::Bool(*v),
+            Value::Int2(v) => Datum::Int2(*v),
+            Value::Int4(v) => Datum::Int4(*v),
+            Value::Int8(v) => Datum::Int8(*v),
+            Value::Oid(v) => Datum::Oid(*v),
+            Value::Float4(v) => Datum::Float4(*v),
+            Value::Float8(v) => Datum::Float8(*v),
+            Value::Char(v) => Datum::Char(*v),
+            Value::Date(v) => Datum::Date(*v),
+            Value::Time(v) => Datum::Time(*v),
+            Value::Timestamp(v) => Datum::Timestamp(*v),
+            Value::TimestampTz(v) => Datum::TimestampTz(*v),
+            Value::Interval(v) => Datum::Interval(v),
+            Value::Uuid(v) => Datum::Uuid(v),
+            Value::Text(span) => {
+                Datum::Text(&self.text[span.start as usize..][..span.length as usize])
+            }
+            Value::Numeric(span) => Datum::Numeric(bytes(span)),
+            Value::Bytea(span) => Datum::Bytea(bytes(span)),
+            Value::Array(span) => Datum::Array(bytes(span)),
+            Value::Record(span) => Datum::Record(bytes(span)),
+            Value::Jsonb(span) => Datum::Jsonb(bytes(span)),
+        }
+    }
+}
+
+/// One row.
+#[derive(Clone, Debug, Default)]
+pub struct RowBuf {
+    values: Vec<Value>,
+    heap: Heap,
+}
+
+impl RowBuf {
+    /// An empty row.
+    #[must_use]
+    pub fn new() -> RowBuf {
+        RowBuf::default()
+    }
+
+    /// How many columns it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether it has no columns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Makes it a row of no columns, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.heap.clear();
+    }
+
+    /// Makes it a row of `width` NULLs.
+    pub fn set_nulls(&mut self, width: usize) {
+        self.clear();
+        self.values.resize(width, Value::Null);
+    }
+
+    /// Appends a column.
+    pub fn push(&mut self, datum: Datum<'_>) {
+        let value = self.heap.store(datum);
+        self.values.push(value);
+    }
+
+    /// Replaces a column. The bytes of what stood there stay until the row is cleared.
+    pub fn set(&mut self, column: usize, datum: Datum<'_>) {
+        self.values[column] = self.heap.store(datum);
+    }
+
+    /// A column.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, column: usize) -> Datum<'_> {
+        self.heap.view(&self.values[column])
+    }
+
+    /// All columns in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Datum<'_>> {
+        self.values.iter().map(|value| self.heap.view(value))
+    }
+
+    /// Takes all columns of another row.
+    pub fn copy_from(&mut self, other: &RowBuf) {
+        self.clear();
+        for datum in other.iter() {
+            self.push(datum);
+        }
+    }
+}
+
+/// Rows of one width, in the order they came.
+#[derive(Clone, Debug, Default)]
+pub struct RowSet {
+    width: usize,
+    values: Vec<Value>,
+    heap: Heap,
+    rows: usize,
+}
+
+impl RowSet {
+    /// No rows of `width` columns.
+    #[must_use]
+    pub fn new(width: usize) -> RowSet {
+        RowSet { width, ..RowSet::default() }
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// How many columns.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Forgets all rows, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.values.clear();
+        self.heap.clear();
+    }
+
+    /// About how many bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.values.len() * size_of::<Value>() + self.heap.bytes()
+    }
+
+    /// Appends a row.
+    pub fn push<'a>(&mut self, row: impl IntoIterator<Item = Datum<'a>>) {
+        let before = self.values.len();
+        for datum in row {
+            let value = self.heap.store(datum);
+            self.values.push(value);
+        }
+        assert_eq!(self.values.len() - before, self.width, "rows of a set are of one width");
+        self.rows += 1;
+    }
+
+    /// A column of a row.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, row: usize, column: usize) -> Datum<'_> {
+        self.heap.view(&self.values[row * self.width + column])
+    }
+
+    /// A row's columns.
+    pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = Datum<'_>> {
+        let values = &self.values[row * self.width..][..self.width];
+        values.iter().map(|value| self.heap.view(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_gives_back_what_was_put_in() {
+        let interval = Interval { months: 1, days: 2, micros: 3 };
+        let mut row = RowBuf::new();
+        row.push(Datum::Int4(7));
+        row.push(Datum::Text("Füße"));
+        row.push(Datum::Null);
+        row.push(Datum::Interval(&interval));
+        row.push(Datum::Bytea(b"\0\xFF"));
+        row.set(2, Datum::Text("later"));
+        assert!(matches!(row.get(0), Datum::Int4(7)));
+        assert!(matches!(row.get(1), Datum::Text("Füße")));
+        assert!(matches!(row.get(2), Datum::Text("later")));
+        assert!(matches!(row.get(3), Datum::Interval(i) if *i == interval));
+        assert!(matches!(row.get(4), Datum::Bytea(b"\0\xFF")));
+        row.set_nulls(2);
+        assert_eq!(row.len(), 2);
+        assert!(row.iter().all(|datum| datum.is_null()));
+    }
+
+    #[test]
+    fn a_set_keeps_rows_apart() {
+        let mut set = RowSet::new(2);
+        set.push([Datum::Int8(1), Datum::Text("a")]);
+        set.push([Datum::Int8(2), Datum::Text("bc")]);
+        assert_eq!(set.len(), 2);
+        assert!(matches!(set.get(1, 1), Datum::Text("bc")));
+        assert!(matches!(set.row(0).next(), Some(Datum::Int8(1))));
+    }
+}
