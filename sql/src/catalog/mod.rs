@@ -5,20 +5,28 @@
 //! What PostgreSQL has built in (`builtin`) is shared by all databases and never changes.
 //!
 //! - [`object`]: what is stored; [`codec`]: as which bytes
+//! - [`store`]: in which records; [`bootstrap`]: those of a new directory
+//! - [`current`]: what is committed; [`change`]: what one transaction makes of it
 //! - [`snapshot`]: what is read; [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`
 
 pub mod acl;
+pub mod bootstrap;
 pub mod builtin;
+pub mod change;
 pub mod codec;
+pub mod current;
 pub mod object;
 pub mod privilege;
 pub mod relation;
 pub mod search_path;
 pub mod snapshot;
 pub mod statistics;
+pub mod store;
 pub mod system;
 
+pub use change::{CatalogSavepoint, CatalogTransaction};
+pub use current::{Catalog, Loaded};
 pub use relation::{
     Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
     MatchType, Relation, RelationKind, Sequence,

@@ -1,0 +1,445 @@
+//! The catalog as one transaction sees and changes it.
+//!
+//! A change is written to the transaction's write set when it is made, and kept here as a difference to what is committed:
+//! the transaction's own snapshot is the newest committed state plus its differences, so it sees its own DDL, and others'
+//! as soon as they commit (as PostgreSQL's catalog lookups do, whatever the isolation level). A savepoint is a place in
+//! the list of differences. Commit installs them; rollback forgets them and frees the trees that were made.
+//!
+//! What keeps two transactions from changing one object to different ends: the lock on the object's record
+//! ([`CatalogTransaction::lock`], [`CatalogTransaction::lock_name`]) or, for tables, an ACCESS EXCLUSIVE lock and a second
+//! look at the catalog behind it.
+
+use crate::catalog::current::Catalog;
+use crate::catalog::object::{Class, Object, ObjectKey};
+use crate::catalog::relation::Relation;
+use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
+use crate::catalog::store;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use txn::{Ended, Transaction, Tree, TreeId};
+
+/// A transaction's side of the catalog. A session keeps one; it is empty between transactions.
+#[derive(Debug)]
+pub struct CatalogTransaction {
+    catalog: Arc<Catalog>,
+    database: Oid,
+    /// The committed state that `snapshot` was made of.
+    base: Arc<ClusterSnapshot>,
+    snapshot: Arc<CatalogSnapshot>,
+    changes: BTreeMap<ObjectKey, Option<Object>>,
+    undo: Vec<Undo>,
+}
+
+#[derive(Debug)]
+enum Undo {
+    /// A difference, and what it was before (none: there was none).
+    Changed(ObjectKey, Option<Option<Object>>),
+    /// A tree was made.
+    Created(TreeId),
+    /// A tree will be freed at commit.
+    Dropped(TreeId),
+}
+
+/// A place to roll back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CatalogSavepoint(usize);
+
+impl CatalogTransaction {
+    /// For sessions of `database`.
+    ///
+    /// # Errors
+    /// 3D000 if there is no such database.
+    pub fn new(catalog: &Arc<Catalog>, database: Oid) -> Result<CatalogTransaction> {
+        let base = catalog.current();
+        let snapshot = base.database(database).ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_CATALOG_NAME,
+                format!("database {database} does not exist"),
+            )
+        })?;
+        Ok(CatalogTransaction {
+            catalog: Arc::clone(catalog),
+            database,
+            base,
+            snapshot: Arc::new(snapshot),
+            changes: BTreeMap::new(),
+            undo: Vec::new(),
+        })
+    }
+
+    /// The catalog now: what is committed, and this transaction's own changes. To be asked for at least once a statement.
+    pub fn snapshot(&mut self) -> &Arc<CatalogSnapshot> {
+        if !self.catalog.is_current(&self.base) {
+            self.base = self.catalog.current();
+            self.rebuild();
+        }
+        &self.snapshot
+    }
+
+    /// The state it was asked for last, unchanged by what others have committed since.
+    #[must_use]
+    pub fn last_snapshot(&self) -> &Arc<CatalogSnapshot> {
+        &self.snapshot
+    }
+
+    /// The catalog itself.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The session's database.
+    #[must_use]
+    pub fn database(&self) -> Oid {
+        self.database
+    }
+
+    /// Whether anything has been changed: the transaction then plans with its own snapshot.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    fn rebuild(&mut self) {
+        let own;
+        let cluster = if self.changes.is_empty() {
+            &self.base
+        } else {
+            own = Arc::new(self.base.with(&self.difference()));
+            &own
+        };
+        // A session's database cannot be dropped under it; if all the same, it keeps what it last saw.
+        if let Some(snapshot) = cluster.database(self.database) {
+            self.snapshot = Arc::new(snapshot);
+        }
+    }
+
+    fn difference(&self) -> Vec<Change> {
+        self.changes.iter().map(|(key, object)| (*key, object.clone())).collect()
+    }
+
+    /// An OID that nothing has or had.
+    ///
+    /// # Errors
+    /// Those of a commit.
+    pub fn next_oid(&self) -> Result<Oid> {
+        self.catalog.next_oid()
+    }
+
+    /// Locks an object against changes by others, until the transaction's end, and looks at the catalog again.
+    ///
+    /// # Errors
+    /// Those of a lock: 40P01, 55P03, 57014.
+    pub fn lock(&mut self, transaction: &mut Transaction, key: ObjectKey) -> Result<()> {
+        store::lock(transaction, self.catalog.tree(), key)?;
+        self.snapshot();
+        Ok(())
+    }
+
+    /// Locks a name of this kind of object against being made by others, until the transaction's end, and looks at the
+    /// catalog again. `schema` is 0 for what stands in none.
+    ///
+    /// # Errors
+    /// Those of a lock: 40P01, 55P03, 57014.
+    pub fn lock_name(
+        &mut self,
+        transaction: &mut Transaction,
+        class: Class,
+        schema: Oid,
+        name: &str,
+    ) -> Result<()> {
+        let shared = matches!(class, Class::Database | Class::Role);
+        let database = if shared { Oid(0) } else { self.database };
+        store::lock_name(transaction, self.catalog.tree(), class, (database, schema), name)?;
+        self.snapshot();
+        Ok(())
+    }
+
+    /// Makes an object, changes it, or (none) drops it.
+    ///
+    /// # Errors
+    /// Those of a lock and of a write.
+    pub fn change(
+        &mut self,
+        transaction: &mut Transaction,
+        key: ObjectKey,
+        object: Option<Object>,
+    ) -> Result<()> {
+        store::write_object(transaction, self.catalog.tree(), key, object.as_ref())?;
+        let before = self.changes.insert(key, object);
+        self.undo.push(Undo::Changed(key, before));
+        self.base = self.catalog.current();
+        self.rebuild();
+        Ok(())
+    }
+
+    /// Makes or changes a relation of the session's database.
+    ///
+    /// # Errors
+    /// Those of a lock and of a write.
+    pub fn put_relation(
+        &mut self,
+        transaction: &mut Transaction,
+        relation: Relation,
+    ) -> Result<()> {
+        let key = self.key(Class::Relation, relation.oid);
+        self.change(transaction, key, Some(Object::Relation(Arc::new(relation))))
+    }
+
+    /// The key of an object of the session's database.
+    #[must_use]
+    pub fn key(&self, class: Class, oid: Oid) -> ObjectKey {
+        ObjectKey { class, database: self.database, oid, sub: 0 }
+    }
+
+    /// Makes a tree that lives on only if this transaction commits.
+    ///
+    /// # Errors
+    /// 53100; I/O.
+    pub fn create_tree(&mut self) -> Result<Arc<Tree>> {
+        let data = self.catalog.manager().data();
+        let tree = data.create_tree().map_err(txn::Error::from)?;
+        self.undo.push(Undo::Created(tree.id()));
+        Ok(tree)
+    }
+
+    /// Whether this transaction made the tree: nobody else can see it, and a bulk build may fill it.
+    #[must_use]
+    pub fn made(&self, tree: TreeId) -> bool {
+        self.undo.iter().any(|entry| matches!(entry, Undo::Created(made) if *made == tree))
+    }
+
+    /// Has a tree freed once this transaction has committed.
+    pub fn drop_tree(&mut self, tree: TreeId) {
+        self.undo.push(Undo::Dropped(tree));
+    }
+
+    /// A place to roll back to.
+    #[must_use]
+    pub fn savepoint(&self) -> CatalogSavepoint {
+        CatalogSavepoint(self.undo.len())
+    }
+
+    /// Takes back what was changed since. The transaction itself has been rolled back to its own savepoint before: no
+    /// write is left for the trees that are freed here.
+    pub fn rollback_to(&mut self, savepoint: CatalogSavepoint) {
+        let mut made = Vec::new();
+        while self.undo.len() > savepoint.0 {
+            match self.undo.pop() {
+                Some(Undo::Changed(key, Some(before))) => drop(self.changes.insert(key, before)),
+                Some(Undo::Changed(key, None)) => drop(self.changes.remove(&key)),
+                Some(Undo::Created(tree)) => made.push(tree),
+                Some(Undo::Dropped(_)) | None => {}
+            }
+        }
+        self.catalog.free(&made);
+        self.base = self.catalog.current();
+        self.rebuild();
+    }
+
+    /// Commits the transaction, and with it the catalog's changes. If it fails, everything has been rolled back.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub fn commit(&mut self, transaction: Transaction) -> Result<Ended> {
+        if self.undo.is_empty() {
+            return Ok(transaction.commit(&mut |_| ())?);
+        }
+        let changes = self.difference();
+        let catalog = Arc::clone(&self.catalog);
+        let ended = transaction.commit(&mut |_| {
+            if !changes.is_empty() {
+                catalog.install(&changes);
+            }
+        });
+        match ended {
+            Ok(ended) => {
+                let dropped: Vec<TreeId> = self
+                    .undo
+                    .drain(..)
+                    .filter_map(|entry| match entry {
+                        Undo::Dropped(tree) => Some(tree),
+                        Undo::Changed(..) | Undo::Created(_) => None,
+                    })
+                    .collect();
+                self.changes.clear();
+                self.catalog.free(&dropped);
+                Ok(ended)
+            }
+            Err(error) => {
+                self.rollback_to(CatalogSavepoint(0));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Rolls the transaction back, and with it the catalog's changes.
+    pub fn rollback(&mut self, transaction: Transaction) -> Ended {
+        let ended = transaction.rollback();
+        if !self.undo.is_empty() {
+            self.rollback_to(CatalogSavepoint(0));
+        }
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::bootstrap::bootstrap;
+    use crate::catalog::object::{Schema, well_known};
+    use crate::catalog::{Loaded, SearchPath};
+    use txn::{
+        Begin, Environment, FaultyDevice, Manager, Options, SessionWait, SystemClock, Threads,
+    };
+
+    fn environment() -> Environment {
+        Environment {
+            device: Arc::new(FaultyDevice::new(1)),
+            clock: Arc::new(SystemClock::new()),
+            scheduler: Arc::new(Threads::new(2)),
+            seed: 1,
+        }
+    }
+
+    fn catalog() -> Arc<Catalog> {
+        let env = environment();
+        Manager::create(&env, &Options::default()).unwrap();
+        let none = |_: &Arc<Manager>| Ok::<_, txn::Error>(Vec::new());
+        let manager = Manager::open(env, Options::default(), none).unwrap();
+        bootstrap(&manager, "postgres", None).unwrap();
+        Catalog::open(&manager, Loaded::read(&manager).unwrap()).unwrap()
+    }
+
+    fn begin(catalog: &Arc<Catalog>) -> Transaction {
+        let wait = Arc::new(SessionWait::new(1));
+        let mut transaction = catalog.manager().begin(Begin::default(), &wait);
+        transaction.begin_statement().unwrap();
+        transaction
+    }
+
+    fn make(own: &mut CatalogTransaction, transaction: &mut Transaction, name: &str) -> Oid {
+        let oid = own.next_oid().unwrap();
+        let acl = None;
+        let schema = Schema { oid, name: name.into(), owner: well_known::SUPERUSER, acl };
+        let key = own.key(Class::Schema, oid);
+        own.change(transaction, key, Some(Object::Schema(Arc::new(schema)))).unwrap();
+        oid
+    }
+
+    #[test]
+    fn a_new_directory_has_what_initdb_makes() {
+        let catalog = catalog();
+        let snapshot = catalog.snapshot(well_known::POSTGRES).unwrap();
+        let names: Vec<&str> = snapshot.shared().databases().map(|db| &*db.name).collect();
+        assert_eq!(names, ["template1", "template0", "postgres"]);
+        assert!(snapshot.shared().role("postgres").is_some_and(|role| role.superuser));
+        let path = SearchPath::resolve(&snapshot, "\"$user\", public", well_known::SUPERUSER);
+        assert_eq!(path.schemas, [well_known::PG_CATALOG, well_known::PUBLIC]);
+        assert_eq!(path.creation, Some(well_known::PUBLIC));
+        assert_eq!(path.listed(false), [well_known::PUBLIC]);
+        assert!(snapshot.find_relation(&path.schemas, "pg_class").is_some());
+        assert!(snapshot.relation_in("information_schema", "tables").is_some());
+    }
+
+    #[test]
+    fn own_changes_are_seen_at_once_and_others_after_commit() {
+        let catalog = catalog();
+        let mut own = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let mut other = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let before = other.snapshot().version();
+        let mut transaction = begin(&catalog);
+        make(&mut own, &mut transaction, "mine");
+        assert!(own.snapshot().schema("mine").is_some());
+        assert!(other.snapshot().schema("mine").is_none());
+        assert_eq!(other.snapshot().version(), before);
+        let _ = own.commit(transaction).unwrap();
+        assert!(!own.has_changes());
+        assert!(other.snapshot().schema("mine").is_some());
+        assert_ne!(other.snapshot().version(), before);
+        // What was installed is what the next start reads.
+        let again = Loaded::read(catalog.manager()).unwrap();
+        let again = Catalog::open(catalog.manager(), again).unwrap();
+        assert!(again.snapshot(well_known::POSTGRES).unwrap().schema("mine").is_some());
+        assert!(again.snapshot(well_known::TEMPLATE1).unwrap().schema("mine").is_none());
+    }
+
+    #[test]
+    fn two_transactions_lose_nothing_of_each_other() {
+        let catalog = catalog();
+        let mut one = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let mut two = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let (mut first, mut second) = (begin(&catalog), begin(&catalog));
+        make(&mut one, &mut first, "one");
+        make(&mut two, &mut second, "two");
+        let _ = one.commit(first).unwrap();
+        assert!(two.snapshot().schema("one").is_some() && two.snapshot().schema("two").is_some());
+        let _ = two.commit(second).unwrap();
+        let snapshot = one.snapshot();
+        assert!(snapshot.schema("one").is_some() && snapshot.schema("two").is_some());
+    }
+
+    #[test]
+    fn a_savepoint_takes_back_what_came_after_it() {
+        let catalog = catalog();
+        let mut own = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let mut transaction = begin(&catalog);
+        let kept = make(&mut own, &mut transaction, "kept");
+        let (savepoint, place) = (transaction.savepoint(), own.savepoint());
+        let tree = own.create_tree().unwrap().id();
+        make(&mut own, &mut transaction, "gone");
+        let key = own.key(Class::Schema, kept);
+        own.change(&mut transaction, key, None).unwrap();
+        assert!(own.snapshot().schema("kept").is_none());
+        transaction.rollback_to(savepoint);
+        own.rollback_to(place);
+        assert!(own.snapshot().schema("kept").is_some());
+        assert!(own.snapshot().schema("gone").is_none());
+        assert!(catalog.manager().data().tree(tree).is_err(), "its tree has been freed");
+        let _ = own.commit(transaction).unwrap();
+        let snapshot = catalog.snapshot(well_known::POSTGRES).unwrap();
+        assert!(snapshot.schema("kept").is_some() && snapshot.schema("gone").is_none());
+    }
+
+    #[test]
+    fn a_rollback_leaves_neither_objects_nor_trees() {
+        let catalog = catalog();
+        let mut own = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let mut transaction = begin(&catalog);
+        let first = make(&mut own, &mut transaction, "gone");
+        let tree = own.create_tree().unwrap().id();
+        own.drop_tree(store::CATALOG_TREE);
+        let _ = own.rollback(transaction);
+        assert!(own.snapshot().schema("gone").is_none());
+        assert!(catalog.manager().data().tree(tree).is_err());
+        assert!(catalog.manager().data().tree(store::CATALOG_TREE).is_ok());
+        // An OID is never given twice.
+        assert!(own.next_oid().unwrap() > first);
+    }
+
+    #[test]
+    fn long_objects_are_cut_in_parts_and_shrink_again() {
+        let catalog = catalog();
+        let mut own = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let text = |count: usize| {
+            let text = "x".repeat(count).into();
+            Object::Comment(Arc::new(crate::catalog::object::Comment {
+                class: well_known::PG_CLASS,
+                text,
+            }))
+        };
+        let key = own.key(Class::Comment, Oid(20000));
+        for length in [10_000, 3, 5_000] {
+            let mut transaction = begin(&catalog);
+            own.change(&mut transaction, key, Some(text(length))).unwrap();
+            let _ = own.commit(transaction).unwrap();
+            let read = Loaded::read(catalog.manager()).unwrap();
+            let read = Catalog::open(catalog.manager(), read).unwrap();
+            let snapshot = read.snapshot(well_known::POSTGRES).unwrap();
+            assert_eq!(snapshot.comment(Oid(20000), 0).unwrap().text.len(), length);
+        }
+    }
+}
