@@ -1,8 +1,13 @@
 //! The data component as a whole: made, opened after whatever happened, checkpointed, closed.
 
 use crate::btree::Tree;
+use crate::checkpoint::{self, Sweep};
+use crate::control::{self, Checkpoint, Control, Identity};
+use crate::device::Device;
 use crate::environment::Environment;
+use crate::planted::Planted;
 use crate::sync::{Arc, Mutex, lock};
+use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Log, LogInsert, LogScan};
 use crate::{Error, Lsn, Result, TreeId};
 use std::collections::HashMap;
@@ -24,6 +29,8 @@ pub struct Options {
     pub log_bytes_max: u64,
     /// The data files' limit, in bytes; none is the disk's.
     pub data_bytes_max: Option<u64>,
+    /// A fault planted on purpose, in builds for tests.
+    pub planted: Planted,
 }
 
 impl Default for Options {
@@ -36,6 +43,43 @@ impl Default for Options {
             log_segment_bytes: 16 << 20,
             log_bytes_max: 1 << 30,
             data_bytes_max: None,
+            planted: Planted::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Refuses what no directory can be made or opened with.
+    fn check(&self) -> Result<()> {
+        let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
+        if ![4096, 8192, 16384, 32768].contains(&self.page_bytes) {
+            return refuse("the page size is 4, 8, 16 or 32 KiB");
+        }
+        if self.pool_frames < 64 {
+            return refuse("the buffer pool has at least 64 frames");
+        }
+        // Half of the ring is the largest record; the largest structure record is a few pages.
+        let ring = u64::from(self.page_bytes) * 16;
+        if !self.log_ring_bytes.is_power_of_two() || self.log_ring_bytes < ring {
+            return refuse("the log ring is a power of two and holds at least 16 pages");
+        }
+        let segment = self.log_segment_bytes;
+        if !segment.is_multiple_of(4096) || segment < 16 << 10 {
+            return refuse("a log segment is a multiple of 4 KiB and has at least 16 KiB");
+        }
+        if self.log_bytes_max < 4 * segment {
+            return refuse("the log's limit is at least four segments");
+        }
+        Ok(())
+    }
+
+    fn log(&self) -> LogOptions {
+        LogOptions {
+            insert: self.log_insert,
+            ring_bytes: self.log_ring_bytes,
+            segment_bytes: self.log_segment_bytes,
+            bytes_max: self.log_bytes_max,
+            planted: self.planted,
         }
     }
 }
@@ -44,7 +88,10 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct DataComponent {
     log: Log,
-    trees: Mutex<(u64, HashMap<TreeId, Arc<Tree>>)>,
+    control: Control,
+    /// Held for a checkpoint: one at a time.
+    checkpointing: Mutex<()>,
+    trees: Mutex<HashMap<TreeId, Arc<Tree>>>,
     options: Options,
 }
 
@@ -56,23 +103,69 @@ pub struct Recovering {
 }
 
 impl DataComponent {
-    /// Makes an empty directory into a database.
+    /// Whether the device holds a database, of whatever format.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn exists(device: &dyn Device) -> Result<bool> {
+        Ok(device.list(control::NAME)?.iter().any(|name| name == control::NAME))
+    }
+
+    /// Makes an empty directory into a database. What an interrupted attempt left behind is no obstacle.
     ///
     /// # Errors
     /// [`Error::Refused`] if it is not empty; I/O.
-    pub fn create(_env: &Environment, _options: &Options) -> Result<()> {
-        Ok(())
+    pub fn create(env: &Environment, options: &Options) -> Result<()> {
+        options.check()?;
+        let strangers = env.device.list("")?;
+        let ours = |name: &str| name == "control.new" || name.starts_with("log/");
+        if let Some(name) = strangers.iter().find(|name| !ours(name)) {
+            return Err(Error::Refused(format!("the directory is not empty: it has \"{name}\"")));
+        }
+        let start = Log::create(&env.device, &options.log())?;
+        let identity = Identity {
+            page_bytes: options.page_bytes,
+            log_segment_bytes: options.log_segment_bytes,
+            // As PostgreSQL makes it: the time of birth, and something that tells twins apart.
+            system: (env.clock.wall() as u64) << 12 ^ env.seed,
+        };
+        let LogStart { redo, floor, epoch } = start;
+        let first = Checkpoint { redo, floor, epoch, tree_ids: 1 };
+        Control::create(&*env.device, identity, first)
     }
 
-    /// Opens a directory: takes its lock, reads the redo point, and runs pass one of recovery.
+    /// Opens a directory: takes its lock, reads the redo point, and runs pass one of recovery. Page and segment size
+    /// are the directory's, whatever `options` say.
     ///
     /// # Errors
     /// [`Error::Refused`] if another server has it or its format is another; I/O and corruption.
-    pub fn open(env: Environment, options: Options) -> Result<Recovering> {
-        let log = Log::in_memory(env);
-        let trees = Mutex::new((1, HashMap::new()));
-        let component = Arc::new(DataComponent { log, trees, options });
-        Ok(Recovering { component, redo: Lsn::ZERO })
+    pub fn open(env: Environment, mut options: Options) -> Result<Recovering> {
+        if !DataComponent::exists(&*env.device)? {
+            return Err(Error::Refused("the directory is not an Atoll database".into()));
+        }
+        let control = Control::open(&*env.device)?;
+        options.page_bytes = control.identity().page_bytes;
+        options.log_segment_bytes = control.identity().log_segment_bytes;
+        options.check()?;
+        let Checkpoint { redo, floor, .. } = control.latest();
+        let epoch = control.begin_epoch()?;
+        let log = Log::open(env, &options.log(), LogStart { redo, floor, epoch })?;
+        let trees = Mutex::new(HashMap::new());
+        let checkpointing = Mutex::new(());
+        let component = DataComponent { log, control, checkpointing, trees, options };
+        Ok(Recovering { component: Arc::new(component), redo })
+    }
+
+    /// What the directory is: its page size and system identifier.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        self.control.identity()
+    }
+
+    /// The last checkpoint.
+    #[must_use]
+    pub fn last_checkpoint(&self) -> Checkpoint {
+        self.control.latest()
     }
 
     /// The log.
@@ -104,7 +197,7 @@ impl DataComponent {
     /// # Errors
     /// [`Error::NoTree`].
     pub fn tree(&self, id: TreeId) -> Result<Arc<Tree>> {
-        lock(&self.trees).1.get(&id).cloned().ok_or(Error::NoTree(id))
+        lock(&self.trees).get(&id).cloned().ok_or(Error::NoTree(id))
     }
 
     /// Makes an empty tree. It lives on only if a committed or prepared record names it by the next recovery.
@@ -112,11 +205,10 @@ impl DataComponent {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn create_tree(&self) -> Result<Arc<Tree>> {
+        let id = TreeId(self.control.next_tree()?);
         let mut trees = lock(&self.trees);
-        let id = TreeId(trees.0);
-        trees.0 += 1;
         let tree = Arc::new(Tree::new(id));
-        trees.1.insert(id, Arc::clone(&tree));
+        trees.insert(id, Arc::clone(&tree));
         Ok(tree)
     }
 
@@ -126,7 +218,7 @@ impl DataComponent {
     /// # Errors
     /// [`Error::NoTree`]; I/O.
     pub fn free_tree(&self, id: TreeId) -> Result<()> {
-        lock(&self.trees).1.remove(&id).map(drop).ok_or(Error::NoTree(id))
+        lock(&self.trees).remove(&id).map(drop).ok_or(Error::NoTree(id))
     }
 
     /// Takes a fuzzy checkpoint and recycles the log before it. `floor` is asked once, after the tail has been
@@ -135,8 +227,18 @@ impl DataComponent {
     /// # Errors
     /// I/O; [`Error::Halted`] if a sync failed.
     pub fn checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<Lsn> {
-        let tail = self.log.tail();
-        Ok(floor(tail).min(tail))
+        let _one = lock(&self.checkpointing);
+        let age = if self.log.space_is_short() { 0 } else { self.options.log_bytes_max / 8 };
+        self.take_checkpoint(floor, age)
+    }
+
+    fn take_checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn, age: u64) -> Result<Lsn> {
+        let taken =
+            checkpoint::take(&self.log, &self.control, self, floor, age, self.options.planted);
+        if let Err(Error::Halted(why)) = &taken {
+            self.log.halt(why);
+        }
+        taken
     }
 
     /// Stops background work, after a last checkpoint: the next open replays nothing.
@@ -144,6 +246,22 @@ impl DataComponent {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn close(&self) -> Result<()> {
+        let taken = {
+            let _one = lock(&self.checkpointing);
+            self.take_checkpoint(&mut |tail| tail, 0)
+        };
+        let closed = self.log.close();
+        taken.and(closed)
+    }
+}
+
+impl Sweep for DataComponent {
+    fn sweep(&self, _older_than: Lsn) -> Result<Lsn> {
+        // Trees in memory are all dirty since they were made.
+        Ok(self.control.latest().redo)
+    }
+
+    fn sync_data(&self) -> Result<()> {
         Ok(())
     }
 }

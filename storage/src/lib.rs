@@ -15,23 +15,45 @@
 //! A page is written only once the log is durable to its page LSN, and it never holds an uncommitted change,
 //! because the layer above logs first and applies afterwards.
 
+#[cfg(not(loom))]
 pub mod btree;
+#[cfg(not(loom))]
 pub mod chance;
+#[cfg(not(loom))]
+pub mod checkpoint;
+#[cfg(not(loom))]
 pub mod component;
+#[cfg(not(loom))]
+pub mod control;
+#[cfg(not(loom))]
 pub mod device;
+#[cfg(not(loom))]
 pub mod environment;
+#[cfg(not(loom))]
 pub mod error;
 pub mod id;
+#[cfg(not(loom))]
 pub mod page;
+#[cfg(not(loom))]
+pub mod planted;
+#[cfg(not(loom))]
+pub mod recovery;
 pub mod sync;
 pub mod wal;
 
+#[cfg(not(loom))]
 pub use btree::{Applied, Change, Cursor, Direction, ReadToken, Record, RecordBuffer, Tree};
+#[cfg(not(loom))]
 pub use component::{DataComponent, Options, Recovering};
+#[cfg(not(loom))]
 pub use device::{Device, File};
+#[cfg(not(loom))]
 pub use environment::{Cancel, Clock, Environment, Scheduler, WaitCell, WaitEvent, Woken};
+#[cfg(not(loom))]
 pub use error::{Error, Result};
 pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
-pub use wal::{
-    Claim, Log, LogInsert, LogRecord, LogScan, RecordKind, SpaceClass, SpaceReservation,
-};
+#[cfg(not(loom))]
+pub use planted::{Fault, Planted};
+#[cfg(not(loom))]
+pub use wal::{CheckpointSignal, Claim, FlushCounters, Log, LogRecord, LogScan, SpaceReservation};
+pub use wal::{InsertCounters, LogInsert, RecordKind, SpaceClass};

@@ -5,6 +5,7 @@
 //! There are two: [`file::FileDevice`], a directory of the operating system, and [`faulty::FaultyDevice`], which lives
 //! in memory, loses what was not synced and fails on a schedule. Without a schedule it is simply the RAM device.
 
+pub mod doublewrite;
 pub mod faulty;
 pub mod file;
 

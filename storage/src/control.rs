@@ -1,0 +1,281 @@
+//! The control file: what has to be known before anything else can be read.
+//!
+//! The first block says what the directory is and never changes. Two further blocks are *slots* that are written in
+//! turn, each smaller than a sector and under a checksum: after a crash in the middle of a write the other one holds.
+//! The slot with the higher sequence number counts.
+//!
+//! ```text
+//! 0     "ATOLLCTL"  8 u32 format version  12 u32 page size  16 u64 log segment size  24 u64 system identifier
+//!       32 u32 crc32c of bytes 0..32
+//! 4096  slot 0, 8192 slot 1:
+//!       0 "ATOLLCKP"  8 u64 sequence  16 u64 redo point  24 u64 log durable up to  32 u64 first free tree id
+//!       40 u32 epoch  44 u32 crc32c of bytes 0..44
+//! ```
+
+use crate::device::{Device, File, SECTOR_BYTES};
+use crate::sync::{Arc, Mutex, lock};
+use crate::{Error, Lsn, Result};
+
+/// The control file's name.
+pub(crate) const NAME: &str = "control";
+/// The version of everything on disk. A directory of another one is refused.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"ATOLLCTL";
+const SLOT_MAGIC: &[u8; 8] = b"ATOLLCKP";
+const SLOT_OFFSETS: [u64; 2] = [4096, 8192];
+const FILE_BYTES: u64 = 12288;
+/// Tree ids are taken from the file in ranges of so many.
+const TREE_IDS: u64 = 1024;
+
+/// What a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The size of a page, in bytes.
+    pub page_bytes: u32,
+    /// The size of a log segment, in bytes.
+    pub log_segment_bytes: u64,
+    /// A number of its own: PostgreSQL's system identifier.
+    pub system: u64,
+}
+
+/// What changes: the last checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Recovery begins here.
+    pub redo: Lsn,
+    /// The log was durable up to here when this was written.
+    pub floor: Lsn,
+    /// Tree ids from here on have not been given out.
+    pub tree_ids: u64,
+    /// The epoch the instance runs in.
+    pub epoch: u32,
+}
+
+/// The open control file.
+pub(crate) struct Control {
+    file: Arc<dyn File>,
+    identity: Identity,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    sequence: u64,
+    latest: Checkpoint,
+    /// Tree ids from here up to the latest checkpoint's are ours to give.
+    next_tree: u64,
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control")
+            .field("identity", &self.identity)
+            .field("state", &lock(&self.state))
+            .finish()
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes are a word"))
+}
+
+fn half(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes are half a word"))
+}
+
+fn seal(block: &mut [u8], checked: usize) {
+    let crc = crc32c::crc32c(&block[..checked]);
+    block[checked..checked + 4].copy_from_slice(&crc.to_le_bytes());
+}
+
+fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
+    let mut block = [0; SECTOR_BYTES];
+    block[..8].copy_from_slice(SLOT_MAGIC);
+    let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, checkpoint.tree_ids];
+    for (index, word) in words.into_iter().enumerate() {
+        block[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
+    }
+    block[40..44].copy_from_slice(&checkpoint.epoch.to_le_bytes());
+    seal(&mut block, 44);
+    block
+}
+
+fn parse_slot(block: &[u8]) -> Option<(u64, Checkpoint)> {
+    let whole = &block[..8] == SLOT_MAGIC && half(block, 44) == crc32c::crc32c(&block[..44]);
+    let checkpoint = Checkpoint {
+        redo: Lsn(word(block, 16)),
+        floor: Lsn(word(block, 24)),
+        tree_ids: word(block, 32),
+        epoch: half(block, 40),
+    };
+    whole.then(|| (word(block, 8), checkpoint))
+}
+
+impl Control {
+    /// Makes the control file of a new directory; the file appears under its name only when it is whole.
+    pub(crate) fn create(device: &dyn Device, identity: Identity, first: Checkpoint) -> Result<()> {
+        let making = "control.new";
+        let file = device.open(making, true)?;
+        file.set_len(FILE_BYTES)?;
+        let mut block = [0; SECTOR_BYTES];
+        block[..8].copy_from_slice(MAGIC);
+        block[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        block[12..16].copy_from_slice(&identity.page_bytes.to_le_bytes());
+        block[16..24].copy_from_slice(&identity.log_segment_bytes.to_le_bytes());
+        block[24..32].copy_from_slice(&identity.system.to_le_bytes());
+        seal(&mut block, 32);
+        file.write_at(0, &block)?;
+        file.write_at(SLOT_OFFSETS[1], &slot(1, &first))?;
+        file.sync()?;
+        device.rename(making, NAME)?;
+        device.sync_names()
+    }
+
+    /// Reads what a directory is and where its last checkpoint was.
+    pub(crate) fn open(device: &dyn Device) -> Result<Control> {
+        let file = device.open(NAME, false)?;
+        let mut bytes = vec![0; FILE_BYTES as usize];
+        if file.len()? < FILE_BYTES {
+            return Err(Error::CorruptLog("the control file is cut off".into()));
+        }
+        file.read_at(0, &mut bytes)?;
+        if &bytes[..8] != MAGIC {
+            return Err(Error::Refused("the directory is not an Atoll database".into()));
+        }
+        let version = half(&bytes, 8);
+        if version != FORMAT_VERSION {
+            return Err(Error::Refused(format!(
+                "the directory has format version {version}, and this server reads {FORMAT_VERSION}"
+            )));
+        }
+        if half(&bytes, 32) != crc32c::crc32c(&bytes[..32]) {
+            return Err(Error::CorruptLog("the control file's first block is damaged".into()));
+        }
+        let identity = Identity {
+            page_bytes: half(&bytes, 12),
+            log_segment_bytes: word(&bytes, 16),
+            system: word(&bytes, 24),
+        };
+        let slots = SLOT_OFFSETS.map(|at| parse_slot(&bytes[at as usize..]));
+        let newest = slots.into_iter().flatten().max_by_key(|(sequence, _)| *sequence);
+        let Some((sequence, latest)) = newest else {
+            return Err(Error::CorruptLog("neither slot of the control file is whole".into()));
+        };
+        let state = Mutex::new(State { sequence, latest, next_tree: latest.tree_ids });
+        Ok(Control { file, identity, state })
+    }
+
+    /// What the directory is.
+    pub(crate) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// The last checkpoint.
+    pub(crate) fn latest(&self) -> Checkpoint {
+        lock(&self.state).latest
+    }
+
+    fn write(&self, state: &mut State, checkpoint: Checkpoint) -> Result<()> {
+        state.sequence += 1;
+        let offset = SLOT_OFFSETS[(state.sequence % 2) as usize];
+        // A failed write may have reached the disk all the same; the next one goes to the other slot, so one holds.
+        self.file.write_at(offset, &slot(state.sequence, &checkpoint))?;
+        self.file.sync()?;
+        state.latest = checkpoint;
+        Ok(())
+    }
+
+    /// Begins an epoch, durably, and returns its number.
+    pub(crate) fn begin_epoch(&self) -> Result<u32> {
+        let mut state = lock(&self.state);
+        let epoch = state.latest.epoch + 1;
+        let checkpoint = Checkpoint { epoch, ..state.latest };
+        self.write(&mut state, checkpoint)?;
+        Ok(epoch)
+    }
+
+    /// Moves the redo point, durably.
+    pub(crate) fn write_point(&self, redo: Lsn, floor: Lsn) -> Result<()> {
+        let mut state = lock(&self.state);
+        let checkpoint = Checkpoint { redo, floor, ..state.latest };
+        self.write(&mut state, checkpoint)
+    }
+
+    /// A tree id that was never given out before and never will be again, whatever happens.
+    pub(crate) fn next_tree(&self) -> Result<u64> {
+        let mut state = lock(&self.state);
+        if state.next_tree == state.latest.tree_ids {
+            let checkpoint = Checkpoint { tree_ids: state.next_tree + TREE_IDS, ..state.latest };
+            self.write(&mut state, checkpoint)?;
+        }
+        state.next_tree += 1;
+        Ok(state.next_tree - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Checkpoint, Control, Identity, NAME};
+    use crate::device::faulty::{FaultSchedule, FaultyDevice};
+    use crate::{Error, Lsn};
+
+    const IDENTITY: Identity =
+        Identity { page_bytes: 8192, log_segment_bytes: 1 << 24, system: 42 };
+    const FIRST: Checkpoint =
+        Checkpoint { redo: Lsn(1 << 24), floor: Lsn(1 << 24), tree_ids: 1, epoch: 1 };
+
+    #[test]
+    fn a_point_is_old_or_new_whenever_the_power_goes() {
+        for seed in 0..400 {
+            let device = FaultyDevice::new(seed);
+            Control::create(&device, IDENTITY, FIRST).unwrap();
+            let control = Control::open(&device).unwrap();
+            let at = device.operations() + 1 + seed % 9;
+            device.set_schedule(FaultSchedule { power_loss_at: Some(at), ..Default::default() });
+            let mut sure = FIRST.redo;
+            let mut tried = FIRST.redo;
+            for step in 1..5 {
+                tried = FIRST.redo.advance(step * 100);
+                if control.write_point(tried, tried).is_err() {
+                    break;
+                }
+                sure = tried;
+            }
+            let after = Control::open(&device.crash(seed)).unwrap().latest();
+            assert!(after.redo == sure || after.redo == tried, "{after:?} {sure} {tried}");
+            assert_eq!((after.epoch, after.floor), (1, after.redo));
+        }
+    }
+
+    #[test]
+    fn a_tree_id_is_never_given_twice() {
+        let device = FaultyDevice::new(1);
+        Control::create(&device, IDENTITY, FIRST).unwrap();
+        let mut last = 0;
+        for seed in 0..20 {
+            let after = device.crash(seed);
+            let control = Control::open(&after).unwrap();
+            for _ in 0..seed * 30 {
+                let id = control.next_tree().unwrap();
+                assert!(id > last);
+                last = id;
+            }
+            last = 0;
+        }
+        let control = Control::open(&device.crash(7)).unwrap();
+        assert_eq!(control.next_tree().unwrap(), 1);
+        assert_eq!(control.identity(), IDENTITY);
+    }
+
+    #[test]
+    fn another_format_is_refused_by_name_and_damage_is_found() {
+        let device = FaultyDevice::new(1);
+        Control::create(&device, IDENTITY, FIRST).unwrap();
+        device.flip(NAME, 12, 1).unwrap();
+        assert!(matches!(Control::open(&device), Err(Error::CorruptLog(_))));
+        device.flip(NAME, 8, 2).unwrap();
+        let refused = Control::open(&device).unwrap_err().to_string();
+        assert_eq!(refused, "the directory has format version 3, and this server reads 1");
+    }
+}

@@ -1,0 +1,50 @@
+//! Faults planted on purpose: each breaks one promise, so that a test can show that it would notice.
+//!
+//! A test that cannot fail proves nothing. In a build for tests (or with the feature `planted`, for suites in other
+//! crates) one fault can be handed in with the options; in every other build [`Planted`] has no bytes, `is` is a
+//! constant, and the code of the faults is not there.
+
+/// A promise that can be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The log is written and never synced.
+    NoLogSync,
+    /// Commits are answered when the log is written, before it is synced.
+    AnswerBeforeSync,
+    /// Recovery does not look at a log record's checksum.
+    TornTailAccepted,
+    /// Pages are written in place without the double-write area.
+    DoubleWriteSkipped,
+    /// A checkpoint writes a redo point that is one record late.
+    RedoPointLate,
+}
+
+/// Which fault is planted, if any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Planted {
+    #[cfg(any(test, feature = "planted"))]
+    fault: Option<Fault>,
+}
+
+impl Planted {
+    /// Plants `fault`.
+    #[cfg(any(test, feature = "planted"))]
+    #[must_use]
+    pub fn new(fault: Fault) -> Planted {
+        Planted { fault: Some(fault) }
+    }
+
+    /// Whether `fault` is planted.
+    #[inline]
+    #[must_use]
+    pub fn is(self, fault: Fault) -> bool {
+        #[cfg(any(test, feature = "planted"))]
+        let planted = self.fault == Some(fault);
+        #[cfg(not(any(test, feature = "planted")))]
+        let planted = {
+            let _ = fault;
+            false
+        };
+        planted
+    }
+}

@@ -1,0 +1,155 @@
+//! Pass one of recovery: after it every tree is well formed, and the layer above can apply its records again.
+//!
+//! Paper: Mohan et al., *ARIES*, TODS 1992, §6 for the redo test; Lomet et al., *Unbundling Transaction Services in the
+//! Cloud*, CIDR 2009, for the order (structure first, so that logical redo finds its pages). Redo only: a page never
+//! holds an uncommitted change, so there is nothing to undo.
+//!
+//! First the log is read for each page's *last image or free*: whatever precedes it does not matter for that page, which
+//! need not even be readable (its sectors may be torn, or hold another tree's page since). Then every structure record
+//! is applied, page by page, from there on, where the page's structure LSN is older. Applying all of it twice changes
+//! nothing, so a crash in the middle only means to begin again.
+
+use crate::control::Control;
+use crate::device::Device;
+use crate::planted::Planted;
+use crate::wal::log::{LogStart, find_end};
+use crate::wal::{Log, RecordKind};
+use crate::{Lsn, PageId, Result};
+use std::collections::HashMap;
+
+/// What a structure record does to one of its pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// It has the whole page: what stood there does not matter.
+    Image,
+    /// The page belongs to nobody any more.
+    Free,
+    /// It changes what stands there.
+    Delta,
+}
+
+/// A structure record, as redo sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct StructureRecord<'a> {
+    /// Where it begins.
+    pub lsn: Lsn,
+    /// Where the next one begins: the page LSN of what it is applied to.
+    pub end: Lsn,
+    /// What it is; below [`RecordKind::FIRST_LOGICAL`].
+    pub kind: RecordKind,
+    /// What it says.
+    pub payload: &'a [u8],
+}
+
+/// What the modules that write structure records know about reading them back.
+pub trait StructureRedo {
+    /// Names every page that the record touches.
+    ///
+    /// # Errors
+    /// [`crate::Error::CorruptLog`] if the payload makes no sense.
+    fn pages(
+        &self,
+        record: &StructureRecord<'_>,
+        each: &mut dyn FnMut(PageId, Effect),
+    ) -> Result<()>;
+
+    /// Applies the record to one of its pages, if the page's structure LSN is older.
+    ///
+    /// # Errors
+    /// I/O, and corruption of a page that no image replaces.
+    fn redo(&self, record: &StructureRecord<'_>, page: PageId) -> Result<()>;
+
+    /// Takes note of what the record says beside pages: extents and trees, born and gone. Called once a record, in LSN
+    /// order, before its pages.
+    ///
+    /// # Errors
+    /// [`crate::Error::CorruptLog`] if the payload makes no sense.
+    fn note(&self, record: &StructureRecord<'_>) -> Result<()>;
+}
+
+/// What pass one did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassOne {
+    /// Structure records between the redo point and the end of the log.
+    pub records: u64,
+    /// Applications to a page that were asked for.
+    pub redone: u64,
+    /// Applications left out because a later image or free makes them meaningless.
+    pub skipped: u64,
+}
+
+/// Runs pass one over the log from `redo` on.
+///
+/// # Errors
+/// I/O and corruption.
+pub fn pass_one(log: &Log, redo: Lsn, structure: &dyn StructureRedo) -> Result<PassOne> {
+    let mut last: HashMap<PageId, Lsn> = HashMap::new();
+    each_structure_record(log, redo, &mut |record| {
+        structure.pages(record, &mut |page, effect| {
+            if effect != Effect::Delta {
+                last.insert(page, record.lsn);
+            }
+        })
+    })?;
+    let mut done = PassOne::default();
+    let mut due: Vec<PageId> = Vec::new();
+    each_structure_record(log, redo, &mut |record| {
+        done.records += 1;
+        structure.note(record)?;
+        due.clear();
+        structure.pages(record, &mut |page, _| {
+            if last.get(&page).is_some_and(|last| record.lsn < *last) {
+                done.skipped += 1;
+            } else if !due.contains(&page) {
+                due.push(page);
+            }
+        })?;
+        done.redone += due.len() as u64;
+        due.iter().try_for_each(|page| structure.redo(record, *page))
+    })?;
+    Ok(done)
+}
+
+fn each_structure_record(
+    log: &Log,
+    redo: Lsn,
+    each: &mut dyn FnMut(&StructureRecord<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut scan = log.scan(redo)?;
+    while let Some(record) = scan.advance()? {
+        if record.kind < RecordKind::FIRST_LOGICAL {
+            each(&StructureRecord {
+                lsn: record.lsn,
+                end: record.end,
+                kind: record.kind,
+                payload: record.payload,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// What an offline check found in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSummary {
+    /// Where a restart would begin.
+    pub redo: Lsn,
+    /// The end of the last whole record.
+    pub end: Lsn,
+    /// Records between the two.
+    pub records: u64,
+}
+
+/// Checks control file and log offline: every record from the redo point on is read, and the log must reach as far as
+/// the last checkpoint knew it to be durable. Nothing is written.
+///
+/// # Errors
+/// [`crate::Error::CorruptLog`] naming the place, [`crate::Error::Refused`] for another format; I/O.
+pub fn verify_log(device: &dyn Device) -> Result<LogSummary> {
+    let control = Control::open(device)?;
+    let latest = control.latest();
+    let start = LogStart { redo: latest.redo, floor: latest.floor, epoch: latest.epoch + 1 };
+    let bytes = control.identity().log_segment_bytes;
+    let found = find_end(device, bytes, start, Planted::default())?;
+    Ok(LogSummary { redo: latest.redo, end: found.end, records: found.records })
+}

@@ -1,0 +1,419 @@
+//! The flusher: it writes the contiguous prefix of published records and syncs it for everybody who waits (group
+//! commit: who asks while a sync runs is served together by the next one).
+//!
+//! **When.** At once when somebody asks for durability, or for room, or the ring is half full; else 200 ms after the
+//! first unwritten record at the latest (PostgreSQL's `wal_writer_delay`). With nothing to do it sleeps without a
+//! timeout: an idle server has an idle flusher.
+//!
+//! **How it is woken.** [`Flush::alarm`] is an LSN; an inserter whose claim ends past it rings. Asleep it is zero, while
+//! a timer runs it is where the ring is half full, while the flusher works it is the greatest LSN: an insert pays one
+//! comparison. The flusher sets alarm and `parked` and then looks at tail and requests; the others move tail or
+//! requests and then look at alarm or `parked`; all of it is sequentially consistent, so one of the two sees the other.
+//!
+//! **A hole** in the prefix is a record claimed and not yet published. Its owner does not wait for anything, so the
+//! flusher waits in steps from 20 us up to 1 ms: the one place that polls, and only while somebody is between the two.
+//!
+//! **Halt.** After a failed write or sync nothing is known of the log's end. Every wait answers [`Error::Halted`], and
+//! nothing is written any more; only recovery starts the instance again (fsync's lesson of 2018).
+
+use super::frame;
+use super::log::Shared;
+use crate::device::File;
+use crate::environment::{Environment, WaitCell, WaitEvent};
+use crate::id::Micros;
+use crate::planted::Fault;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, lock};
+use crate::{Error, Result};
+use crossbeam_utils::CachePadded;
+use std::task::Waker;
+
+/// How long a published record may stay unwritten when nobody asks, in microseconds.
+const DELAY: Micros = Micros(200_000);
+/// The steps in which a hole is waited for, in microseconds.
+const HOLE_STEPS: (u64, u64) = (20, 1000);
+
+/// What flusher, inserters and waiters share.
+#[derive(Debug)]
+pub(super) struct Flush {
+    /// Records that end here or before are durable.
+    durable: CachePadded<AtomicU64>,
+    /// A claim may be filled if it ends here or before.
+    room: CachePadded<AtomicU64>,
+    /// A claim that ends past this rings the flusher.
+    alarm: CachePadded<AtomicU64>,
+    /// Records that end here or before are in the files.
+    written: AtomicU64,
+    /// How far somebody wants durability, and how far somebody wants to read the files.
+    requested: AtomicU64,
+    write_requested: AtomicU64,
+    parked: AtomicBool,
+    stop: AtomicBool,
+    cell: Arc<WaitCell>,
+    waiters: Mutex<Vec<(u64, Waker)>>,
+    /// Who waits for the next write: for room in the ring, or to read what is written.
+    write_waiters: Mutex<Vec<Arc<WaitCell>>>,
+    halted: AtomicBool,
+    reason: Mutex<String>,
+    writes: AtomicU64,
+    syncs: AtomicU64,
+    sync_us: AtomicU64,
+    hole_waits: AtomicU64,
+}
+
+/// What the flusher has done since the log was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlushCounters {
+    /// Bytes written, by LSN.
+    pub bytes: u64,
+    /// Writes of a prefix.
+    pub writes: u64,
+    /// Syncs, each for a group of commits.
+    pub syncs: u64,
+    /// Time in syncs, in microseconds.
+    pub sync_us: u64,
+    /// Waits for a record that was claimed and not yet published.
+    pub hole_waits: u64,
+}
+
+impl Flush {
+    pub(super) fn new(start: u64, ring_bytes: u64) -> Flush {
+        let at = || CachePadded::new(AtomicU64::new(start));
+        Flush {
+            durable: at(),
+            room: CachePadded::new(AtomicU64::new(start + ring_bytes)),
+            alarm: CachePadded::new(AtomicU64::new(u64::MAX)),
+            written: AtomicU64::new(start),
+            requested: AtomicU64::new(0),
+            write_requested: AtomicU64::new(0),
+            parked: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            cell: Arc::new(WaitCell::new()),
+            waiters: Mutex::default(),
+            write_waiters: Mutex::default(),
+            halted: AtomicBool::new(false),
+            reason: Mutex::default(),
+            writes: AtomicU64::new(0),
+            syncs: AtomicU64::new(0),
+            sync_us: AtomicU64::new(0),
+            hole_waits: AtomicU64::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn durable(&self) -> u64 {
+        // Acquire: pairs with Release in `Flusher::sync`.
+        self.durable.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self, end: u64) -> bool {
+        // Acquire: pairs with Release in `Flusher::write`; the bytes up to here are cleared.
+        end <= self.room.load(Ordering::Acquire)
+    }
+
+    /// To be called after the tail has moved to `end`: wakes a flusher that wants to know.
+    #[inline]
+    pub(super) fn ring(&self, env: &Environment, end: u64) {
+        if end > self.alarm.load(Ordering::SeqCst) {
+            self.alarm.store(u64::MAX, Ordering::SeqCst);
+            self.rouse(env);
+        }
+    }
+
+    #[cold]
+    fn rouse(&self, env: &Environment) {
+        if self.parked.swap(false, Ordering::SeqCst) {
+            env.wake(&self.cell);
+        }
+    }
+
+    /// Asks for durability up to `end`; true if that is reached, else `waker` is woken when it is.
+    pub(super) fn request(&self, env: &Environment, end: u64, waker: &Waker) -> Result<bool> {
+        if self.durable() >= end {
+            return Ok(true);
+        }
+        {
+            let mut waiters = lock(&self.waiters);
+            // Under the lock of the list: the flusher publishes `durable` before it takes the list, and `halt` its flag.
+            self.alive()?;
+            if self.durable() >= end {
+                return Ok(true);
+            }
+            waiters.push((end, waker.clone()));
+        }
+        self.requested.fetch_max(end, Ordering::SeqCst);
+        self.rouse(env);
+        Ok(false)
+    }
+
+    /// Waits until `end` has room in the ring; false if the log has halted and it never will.
+    #[cold]
+    pub(super) fn wait_for_room(&self, env: &Environment, end: u64) -> bool {
+        self.rouse(env);
+        self.wait_for_write(env, WaitEvent::WalBuffer, &|| self.has_room(end))
+    }
+
+    /// Waits until everything up to `end` is in the files.
+    pub(super) fn wait_written(&self, env: &Environment, end: u64) -> Result<()> {
+        self.write_requested.fetch_max(end, Ordering::SeqCst);
+        self.rouse(env);
+        // Acquire: pairs with Release in `Flusher::write`.
+        let written = || self.written.load(Ordering::Acquire) >= end;
+        if self.wait_for_write(env, WaitEvent::WalBuffer, &written) { Ok(()) } else { self.alive() }
+    }
+
+    fn wait_for_write(&self, env: &Environment, event: WaitEvent, done: &dyn Fn() -> bool) -> bool {
+        let cell = Arc::new(WaitCell::new());
+        loop {
+            lock(&self.write_waiters).push(Arc::clone(&cell));
+            if done() {
+                return true;
+            }
+            if self.alive().is_err() {
+                return false;
+            }
+            env.wait(event, &cell, None, None);
+        }
+    }
+
+    /// Whether the log has not halted.
+    pub(super) fn alive(&self) -> Result<()> {
+        // Acquire: pairs with Release in `halt`; the reason is there.
+        if self.halted.load(Ordering::Acquire) {
+            return Err(Error::Halted(lock(&self.reason).clone()));
+        }
+        Ok(())
+    }
+
+    /// Ends the log: nobody is told anything any more but that it has failed.
+    pub(super) fn halt(&self, env: &Environment, why: &str) {
+        {
+            let mut reason = lock(&self.reason);
+            if reason.is_empty() {
+                why.clone_into(&mut reason);
+            }
+        }
+        self.halted.store(true, Ordering::Release);
+        self.wake_write_waiters(env);
+        let waiters = std::mem::take(&mut *lock(&self.waiters));
+        waiters.into_iter().for_each(|(_, waker)| waker.wake());
+        self.rouse(env);
+    }
+
+    fn wake_write_waiters(&self, env: &Environment) {
+        let waiters = std::mem::take(&mut *lock(&self.write_waiters));
+        waiters.iter().for_each(|cell| env.wake(cell));
+    }
+
+    /// Lets the flusher write and sync what there is, and end.
+    pub(super) fn stop(&self, env: &Environment) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.parked.store(false, Ordering::SeqCst);
+        env.wake(&self.cell);
+    }
+
+    pub(super) fn counters(&self, start: u64) -> FlushCounters {
+        FlushCounters {
+            bytes: self.written.load(Ordering::Relaxed) - start,
+            writes: self.writes.load(Ordering::Relaxed),
+            syncs: self.syncs.load(Ordering::Relaxed),
+            sync_us: self.sync_us.load(Ordering::Relaxed),
+            hole_waits: self.hole_waits.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The flusher's own side.
+struct Flusher<'a> {
+    log: &'a Shared,
+    flush: &'a Flush,
+    written: u64,
+    durable: u64,
+    /// Since when something is unwritten or not yet durable.
+    dirty_since: Option<Micros>,
+    /// The segment that is being written, by its first LSN.
+    file: Option<(u64, Arc<dyn File>)>,
+    /// Segments that were filled since the last sync.
+    filled: Vec<Arc<dyn File>>,
+    /// How long the next wait for a hole will be, in microseconds.
+    hole_step: u64,
+    woken: Vec<Waker>,
+}
+
+/// The body of the flusher's thread.
+pub(super) fn run(log: &Shared) {
+    let flush = &log.flush;
+    let start = flush.durable();
+    let mut flusher = Flusher {
+        log,
+        flush,
+        written: start,
+        durable: start,
+        dirty_since: None,
+        file: None,
+        filled: Vec::new(),
+        hole_step: HOLE_STEPS.0,
+        woken: Vec::new(),
+    };
+    if let Err(error) = flusher.work() {
+        let why = match error {
+            Error::Halted(why) => why,
+            other => other.to_string(),
+        };
+        flush.halt(&log.env, &why);
+    }
+}
+
+impl Flusher<'_> {
+    fn work(&mut self) -> Result<()> {
+        while self.flush.alive().is_ok() {
+            let stop = self.flush.stop.load(Ordering::SeqCst);
+            let due = stop || self.dirty_since.is_some_and(|since| self.now() >= since.plus(DELAY));
+            let sync = due || self.flush.requested.load(Ordering::SeqCst) > self.durable;
+            if sync || self.wants_write() {
+                let before = self.written;
+                self.write()?;
+                let progress = self.written > before || (sync && self.written > self.durable);
+                if sync {
+                    self.sync()?;
+                }
+                let all = self.log.inserter.tail() == self.written;
+                if stop && all {
+                    return Ok(());
+                }
+                if progress || all {
+                    self.hole_step = HOLE_STEPS.0;
+                } else {
+                    self.wait_for_hole();
+                }
+            } else {
+                self.rest();
+            }
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Micros {
+        self.log.env.clock.now()
+    }
+
+    fn wants_write(&self) -> bool {
+        let half = self.log.ring.bytes() / 2;
+        self.flush.write_requested.load(Ordering::SeqCst) > self.written
+            || self.log.inserter.tail() - self.written >= half
+    }
+
+    /// Writes the contiguous prefix of published records and gives its room away.
+    fn write(&mut self) -> Result<()> {
+        let (ring, from) = (&self.log.ring, self.written);
+        let mut to = from;
+        while to < from + ring.bytes()
+            && let Some(span) = frame::sealed_span(ring.sealed(to))
+        {
+            to += span;
+        }
+        if to == from {
+            return Ok(());
+        }
+        let mut at = from;
+        for piece in ring.read(from, to) {
+            self.write_piece(at, piece)?;
+            at += piece.len() as u64;
+        }
+        ring.clear(from, to);
+        self.written = to;
+        self.flush.writes.fetch_add(1, Ordering::Relaxed);
+        self.flush.written.store(to, Ordering::Release);
+        // Release: pairs with Acquire in `has_room`; who fills there finds zeros.
+        self.flush.room.store(to + ring.bytes(), Ordering::Release);
+        self.flush.wake_write_waiters(&self.log.env);
+        Ok(())
+    }
+
+    fn write_piece(&mut self, mut lsn: u64, mut bytes: &[u8]) -> Result<()> {
+        let segments = &self.log.segments;
+        while !bytes.is_empty() {
+            let first = lsn - lsn % segments.bytes();
+            if self.file.as_ref().is_none_or(|(current, _)| *current != first) {
+                let next = segments.file(lsn).expect("space was reserved in prepared segments");
+                let full = self.file.replace((first, next));
+                self.filled.extend(full.map(|(_, file)| file));
+            }
+            let (_, file) = self.file.as_ref().expect("the segment was opened above");
+            let step = bytes.len().min((first + segments.bytes() - lsn) as usize);
+            let (part, rest) = bytes.split_at(step);
+            file.write_at(segments.offset(lsn), part)?;
+            (lsn, bytes) = (lsn + step as u64, rest);
+        }
+        Ok(())
+    }
+
+    /// Makes what is written durable and wakes who waited for it.
+    fn sync(&mut self) -> Result<()> {
+        if self.durable == self.written {
+            self.dirty_since = None;
+            return Ok(());
+        }
+        let planted = self.log.planted;
+        if planted.is(Fault::AnswerBeforeSync) {
+            self.answer();
+        }
+        let began = self.now();
+        if !planted.is(Fault::NoLogSync) {
+            for file in
+                self.filled.drain(..).chain(self.file.as_ref().map(|(_, file)| Arc::clone(file)))
+            {
+                file.sync()?;
+            }
+        }
+        self.flush.syncs.fetch_add(1, Ordering::Relaxed);
+        self.flush.sync_us.fetch_add(self.now().0 - began.0, Ordering::Relaxed);
+        self.dirty_since = None;
+        self.answer();
+        Ok(())
+    }
+
+    fn answer(&mut self) {
+        self.durable = self.written;
+        // Release: pairs with Acquire in `durable`.
+        self.flush.durable.store(self.written, Ordering::Release);
+        let mut waiters = lock(&self.flush.waiters);
+        let reached = waiters.extract_if(.., |(end, _)| *end <= self.written);
+        self.woken.extend(reached.map(|(_, waker)| waker));
+        drop(waiters);
+        self.woken.drain(..).for_each(Waker::wake);
+    }
+
+    fn wait_for_hole(&mut self) {
+        self.flush.hole_waits.fetch_add(1, Ordering::Relaxed);
+        let deadline = self.now().plus(Micros(self.hole_step));
+        self.hole_step = (self.hole_step * 2).min(HOLE_STEPS.1);
+        self.log.env.wait(WaitEvent::Background, &self.flush.cell, Some(deadline), None);
+    }
+
+    /// Sleeps until somebody asks, the timer runs out, or with nothing written until somebody inserts.
+    fn rest(&mut self) {
+        let tail = self.log.inserter.tail();
+        if tail > self.durable && self.dirty_since.is_none() {
+            self.dirty_since = Some(self.now());
+        }
+        let alarm = match self.dirty_since {
+            Some(_) => self.written + self.log.ring.bytes() / 2,
+            None => 0,
+        };
+        self.flush.parked.store(true, Ordering::SeqCst);
+        self.flush.alarm.store(alarm, Ordering::SeqCst);
+        let missed = self.flush.requested.load(Ordering::SeqCst) > self.durable
+            || self.flush.stop.load(Ordering::SeqCst)
+            || self.wants_write()
+            || self.flush.alive().is_err()
+            || (self.dirty_since.is_none() && self.log.inserter.tail() > self.durable);
+        if !missed {
+            let deadline = self.dirty_since.map(|since| since.plus(DELAY));
+            self.log.env.wait(WaitEvent::Background, &self.flush.cell, deadline, None);
+        }
+        self.flush.alarm.store(u64::MAX, Ordering::SeqCst);
+        self.flush.parked.store(false, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,652 @@
+//! [`Log`]: reserve, claim, publish, wait.
+//!
+//! A record's way: room is *reserved* while everything may still fail or wait; a place is *claimed*, which fixes the
+//! LSN; the record is *published* into the ring; the flusher writes and syncs it. A claim that is dropped becomes a void
+//! record, so that what stands behind it does not wait for ever.
+//!
+//! Cost of reserve, claim and publish with `atomic_add`: two atomic operations on the worker's credit, one on the tail,
+//! a checksum, a copy; no allocation, no system call unless the flusher sleeps.
+
+use super::flush::{self, Flush};
+use super::frame;
+use super::insert::{InsertCounters, Inserter, Place};
+use super::ring::Ring;
+use super::scan::{LogScan, Until};
+use super::segment::{self, Epoch, Files, Segments};
+use super::space::{Space, Taken};
+use super::{LogInsert, RecordKind, SpaceClass};
+use crate::device::Device;
+use crate::environment::{Environment, Joinable, WaitCell, WaitEvent};
+use crate::id::Micros;
+use crate::planted::Planted;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, lock};
+use crate::{Error, Lsn, Result};
+use std::task::{Poll, Wake, Waker};
+
+pub use super::flush::FlushCounters;
+
+/// How much log space a worker draws ahead at most, in bytes.
+const CHUNK_BYTES_MAX: u64 = 64 << 10;
+/// How long a reservation waits for a checkpoint to make room.
+const SPACE_WAIT: Micros = Micros(30_000_000);
+
+/// How a log is set up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogOptions {
+    pub(crate) insert: LogInsert,
+    pub(crate) ring_bytes: u64,
+    pub(crate) segment_bytes: u64,
+    pub(crate) bytes_max: u64,
+    pub(crate) planted: Planted,
+}
+
+/// What the control file says about the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogStart {
+    /// Where recovery begins.
+    pub(crate) redo: Lsn,
+    /// The log was durable up to here when that was written: an end before it is corruption, not a lost tail.
+    pub(crate) floor: Lsn,
+    /// The epoch that begins now, already durable in the control file.
+    pub(crate) epoch: u32,
+}
+
+/// The log.
+#[derive(Debug)]
+pub struct Log {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<Box<dyn Joinable>>>,
+}
+
+impl std::fmt::Debug for dyn Joinable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Joinable")
+    }
+}
+
+/// What inserters, flusher and the thread that prepares segments share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) env: Environment,
+    pub(super) planted: Planted,
+    epoch: u32,
+    bytes_max: u64,
+    pub(super) ring: Ring,
+    pub(super) inserter: Inserter,
+    pub(super) flush: Flush,
+    pub(super) segments: Segments,
+    space: Space,
+    /// Held to prepare or recycle segments.
+    maintenance: Mutex<()>,
+    redo: AtomicU64,
+    /// The tail when the last checkpoint ended.
+    checkpointed: AtomicU64,
+    /// Checkpoints that have given space back.
+    recycled: AtomicU64,
+    space_waiters: Mutex<Vec<Arc<WaitCell>>>,
+    prepare: Arc<WaitCell>,
+    stop: AtomicBool,
+    checkpoint: CheckpointSignal,
+    epochs: Vec<Epoch>,
+}
+
+/// How the log asks for a checkpoint: because half of its limit is used, or somebody waits for space.
+///
+/// The thread that takes checkpoints waits on [`CheckpointSignal::cell`], with its own deadline for timed ones.
+#[derive(Debug, Default)]
+pub struct CheckpointSignal {
+    raised: AtomicBool,
+    cell: Arc<WaitCell>,
+}
+
+impl CheckpointSignal {
+    /// Asks for a checkpoint.
+    pub fn raise(&self, env: &Environment) {
+        if !self.raised.swap(true, Ordering::AcqRel) {
+            env.wake(&self.cell);
+        }
+    }
+
+    /// Whether one was asked for since the last call.
+    pub fn take(&self) -> bool {
+        self.raised.swap(false, Ordering::AcqRel)
+    }
+
+    /// Where to wait for the next request.
+    #[must_use]
+    pub fn cell(&self) -> &Arc<WaitCell> {
+        &self.cell
+    }
+}
+
+/// Room in the log that has been set aside and not yet claimed; what is left of it goes back when it is dropped.
+#[derive(Debug)]
+pub struct SpaceReservation<'l> {
+    log: &'l Shared,
+    bytes: u64,
+    worker: usize,
+}
+
+impl SpaceReservation<'_> {
+    /// What is left, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for SpaceReservation<'_> {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.log.space.give(self.worker, self.bytes);
+        }
+    }
+}
+
+/// A place in the log that one record will fill. Dropped, it becomes a void record.
+#[must_use = "everything behind a claim waits for its publication"]
+#[derive(Debug)]
+pub struct Claim<'l> {
+    log: &'l Shared,
+    place: Place<'l>,
+    payload: usize,
+    /// False once published, or if the log halted before there was room: then there is nowhere to write to.
+    open: bool,
+}
+
+impl Log {
+    /// Makes the first segment of a log in an empty directory.
+    pub(crate) fn create(device: &Arc<dyn Device>, options: &LogOptions) -> Result<LogStart> {
+        let start = Lsn(options.segment_bytes);
+        let epoch = Epoch { number: 1, start, previous_end: start };
+        let segments =
+            Segments::new(Arc::clone(device), options.segment_bytes, epoch, Default::default());
+        segments.prepare()?;
+        Ok(LogStart { redo: start, floor: start, epoch: 1 })
+    }
+
+    /// Finds the end of the log, begins a new epoch behind it, and starts to write.
+    pub(crate) fn open(env: Environment, options: &LogOptions, start: LogStart) -> Result<Log> {
+        let bytes = options.segment_bytes;
+        let found = find_end(&*env.device, bytes, start, options.planted)?;
+        let mut epochs = found.epochs;
+        let last = *epochs.last().expect("the epoch of the redo point");
+        if last.number >= start.epoch {
+            return Err(Error::CorruptLog(format!(
+                "the log is of epoch {} and the control file of {}",
+                last.number, start.epoch
+            )));
+        }
+        let first = found.end.0.div_ceil(bytes);
+        let mut epoch =
+            Epoch { number: start.epoch, start: Lsn(first * bytes), previous_end: found.end };
+        if last.start == found.end {
+            // Nothing was ever written in the last epoch: its place is taken over.
+            epoch.previous_end = last.previous_end;
+            epochs.pop();
+        }
+        epochs.push(epoch);
+        let mut files = found.files;
+        files.split_off(&first);
+        // What a killed process left in the system's cache is taken for the log from here on, so it has to be durable
+        // before any page that depends on it is written.
+        for file in files.range(start.redo.0 / bytes..).map(|(_, file)| file) {
+            file.sync()?;
+        }
+        let segments = Segments::new(Arc::clone(&env.device), bytes, epoch, files);
+        let tail = epoch.start.0;
+        let workers = env.scheduler.slots();
+        let chunk = (options.bytes_max / (8 * workers as u64)).min(CHUNK_BYTES_MAX);
+        let kept = bytes.min(options.bytes_max / 8);
+        let shared = Arc::new(Shared {
+            planted: options.planted,
+            epoch: epoch.number,
+            bytes_max: options.bytes_max,
+            ring: Ring::new(options.ring_bytes),
+            inserter: Inserter::new(options.insert, tail, workers),
+            flush: Flush::new(tail, options.ring_bytes),
+            segments,
+            space: Space::new(workers, chunk.min(bytes / 16), kept),
+            maintenance: Mutex::new(()),
+            redo: AtomicU64::new(start.redo.0),
+            checkpointed: AtomicU64::new(start.redo.0),
+            recycled: AtomicU64::new(0),
+            space_waiters: Mutex::default(),
+            prepare: Arc::new(WaitCell::new()),
+            stop: AtomicBool::new(false),
+            checkpoint: CheckpointSignal::default(),
+            epochs,
+            env,
+        });
+        // To begin with there is a segment more than the system's share, whatever the limit says: recovery writes too.
+        while shared.space.pooled() < shared.space.kept() + bytes / 2 {
+            shared.prepare_segment(false)?;
+        }
+        let log = Log { shared, threads: Mutex::default() };
+        log.spawn("log flusher", flush::run);
+        log.spawn("log segments", Shared::prepare_ahead);
+        Ok(log)
+    }
+
+    fn spawn(&self, name: &'static str, body: fn(&Shared)) {
+        let shared = Arc::clone(&self.shared);
+        let scheduler = Arc::clone(&self.shared.env.scheduler);
+        lock(&self.threads).push(scheduler.spawn(name, Box::new(move || body(&shared))));
+    }
+
+    /// The largest payload of one record, in bytes: longer ones are logged in parts.
+    #[must_use]
+    pub fn payload_bytes_max(&self) -> usize {
+        (self.shared.ring.bytes() / 2 - frame::OVERHEAD_BYTES) as usize
+    }
+
+    /// Sets `bytes` of payload in `records` records aside. Waits for a checkpoint where that helps.
+    ///
+    /// # Errors
+    /// [`crate::Error::Full`] when it does not; [`crate::Error::Halted`] if the log has failed.
+    pub fn reserve(
+        &self,
+        class: SpaceClass,
+        records: u64,
+        bytes: u64,
+    ) -> Result<SpaceReservation<'_>> {
+        let log = &*self.shared;
+        let worker = log.env.scheduler.slot();
+        let bytes = bytes + records * frame::OVERHEAD_BYTES;
+        match log.space.take(worker, class, bytes) {
+            Taken::FromCredit => {}
+            Taken::FromPool => log.refill(),
+            Taken::Nothing => log.wait_for_space(worker, class, bytes)?,
+        }
+        let reservation = SpaceReservation { log, bytes, worker };
+        log.flush.alive()?;
+        Ok(reservation)
+    }
+
+    /// Claims the place of one record of `payload` bytes. Never waits but for room in the ring.
+    #[inline]
+    pub fn claim<'l>(&'l self, space: &mut SpaceReservation<'_>, payload: usize) -> Claim<'l> {
+        let bytes = frame::span(payload);
+        assert!(space.bytes >= bytes, "space is reserved before it is claimed");
+        assert!(payload <= self.payload_bytes_max(), "a record fits the ring");
+        space.bytes -= bytes;
+        let log = &*self.shared;
+        let place = log.inserter.claim(space.worker, bytes);
+        let end = place.start + bytes;
+        log.flush.ring(&log.env, end);
+        let open = log.flush.has_room(end) || log.flush.wait_for_room(&log.env, end);
+        Claim { log, place, payload, open }
+    }
+
+    /// The end of the last claimed record: every later claim gets at least this LSN.
+    #[must_use]
+    pub fn tail(&self) -> Lsn {
+        Lsn(self.shared.inserter.tail())
+    }
+
+    /// Records that *end* at or before this are durable.
+    #[must_use]
+    pub fn durable(&self) -> Lsn {
+        Lsn(self.shared.flush.durable())
+    }
+
+    /// Asks for durability past the end of the record at `lsn`, and says whether it is reached; if not, `waker` is
+    /// woken when it is. A session's connection waits so, not its worker.
+    ///
+    /// # Errors
+    /// [`crate::Error::Halted`] if the log has failed: nobody may be answered.
+    pub fn poll_durable(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>> {
+        // The durable end is always the end of a record: past the first byte is past the last.
+        self.poll_durable_end(lsn.advance(1), waker)
+    }
+
+    fn poll_durable_end(&self, end: Lsn, waker: &Waker) -> Poll<Result<()>> {
+        debug_assert!(end.0 <= self.tail().0.max(1), "{end} is past the tail: it would never come");
+        match self.shared.flush.request(&self.shared.env, end.0, waker) {
+            Ok(true) => Poll::Ready(self.shared.flush.alive()),
+            Ok(false) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    /// Waits until the record at `lsn` is durable, for background work.
+    ///
+    /// # Errors
+    /// [`crate::Error::Halted`] as above.
+    pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+        self.wait_durable_end(lsn.advance(1))
+    }
+
+    /// Waits until every record that ends at or before `end`, which is at most the tail, is durable.
+    ///
+    /// # Errors
+    /// [`crate::Error::Halted`] as above.
+    pub fn wait_durable_end(&self, end: Lsn) -> Result<()> {
+        let env = &self.shared.env;
+        let cell = Arc::new(WaitCell::new());
+        let waker = Waker::from(Arc::new(CellWaker { env: env.clone(), cell: Arc::clone(&cell) }));
+        loop {
+            match self.poll_durable_end(end, &waker) {
+                Poll::Ready(result) => return result,
+                Poll::Pending => drop(env.wait(WaitEvent::WalSync, &cell, None, None)),
+            }
+        }
+    }
+
+    /// The published records from `from` on, in LSN order, up to the tail at the call. What is still in memory is
+    /// written to the files first; the scan reads those.
+    ///
+    /// # Errors
+    /// [`crate::Error::CorruptLog`] if `from` has been recycled (and, when the scan gets there, if it is not a record's
+    /// place); [`crate::Error::Halted`] if the log has failed.
+    pub fn scan(&self, from: Lsn) -> Result<LogScan> {
+        let log = &*self.shared;
+        let until = self.tail();
+        log.flush.wait_written(&log.env, until.0)?;
+        let bytes = log.segments.bytes();
+        let (oldest, _) = log.segments.range();
+        if from.0 < oldest * bytes {
+            return Err(Error::CorruptLog(format!(
+                "the log before {} has been recycled",
+                Lsn(oldest * bytes)
+            )));
+        }
+        let (files, epochs) = (log.segments.files(), log.epochs.clone());
+        let until = Until::Exactly(until.max(from));
+        Ok(LogScan::new(files, bytes, epochs, from, until, log.planted))
+    }
+
+    /// The environment it waits in.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.shared.env
+    }
+
+    /// How checkpoints are asked for.
+    #[must_use]
+    pub fn checkpoint_signal(&self) -> &CheckpointSignal {
+        &self.shared.checkpoint
+    }
+
+    /// Lets go of the log before `redo`, which a checkpoint has made durable.
+    ///
+    /// # Errors
+    /// I/O; a failed sync halts the log.
+    pub(crate) fn recycle(&self, redo: Lsn) -> Result<()> {
+        let log = &*self.shared;
+        {
+            let _one = lock(&log.maintenance);
+            log.redo.store(redo.0, Ordering::Relaxed);
+            log.checkpointed.store(self.tail().0, Ordering::Relaxed);
+            // As much is kept ready as the system's share and a burst of commits may need before the next checkpoint.
+            let ahead = 2 + log.space.kept() / log.segments.bytes();
+            let recycled = log.segments.recycle(redo, self.tail(), ahead);
+            let prepared = log.halt_if_unsynced(recycled)?;
+            log.space.add(prepared * log.segments.bytes());
+        }
+        log.recycled.fetch_add(1, Ordering::AcqRel);
+        let waiters = std::mem::take(&mut *lock(&log.space_waiters));
+        waiters.iter().for_each(|cell| log.env.wake(cell));
+        log.env.wake(&log.prepare);
+        Ok(())
+    }
+
+    /// Whether somebody waits for a checkpoint to give space back.
+    pub(crate) fn space_is_short(&self) -> bool {
+        !lock(&self.shared.space_waiters).is_empty()
+    }
+
+    /// Ends the log because something it vouches for has failed: a sync of a data file, for instance. Every wait for
+    /// durability is answered by [`crate::Error::Halted`].
+    pub fn halt(&self, why: &str) {
+        self.shared.flush.halt(&self.shared.env, why);
+    }
+
+    /// Whether the log has not failed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Halted`] with the reason.
+    pub fn alive(&self) -> Result<()> {
+        self.shared.flush.alive()
+    }
+
+    /// Which way the insert algorithm went how often.
+    #[must_use]
+    pub fn insert_counters(&self) -> InsertCounters {
+        self.shared.inserter.counters()
+    }
+
+    /// What the flusher has done.
+    #[must_use]
+    pub fn flush_counters(&self) -> FlushCounters {
+        self.shared.flush.counters(self.start().0)
+    }
+
+    /// The first LSN since the log was opened.
+    #[must_use]
+    pub fn start(&self) -> Lsn {
+        self.shared.segments.epoch().start
+    }
+
+    /// The oldest LSN that is still in the files.
+    #[must_use]
+    pub fn oldest(&self) -> Lsn {
+        Lsn(self.shared.segments.range().0 * self.shared.segments.bytes())
+    }
+
+    /// Writes and syncs everything published, and ends the threads. Nothing may be claimed any more.
+    ///
+    /// # Errors
+    /// [`crate::Error::Halted`] if the log has failed before.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.shared.stop.store(true, Ordering::Release);
+        self.shared.env.wake(&self.shared.prepare);
+        self.shared.flush.stop(&self.shared.env);
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        threads.into_iter().for_each(Joinable::join);
+        self.alive()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // Halted or not: whoever wanted to know has asked.
+        drop(self.close());
+    }
+}
+
+struct CellWaker {
+    env: Environment,
+    cell: Arc<WaitCell>,
+}
+
+impl Wake for CellWaker {
+    fn wake(self: Arc<Self>) {
+        self.env.wake(&self.cell);
+    }
+}
+
+impl Shared {
+    fn halt_if_unsynced<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(Error::Halted(why)) = &result {
+            self.flush.halt(&self.env, why);
+        }
+        result
+    }
+
+    /// After a draw on the pool: prepares ahead and asks for a checkpoint in time.
+    #[cold]
+    fn refill(&self) {
+        if self.space.pooled() < self.ahead() {
+            self.env.wake(&self.prepare);
+        }
+        let tail = self.inserter.tail();
+        let used = tail - self.redo.load(Ordering::Relaxed);
+        // Where something old holds the redo point back, a checkpoint for every chunk would not help either.
+        let since = tail.saturating_sub(self.checkpointed.load(Ordering::Relaxed));
+        if used > self.bytes_max / 2 && since > self.bytes_max / 16 {
+            self.checkpoint.raise(&self.env);
+        }
+    }
+
+    /// How much of the pool is kept prepared, in bytes.
+    fn ahead(&self) -> u64 {
+        self.space.kept() + self.segments.bytes() / 2
+    }
+
+    /// Prepares one more segment; with `limited`, only within the log's limit.
+    fn prepare_segment(&self, limited: bool) -> Result<()> {
+        let _one = lock(&self.maintenance);
+        let (oldest, next) = self.segments.range();
+        if limited && (next + 1 - oldest) * self.segments.bytes() > self.bytes_max {
+            return Err(Error::Full("the log"));
+        }
+        self.halt_if_unsynced(self.segments.prepare())?;
+        self.space.add(self.segments.bytes());
+        Ok(())
+    }
+
+    /// The body of the thread that prepares segments, so that neither commits nor the flusher have to.
+    fn prepare_ahead(&self) {
+        while !self.stop.load(Ordering::Acquire) && self.flush.alive().is_ok() {
+            // A full disk or log is reported by who needs the space and finds none.
+            if self.space.pooled() >= self.ahead() || self.prepare_segment(true).is_err() {
+                self.env.wait(WaitEvent::Background, &self.prepare, None, None);
+            }
+        }
+    }
+
+    #[cold]
+    fn wait_for_space(&self, worker: usize, class: SpaceClass, bytes: u64) -> Result<()> {
+        if bytes > self.bytes_max / 2 {
+            return Err(Error::Full("the log"));
+        }
+        let deadline = self.env.clock.now().plus(SPACE_WAIT);
+        let began = self.recycled.load(Ordering::Acquire);
+        let cell = Arc::new(WaitCell::new());
+        loop {
+            self.flush.alive()?;
+            let seen = self.recycled.load(Ordering::Acquire);
+            lock(&self.space_waiters).push(Arc::clone(&cell));
+            if self.space.take(worker, class, bytes) != Taken::Nothing {
+                return Ok(());
+            }
+            let why = match self.prepare_segment(true) {
+                Ok(()) => continue,
+                Err(Error::Full(what)) => what,
+                Err(other) => return Err(other),
+            };
+            // The first checkpoint may have been under way already; the second one began after we asked.
+            if seen >= began + 2 || self.env.clock.now() >= deadline {
+                return Err(Error::Full(why));
+            }
+            self.checkpoint.raise(&self.env);
+            if self.recycled.load(Ordering::Acquire) == seen {
+                self.env.wait(WaitEvent::WalSpace, &cell, Some(deadline), None);
+            }
+        }
+    }
+}
+
+impl Claim<'_> {
+    /// The record's place: the timestamp of the commit it will be.
+    #[must_use]
+    pub fn lsn(&self) -> Lsn {
+        Lsn(self.place.start)
+    }
+
+    /// The end of the record.
+    #[must_use]
+    pub fn end(&self) -> Lsn {
+        Lsn(self.place.start + frame::span(self.payload))
+    }
+
+    /// Fills the record with `payload`, exactly as long as was claimed, and lets the log run past it.
+    #[inline]
+    pub fn publish(mut self, kind: RecordKind, payload: &[u8]) -> Lsn {
+        assert_eq!(self.payload, payload.len(), "a record is as long as its claim");
+        let lsn = self.lsn();
+        if std::mem::take(&mut self.open) {
+            let ring = &self.log.ring;
+            let [first, second] = frame::header(lsn, self.log.epoch, kind, payload);
+            ring.fill(lsn.0 + 8, &second.to_le_bytes());
+            ring.fill(lsn.0 + frame::HEADER_BYTES as u64, payload);
+            ring.seal(lsn.0, first);
+        }
+        lsn
+    }
+
+    /// Gives the record up. Its place stays, and says nothing.
+    pub fn void(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            let lsn = self.lsn();
+            let [first, second] = frame::void_header(lsn, self.log.epoch, self.payload);
+            self.log.ring.fill(lsn.0 + 8, &second.to_le_bytes());
+            self.log.ring.seal(lsn.0, first);
+        }
+    }
+}
+
+/// What is left of the log after whatever happened.
+pub(crate) struct Found {
+    /// The epochs from the redo point on.
+    pub(crate) epochs: Vec<Epoch>,
+    /// The segments that have a header of their own, older and newer ones too.
+    pub(crate) files: Files,
+    /// The end of the last whole record.
+    pub(crate) end: Lsn,
+    /// Records between the redo point and the end.
+    pub(crate) records: u64,
+}
+
+/// Reads the log from the redo point to its end, and checks that the end is not before what was known to be durable.
+pub(crate) fn find_end(
+    device: &dyn Device,
+    bytes: u64,
+    start: LogStart,
+    planted: Planted,
+) -> Result<Found> {
+    let survey = segment::survey(device, bytes)?;
+    let redo_segment = start.redo.0 / bytes;
+    let mut epochs: Vec<Epoch> = Vec::new();
+    match survey.get(&redo_segment) {
+        Some((epoch, _)) => epochs.push(*epoch),
+        // After a clean end exactly at the end of a segment the next one need not have been prepared.
+        None if start.redo == start.floor && start.redo.0.is_multiple_of(bytes) => {
+            let number = start.epoch.saturating_sub(1);
+            epochs.push(Epoch { number, start: start.redo, previous_end: start.redo });
+        }
+        None => {
+            let name = segment::name(redo_segment);
+            return Err(Error::CorruptLog(format!("log segment \"{name}\" is missing")));
+        }
+    }
+    for (number, (epoch, _)) in survey.range(redo_segment + 1..) {
+        let newest = epochs.last().expect("the epoch of the redo point").number;
+        if epoch.start.0 == number * bytes && epoch.number > newest {
+            epochs.push(*epoch);
+        }
+    }
+    let files: Files = survey.into_iter().map(|(number, (_, file))| (number, file)).collect();
+    let mut scan =
+        LogScan::new(files.clone(), bytes, epochs.clone(), start.redo, Until::FirstGap, planted);
+    let mut records = 0;
+    while scan.advance()?.is_some() {
+        records += 1;
+    }
+    let end = scan.position();
+    if end < start.floor {
+        return Err(Error::CorruptLog(format!(
+            "the log ends at {end}, but it was durable up to {}: a record before that is damaged",
+            start.floor
+        )));
+    }
+    Ok(Found { epochs, files, end, records })
+}
