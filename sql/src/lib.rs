@@ -9,6 +9,7 @@
 
 pub mod bind;
 pub mod catalog;
+pub mod copy;
 pub mod engine;
 pub mod error;
 pub mod exec;
