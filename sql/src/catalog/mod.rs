@@ -18,6 +18,7 @@ pub mod codec;
 pub mod current;
 pub mod object;
 pub mod privilege;
+pub mod quote;
 pub mod relation;
 pub mod search_path;
 pub mod snapshot;

@@ -1,4 +1,16 @@
 //! Settings (GUCs): their values for one session, under PostgreSQL's names and rules.
+//!
+//! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown
+//! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them
+
+pub mod check;
+pub mod definition;
+pub mod server;
+pub mod session;
+pub mod value;
+
+pub use server::{ServerSettings, Source};
+pub use session::{SettingRow, Settings, SettingsSavepoint};
 
 /// The settings that functions and plans look at on every call, kept as plain values; all others are kept by name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,246 @@
+//! Settings that are texts with a meaning: what PostgreSQL's check hooks accept, and the form they are kept in.
+
+use super::definition::Definition;
+use super::value::invalid;
+use super::{DateOrder, DateStyle};
+use crate::catalog::search_path::split_identifiers;
+use crate::error::{Result, SqlError};
+use jiff::tz::TimeZoneDatabase;
+use std::sync::LazyLock;
+
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// The text to keep for `text`.
+///
+/// # Errors
+/// 22023; 0A000 for a client encoding that Atoll does not convert.
+pub fn text(definition: &Definition, text: &str) -> Result<String> {
+    match definition.name {
+        "DateStyle" => {
+            let (style, order) = date_style(definition, text, DateStyle::Iso, DateOrder::Mdy)?;
+            Ok(date_style_text(style, order))
+        }
+        "TimeZone" | "log_timezone" => time_zone(text).ok_or_else(|| invalid(definition, text)),
+        "client_encoding" => client_encoding(definition, text),
+        "search_path" | "temp_tablespaces" if split_identifiers(text).is_none() => {
+            Err(invalid(definition, text).detail("List syntax is invalid."))
+        }
+        "default_tablespace" if !matches!(text, "" | "pg_default") => {
+            Err(invalid(definition, text).detail(format!("Tablespace \"{text}\" does not exist.")))
+        }
+        "default_table_access_method" if text != "heap" => Err(invalid(definition, text)
+            .detail(format!("Table access method \"{text}\" does not exist."))),
+        "application_name" | "cluster_name" => {
+            // As PostgreSQL's clean_ascii: what is no printable ASCII becomes a question mark, and 63 bytes are kept.
+            let clean = text
+                .bytes()
+                .map(|byte| if (32..=126).contains(&byte) { byte as char } else { '?' });
+            Ok(clean.take(63).collect())
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// DateStyle: a form and an order, in any order; what is not said stays.
+///
+/// # Errors
+/// 22023.
+pub fn date_style(
+    definition: &Definition,
+    text: &str,
+    style: DateStyle,
+    order: DateOrder,
+) -> Result<(DateStyle, DateOrder)> {
+    let words = split_identifiers(text)
+        .ok_or_else(|| invalid(definition, text).detail("List syntax is invalid."))?;
+    let (mut new_style, mut new_order) = (None, None);
+    let conflicting =
+        || invalid(definition, text).detail("Conflicting \"datestyle\" specifications.");
+    let mut german = false;
+    for word in words {
+        let word = word.to_ascii_lowercase();
+        let style = match word.as_str() {
+            "iso" => Some(DateStyle::Iso),
+            "sql" => Some(DateStyle::Sql),
+            _ if word.starts_with("postgres") => Some(DateStyle::Postgres),
+            "german" => Some(DateStyle::German),
+            _ => None,
+        };
+        let order = match word.as_str() {
+            "ymd" => Some(DateOrder::Ymd),
+            "dmy" => Some(DateOrder::Dmy),
+            "mdy" | "us" | "noneuro" | "noneuropean" => Some(DateOrder::Mdy),
+            _ if word.starts_with("euro") => Some(DateOrder::Dmy),
+            _ => None,
+        };
+        match (style, order) {
+            (Some(style), _) => {
+                if new_style.is_some_and(|known| known != style) {
+                    return Err(conflicting());
+                }
+                new_style = Some(style);
+                german |= style == DateStyle::German;
+            }
+            (None, Some(order)) => {
+                if new_order.is_some_and(|known| known != order) {
+                    return Err(conflicting());
+                }
+                new_order = Some(order);
+            }
+            (None, None) if word == "default" => {}
+            (None, None) => {
+                return Err(
+                    invalid(definition, text).detail(format!("Unrecognized key word: \"{word}\"."))
+                );
+            }
+        }
+    }
+    // The German form writes the day first, unless told otherwise.
+    if german && new_order.is_none() {
+        new_order = Some(DateOrder::Dmy);
+    }
+    Ok((new_style.unwrap_or(style), new_order.unwrap_or(order)))
+}
+
+/// The text of a DateStyle.
+#[must_use]
+pub fn date_style_text(style: DateStyle, order: DateOrder) -> String {
+    let style = match style {
+        DateStyle::Iso => "ISO",
+        DateStyle::Sql => "SQL",
+        DateStyle::Postgres => "Postgres",
+        DateStyle::German => "German",
+    };
+    let order = match order {
+        DateOrder::Mdy => "MDY",
+        DateOrder::Dmy => "DMY",
+        DateOrder::Ymd => "YMD",
+    };
+    format!("{style}, {order}")
+}
+
+/// A time zone's name as PostgreSQL shows it: that of the zone database in its own case, hours as a POSIX rule.
+#[must_use]
+pub fn time_zone(text: &str) -> Option<String> {
+    if let Ok(hours) = text.parse::<f64>() {
+        // A number counts hours east of Greenwich.
+        return (hours.abs() <= 167.0).then(|| posix_offset((hours * 3600.0) as i64));
+    }
+    if text.eq_ignore_ascii_case("utc") || text.eq_ignore_ascii_case("gmt") {
+        return Some(text.to_ascii_uppercase());
+    }
+    if let Ok(zone) = ZONES.get(text) {
+        return zone.iana_name().map(str::to_owned);
+    }
+    // A POSIX rule is shown as it was written: `-03:00`, `EST5EDT`.
+    let rule = text.starts_with(['+', '-', '<']) || text.bytes().any(|byte| byte.is_ascii_digit());
+    let posix = if text.starts_with(['+', '-']) { format!("XXX{text}") } else { text.to_owned() };
+    (rule && jiff::tz::TimeZone::posix(&posix).is_ok()).then(|| text.to_owned())
+}
+
+/// A fixed offset, `seconds` east of Greenwich, as a POSIX rule: `<+02:30>-02:30`.
+#[must_use]
+pub fn posix_offset(seconds: i64) -> String {
+    let part = |sign: char| {
+        let (hours, rest) = (seconds.abs() / 3600, seconds.abs() % 3600);
+        let mut text = format!("{sign}{hours:02}");
+        if rest != 0 {
+            text.push_str(&format!(":{:02}", rest / 60));
+        }
+        if rest % 60 != 0 {
+            text.push_str(&format!(":{:02}", rest % 60));
+        }
+        text
+    };
+    let (east, west) = if seconds < 0 { ('-', '+') } else { ('+', '-') };
+    format!("<{}>{}", part(east), part(west))
+}
+
+/// The encodings that PostgreSQL knows, by the names that it shows; Atoll converts none of them.
+const OTHER_ENCODINGS: &[&str] = &[
+    "BIG5",
+    "EUC_CN",
+    "EUC_JIS_2004",
+    "EUC_JP",
+    "EUC_KR",
+    "EUC_TW",
+    "GB18030",
+    "GBK",
+    "ISO_8859_5",
+    "ISO_8859_6",
+    "ISO_8859_7",
+    "ISO_8859_8",
+    "JOHAB",
+    "KOI8R",
+    "KOI8U",
+    "LATIN1",
+    "LATIN10",
+    "LATIN2",
+    "LATIN3",
+    "LATIN4",
+    "LATIN5",
+    "LATIN6",
+    "LATIN7",
+    "LATIN8",
+    "LATIN9",
+    "MULE_INTERNAL",
+    "SHIFT_JIS_2004",
+    "SJIS",
+    "UHC",
+    "WIN1250",
+    "WIN1251",
+    "WIN1252",
+    "WIN1253",
+    "WIN1254",
+    "WIN1255",
+    "WIN1256",
+    "WIN1257",
+    "WIN1258",
+    "WIN866",
+    "WIN874",
+];
+
+fn client_encoding(definition: &Definition, text: &str) -> Result<String> {
+    let bare = |name: &str| -> String {
+        name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+    };
+    let wanted = bare(text);
+    match wanted.as_str() {
+        "utf8" | "unicode" => Ok("UTF8".to_owned()),
+        "sqlascii" => Ok("SQL_ASCII".to_owned()),
+        _ => match OTHER_ENCODINGS.iter().find(|name| bare(name) == wanted) {
+            Some(name) => Err(SqlError::unsupported(format!(
+                "conversion between UTF8 and {name} for clients is"
+            ))),
+            None => Err(invalid(definition, text)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::definition::definition;
+    use super::*;
+
+    /// Each of these was asked of PostgreSQL 15.20.
+    #[test]
+    fn texts_are_kept_as_postgresql_shows_them() {
+        let kept = |name: &str, value: &str| {
+            text(definition(name).unwrap(), value).map_err(|error| error.fields().detail.clone())
+        };
+        assert_eq!(kept("datestyle", "german"), Ok("German, DMY".into()));
+        assert_eq!(kept("datestyle", "dmy"), Ok("ISO, DMY".into()));
+        let conflict = "Conflicting \"datestyle\" specifications.";
+        assert_eq!(kept("datestyle", "iso,dmy,mdy"), Err(Some(conflict.into())));
+        assert_eq!(kept("datestyle", "foo"), Err(Some("Unrecognized key word: \"foo\".".into())));
+        assert_eq!(kept("timezone", "foo/bar"), Err(None));
+        assert_eq!(kept("timezone", "5"), Ok("<+05>-05".into()));
+        assert_eq!(kept("timezone", "utc"), Ok("UTC".into()));
+        assert_eq!(kept("timezone", "-03:00"), Ok("-03:00".into()));
+        assert_eq!(kept("timezone", "PST8PDT"), Ok("PST8PDT".into()));
+        assert_eq!(kept("timezone", "europe/berlin"), Ok("Europe/Berlin".into()));
+        assert_eq!(posix_offset(9000), "<+02:30>-02:30");
+        assert_eq!(kept("client_encoding", "utf-8"), Ok("UTF8".into()));
+        assert_eq!(kept("client_encoding", "foo"), Err(None));
+    }
+}

@@ -1,0 +1,343 @@
+//! What settings there are: all of PostgreSQL 15's, with types, units, ranges, contexts and first values.
+//!
+//! The data are `data/pg_settings.tsv`, written by `generate.py` from a running PostgreSQL 15 and committed; building
+//! needs neither. Four more are not listed there because SHOW ALL hides them. Names are found in any case, as written in
+//! PostgreSQL.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A setting.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its name, as PostgreSQL writes it.
+    pub name: &'static str,
+    /// What a number without a unit counts.
+    pub unit: Option<&'static str>,
+    /// Its category.
+    pub category: &'static str,
+    /// Its description.
+    pub short_description: &'static str,
+    /// More of it.
+    pub extra_description: Option<&'static str>,
+    /// When it may be changed, and by whom.
+    pub context: Context,
+    /// Its type.
+    pub kind: Kind,
+    /// Its value where nobody says anything, in base units.
+    pub boot: &'static str,
+    /// Atoll follows it; any other setting is accepted, and a value that is not its first one is answered by a NOTICE.
+    pub followed: bool,
+    /// SHOW ALL and `pg_settings` leave it out.
+    pub hidden: bool,
+    /// RESET ALL leaves it alone.
+    pub no_reset_all: bool,
+    /// A list: SET takes several values.
+    pub list: Option<ListQuoting>,
+}
+
+/// How several values become one text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListQuoting {
+    /// As they are.
+    Plain,
+    /// As identifiers, quoted where they have to be.
+    Identifiers,
+}
+
+/// When a setting may be changed, weakest protection last (PostgreSQL's `GucContext`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Context {
+    /// Never.
+    Internal,
+    /// At the server's start.
+    Postmaster,
+    /// By a reload of the configuration.
+    Sighup,
+    /// At a connection's start, by superusers.
+    SuperuserBackend,
+    /// At a connection's start.
+    Backend,
+    /// By SET, by superusers.
+    Superuser,
+    /// By SET.
+    User,
+}
+
+impl Context {
+    /// Its name in `pg_settings.context`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Context::Internal => "internal",
+            Context::Postmaster => "postmaster",
+            Context::Sighup => "sighup",
+            Context::SuperuserBackend => "superuser-backend",
+            Context::Backend => "backend",
+            Context::Superuser => "superuser",
+            Context::User => "user",
+        }
+    }
+}
+
+/// A setting's type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// bool
+    Bool,
+    /// integer, between two bounds
+    Integer(i64, i64),
+    /// real, between two bounds
+    Real(f64, f64),
+    /// enum, of these values
+    Enum(Vec<&'static str>),
+    /// string
+    Text,
+}
+
+impl Kind {
+    /// Its name in `pg_settings.vartype`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Kind::Bool => "bool",
+            Kind::Integer(..) => "integer",
+            Kind::Real(..) => "real",
+            Kind::Enum(_) => "enum",
+            Kind::Text => "string",
+        }
+    }
+}
+
+/// Settings that clients are told of whenever they change (ParameterStatus), in PostgreSQL's order.
+pub const REPORTED: [&str; 13] = [
+    "application_name",
+    "client_encoding",
+    "DateStyle",
+    "default_transaction_read_only",
+    "in_hot_standby",
+    "integer_datetimes",
+    "IntervalStyle",
+    "is_superuser",
+    "server_encoding",
+    "server_version",
+    "session_authorization",
+    "standard_conforming_strings",
+    "TimeZone",
+];
+
+/// What a new directory says instead of PostgreSQL's first values: what `initdb` would write for C.UTF-8, and what follows
+/// from the platform.
+const INITIAL: &[(&str, &str)] = &[
+    ("client_encoding", "UTF8"),
+    ("default_text_search_config", "pg_catalog.english"),
+    ("lc_collate", "C.UTF-8"),
+    ("lc_ctype", "C.UTF-8"),
+    ("lc_messages", "C.UTF-8"),
+    ("lc_monetary", "C.UTF-8"),
+    ("lc_numeric", "C.UTF-8"),
+    ("lc_time", "C.UTF-8"),
+    ("log_timezone", "UTC"),
+    ("max_stack_depth", "2048"),
+    ("server_encoding", "UTF8"),
+    ("server_version", "15.20"),
+    ("TimeZone", "UTC"),
+    ("wal_buffers", "512"),
+];
+
+/// Settings whose value changes what Atoll does, or states a fact about it. Kept in byte order.
+const FOLLOWED: &[&str] = &[
+    "DateStyle",
+    "IntervalStyle",
+    "TimeZone",
+    "application_name",
+    "array_nulls",
+    "backslash_quote",
+    "bytea_output",
+    "check_function_bodies",
+    "client_encoding",
+    "client_min_messages",
+    "config_file",
+    "data_directory",
+    "deadlock_timeout",
+    "default_table_access_method",
+    "default_tablespace",
+    "default_transaction_deferrable",
+    "default_transaction_isolation",
+    "default_transaction_read_only",
+    "enable_hashagg",
+    "enable_hashjoin",
+    "enable_indexonlyscan",
+    "enable_indexscan",
+    "enable_material",
+    "enable_mergejoin",
+    "enable_nestloop",
+    "enable_seqscan",
+    "enable_sort",
+    "escape_string_warning",
+    "extra_float_digits",
+    "fsync",
+    "hba_file",
+    "idle_in_transaction_session_timeout",
+    "idle_session_timeout",
+    "listen_addresses",
+    "lock_timeout",
+    "log_min_messages",
+    "max_connections",
+    "max_wal_size",
+    "password_encryption",
+    "port",
+    "quote_all_identifiers",
+    "role",
+    "row_security",
+    "search_path",
+    "session_authorization",
+    "shared_buffers",
+    "ssl",
+    "ssl_cert_file",
+    "ssl_key_file",
+    "standard_conforming_strings",
+    "statement_timeout",
+    "superuser_reserved_connections",
+    "synchronous_commit",
+    "temp_tablespaces",
+    "transaction_deferrable",
+    "transaction_isolation",
+    "transaction_read_only",
+    "transform_null_equals",
+    "unix_socket_directories",
+    "wal_buffers",
+    "wal_segment_size",
+    "work_mem",
+];
+
+fn list_quoting(name: &str) -> Option<ListQuoting> {
+    match name {
+        "search_path"
+        | "temp_tablespaces"
+        | "local_preload_libraries"
+        | "session_preload_libraries"
+        | "shared_preload_libraries"
+        | "unix_socket_directories" => Some(ListQuoting::Identifiers),
+        "DateStyle"
+        | "listen_addresses"
+        | "log_destination"
+        | "synchronous_standby_names"
+        | "wal_consistency_checking"
+        | "debug_io_direct" => Some(ListQuoting::Plain),
+        _ => None,
+    }
+}
+
+fn parse_line(line: &'static str) -> Definition {
+    let fields: Vec<Option<&'static str>> =
+        line.split('\t').map(|field| (field != "\\N").then_some(field)).collect();
+    let text = |at: usize| fields[at].unwrap_or_default();
+    let name = text(0);
+    let context = match text(5) {
+        "internal" => Context::Internal,
+        "postmaster" => Context::Postmaster,
+        "sighup" => Context::Sighup,
+        "superuser-backend" => Context::SuperuserBackend,
+        "backend" => Context::Backend,
+        "superuser" => Context::Superuser,
+        _ => Context::User,
+    };
+    let integer = |at: usize| text(at).parse().expect("pg_settings.tsv has numbers as bounds");
+    let real = |at: usize| text(at).parse().expect("pg_settings.tsv has numbers as bounds");
+    let kind = match text(6) {
+        "bool" => Kind::Bool,
+        "integer" => Kind::Integer(integer(7), integer(8)),
+        "real" => Kind::Real(real(7), real(8)),
+        "enum" => Kind::Enum(text(9).split(',').collect()),
+        _ => Kind::Text,
+    };
+    let initial = INITIAL.iter().find(|entry| entry.0 == name).map(|entry| entry.1);
+    Definition {
+        name,
+        unit: fields[1],
+        category: text(2),
+        short_description: text(3),
+        extra_description: fields[4],
+        context,
+        kind,
+        boot: initial.unwrap_or_else(|| text(10)),
+        followed: FOLLOWED.binary_search(&name).is_ok() || context == Context::Internal,
+        hidden: false,
+        no_reset_all: text(11).contains("NO_RESET_ALL"),
+        list: list_quoting(name),
+    }
+}
+
+fn hidden(name: &'static str, context: Context, kind: Kind, boot: &'static str) -> Definition {
+    Definition {
+        name,
+        unit: None,
+        category: "Ungrouped",
+        short_description: "",
+        extra_description: None,
+        context,
+        kind,
+        boot,
+        followed: true,
+        hidden: true,
+        no_reset_all: true,
+        list: None,
+    }
+}
+
+struct Table {
+    /// In byte order of the lower-case names.
+    all: Vec<Definition>,
+    by_name: HashMap<String, usize>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let lines = include_str!("data/pg_settings.tsv").lines().skip(1);
+    let mut all: Vec<Definition> = lines.map(parse_line).collect();
+    all.push(hidden("is_superuser", Context::Internal, Kind::Bool, "off"));
+    all.push(hidden("role", Context::User, Kind::Text, "none"));
+    all.push(hidden("seed", Context::User, Kind::Real(-1.0, 1.0), "0"));
+    all.push(hidden("session_authorization", Context::User, Kind::Text, ""));
+    all.sort_by_key(|definition| definition.name.to_ascii_lowercase());
+    let names = all.iter().map(|definition| definition.name.to_ascii_lowercase());
+    let by_name = names.zip(0..).collect();
+    Table { all, by_name }
+});
+
+/// All settings, in byte order of their lower-case names.
+#[must_use]
+pub fn definitions() -> &'static [Definition] {
+    &TABLE.all
+}
+
+/// A setting by its name in any case: its number in [`definitions`].
+#[must_use]
+pub fn number(name: &str) -> Option<usize> {
+    let table = &*TABLE;
+    table.by_name.get(name).or_else(|| table.by_name.get(&name.to_ascii_lowercase())).copied()
+}
+
+/// A setting by its name in any case.
+#[must_use]
+pub fn definition(name: &str) -> Option<&'static Definition> {
+    number(name).map(|at| &definitions()[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_postgresql_15_are_there() {
+        assert_eq!(definitions().iter().filter(|definition| !definition.hidden).count(), 356);
+        let work_mem = definition("WORK_MEM").unwrap();
+        assert_eq!((work_mem.unit, work_mem.boot), (Some("kB"), "4096"));
+        assert_eq!(work_mem.kind, Kind::Integer(64, 2_147_483_647));
+        assert_eq!(definition("timezone").unwrap().name, "TimeZone");
+        assert!(FOLLOWED.is_sorted());
+        for name in FOLLOWED.iter().chain(&REPORTED) {
+            assert!(definition(name).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Server-wide values of settings: what files, environment, flags and ALTER SYSTEM say, for sessions to start from.
+
+use super::definition::{Context, Definition, definition, definitions, number};
+use super::value::{self, Value};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use std::sync::LazyLock;
+
+/// Where a value comes from, weakest first (PostgreSQL's `GucSource`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Nobody said anything.
+    Default,
+    /// File, environment, flags, ALTER SYSTEM.
+    Configuration,
+    /// ALTER DATABASE.
+    Database,
+    /// ALTER ROLE.
+    User,
+    /// ALTER ROLE IN DATABASE.
+    DatabaseUser,
+    /// The start-up packet.
+    Client,
+    /// The engine itself: `is_superuser`.
+    Override,
+    /// SET.
+    Session,
+}
+
+impl Source {
+    /// Its name in `pg_settings.source`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Source::Default => "default",
+            Source::Configuration => "configuration file",
+            Source::Database => "database",
+            Source::User => "user",
+            Source::DatabaseUser => "database user",
+            Source::Client => "client",
+            Source::Override => "override",
+            Source::Session => "session",
+        }
+    }
+}
+
+/// The server's values, by a setting's number in [`definitions`].
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    values: Vec<(Value, Source)>,
+    /// Custom settings, `a.b`.
+    custom: Vec<(String, String)>,
+}
+
+static BOOT: LazyLock<ServerSettings> = LazyLock::new(|| ServerSettings {
+    values: definitions()
+        .iter()
+        .map(|definition| {
+            let value = value::parse(definition, definition.boot)
+                .expect("a setting's first value is one of its values");
+            (value, Source::Default)
+        })
+        .collect(),
+    custom: Vec::new(),
+});
+
+/// What an unknown name is answered with.
+#[must_use]
+pub fn unrecognized(name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::UNDEFINED_OBJECT,
+        format!("unrecognized configuration parameter \"{name}\""),
+    )
+}
+
+/// Whether a name may be that of a custom setting: two or more identifiers with dots between them.
+#[must_use]
+pub fn is_custom(name: &str) -> bool {
+    let identifier = |part: &str| {
+        part.chars().enumerate().all(|(at, c)| {
+            c == '_' || c.is_alphabetic() || (at > 0 && (c.is_ascii_digit() || c == '$'))
+        }) && !part.is_empty()
+    };
+    name.contains('.') && name.split('.').all(identifier)
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        BOOT.clone()
+    }
+}
+
+impl ServerSettings {
+    /// The server's values at its start, of (name, value), the weakest source first.
+    ///
+    /// # Errors
+    /// 22023, 42704: the server does not start with a setting it does not know.
+    pub fn start(settings: &[(String, String)]) -> Result<ServerSettings> {
+        let mut server = ServerSettings::default();
+        for (name, text) in settings {
+            server.set(name, text)?;
+        }
+        Ok(server)
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        match number(name) {
+            Some(at) => {
+                let value = value::parse(&definitions()[at], text)?;
+                self.values[at] = (value, Source::Configuration);
+            }
+            None if is_custom(name) => {
+                self.custom.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
+                self.custom.push((name.to_owned(), text.to_owned()));
+            }
+            None => return Err(unrecognized(name)),
+        }
+        Ok(())
+    }
+
+    /// The values after a reload: settings that need a restart stay as they are, those named in the second part; what is
+    /// not valid is left out and told in the third.
+    #[must_use]
+    pub fn reload(
+        &self,
+        settings: &[(String, String)],
+    ) -> (ServerSettings, Vec<&'static str>, Vec<SqlError>) {
+        let mut next = ServerSettings::default();
+        let mut refused = Vec::new();
+        for (name, text) in settings {
+            if let Err(error) = next.set(name, text) {
+                refused.push(error);
+            }
+        }
+        let mut pending = Vec::new();
+        for (at, definition) in definitions().iter().enumerate() {
+            if definition.context <= Context::Postmaster {
+                if next.values[at].0 != self.values[at].0 {
+                    pending.push(definition.name);
+                }
+                next.values[at] = self.values[at].clone();
+            }
+        }
+        (next, pending, refused)
+    }
+
+    /// A setting's value by its number.
+    #[must_use]
+    pub fn value(&self, number: usize) -> &Value {
+        &self.values[number].0
+    }
+
+    /// Where that value comes from.
+    #[must_use]
+    pub fn source(&self, number: usize) -> Source {
+        self.values[number].1
+    }
+
+    /// Custom settings.
+    #[must_use]
+    pub fn custom(&self) -> &[(String, String)] {
+        &self.custom
+    }
+
+    /// A setting as SHOW prints it; none if there is no such setting.
+    #[must_use]
+    pub fn show(&self, name: &str) -> Option<String> {
+        match number(name) {
+            Some(at) => Some(value::show(&definitions()[at], &self.values[at].0)),
+            None => self
+                .custom
+                .iter()
+                .find(|entry| entry.0.eq_ignore_ascii_case(name))
+                .map(|entry| entry.1.clone()),
+        }
+    }
+}
+
+/// A setting's definition, or the error that SET answers for a name that is none.
+///
+/// # Errors
+/// 42704; 42602 for a name with dots that cannot be a custom setting's.
+pub fn find(name: &str) -> Result<Option<&'static Definition>> {
+    if let Some(definition) = definition(name) {
+        return Ok(Some(definition));
+    }
+    if is_custom(name) {
+        return Ok(None);
+    }
+    if name.contains('.') {
+        return Err(SqlError::new(
+            SqlState::INVALID_NAME,
+            format!("invalid configuration parameter name \"{name}\""),
+        )
+        .detail(
+            "Custom parameter names must be two or more simple identifiers separated by dots.",
+        ));
+    }
+    Err(unrecognized(name))
+}

@@ -1,0 +1,613 @@
+//! Settings of one session, under PostgreSQL's rules: sources, contexts, transactions.
+//!
+//! A session keeps only what differs from the server's values. A changed setting has up to three values: what RESET goes
+//! back to (role, database, start-up packet), what SET made of it, and what SET LOCAL makes of it until the
+//! transaction's end. A log of what each change replaced takes changes back: all of it at rollback, its tail at ROLLBACK
+//! TO. Commit forgets it, and the local values with it.
+//!
+//! What functions and plans look at on every call is kept beside it as plain values and made anew when something changes.
+
+use super::check;
+use super::definition::{Context, Definition, Kind, ListQuoting, REPORTED, definitions, number};
+use super::server::{ServerSettings, Source, find, unrecognized};
+use super::value::{self, Value};
+use super::{DateOrder, DateStyle, SessionSettings};
+use crate::error::{Notice, Result, SqlError};
+use crate::sqlstate::SqlState;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The settings of one session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    server: Arc<ServerSettings>,
+    entries: HashMap<Key, Entry>,
+    undo: Vec<(Key, Option<Entry>)>,
+    plain: SessionSettings,
+    reported: Vec<String>,
+    changed: bool,
+}
+
+/// A setting by number, or a custom one by its lower-case name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Known(usize),
+    Custom(Arc<str>),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    /// What RESET goes back to, where it is not the server's.
+    reset: Option<(Value, Source)>,
+    /// What SET made of it.
+    session: Option<Value>,
+    /// What SET LOCAL makes of it until the transaction's end.
+    local: Option<Value>,
+}
+
+impl Entry {
+    fn value(&self) -> Option<(&Value, Source)> {
+        let set =
+            self.local.as_ref().or(self.session.as_ref()).map(|value| (value, Source::Session));
+        set.or(self.reset.as_ref().map(|(value, source)| (value, *source)))
+    }
+}
+
+/// A place to roll back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SettingsSavepoint(usize);
+
+/// A row of `pg_settings`, texts as it shows them.
+#[derive(Clone, Debug)]
+pub struct SettingRow {
+    /// The setting.
+    pub definition: &'static Definition,
+    /// Its value in base units.
+    pub setting: String,
+    /// Where the value comes from.
+    pub source: Source,
+    /// What RESET would make of it, in base units.
+    pub reset: String,
+}
+
+impl Settings {
+    /// The settings of a new session. Values of roles and databases, and those of the start-up packet, are set next.
+    #[must_use]
+    pub fn new(server: Arc<ServerSettings>) -> Settings {
+        let mut settings = Settings {
+            server,
+            entries: HashMap::new(),
+            undo: Vec::new(),
+            plain: SessionSettings::default(),
+            reported: vec![String::new(); REPORTED.len()],
+            changed: true,
+        };
+        settings.refresh_plain();
+        settings
+    }
+
+    /// Takes the server's values anew, after a reload.
+    pub fn set_server(&mut self, server: &Arc<ServerSettings>) {
+        if !Arc::ptr_eq(&self.server, server) {
+            self.server = Arc::clone(server);
+            self.refresh_plain();
+        }
+    }
+
+    /// The plain values.
+    #[must_use]
+    pub fn plain(&self) -> &SessionSettings {
+        &self.plain
+    }
+
+    fn current(&self, key: &Key) -> Option<(Value, Source)> {
+        if let Some((value, source)) = self.entries.get(key).and_then(Entry::value) {
+            return Some((value.clone(), source));
+        }
+        self.base(key)
+    }
+
+    /// The server's own value.
+    fn base(&self, key: &Key) -> Option<(Value, Source)> {
+        match key {
+            Key::Known(at) => Some((self.server.value(*at).clone(), self.server.source(*at))),
+            Key::Custom(name) => self
+                .server
+                .custom()
+                .iter()
+                .find(|entry| entry.0.eq_ignore_ascii_case(name))
+                .map(|entry| (Value::Text(entry.1.as_str().into()), Source::Configuration)),
+        }
+    }
+
+    fn key(name: &str) -> Key {
+        match number(name) {
+            Some(at) => Key::Known(at),
+            None => Key::Custom(name.to_ascii_lowercase().into()),
+        }
+    }
+
+    /// A setting's value; the name is one that is known.
+    fn known(&self, name: &'static str) -> Value {
+        let key = Settings::key(name);
+        self.current(&key).expect("every known setting has a value").0
+    }
+
+    /// A truth value by name; the name is one of PostgreSQL's.
+    #[must_use]
+    pub fn bool(&self, name: &'static str) -> bool {
+        self.known(name) == Value::Bool(true)
+    }
+
+    /// A number by name, in base units; the name is one of PostgreSQL's.
+    #[must_use]
+    pub fn integer(&self, name: &'static str) -> i64 {
+        match self.known(name) {
+            Value::Integer(value) => value,
+            Value::Real(value) => value as i64,
+            Value::Bool(_) | Value::Text(_) => 0,
+        }
+    }
+
+    /// A text or enum by name; the name is one of PostgreSQL's.
+    #[must_use]
+    pub fn text(&self, name: &'static str) -> Arc<str> {
+        match self.known(name) {
+            Value::Text(text) => text,
+            Value::Bool(_) | Value::Integer(_) | Value::Real(_) => Arc::from(""),
+        }
+    }
+
+    /// A setting as SHOW prints it; none if there is no such setting.
+    #[must_use]
+    pub fn show(&self, name: &str) -> Option<String> {
+        let key = Settings::key(name);
+        let (value, _) = self.current(&key)?;
+        Some(match key {
+            // A random seed is nobody's business.
+            Key::Known(at) if definitions()[at].name == "seed" => "unavailable".to_owned(),
+            Key::Known(at) => value::show(&definitions()[at], &value),
+            Key::Custom(_) => match value {
+                Value::Text(text) => text.to_string(),
+                Value::Bool(_) | Value::Integer(_) | Value::Real(_) => String::new(),
+            },
+        })
+    }
+
+    /// SHOW and `current_setting`.
+    ///
+    /// # Errors
+    /// 42704.
+    pub fn show_or_fail(&self, name: &str) -> Result<String> {
+        self.show(name).ok_or_else(|| unrecognized(name))
+    }
+
+    /// The name that SHOW gives its column: as PostgreSQL writes it.
+    #[must_use]
+    pub fn canonical_name(name: &str) -> String {
+        number(name).map_or_else(|| name.to_owned(), |at| definitions()[at].name.to_owned())
+    }
+
+    /// SHOW ALL: name, value, description.
+    pub fn show_all(&self) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+        definitions().iter().filter(|definition| !definition.hidden).map(|definition| {
+            let value = self.show(definition.name).unwrap_or_default();
+            (definition.name, value, definition.short_description)
+        })
+    }
+
+    /// The rows of `pg_settings`.
+    pub fn rows(&self) -> impl Iterator<Item = SettingRow> {
+        definitions().iter().enumerate().filter(|(_, definition)| !definition.hidden).map(
+            |(at, definition)| {
+                let key = Key::Known(at);
+                let (value, source) = self.current(&key).expect("every known setting has a value");
+                let reset = self.entries.get(&key).and_then(|entry| entry.reset.clone());
+                let reset = reset.map_or_else(|| self.server.value(at).clone(), |reset| reset.0);
+                SettingRow {
+                    definition,
+                    setting: value::raw(definition, &value),
+                    source,
+                    reset: value::raw(definition, &reset),
+                }
+            },
+        )
+    }
+
+    fn parse(&self, definition: &Definition, text: &str) -> Result<Value> {
+        if definition.name == "DateStyle" {
+            // What the new value does not say stays as it is.
+            let (style, order) = (self.plain.date_style, self.plain.date_order);
+            let (style, order) = check::date_style(definition, text, style, order)?;
+            return Ok(Value::Text(check::date_style_text(style, order).into()));
+        }
+        value::parse(definition, text)
+    }
+
+    /// Sets a default of this session: from database, role or start-up packet. RESET goes back to it.
+    ///
+    /// # Errors
+    /// As [`Settings::set`]. `superuser` says whether who opens the session is one.
+    pub fn set_default(
+        &mut self,
+        name: &str,
+        text: &str,
+        source: Source,
+        superuser: bool,
+    ) -> Result<()> {
+        let definition = find(name)?;
+        let value = match definition {
+            Some(definition) => {
+                let trusted = superuser || source < Source::Client || source == Source::Override;
+                if source != Source::Override {
+                    may_set(definition, true, trusted)?;
+                }
+                self.parse(definition, text)?
+            }
+            None => Value::Text(text.into()),
+        };
+        let entry = self.entries.entry(Settings::key(name)).or_default();
+        if entry.reset.as_ref().is_none_or(|reset| reset.1 <= source) {
+            entry.reset = Some((value, source));
+        }
+        self.refresh_plain();
+        Ok(())
+    }
+
+    /// SET and SET LOCAL, `set_config`. None is DEFAULT. What has no effect here says so in `notices`.
+    ///
+    /// # Errors
+    /// 22023, 42704, 42602; 55P02 and 42501 by the setting's context.
+    pub fn set(
+        &mut self,
+        name: &str,
+        text: Option<&str>,
+        local: bool,
+        superuser: bool,
+        notices: &mut Vec<Notice>,
+    ) -> Result<()> {
+        let definition = find(name)?;
+        let key = Settings::key(name);
+        if let Some(definition) = definition {
+            may_set(definition, false, superuser)?;
+        }
+        let value = match (definition, text) {
+            (Some(definition), Some(text)) => {
+                let value = self.parse(definition, text)?;
+                let changes = self.current(&key).is_none_or(|current| current.0 != value);
+                if !definition.followed
+                    && changes
+                    && value::parse(definition, definition.boot).is_ok_and(|boot| boot != value)
+                {
+                    notices.push(SqlError::notice(format!(
+                        "parameter \"{}\" has no effect in Atoll",
+                        definition.name
+                    )));
+                }
+                Some(value)
+            }
+            (None, Some(text)) => Some(Value::Text(text.into())),
+            (Some(_), None) => None,
+            // Once set, a custom setting stays, empty.
+            (None, None) if self.current(&key).is_some() => {
+                self.base(&key).is_none().then(|| Value::Text("".into()))
+            }
+            (None, None) => return Ok(()),
+        };
+        let before = self.entries.get(&key).cloned();
+        let reset = before.as_ref().and_then(|entry| entry.reset.clone());
+        let mut entry = before.clone().unwrap_or_default();
+        if local {
+            let default =
+                || reset.map(|reset| reset.0).or_else(|| self.base(&key).map(|base| base.0));
+            entry.local = value.or_else(default);
+        } else {
+            entry.session = value;
+            entry.local = None;
+        }
+        self.undo.push((key.clone(), before));
+        self.entries.insert(key, entry);
+        self.refresh_plain();
+        Ok(())
+    }
+
+    /// Sets what follows from the session itself (`is_superuser`, `session_authorization`, `role`): no context is asked, and
+    /// it is taken back with the transaction like any SET.
+    pub fn set_internal(&mut self, name: &'static str, text: &str, local: bool) {
+        let Some(at) = number(name) else { return };
+        let definition = &definitions()[at];
+        let value = match &definition.kind {
+            Kind::Bool => Value::Bool(value::parse_bool(text) == Some(true)),
+            Kind::Integer(..) | Kind::Real(..) | Kind::Enum(_) | Kind::Text => {
+                Value::Text(text.into())
+            }
+        };
+        let key = Key::Known(at);
+        let before = self.entries.get(&key).cloned();
+        let mut entry = before.clone().unwrap_or_default();
+        if local {
+            entry.local = Some(value);
+        } else {
+            entry.session = Some(value);
+            entry.local = None;
+        }
+        self.undo.push((key.clone(), before));
+        self.entries.insert(key, entry);
+        self.refresh_plain();
+    }
+
+    /// RESET ALL.
+    pub fn reset_all(&mut self) {
+        let keys: Vec<Key> = self
+            .entries
+            .iter()
+            .filter(|(key, entry)| {
+                let stays = matches!(key, Key::Known(at) if definitions()[*at].no_reset_all
+                    || definitions()[*at].context <= Context::Postmaster);
+                !stays && (entry.session.is_some() || entry.local.is_some())
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in keys {
+            let before = self.entries.get(&key).cloned();
+            let mut entry = Entry {
+                reset: before.as_ref().and_then(|entry| entry.reset.clone()),
+                ..Entry::default()
+            };
+            if matches!(key, Key::Custom(_)) && entry.reset.is_none() && self.base(&key).is_none() {
+                entry.session = Some(Value::Text("".into()));
+            }
+            self.undo.push((key.clone(), before));
+            self.entries.insert(key, entry);
+        }
+        self.refresh_plain();
+    }
+
+    /// A place to roll back to.
+    #[must_use]
+    pub fn savepoint(&self) -> SettingsSavepoint {
+        SettingsSavepoint(self.undo.len())
+    }
+
+    /// Takes back what was set since.
+    pub fn rollback_to(&mut self, savepoint: SettingsSavepoint) {
+        if self.undo.len() <= savepoint.0 {
+            return;
+        }
+        for (key, before) in self.undo.drain(savepoint.0..).rev() {
+            match before {
+                Some(entry) => drop(self.entries.insert(key, entry)),
+                None => drop(self.entries.remove(&key)),
+            }
+        }
+        self.refresh_plain();
+    }
+
+    /// The transaction has committed: what was set stays, what was local goes.
+    pub fn commit(&mut self) {
+        if self.undo.is_empty() {
+            return;
+        }
+        for (key, _) in self.undo.drain(..) {
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.local = None;
+            }
+        }
+        self.refresh_plain();
+    }
+
+    /// The transaction has rolled back.
+    pub fn rollback(&mut self) {
+        self.rollback_to(SettingsSavepoint(0));
+    }
+
+    /// Calls `report` for each reported setting whose value is not the one last reported.
+    pub fn take_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
+        if !self.changed {
+            return;
+        }
+        self.changed = false;
+        for (at, name) in REPORTED.iter().enumerate() {
+            let value = self.show(name).unwrap_or_default();
+            // Before the first report nothing equals an empty value, which is reported too.
+            if self.reported[at] != format!("={value}") {
+                report(name, &value);
+                self.reported[at] = format!("={value}");
+            }
+        }
+    }
+
+    fn refresh_plain(&mut self) {
+        self.changed = true;
+        let date_style = self.text("DateStyle");
+        let (style, order) = date_style.split_once(", ").unwrap_or((&date_style, "MDY"));
+        self.plain = SessionSettings {
+            extra_float_digits: self.integer("extra_float_digits") as i32,
+            date_order: match order {
+                "DMY" => DateOrder::Dmy,
+                "YMD" => DateOrder::Ymd,
+                _ => DateOrder::Mdy,
+            },
+            date_style: match style {
+                "SQL" => DateStyle::Sql,
+                "Postgres" => DateStyle::Postgres,
+                "German" => DateStyle::German,
+                _ => DateStyle::Iso,
+            },
+            time_zone: self.text("TimeZone").to_string(),
+            bytea_hex: &*self.text("bytea_output") == "hex",
+            standard_conforming_strings: self.bool("standard_conforming_strings"),
+            search_path: self.text("search_path").to_string(),
+            work_mem_bytes: self.integer("work_mem") as u64 * 1024,
+        };
+    }
+}
+
+/// Several values of a SET as one text.
+///
+/// # Errors
+/// 22023: the setting is no list.
+pub fn join_values(name: &str, values: &[Arc<str>]) -> Result<String> {
+    let definition = number(name).map(|at| &definitions()[at]);
+    match (definition.and_then(|definition| definition.list), values) {
+        (Some(ListQuoting::Identifiers), _) => {
+            let quoted: Vec<String> =
+                values.iter().map(|value| crate::catalog::quote::identifier(value)).collect();
+            Ok(quoted.join(", "))
+        }
+        (Some(ListQuoting::Plain), _) => {
+            Ok(values.iter().map(|value| &**value).collect::<Vec<_>>().join(", "))
+        }
+        (None, [value]) => Ok(value.to_string()),
+        (None, _) => Err(SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("SET {name} takes only one argument"),
+        )),
+    }
+}
+
+/// Whether a setting may be set now. At a connection's start more may be than later.
+fn may_set(definition: &Definition, starting: bool, superuser: bool) -> Result<()> {
+    let name = definition.name;
+    let (state, message) = match definition.context {
+        Context::Internal => {
+            (SqlState::CANT_CHANGE_RUNTIME_PARAM, format!("parameter \"{name}\" cannot be changed"))
+        }
+        Context::Postmaster => (
+            SqlState::CANT_CHANGE_RUNTIME_PARAM,
+            format!("parameter \"{name}\" cannot be changed without restarting the server"),
+        ),
+        Context::Sighup => (
+            SqlState::CANT_CHANGE_RUNTIME_PARAM,
+            format!("parameter \"{name}\" cannot be changed now"),
+        ),
+        Context::SuperuserBackend | Context::Backend if !starting => (
+            SqlState::CANT_CHANGE_RUNTIME_PARAM,
+            format!("parameter \"{name}\" cannot be set after connection start"),
+        ),
+        Context::SuperuserBackend | Context::Superuser if !superuser => (
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied to set parameter \"{name}\""),
+        ),
+        Context::SuperuserBackend | Context::Backend | Context::Superuser | Context::User => {
+            return Ok(());
+        }
+    };
+    Err(SqlError::new(state, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Settings {
+        Settings::new(Arc::new(ServerSettings::default()))
+    }
+
+    fn set(settings: &mut Settings, name: &str, value: &str, local: bool) {
+        settings.set(name, Some(value), local, true, &mut Vec::new()).unwrap();
+    }
+
+    #[test]
+    fn a_transaction_takes_back_what_it_set() {
+        let mut settings = session();
+        set(&mut settings, "work_mem", "5MB", false);
+        settings.commit();
+        set(&mut settings, "work_mem", "6MB", false);
+        let savepoint = settings.savepoint();
+        set(&mut settings, "work_mem", "7MB", true);
+        assert_eq!(settings.plain().work_mem_bytes, 7 << 20);
+        settings.rollback_to(savepoint);
+        assert_eq!(settings.show("work_mem").unwrap(), "6MB");
+        settings.rollback();
+        assert_eq!(settings.show("work_mem").unwrap(), "5MB");
+    }
+
+    #[test]
+    fn a_local_value_ends_with_its_transaction_and_a_set_one_stays() {
+        let mut settings = session();
+        set(&mut settings, "search_path", "a", false);
+        set(&mut settings, "search_path", "b", true);
+        assert_eq!(settings.plain().search_path, "b");
+        settings.commit();
+        assert_eq!(settings.plain().search_path, "a");
+        settings.set("search_path", None, false, false, &mut Vec::new()).unwrap();
+        assert_eq!(settings.plain().search_path, "\"$user\", public");
+    }
+
+    #[test]
+    fn contexts_are_kept() {
+        let mut settings = session();
+        let mut fails = |name, superuser| {
+            let error =
+                settings.set(name, Some("1"), false, superuser, &mut Vec::new()).unwrap_err();
+            (error.state(), error.fields().message.clone())
+        };
+        let runtime = SqlState::CANT_CHANGE_RUNTIME_PARAM;
+        for (name, message) in [
+            ("server_version", "parameter \"server_version\" cannot be changed"),
+            ("port", "parameter \"port\" cannot be changed without restarting the server"),
+            ("max_wal_size", "parameter \"max_wal_size\" cannot be changed now"),
+            (
+                "log_connections",
+                "parameter \"log_connections\" cannot be set after connection start",
+            ),
+        ] {
+            assert_eq!(fails(name, true), (runtime, message.to_owned()));
+        }
+        let denied = "permission denied to set parameter \"log_statement_stats\"".to_owned();
+        let state = SqlState::INSUFFICIENT_PRIVILEGE;
+        assert_eq!(fails("log_statement_stats", false), (state, denied));
+        let unknown = "unrecognized configuration parameter \"nope\"".to_owned();
+        assert_eq!(fails("nope", true), (SqlState::UNDEFINED_OBJECT, unknown));
+        assert_eq!(fails("a.1b", true).0, SqlState::INVALID_NAME);
+    }
+
+    #[test]
+    fn what_has_no_effect_says_so() {
+        let mut settings = session();
+        let mut notices = Vec::new();
+        settings.set("geqo", Some("on"), false, false, &mut notices).unwrap();
+        assert!(notices.is_empty(), "the first value is no news");
+        settings.set("geqo", Some("off"), false, false, &mut notices).unwrap();
+        assert_eq!(notices.len(), 1);
+        assert_eq!(settings.show("geqo").unwrap(), "off");
+    }
+
+    #[test]
+    fn sources_have_their_order_and_reset_goes_back_to_them() {
+        let mut settings = session();
+        settings.set_default("work_mem", "9MB", Source::Client, false).unwrap();
+        settings.set_default("work_mem", "8MB", Source::User, false).unwrap();
+        set(&mut settings, "work_mem", "1MB", false);
+        settings.reset_all();
+        assert_eq!(settings.show("work_mem").unwrap(), "9MB");
+        let row = settings.rows().find(|row| row.definition.name == "work_mem").unwrap();
+        assert_eq!((row.setting.as_str(), row.source.word()), ("9216", "client"));
+    }
+
+    #[test]
+    fn changes_are_reported_once() {
+        let mut settings = session();
+        let mut all = Vec::new();
+        settings.take_changes(&mut |name, value| all.push(format!("{name}={value}")));
+        assert_eq!(all.len(), REPORTED.len());
+        assert!(all.contains(&"server_version=15.20".to_owned()));
+        set(&mut settings, "datestyle", "german", false);
+        set(&mut settings, "work_mem", "1MB", false);
+        all.clear();
+        settings.take_changes(&mut |name, value| all.push(format!("{name}={value}")));
+        assert_eq!(all, ["DateStyle=German, DMY"]);
+        settings.take_changes(&mut |_, _| panic!("nothing has changed"));
+    }
+
+    #[test]
+    fn custom_settings_stay_once_set() {
+        let mut settings = session();
+        assert_eq!(settings.show("a.b"), None);
+        set(&mut settings, "a.b", "1", false);
+        assert_eq!(settings.show("A.B").unwrap(), "1");
+        settings.set("a.b", None, false, false, &mut Vec::new()).unwrap();
+        assert_eq!(settings.show("a.b").unwrap(), "");
+    }
+}
