@@ -1,0 +1,98 @@
+//! Entries of secondary indexes: what is written for a row, and how it leads back to the row.
+//!
+//! ```text
+//! unique:     columns                 -> 1, the row's key
+//! otherwise:  columns, the row's key  -> 2, the length of `columns`: u16 little-endian
+//! ```
+//!
+//! Equal keys of a unique index meet in one record, and so in one lock. Where a column is NULL, keys are distinct: such
+//! an entry of a unique index has the second form, and the first byte of the value says which form it is.
+
+use super::corrupt;
+use super::key::KeyLayout;
+use crate::error::Result;
+use crate::types::Datum;
+
+/// First byte of a value that is the row's key.
+const ROW_KEY: u8 = 1;
+/// First byte of a value that says where the row's key begins in the entry's key.
+const SUFFIX: u8 = 2;
+
+/// Makes the entry of a row: its columns by index from `column`, its key in the table's tree. Says whether equal keys
+/// would meet in it: the index is unique and no column is NULL.
+///
+/// # Errors
+/// 0A000 for a type that cannot be a key.
+pub fn write<'a>(
+    layout: &KeyLayout,
+    unique: bool,
+    column: impl Fn(usize) -> Datum<'a>,
+    row_key: &[u8],
+    key: &mut Vec<u8>,
+    value: &mut Vec<u8>,
+) -> Result<bool> {
+    key.clear();
+    value.clear();
+    let mut null = false;
+    for part in &layout.columns {
+        let datum = column(part.column);
+        null |= datum.is_null();
+        part.encode(datum, key)?;
+    }
+    if unique && !null {
+        value.push(ROW_KEY);
+        value.extend_from_slice(row_key);
+        return Ok(true);
+    }
+    value.push(SUFFIX);
+    let columns = u16::try_from(key.len()).map_err(|_| corrupt("an index key is too long"))?;
+    value.extend_from_slice(&columns.to_le_bytes());
+    key.extend_from_slice(row_key);
+    Ok(false)
+}
+
+/// The key of the row that an entry stands for.
+///
+/// # Errors
+/// XX001.
+pub fn row_key<'a>(key: &'a [u8], value: &'a [u8]) -> Result<&'a [u8]> {
+    match value.split_first() {
+        Some((&ROW_KEY, row_key)) => Ok(row_key),
+        Some((&SUFFIX, &[low, high])) => {
+            let columns = usize::from(u16::from_le_bytes([low, high]));
+            key.get(columns..).ok_or_else(|| corrupt("an index entry ends in its columns"))
+        }
+        _ => Err(corrupt("an index entry leads nowhere")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tuple::{Form, KeyColumn};
+    use crate::types::Oid;
+
+    #[test]
+    fn every_entry_leads_back_to_its_row() {
+        let column = KeyColumn {
+            column: 0,
+            ty: Oid(23),
+            form: Form::of(Oid(23)),
+            descending: false,
+            nulls_first: false,
+            nullable: true,
+        };
+        let layout = KeyLayout { columns: vec![column] };
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        for (unique, datum, meets) in [
+            (true, Datum::Int4(7), true),
+            (true, Datum::Null, false),
+            (false, Datum::Int4(7), false),
+            (false, Datum::Null, false),
+        ] {
+            let met = write(&layout, unique, |_| datum, b"row", &mut key, &mut value).unwrap();
+            assert_eq!(met, meets);
+            assert_eq!(row_key(&key, &value).unwrap(), b"row");
+        }
+    }
+}
