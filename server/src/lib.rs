@@ -1,1 +1,24 @@
-//! server
+//! Atoll's server: sockets, protocol, sessions, authentication, configuration, metrics. It has never heard of a plan,
+//! a lock table or a page.
+//!
+//! What it promises: a client that speaks PostgreSQL's protocol finds PostgreSQL's; a client that speaks nonsense, at
+//! any moment, before authentication too, gets PostgreSQL's error and troubles nobody else; no answer leaves before
+//! what it tells of is durable; and results of any size take bounded memory.
+
+pub mod backend;
+pub mod connection;
+mod copy;
+pub mod dialogue;
+pub mod encode;
+mod extended;
+pub mod frame;
+pub mod hba;
+pub mod message;
+pub mod metrics;
+pub mod peer;
+pub mod respond;
+pub mod scheduler;
+mod simple;
+pub mod startup;
+pub mod stream;
+pub mod timers;

@@ -26,3 +26,11 @@ pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 pub use session::{Bind, Format, Progress, Session, StatementDescription, TransactionStatus};
 pub use txn::{Environment, Lsn, SessionWait};
+
+/// What a server builds an [`Environment`] from, and what it is opened with.
+pub mod environment {
+    pub use txn::{
+        Cancel, Clock, Device, FaultyDevice, FileDevice, Joinable, LogInsert, Micros, Scheduler,
+        StorageError, SystemClock, Threads, WaitCell, WaitEvent,
+    };
+}

@@ -72,6 +72,18 @@ pub struct CommandTag {
     pub rows: Option<u64>,
 }
 
+/// How long a statement, and the pauses between statements, may take, in milliseconds; 0 is for ever. The connection
+/// has the timers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// `statement_timeout`.
+    pub statement_ms: u32,
+    /// `idle_in_transaction_session_timeout`.
+    pub idle_in_transaction_ms: u32,
+    /// `idle_session_timeout`.
+    pub idle_session_ms: u32,
+}
+
 /// What Describe of a statement answers.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementDescription<'a> {
@@ -104,6 +116,12 @@ impl Session {
     #[must_use]
     pub fn answer_after(&self) -> Lsn {
         Lsn::ZERO
+    }
+
+    /// The time limits as set now. Asked for each statement: plain numbers, no lookup by name.
+    #[must_use]
+    pub fn timeouts(&self) -> Timeouts {
+        Timeouts::default()
     }
 
     /// Notices that came up outside [`Session::run`]. The caller sends them behind the message at hand.

@@ -19,7 +19,8 @@ pub use id::{CommandId, Isolation, TableId, TxnId};
 pub use lock::{RowLock, TableLock, WaitPolicy};
 pub use manager::{Manager, Options};
 pub use storage::device::faulty::FaultyDevice;
-pub use storage::environment::{SystemClock, Threads};
+pub use storage::device::file::FileDevice;
+pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::{
     Cancel, Change, Clock, DataComponent, Device, Direction, Environment, Error as StorageError,
     File, Log, LogInsert, Lsn, Micros, RecordBuffer, Scheduler, Tree, TreeId, WaitCell, WaitEvent,

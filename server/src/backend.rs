@@ -1,0 +1,130 @@
+//! What the protocol loop asks of a session.
+//!
+//! There are two: [`Live`], the engine's session, and the scripted one of the tests, which panics, pauses, suspends and
+//! fails when told to. Each method is one message's worth of work, and the loop guards each call: a panic below ends this
+//! session with XX000 and nobody else's.
+
+use sql::exec::sink::RowSink;
+use sql::session::{CommandTag, Progress, StatementDescription, Timeouts};
+use sql::types::Oid;
+use sql::{Bind, ColumnDescription, Engine, Format, Lsn, Notice, Session, SqlError};
+use sql::{SessionWait, TransactionStatus};
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+type Result<T> = std::result::Result<T, SqlError>;
+
+/// A session as the protocol sees it; the methods are those of [`sql::Session`].
+#[expect(missing_docs, reason = "each is described where it is implemented, in `sql::session`")]
+pub trait Backend: Send {
+    fn wait(&self) -> &Arc<SessionWait>;
+    fn status(&self) -> TransactionStatus;
+    fn answer_after(&self) -> Lsn;
+    fn poll_answer(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>>;
+    fn take_notices(&mut self) -> Vec<Notice>;
+    fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str));
+    fn simple_query(&mut self, text: &str) -> Result<()>;
+    fn simple_next(&mut self) -> Result<bool>;
+    fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()>;
+    fn bind(&mut self, bind: &Bind<'_>) -> Result<()>;
+    fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>>;
+    fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>>;
+    fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress>;
+    fn close_statement(&mut self, name: &str);
+    fn close_portal(&mut self, name: &str);
+    fn sync(&mut self) -> Result<()>;
+    fn copy_in(&mut self, data: &[u8]) -> Result<()>;
+    fn copy_in_done(&mut self) -> Result<CommandTag>;
+    fn copy_in_fail(&mut self, message: &str) -> SqlError;
+    fn timeouts(&self) -> Timeouts;
+}
+
+/// The engine's session.
+pub struct Live {
+    /// Knows when an answer may leave.
+    pub engine: Arc<Engine>,
+    /// The session.
+    pub session: Session,
+}
+
+impl Backend for Live {
+    fn wait(&self) -> &Arc<SessionWait> {
+        self.session.wait()
+    }
+
+    fn status(&self) -> TransactionStatus {
+        self.session.status()
+    }
+
+    fn answer_after(&self) -> Lsn {
+        self.session.answer_after()
+    }
+
+    fn poll_answer(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>> {
+        self.engine.poll_answer(lsn, waker)
+    }
+
+    fn take_notices(&mut self) -> Vec<Notice> {
+        self.session.take_notices()
+    }
+
+    fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
+        self.session.take_parameter_changes(report);
+    }
+
+    fn simple_query(&mut self, text: &str) -> Result<()> {
+        self.session.simple_query(text)
+    }
+
+    fn simple_next(&mut self) -> Result<bool> {
+        self.session.simple_next()
+    }
+
+    fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()> {
+        self.session.parse(name, text, parameter_types)
+    }
+
+    fn bind(&mut self, bind: &Bind<'_>) -> Result<()> {
+        self.session.bind(bind)
+    }
+
+    fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
+        self.session.describe_statement(name)
+    }
+
+    fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>> {
+        self.session.describe_portal(name)
+    }
+
+    fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
+        self.session.run(portal, max_rows, sink)
+    }
+
+    fn close_statement(&mut self, name: &str) {
+        self.session.close_statement(name);
+    }
+
+    fn close_portal(&mut self, name: &str) {
+        self.session.close_portal(name);
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.session.sync()
+    }
+
+    fn copy_in(&mut self, data: &[u8]) -> Result<()> {
+        self.session.copy_in(data)
+    }
+
+    fn copy_in_done(&mut self) -> Result<CommandTag> {
+        self.session.copy_in_done()
+    }
+
+    fn copy_in_fail(&mut self, message: &str) -> SqlError {
+        self.session.copy_in_fail(message)
+    }
+
+    fn timeouts(&self) -> Timeouts {
+        self.session.timeouts()
+    }
+}

@@ -1,0 +1,66 @@
+//! COPY FROM STDIN (manual, section 55.2.6): the client sends data until it is done or gives up.
+//!
+//! Flush and Sync are ignored meanwhile, any other message is a violation that fails the COPY. Data that still comes in
+//! after a failure is dropped in `dialogue.rs`, in whatever mode the failure has led to.
+
+use crate::backend::Backend;
+use crate::dialogue::{Dialogue, Mode, Step};
+use crate::frame::violation;
+use crate::message::{Message, decode};
+use crate::respond;
+use sql::SqlError;
+
+impl<B: Backend> Dialogue<B> {
+    /// A message while COPY takes data.
+    pub(crate) fn copy_message(&mut self, tag: u8, body: &[u8], simple: bool) -> Option<Step> {
+        let backend = &mut self.backend;
+        let result = match decode(tag, body) {
+            Ok(Message::CopyData(data)) => Self::guarded(|| backend.copy_in(data)),
+            Ok(Message::CopyDone) => match Self::guarded(|| backend.copy_in_done()) {
+                Ok(tag) => return self.copy_ends(&tag, simple),
+                Err(error) => Err(error),
+            },
+            Ok(Message::CopyFail(reason)) => {
+                Err(Self::guarded(|| Ok(backend.copy_in_fail(reason)))
+                    .unwrap_or_else(|error| error))
+            }
+            Ok(Message::Flush | Message::Sync) => Ok(()),
+            Ok(Message::Terminate) => return Some(Step::End),
+            Ok(_) => Err(self.abandon(violation(format!(
+                "unexpected message type 0x{tag:02X} during COPY from stdin"
+            )))),
+            Err(error) => Err(self.abandon(error)),
+        };
+        self.notices();
+        match result {
+            Ok(()) => None,
+            Err(error) => {
+                // The message that broke the rule may itself be the Sync's predecessor; what follows is skipped.
+                self.mode = Mode::Open;
+                self.fail(&error, !simple)
+            }
+        }
+    }
+
+    /// Fails the COPY for an error of the protocol: the session is told as if the client had given up.
+    fn abandon(&mut self, error: SqlError) -> SqlError {
+        let backend = &mut self.backend;
+        // What the session would say of a client that gives up is not what has happened.
+        match Self::guarded(|| Ok(backend.copy_in_fail(&error.fields().message))) {
+            Ok(_) => error,
+            Err(panic) => panic,
+        }
+    }
+
+    fn copy_ends(&mut self, tag: &sql::session::CommandTag, simple: bool) -> Option<Step> {
+        self.notices();
+        self.counters.completed(tag.words);
+        respond::complete(&mut self.output, tag);
+        if simple {
+            self.mode = Mode::Simple(false);
+            return self.simple_advance(false);
+        }
+        self.mode = Mode::Open;
+        None
+    }
+}

@@ -1,0 +1,335 @@
+//! The dialogue after start-up: the client's messages in, the server's messages out, and no socket.
+//!
+//! One connection's protocol state machine (manual, section 55.2). [`Dialogue::advance`] works through the whole messages
+//! in the receive buffer and says what has to happen before it can go on: read, send, or end. Whoever owns the socket
+//! does that; so everything here is plain synchronous code that a test drives with bytes.
+//!
+//! One write per Sync, Flush or blocking read: answers gather in `output`, and only ReadyForQuery, Flush, a pausing
+//! result and COPY's switch of direction ask for sending. (PostgreSQL also writes whenever 8 KiB have gathered.)
+//!
+//! The families stand in files of their own, as the manual names them: `simple.rs`, `extended.rs`, `copy.rs`.
+//!
+//! Errors: of the extended protocol's messages, skip to the next Sync; of a Query, end it; a FATAL one ends the
+//! connection. A panic below is caught and ends this session with XX000: what it left half done is not trusted again.
+
+use crate::backend::Backend;
+use crate::encode::WireSink;
+use crate::frame::{Framed, frame};
+use crate::message::{Message, decode};
+use crate::metrics::Counters;
+use crate::peer::Peer;
+use crate::respond;
+use crate::timers::Timers;
+use sql::session::Progress;
+use sql::sqlstate::SqlState;
+use sql::types::Oid;
+use sql::{Format, Severity, SqlError, TransactionStatus};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What has to happen before the dialogue can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// At least this many more bytes from the client. What is in `output` is sent before anyone waits for them.
+    Read(usize),
+    /// Send `output`.
+    Send,
+    /// Send `output` and close the connection.
+    End,
+}
+
+/// Where the dialogue stands between two messages, or within one that takes several steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Any message may come.
+    Open,
+    /// An extended-protocol message failed: nothing counts until Sync.
+    Skipping,
+    /// A Query's statements run; the flag says that one of them is under way.
+    Simple(bool),
+    /// An Execute has paused with so many rows still to give (0: no limit); its message is still in the buffer.
+    Executing(u64),
+    /// COPY FROM STDIN takes data; the flag says that a Query began it, rather than an Execute.
+    CopyIn(bool),
+}
+
+/// One connection's dialogue.
+#[derive(Debug)]
+pub struct Dialogue<B> {
+    pub(crate) backend: B,
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) timers: Arc<Timers>,
+    pub(crate) counters: Arc<Counters>,
+    /// What has been received; the first `consumed` bytes are done with.
+    pub input: Vec<u8>,
+    consumed: usize,
+    /// What is to be sent.
+    pub output: Vec<u8>,
+    pub(crate) mode: Mode,
+    /// Whether a statement's time is running.
+    timed: bool,
+    /// Whether anything of this Query has been answered.
+    pub(crate) answered: bool,
+    pub(crate) formats: Vec<Format>,
+    pub(crate) types: Vec<Oid>,
+    buffer_bytes: usize,
+}
+
+impl<B: Backend> Dialogue<B> {
+    /// With a session that has just begun, and buffers that rest at `buffer_bytes`. `input` holds what the client has
+    /// already sent behind its start-up.
+    pub fn new(
+        backend: B,
+        peer: Arc<Peer>,
+        timers: Arc<Timers>,
+        counters: Arc<Counters>,
+        input: Vec<u8>,
+        buffer_bytes: usize,
+    ) -> Dialogue<B> {
+        Dialogue {
+            backend,
+            peer,
+            timers,
+            counters,
+            input,
+            consumed: 0,
+            output: Vec::with_capacity(buffer_bytes),
+            mode: Mode::Open,
+            timed: false,
+            answered: false,
+            formats: Vec::new(),
+            types: Vec::new(),
+            buffer_bytes,
+        }
+    }
+
+    /// The session.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// Begins the dialogue: parameters, then ReadyForQuery.
+    pub fn open(&mut self) -> Step {
+        self.ready()
+    }
+
+    /// Works through what has been received, as far as it goes.
+    pub fn advance(&mut self) -> Step {
+        // The messages are borrowed from the buffer while everything else of the dialogue changes.
+        let input = std::mem::take(&mut self.input);
+        let step = self.messages(&input);
+        self.input = input;
+        step
+    }
+
+    fn messages(&mut self, input: &[u8]) -> Step {
+        if let Mode::Simple(running) = self.mode
+            && let Some(step) = self.simple_advance(running)
+        {
+            return step;
+        }
+        loop {
+            let rest = &input[self.consumed..];
+            let (tag, bytes) = match frame(rest) {
+                Ok(Framed::Whole(tag, bytes)) => (tag, bytes),
+                Ok(Framed::Partial(needed)) => return Step::Read(needed - rest.len()),
+                Err(error) => {
+                    respond::report(&mut self.output, &error);
+                    return Step::End;
+                }
+            };
+            let step = self.message(tag, &rest[crate::frame::HEADER_BYTES..bytes]);
+            if !matches!(self.mode, Mode::Executing(_)) {
+                self.consumed += bytes;
+            }
+            if let Some(step) = step {
+                return step;
+            }
+        }
+    }
+
+    fn message(&mut self, tag: u8, body: &[u8]) -> Option<Step> {
+        match self.mode {
+            Mode::Skipping if !matches!(tag, b'S' | b'X') => return None,
+            Mode::CopyIn(simple) => return self.copy_message(tag, body, simple),
+            _ => {}
+        }
+        let extended = matches!(tag, b'P' | b'B' | b'D' | b'E' | b'C' | b'H');
+        let message = match decode(tag, body) {
+            Ok(message) => message,
+            Err(error) => return self.fail(&error, extended),
+        };
+        match message {
+            Message::Query(text) => self.query(text),
+            Message::Parse { name, text, types } => self.parse(name, text, types),
+            Message::Bind(bind) => self.bind(&bind),
+            Message::Describe(target) => self.describe(target),
+            Message::Execute { portal, max_rows } => self.execute(portal, max_rows),
+            Message::Close(target) => self.close(target),
+            Message::Flush => Some(Step::Send),
+            Message::Sync => self.sync(),
+            // What a client still sends after its COPY has failed.
+            Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => None,
+            Message::FunctionCall => {
+                let error = SqlError::unsupported("the function-call protocol is");
+                self.fail(&error, false)
+            }
+            Message::Terminate => Some(Step::End),
+        }
+    }
+
+    /// The client may take its time now, or a statement's time begins.
+    pub(crate) fn begin_statement(&mut self) {
+        if !self.timed {
+            self.timed = true;
+            self.peer.statement_begins();
+            let limit = self.backend.timeouts().statement_ms;
+            if limit != 0 {
+                self.timers.arm(&self.peer, limit);
+            }
+        }
+    }
+
+    pub(crate) fn end_statement(&mut self) {
+        if self.timed {
+            self.timed = false;
+            self.timers.disarm(&self.peer);
+            self.peer.statement_ends();
+        }
+    }
+
+    /// Calls the backend; a panic below is an error, and the last one of this session.
+    pub(crate) fn guarded<'a, T>(
+        call: impl FnOnce() -> Result<T, SqlError> + 'a,
+    ) -> Result<T, SqlError> {
+        match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(result) => result,
+            Err(panic) => {
+                let what = panic
+                    .downcast_ref::<&str>()
+                    .map(ToString::to_string)
+                    .or_else(|| panic.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "no message".to_owned());
+                let message = format!("internal error: {what}");
+                Err(SqlError::new(SqlState::INTERNAL_ERROR, message).severity(Severity::Fatal))
+            }
+        }
+    }
+
+    /// Runs a portal once.
+    pub(crate) fn run(&mut self, portal: &str, max_rows: u64) -> (Result<Progress, SqlError>, u64) {
+        let mut sink = WireSink::new(&mut self.output, &self.formats);
+        let backend = &mut self.backend;
+        let progress = Self::guarded(|| backend.run(portal, max_rows, &mut sink));
+        let rows = sink.rows;
+        self.counters.rows(rows);
+        self.notices();
+        (progress, rows)
+    }
+
+    /// Sends what came up beside the answer.
+    pub(crate) fn notices(&mut self) {
+        for notice in self.backend.take_notices() {
+            respond::report(&mut self.output, &notice);
+        }
+    }
+
+    /// Reports an error, and goes where it leads.
+    pub(crate) fn fail(&mut self, error: &SqlError, extended: bool) -> Option<Step> {
+        self.notices();
+        respond::report(&mut self.output, error);
+        self.counters.failed(error);
+        if matches!(error.fields().severity, Severity::Fatal | Severity::Panic) {
+            self.end_statement();
+            self.mode = Mode::Skipping;
+            return Some(Step::End);
+        }
+        if extended {
+            self.mode = Mode::Skipping;
+            return None;
+        }
+        Some(self.ready())
+    }
+
+    /// ReadyForQuery, with what has changed before it.
+    pub(crate) fn ready(&mut self) -> Step {
+        self.end_statement();
+        self.mode = Mode::Open;
+        self.notices();
+        let output = &mut self.output;
+        self.backend.take_parameter_changes(&mut |name, value| {
+            respond::parameter_status(output, name, value)
+        });
+        respond::ready(&mut self.output, self.backend.status());
+        Step::Send
+    }
+
+    fn sync(&mut self) -> Option<Step> {
+        let backend = &mut self.backend;
+        match Self::guarded(|| backend.sync()) {
+            Ok(()) => Some(self.ready()),
+            // Reported, and then the client is told that the server is ready all the same.
+            Err(error) => self.fail(&error, false),
+        }
+    }
+
+    /// How long the client may stay silent now, in milliseconds, and what it is told if it does.
+    pub fn patience(&self) -> Option<(u32, SqlError)> {
+        if self.timed || !matches!(self.mode, Mode::Open) {
+            return None;
+        }
+        let timeouts = self.backend.timeouts();
+        if self.backend.status() == TransactionStatus::Idle {
+            let error = || {
+                SqlError::new(
+                    SqlState::IDLE_SESSION_TIMEOUT,
+                    "terminating connection due to idle-session timeout",
+                )
+                .severity(Severity::Fatal)
+            };
+            (timeouts.idle_session_ms != 0).then(|| (timeouts.idle_session_ms, error()))
+        } else {
+            let error = || SqlError::cancelled(sql::error::cancel::IDLE_IN_TRANSACTION);
+            (timeouts.idle_in_transaction_ms != 0)
+                .then(|| (timeouts.idle_in_transaction_ms, error()))
+        }
+    }
+
+    /// Makes room in the receive buffer for `needed` more bytes, and lets go of what a large message has left behind.
+    pub fn make_room(&mut self, needed: usize) {
+        if self.consumed == self.input.len() {
+            self.input.clear();
+            self.consumed = 0;
+            if self.input.capacity() > 2 * self.buffer_bytes {
+                self.input = Vec::new();
+            }
+        } else if self.consumed > 0 {
+            let left = self.input.len() - self.consumed;
+            self.input.copy_within(self.consumed.., 0);
+            self.input.truncate(left);
+            self.consumed = 0;
+        }
+        if self.input.capacity() - self.input.len() < needed || self.input.capacity() == 0 {
+            // What a length announces may never come: a buffer grows with what has come.
+            let have = self.input.len().max(self.buffer_bytes);
+            let more = needed.max(self.buffer_bytes - self.input.len().min(self.buffer_bytes));
+            self.input.reserve_exact(more.min(have + (1 << 20)));
+        }
+    }
+
+    /// Forgets what has been sent, and lets go of what a large answer has left behind.
+    pub fn sent(&mut self) {
+        if self.output.capacity() > 2 * self.buffer_bytes
+            && !matches!(self.mode, Mode::Simple(true) | Mode::Executing(_))
+        {
+            self.output = Vec::with_capacity(self.buffer_bytes);
+        } else {
+            self.output.clear();
+        }
+    }
+
+    /// Whether the session waits for the client and has nothing under way.
+    pub fn is_idle(&self) -> bool {
+        !self.timed
+    }
+}

@@ -1,0 +1,109 @@
+//! Rows onto the wire: the sink that encodes each column of a row straight into the output buffer.
+//!
+//! No row is kept, copied or wrapped between the executor and the socket. When the buffer holds [`PAUSE_BYTES`] the
+//! sink asks the executor to pause; the connection sends what there is and runs the portal again. So a result of any
+//! size needs one buffer, and a client that reads slowly slows the executor instead of filling memory.
+
+use crate::respond;
+use sql::exec::sink::{CopyFormat, Flow, RowSink};
+use sql::types::{CallContext, Datum};
+use sql::{ColumnDescription, Format, Notice, SqlError};
+
+/// The output at which a result pauses, in bytes.
+pub const PAUSE_BYTES: usize = 64 << 10;
+
+/// A result on its way out.
+#[derive(Debug)]
+pub struct WireSink<'a> {
+    out: &'a mut Vec<u8>,
+    formats: &'a [Format],
+    /// Rows that have passed.
+    pub rows: u64,
+}
+
+impl<'a> WireSink<'a> {
+    /// Into `out`, with columns in `formats`: none (all text), one for all, or one each.
+    pub fn new(out: &'a mut Vec<u8>, formats: &'a [Format]) -> WireSink<'a> {
+        WireSink { out, formats, rows: 0 }
+    }
+
+    fn flow(&self) -> Flow {
+        if self.out.len() >= PAUSE_BYTES { Flow::Pause } else { Flow::Continue }
+    }
+
+    fn values(
+        &mut self,
+        context: &CallContext<'_>,
+        columns: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<(), SqlError> {
+        self.out.extend_from_slice(&(row.len() as u16).to_be_bytes());
+        for (index, (datum, column)) in row.iter().zip(columns).enumerate() {
+            if datum.is_null() {
+                self.out.extend_from_slice(&(-1i32).to_be_bytes());
+                continue;
+            }
+            let at = self.out.len();
+            self.out.extend_from_slice(&[0; 4]);
+            let format = match self.formats {
+                [] => Format::Text,
+                [one] => *one,
+                each => each[index],
+            };
+            write_value(context, column, datum, format, self.out)?;
+            let length = (self.out.len() - at - 4) as u32;
+            self.out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        }
+        Ok(())
+    }
+}
+
+impl RowSink for WireSink<'_> {
+    fn row(
+        &mut self,
+        context: &CallContext<'_>,
+        columns: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow, SqlError> {
+        let at = respond::begin(self.out, b'D');
+        if let Err(error) = self.values(context, columns, row) {
+            // Half a row is not a message.
+            self.out.truncate(at - 1);
+            return Err(error);
+        }
+        respond::end(self.out, at);
+        self.rows += 1;
+        Ok(self.flow())
+    }
+
+    fn copy_out(&mut self, format: CopyFormat) {
+        respond::copy_begins(self.out, b'H', format);
+    }
+
+    fn copy_data(&mut self, data: &[u8]) -> Flow {
+        respond::copy_data(self.out, data);
+        self.rows += 1;
+        self.flow()
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        respond::report(self.out, notice);
+    }
+}
+
+/// Writes a value that is not NULL.
+fn write_value(
+    _context: &CallContext<'_>,
+    column: &ColumnDescription,
+    datum: &Datum<'_>,
+    format: Format,
+    out: &mut Vec<u8>,
+) -> Result<(), SqlError> {
+    match (datum, format) {
+        (Datum::Text(text), _) => out.extend_from_slice(text.as_bytes()),
+        (Datum::Int4(value), Format::Text) => out.extend_from_slice(value.to_string().as_bytes()),
+        (Datum::Int8(value), Format::Text) => out.extend_from_slice(value.to_string().as_bytes()),
+        _ => return Err(SqlError::unsupported(format!("values of type {} are", column.ty.oid))),
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! The extended query protocol (manual, section 55.2.4): Parse, Bind, Describe, Execute, Close, each its own message.
+
+use crate::backend::Backend;
+use crate::dialogue::{Dialogue, Mode, Step};
+use crate::message::Target;
+use crate::respond;
+use sql::session::Progress;
+use sql::types::Oid;
+use sql::{Bind, SqlError};
+
+impl<B: Backend> Dialogue<B> {
+    /// Answers an extended-protocol message that has no answer but its name.
+    fn acknowledge(&mut self, result: Result<(), SqlError>, tag: u8) -> Option<Step> {
+        self.notices();
+        match result {
+            Ok(()) => {
+                respond::bare(&mut self.output, tag);
+                None
+            }
+            Err(error) => self.fail(&error, true),
+        }
+    }
+
+    /// Parse.
+    pub(crate) fn parse(&mut self, name: &str, text: &str, types: &[u8]) -> Option<Step> {
+        self.begin_statement();
+        self.types.clear();
+        let (words, _) = types.as_chunks::<4>();
+        self.types.extend(words.iter().map(|word| Oid(u32::from_be_bytes(*word))));
+        let (backend, types) = (&mut self.backend, &self.types);
+        let parsed = Self::guarded(|| backend.parse(name, text, types));
+        self.acknowledge(parsed, b'1')
+    }
+
+    /// Bind.
+    pub(crate) fn bind(&mut self, bind: &Bind<'_>) -> Option<Step> {
+        self.begin_statement();
+        let backend = &mut self.backend;
+        let bound = Self::guarded(|| backend.bind(bind));
+        self.acknowledge(bound, b'2')
+    }
+
+    /// Describe.
+    pub(crate) fn describe(&mut self, target: Target<'_>) -> Option<Step> {
+        self.begin_statement();
+        let (backend, output) = (&mut self.backend, &mut self.output);
+        let described = Self::guarded(|| {
+            match target {
+                Target::Statement(name) => {
+                    let description = backend.describe_statement(name)?;
+                    respond::parameters(output, description.parameters);
+                    match description.columns {
+                        Some(columns) => respond::columns(output, columns, &[]),
+                        None => respond::bare(output, b'n'),
+                    }
+                }
+                Target::Portal(name) => match backend.describe_portal(name)? {
+                    Some((columns, formats)) => respond::columns(output, columns, formats),
+                    None => respond::bare(output, b'n'),
+                },
+            }
+            Ok(())
+        });
+        match described {
+            Ok(()) => None,
+            Err(error) => self.fail(&error, true),
+        }
+    }
+
+    /// Execute, from its beginning or from where it paused.
+    pub(crate) fn execute(&mut self, portal: &str, max_rows: u64) -> Option<Step> {
+        let max_rows = match self.mode {
+            Mode::Executing(left) => left,
+            _ => {
+                self.begin_statement();
+                let (backend, formats) = (&mut self.backend, &mut self.formats);
+                let described = Self::guarded(|| {
+                    formats.clear();
+                    if let Some((_, chosen)) = backend.describe_portal(portal)? {
+                        formats.extend_from_slice(chosen);
+                    }
+                    Ok(())
+                });
+                if let Err(error) = described {
+                    return self.fail(&error, true);
+                }
+                max_rows
+            }
+        };
+        self.mode = Mode::Open;
+        let (progress, rows) = self.run(portal, max_rows);
+        match progress {
+            Ok(Progress::Complete(tag)) => {
+                self.counters.completed(tag.words);
+                respond::complete(&mut self.output, &tag);
+            }
+            Ok(Progress::Empty) => respond::bare(&mut self.output, b'I'),
+            Ok(Progress::Suspended) => respond::bare(&mut self.output, b's'),
+            Ok(Progress::Paused) => {
+                // A pause behind the last row allowed is a suspension: zero would mean that there is no limit.
+                if max_rows != 0 && rows >= max_rows {
+                    respond::bare(&mut self.output, b's');
+                    return None;
+                }
+                self.mode = Mode::Executing(max_rows.saturating_sub(rows));
+                return Some(Step::Send);
+            }
+            Ok(Progress::CopyIn(format)) => {
+                respond::copy_begins(&mut self.output, b'G', format);
+                self.mode = Mode::CopyIn(false);
+                return Some(Step::Send);
+            }
+            Err(error) => return self.fail(&error, true),
+        }
+        None
+    }
+
+    /// Close.
+    pub(crate) fn close(&mut self, target: Target<'_>) -> Option<Step> {
+        let backend = &mut self.backend;
+        let closed = Self::guarded(|| {
+            match target {
+                Target::Statement(name) => backend.close_statement(name),
+                Target::Portal(name) => backend.close_portal(name),
+            }
+            Ok(())
+        });
+        self.acknowledge(closed, b'3')
+    }
+}

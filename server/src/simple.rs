@@ -1,0 +1,74 @@
+//! The simple query protocol (manual, section 55.2.3): one text, any number of statements, results in text.
+
+use crate::backend::Backend;
+use crate::dialogue::{Dialogue, Mode, Step};
+use crate::respond;
+use sql::session::Progress;
+
+impl<B: Backend> Dialogue<B> {
+    /// Query.
+    pub(crate) fn query(&mut self, text: &str) -> Option<Step> {
+        self.begin_statement();
+        self.answered = false;
+        let backend = &mut self.backend;
+        match Self::guarded(|| backend.simple_query(text)) {
+            Ok(()) => {
+                self.mode = Mode::Simple(false);
+                self.simple_advance(false)
+            }
+            Err(error) => self.fail(&error, false),
+        }
+    }
+
+    /// Goes on with a Query: `running` says that its statement has paused, else the next one begins.
+    pub(crate) fn simple_advance(&mut self, running: bool) -> Option<Step> {
+        let mut running = running;
+        loop {
+            if !running {
+                let backend = &mut self.backend;
+                match Self::guarded(|| backend.simple_next()) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        if !self.answered {
+                            respond::bare(&mut self.output, b'I');
+                        }
+                        return Some(self.ready());
+                    }
+                    Err(error) => return self.fail(&error, false),
+                }
+                self.notices();
+                self.formats.clear();
+                let (backend, output) = (&mut self.backend, &mut self.output);
+                let described = Self::guarded(|| {
+                    if let Some((columns, formats)) = backend.describe_portal("")? {
+                        respond::columns(output, columns, formats);
+                    }
+                    Ok(())
+                });
+                if let Err(error) = described {
+                    return self.fail(&error, false);
+                }
+            }
+            self.answered = true;
+            self.mode = Mode::Simple(true);
+            let (progress, _) = self.run("", 0);
+            match progress {
+                Ok(Progress::Complete(tag)) => {
+                    self.counters.completed(tag.words);
+                    respond::complete(&mut self.output, &tag);
+                }
+                Ok(Progress::Empty) => respond::bare(&mut self.output, b'I'),
+                Ok(Progress::Suspended) => respond::bare(&mut self.output, b's'),
+                Ok(Progress::Paused) => return Some(Step::Send),
+                Ok(Progress::CopyIn(format)) => {
+                    respond::copy_begins(&mut self.output, b'G', format);
+                    self.mode = Mode::CopyIn(true);
+                    return Some(Step::Send);
+                }
+                Err(error) => return self.fail(&error, false),
+            }
+            self.mode = Mode::Simple(false);
+            running = false;
+        }
+    }
+}
