@@ -15,6 +15,9 @@
 //! A page is written only once the log is durable to its page LSN, and it never holds an uncommitted change,
 //! because the layer above logs first and applies afterwards.
 
+// Under the model checker only what it checks is compiled, and much of that is then used by tests alone.
+#![cfg_attr(loom, allow(dead_code, reason = "the callers are not compiled"))]
+
 #[cfg(not(loom))]
 pub mod btree;
 #[cfg(not(loom))]
@@ -38,6 +41,8 @@ pub mod page;
 pub mod planted;
 #[cfg(not(loom))]
 pub mod recovery;
+#[cfg(not(loom))]
+pub mod simulation;
 pub mod sync;
 pub mod wal;
 

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::device::faulty::{FaultSchedule, FaultyDevice};
 use crate::environment::{SystemClock, Threads};
 use crate::planted::{Fault, Planted};
+use crate::simulation::Simulation;
 use crate::sync::Arc;
 use crate::{Environment, Error, Lsn, Result};
 
@@ -39,10 +40,18 @@ fn create(device: &Arc<FaultyDevice>, options: &LogOptions) {
 }
 
 fn open(device: &Arc<FaultyDevice>, options: &LogOptions) -> Result<(Control, Log)> {
+    open_in(environment(device), device, options)
+}
+
+fn open_in(
+    env: Environment,
+    device: &Arc<FaultyDevice>,
+    options: &LogOptions,
+) -> Result<(Control, Log)> {
     let control = Control::open(&**device)?;
     let Checkpoint { redo, floor, .. } = control.latest();
     let epoch = control.begin_epoch()?;
-    let log = Log::open(environment(device), options, LogStart { redo, floor, epoch })?;
+    let log = Log::open(env, options, LogStart { redo, floor, epoch })?;
     Ok((control, log))
 }
 
@@ -239,10 +248,18 @@ fn a_full_disk_is_found_before_the_claim() {
 }
 
 /// Writes, waits, checkpoints and crashes, several times over the same disk, inside restarts too. Returns what a user
-/// would complain of, if anything.
+/// would complain of, if anything. One thread runs at a time and the seed says which, so a seed is a proof.
 fn crash_repeatedly(seed: u64, planted: Planted) -> std::result::Result<(), String> {
+    Simulation::run(seed, 4, |simulation| crash_in(simulation, seed, planted)).0
+}
+
+fn crash_in(
+    simulation: &Simulation,
+    seed: u64,
+    planted: Planted,
+) -> std::result::Result<(), String> {
     let mut chance = Chance::new(seed);
-    let mut device = Arc::new(FaultyDevice::new(seed));
+    let mut device = simulation.device(FaultyDevice::new(seed));
     let insert = ALL[chance.below(4) as usize];
     let options = LogOptions { insert, planted, ..options() };
     create(&device, &options);
@@ -254,7 +271,8 @@ fn crash_repeatedly(seed: u64, planted: Planted) -> std::result::Result<(), Stri
         if round < 4 {
             device.set_schedule(FaultSchedule { power_loss_at: Some(at), ..Default::default() });
         }
-        let opened = match open(&device, &options) {
+        let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+        let opened = match open_in(env, &device, &options) {
             Ok(opened) => Some(opened),
             Err(Error::CorruptLog(what)) => return Err(what),
             Err(_) => None,
@@ -295,7 +313,7 @@ fn crash_repeatedly(seed: u64, planted: Planted) -> std::result::Result<(), Stri
             device.power_off();
         }
         drop(opened);
-        device = Arc::new(device.crash(chance.bits()));
+        device = simulation.device(device.crash(chance.bits()));
     }
     Ok(())
 }
