@@ -177,6 +177,12 @@ impl Flush {
         }
     }
 
+    /// Whether the log has halted; [`Flush::alive`] says why.
+    #[inline]
+    pub(super) fn has_halted(&self) -> bool {
+        self.halted.load(Ordering::Relaxed)
+    }
+
     /// Whether the log has not halted.
     pub(super) fn alive(&self) -> Result<()> {
         // Acquire: pairs with Release in `halt`; the reason is there.

@@ -96,7 +96,7 @@ impl Inserter {
     pub(crate) fn claim(&self, worker: usize, bytes: u64) -> Place<'_> {
         match self.algorithm {
             LogInsert::AtomicAdd => {
-                let count = &self.adds[worker % self.adds.len()];
+                let count = &self.adds[worker];
                 // Two workers on one slot may lose a count; the claim itself is the add below.
                 count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 Place { start: self.tail.fetch_add(bytes, Ordering::SeqCst), _critical: None }

@@ -4,8 +4,9 @@
 //! LSN; the record is *published* into the ring; the flusher writes and syncs it. A claim that is dropped becomes a void
 //! record, so that what stands behind it does not wait for ever.
 //!
-//! Cost of reserve, claim and publish with `atomic_add`: two atomic operations on the worker's credit, one on the tail,
-//! a checksum, a copy; no allocation, no system call unless the flusher sleeps.
+//! Cost of reserve, claim and publish with `atomic_add` and 200 bytes: 240 instructions, and 160 for the checksum and 40
+//! for the copy (callgrind). Three of them are atomic: two on the worker's own credit, one on the tail. No allocation,
+//! and no system call unless the flusher sleeps.
 
 use super::flush::{self, Flush};
 use super::frame;
@@ -245,6 +246,7 @@ impl Log {
     ///
     /// # Errors
     /// [`crate::Error::Full`] when it does not; [`crate::Error::Halted`] if the log has failed.
+    #[inline]
     pub fn reserve(
         &self,
         class: SpaceClass,
@@ -259,9 +261,11 @@ impl Log {
             Taken::FromPool => log.refill(),
             Taken::Nothing => log.wait_for_space(worker, class, bytes)?,
         }
-        let reservation = SpaceReservation { log, bytes, worker };
-        log.flush.alive()?;
-        Ok(reservation)
+        if log.flush.has_halted() {
+            log.space.give(worker, bytes);
+            log.flush.alive()?;
+        }
+        Ok(SpaceReservation { log, bytes, worker })
     }
 
     /// Claims the place of one record of `payload` bytes. Never waits but for room in the ring.
@@ -570,7 +574,7 @@ impl Claim<'_> {
         if std::mem::take(&mut self.open) {
             let ring = &self.log.ring;
             let [first, second] = frame::header(lsn, self.log.epoch, kind, payload);
-            ring.fill(lsn.0 + 8, &second.to_le_bytes());
+            ring.fill_word(lsn.0 + 8, second);
             ring.fill(lsn.0 + frame::HEADER_BYTES as u64, payload);
             ring.seal(lsn.0, first);
         }
@@ -588,7 +592,7 @@ impl Drop for Claim<'_> {
         if self.open {
             let lsn = self.lsn();
             let [first, second] = frame::void_header(lsn, self.log.epoch, self.payload);
-            self.log.ring.fill(lsn.0 + 8, &second.to_le_bytes());
+            self.log.ring.fill_word(lsn.0 + 8, second);
             self.log.ring.seal(lsn.0, first);
         }
     }

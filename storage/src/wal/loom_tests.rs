@@ -62,7 +62,7 @@ fn a_group_gets_disjoint_ranges_and_its_slot_opens_again() {
 fn insert(inserter: &Inserter, ring: &Ring, worker: usize, value: u64) -> (u64, u64) {
     let place = inserter.claim(worker, 16);
     let at = place.start;
-    ring.fill(at + 8, &value.to_le_bytes());
+    ring.fill_word(at + 8, value);
     ring.seal(at, 16);
     (at, value)
 }
@@ -108,7 +108,7 @@ fn room_is_given_away_after_it_is_cleared() {
     check(|| {
         let ring = Arc::new(Ring::new(16));
         let room = Arc::new(AtomicU64::new(16));
-        ring.fill(8, &7u64.to_le_bytes());
+        ring.fill_word(8, 7);
         ring.seal(0, 16);
         let flusher = {
             let (ring, room) = (Arc::clone(&ring), Arc::clone(&room));
@@ -121,7 +121,7 @@ fn room_is_given_away_after_it_is_cleared() {
         };
         let fits = room.load(Ordering::Acquire) >= 32;
         if fits {
-            ring.fill(24, &8u64.to_le_bytes());
+            ring.fill_word(24, 8);
             ring.seal(16, 16);
         }
         assert_eq!(flusher.join().expect("no panic"), [(0, 7)]);

@@ -66,19 +66,31 @@ mod bytes {
             debug_assert_eq!(lsn % WORD_BYTES, 0, "words are aligned");
             let word = self.at(lsn).cast::<u64>();
             // SAFETY: the word is aligned, within the allocation, and while a record can be sealed here its first
-            // word is only ever touched through this atomic.
+            // two words are only ever touched through this atomic.
             unsafe { AtomicU64::from_ptr(word) }
         }
 
         /// Copies `bytes` to `lsn`, round the end of the ring if need be. The caller has claimed that range.
         pub(crate) fn fill(&self, lsn: u64, bytes: &[u8]) {
             let until_end = (self.bytes - (lsn & (self.bytes - 1))) as usize;
-            let (first, second) = bytes.split_at(bytes.len().min(until_end));
-            for (to, part) in [(lsn, first), (lsn + until_end as u64, second)] {
-                // SAFETY: `to` has at least `part.len()` bytes before the end of the ring, and the range was claimed
-                // by this thread alone and cleared by the flusher.
-                unsafe { self.at(to).copy_from_nonoverlapping(part.as_ptr(), part.len()) };
+            if bytes.len() <= until_end {
+                self.copy(lsn, bytes);
+            } else {
+                let (first, second) = bytes.split_at(until_end);
+                self.copy(lsn, first);
+                self.copy(lsn + until_end as u64, second);
             }
+        }
+
+        fn copy(&self, lsn: u64, bytes: &[u8]) {
+            // SAFETY: `fill` lets no piece pass the end of the ring, and the range was claimed by this thread alone and
+            // cleared by the flusher.
+            unsafe { self.at(lsn).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
+
+        /// Stores a word of the record that is not its first; [`Ring::seal`] publishes it.
+        pub(crate) fn fill_word(&self, lsn: u64, word: u64) {
+            self.word(lsn).store(word.to_le(), Ordering::Relaxed);
         }
 
         /// Stores the first word of the record at `lsn`: from here on it is the flusher's.
@@ -154,6 +166,10 @@ mod model {
                 let word = u64::from_le_bytes(chunk.try_into().expect("a chunk is a word"));
                 self.word(lsn + index as u64 * WORD_BYTES).store(word, Ordering::Relaxed);
             }
+        }
+
+        pub(crate) fn fill_word(&self, lsn: u64, word: u64) {
+            self.word(lsn).store(word, Ordering::Relaxed);
         }
 
         pub(crate) fn seal(&self, lsn: u64, word: u64) {
