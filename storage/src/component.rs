@@ -1,6 +1,6 @@
 //! The data component as a whole: made, opened after whatever happened, checkpointed, closed.
 
-use crate::btree::Tree;
+use crate::btree::{BulkBuilder, Forest, Tree};
 use crate::checkpoint::{self, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
@@ -9,8 +9,7 @@ use crate::planted::Planted;
 use crate::sync::{Arc, Mutex, lock};
 use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Log, LogInsert, LogScan};
-use crate::{Error, Lsn, Result, TreeId};
-use std::collections::HashMap;
+use crate::{Error, Lsn, Result, TreeId, recovery};
 
 /// What is chosen when a directory is made (`page_bytes`) or opened (all else).
 #[derive(Clone, Debug)]
@@ -87,11 +86,11 @@ impl Options {
 /// Bytes, pages and durability: see the crate's promise.
 #[derive(Debug)]
 pub struct DataComponent {
-    log: Log,
+    log: Arc<Log>,
     control: Control,
+    forest: Arc<Forest>,
     /// Held for a checkpoint: one at a time.
     checkpointing: Mutex<()>,
-    trees: Mutex<HashMap<TreeId, Arc<Tree>>>,
     options: Options,
 }
 
@@ -118,11 +117,14 @@ impl DataComponent {
     pub fn create(env: &Environment, options: &Options) -> Result<()> {
         options.check()?;
         let strangers = env.device.list("")?;
-        let ours = |name: &str| name == "control.new" || name.starts_with("log/");
+        let ours = |name: &str| {
+            ["control.new", "data", "doublewrite"].contains(&name) || name.starts_with("log/")
+        };
         if let Some(name) = strangers.iter().find(|name| !ours(name)) {
             return Err(Error::Refused(format!("the directory is not empty: it has \"{name}\"")));
         }
         let start = Log::create(&env.device, &options.log())?;
+        Forest::create(env, options.page_bytes)?;
         let identity = Identity {
             page_bytes: options.page_bytes,
             log_segment_bytes: options.log_segment_bytes,
@@ -130,7 +132,7 @@ impl DataComponent {
             system: (env.clock.wall() as u64) << 12 ^ env.seed,
         };
         let LogStart { redo, floor, epoch } = start;
-        let first = Checkpoint { redo, floor, epoch, tree_ids: 1 };
+        let first = Checkpoint { redo, floor, epoch };
         Control::create(&*env.device, identity, first)
     }
 
@@ -149,10 +151,13 @@ impl DataComponent {
         options.check()?;
         let Checkpoint { redo, floor, .. } = control.latest();
         let epoch = control.begin_epoch()?;
-        let log = Log::open(env, &options.log(), LogStart { redo, floor, epoch })?;
-        let trees = Mutex::new(HashMap::new());
+        let start = LogStart { redo, floor, epoch };
+        let log = Arc::new(Log::open(env.clone(), &options.log(), start)?);
+        let forest = Arc::new(Forest::open(&env, Arc::clone(&log), &options)?);
+        recovery::pass_one(&log, redo, &forest.structure_redo())?;
+        forest.end_redo();
         let checkpointing = Mutex::new(());
-        let component = DataComponent { log, control, checkpointing, trees, options };
+        let component = DataComponent { log, control, forest, checkpointing, options };
         Ok(Recovering { component: Arc::new(component), redo })
     }
 
@@ -197,7 +202,7 @@ impl DataComponent {
     /// # Errors
     /// [`Error::NoTree`].
     pub fn tree(&self, id: TreeId) -> Result<Arc<Tree>> {
-        lock(&self.trees).get(&id).cloned().ok_or(Error::NoTree(id))
+        self.forest.tree(id)
     }
 
     /// Makes an empty tree. It lives on only if a committed or prepared record names it by the next recovery.
@@ -205,11 +210,22 @@ impl DataComponent {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn create_tree(&self) -> Result<Arc<Tree>> {
-        let id = TreeId(self.control.next_tree()?);
-        let mut trees = lock(&self.trees);
-        let tree = Arc::new(Tree::new(id));
-        trees.insert(id, Arc::clone(&tree));
-        Ok(tree)
+        self.forest.create_tree()
+    }
+
+    /// Begins to build a tree from sorted records; it is durable, and found, once it is finished. Like any other it
+    /// lives on only if it is named by the next recovery.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; I/O.
+    pub fn bulk_builder(&self) -> Result<BulkBuilder> {
+        self.forest.bulk_builder()
+    }
+
+    /// The trees, for checks and counters.
+    #[must_use]
+    pub fn forest(&self) -> &Arc<Forest> {
+        &self.forest
     }
 
     /// Frees a tree that nobody can reach any more: its creator rolled back, or its drop is durable and no older
@@ -218,7 +234,7 @@ impl DataComponent {
     /// # Errors
     /// [`Error::NoTree`]; I/O.
     pub fn free_tree(&self, id: TreeId) -> Result<()> {
-        lock(&self.trees).remove(&id).map(drop).ok_or(Error::NoTree(id))
+        self.forest.free_tree(id)
     }
 
     /// Takes a fuzzy checkpoint and recycles the log before it. `floor` is asked once, after the tail has been
@@ -256,13 +272,13 @@ impl DataComponent {
 }
 
 impl Sweep for DataComponent {
-    fn sweep(&self, _older_than: Lsn) -> Result<Lsn> {
-        // Trees in memory are all dirty since they were made.
-        Ok(self.control.latest().redo)
+    fn sweep(&self, older_than: Lsn) -> Result<Lsn> {
+        self.forest.clean_older_than(older_than)?;
+        Ok(self.forest.min_recovery_lsn().unwrap_or(Lsn::MAX))
     }
 
     fn sync_data(&self) -> Result<()> {
-        Ok(())
+        self.forest.sync()
     }
 }
 
@@ -285,7 +301,12 @@ impl Recovering {
     ///
     /// # Errors
     /// I/O.
-    pub fn finish(self, _live: &dyn Fn(TreeId) -> bool) -> Result<Arc<DataComponent>> {
+    pub fn finish(self, live: &dyn Fn(TreeId) -> bool) -> Result<Arc<DataComponent>> {
+        for tree in self.component.forest.trees() {
+            if !live(tree.id()) {
+                self.component.forest.free_tree(tree.id())?;
+            }
+        }
         Ok(self.component)
     }
 }

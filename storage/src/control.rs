@@ -8,7 +8,7 @@
 //! 0     "ATOLLCTL"  8 u32 format version  12 u32 page size  16 u64 log segment size  24 u64 system identifier
 //!       32 u32 crc32c of bytes 0..32
 //! 4096  slot 0, 8192 slot 1:
-//!       0 "ATOLLCKP"  8 u64 sequence  16 u64 redo point  24 u64 log durable up to  32 u64 first free tree id
+//!       0 "ATOLLCKP"  8 u64 sequence  16 u64 redo point  24 u64 log durable up to  32 u64 0
 //!       40 u32 epoch  44 u32 crc32c of bytes 0..44
 //! ```
 
@@ -25,8 +25,6 @@ const MAGIC: &[u8; 8] = b"ATOLLCTL";
 const SLOT_MAGIC: &[u8; 8] = b"ATOLLCKP";
 const SLOT_OFFSETS: [u64; 2] = [4096, 8192];
 const FILE_BYTES: u64 = 12288;
-/// Tree ids are taken from the file in ranges of so many.
-const TREE_IDS: u64 = 1024;
 
 /// What a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +44,6 @@ pub struct Checkpoint {
     pub redo: Lsn,
     /// The log was durable up to here when this was written.
     pub floor: Lsn,
-    /// Tree ids from here on have not been given out.
-    pub tree_ids: u64,
     /// The epoch the instance runs in.
     pub epoch: u32,
 }
@@ -63,8 +59,6 @@ pub(crate) struct Control {
 struct State {
     sequence: u64,
     latest: Checkpoint,
-    /// Tree ids from here up to the latest checkpoint's are ours to give.
-    next_tree: u64,
 }
 
 impl std::fmt::Debug for Control {
@@ -92,7 +86,7 @@ fn seal(block: &mut [u8], checked: usize) {
 fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
     let mut block = [0; SECTOR_BYTES];
     block[..8].copy_from_slice(SLOT_MAGIC);
-    let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, checkpoint.tree_ids];
+    let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, 0];
     for (index, word) in words.into_iter().enumerate() {
         block[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
     }
@@ -106,7 +100,6 @@ fn parse_slot(block: &[u8]) -> Option<(u64, Checkpoint)> {
     let checkpoint = Checkpoint {
         redo: Lsn(word(block, 16)),
         floor: Lsn(word(block, 24)),
-        tree_ids: word(block, 32),
         epoch: half(block, 40),
     };
     whole.then(|| (word(block, 8), checkpoint))
@@ -162,7 +155,7 @@ impl Control {
         let Some((sequence, latest)) = newest else {
             return Err(Error::CorruptLog("neither slot of the control file is whole".into()));
         };
-        let state = Mutex::new(State { sequence, latest, next_tree: latest.tree_ids });
+        let state = Mutex::new(State { sequence, latest });
         Ok(Control { file, identity, state })
     }
 
@@ -201,17 +194,6 @@ impl Control {
         let checkpoint = Checkpoint { redo, floor, ..state.latest };
         self.write(&mut state, checkpoint)
     }
-
-    /// A tree id that was never given out before and never will be again, whatever happens.
-    pub(crate) fn next_tree(&self) -> Result<u64> {
-        let mut state = lock(&self.state);
-        if state.next_tree == state.latest.tree_ids {
-            let checkpoint = Checkpoint { tree_ids: state.next_tree + TREE_IDS, ..state.latest };
-            self.write(&mut state, checkpoint)?;
-        }
-        state.next_tree += 1;
-        Ok(state.next_tree - 1)
-    }
 }
 
 #[cfg(test)]
@@ -222,8 +204,7 @@ mod tests {
 
     const IDENTITY: Identity =
         Identity { page_bytes: 8192, log_segment_bytes: 1 << 24, system: 42 };
-    const FIRST: Checkpoint =
-        Checkpoint { redo: Lsn(1 << 24), floor: Lsn(1 << 24), tree_ids: 1, epoch: 1 };
+    const FIRST: Checkpoint = Checkpoint { redo: Lsn(1 << 24), floor: Lsn(1 << 24), epoch: 1 };
 
     #[test]
     fn a_point_is_old_or_new_whenever_the_power_goes() {
@@ -246,26 +227,6 @@ mod tests {
             assert!(after.redo == sure || after.redo == tried, "{after:?} {sure} {tried}");
             assert_eq!((after.epoch, after.floor), (1, after.redo));
         }
-    }
-
-    #[test]
-    fn a_tree_id_is_never_given_twice() {
-        let device = FaultyDevice::new(1);
-        Control::create(&device, IDENTITY, FIRST).unwrap();
-        let mut last = 0;
-        for seed in 0..20 {
-            let after = device.crash(seed);
-            let control = Control::open(&after).unwrap();
-            for _ in 0..seed * 30 {
-                let id = control.next_tree().unwrap();
-                assert!(id > last);
-                last = id;
-            }
-            last = 0;
-        }
-        let control = Control::open(&device.crash(7)).unwrap();
-        assert_eq!(control.next_tree().unwrap(), 1);
-        assert_eq!(control.identity(), IDENTITY);
     }
 
     #[test]

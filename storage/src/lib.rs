@@ -20,6 +20,7 @@
 
 #[cfg(not(loom))]
 pub mod btree;
+pub mod buffer;
 #[cfg(not(loom))]
 pub mod chance;
 #[cfg(not(loom))]
@@ -43,11 +44,17 @@ pub mod planted;
 pub mod recovery;
 #[cfg(not(loom))]
 pub mod simulation;
+#[cfg(not(loom))]
+pub mod space;
 pub mod sync;
+#[cfg(not(loom))]
+pub mod volume;
 pub mod wal;
 
 #[cfg(not(loom))]
-pub use btree::{Applied, Change, Cursor, Direction, ReadToken, Record, RecordBuffer, Tree};
+pub use btree::{
+    Applied, BulkBuilder, Change, Cursor, Direction, Forest, ReadToken, Record, RecordBuffer, Tree,
+};
 #[cfg(not(loom))]
 pub use component::{DataComponent, Options, Recovering};
 #[cfg(not(loom))]

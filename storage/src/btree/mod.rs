@@ -3,14 +3,36 @@
 //! A record carries the LSN of the log record that wrote it. Applying is idempotent: a change is made only if what
 //! stands there is older. A delete leaves a *tombstone*, a record without a value, which goes when nobody can need it.
 //! There is no undo: what is applied here has committed.
+//!
+//! Readers are optimistic and leave no trace on shared memory; a writer latches one leaf. Splits and merges are actions
+//! of their own. `docs/format.md` has the bytes, `smo` the structure records.
 
+pub mod bulk;
+pub mod cursor;
+mod descend;
+pub mod forest;
+mod merge;
 pub mod node;
+pub mod smo;
+mod split;
+#[cfg(test)]
+mod tests;
+pub mod verify;
 
-use crate::sync::{Arc, RwLock};
-use crate::{Error, Lsn, Result, TreeId};
-use std::collections::BTreeMap;
-use std::ops::Bound;
-use std::sync::PoisonError;
+pub use bulk::BulkBuilder;
+pub use cursor::Cursor;
+pub use forest::Forest;
+
+use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
+use crate::page::racy;
+use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES};
+use crate::space::TreeSpace;
+use crate::sync::Arc;
+use crate::sync::atomic::AtomicU32;
+use crate::volume::{AbortOnUnwind, Volume};
+use crate::{Error, FrameId, Lsn, PageId, Result, TreeId};
+use descend::{Stop, Target};
+use node::Place;
 
 /// A change of one record, as the log has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +75,12 @@ pub enum Direction {
 
 /// What the layer above keeps to ask later whether a place it has read has changed. Opaque there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct ReadToken(u64, u64, u64);
+pub struct ReadToken {
+    page: u32,
+    frame: u32,
+    structure: u64,
+    changes: u64,
+}
 
 /// A record as it stands on a page, in a copy that the reader owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +100,19 @@ pub struct RecordBuffer {
     tombstone: bool,
     value: Vec<u8>,
     token: ReadToken,
+}
+
+impl ReadToken {
+    #[inline]
+    fn of(guard: &OptimisticGuard<'_>) -> ReadToken {
+        let page = guard.page();
+        ReadToken {
+            page: page.id().0,
+            frame: guard.frame().0,
+            structure: page.structure_lsn().0,
+            changes: page.changes(),
+        }
+    }
 }
 
 impl RecordBuffer {
@@ -103,18 +143,26 @@ impl RecordBuffer {
     }
 }
 
-type Stored = (Lsn, Option<Vec<u8>>);
-
 /// One tree.
 #[derive(Debug)]
 pub struct Tree {
     id: TreeId,
-    records: RwLock<BTreeMap<Vec<u8>, Stored>>,
+    root: PageId,
+    root_frame: AtomicU32,
+    volume: Arc<Volume>,
+    space: TreeSpace,
+}
+
+/// What one attempt to apply a change came to.
+enum Attempt {
+    Ended(Applied),
+    NoRoom,
 }
 
 impl Tree {
-    pub(crate) fn new(id: TreeId) -> Tree {
-        Tree { id, records: RwLock::default() }
+    pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
+        let root_frame = AtomicU32::new(u32::MAX);
+        Tree { id: space.tree(), root, root_frame, volume, space }
     }
 
     /// Which tree it is.
@@ -123,27 +171,78 @@ impl Tree {
         self.id
     }
 
+    fn page_bytes(&self) -> usize {
+        self.volume.pool.page_bytes()
+    }
+
     /// Finds the record at `key`, a tombstone too. Waits for its page where it is not in memory.
     ///
     /// # Errors
     /// I/O and corruption.
     pub fn get(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
-        let records = self.records.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(match records.get(key) {
-            None => false,
-            Some((lsn, value)) => {
-                into.set(*lsn, value.as_deref());
-                true
+        let mut held = None;
+        let mut spins = 0;
+        loop {
+            match self.try_get(key, into) {
+                Ok(found) => return Ok(found),
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
-        })
+        }
+    }
+
+    #[inline]
+    fn try_get(&self, key: &[u8], into: &mut RecordBuffer) -> std::result::Result<bool, Stop<'_>> {
+        let leaf = self.leaf(Target::At(key))?;
+        let page = leaf.page();
+        let Place { slot, found } = node::place(page, key);
+        into.token = ReadToken::of(&leaf);
+        if found {
+            into.lsn = Lsn(page.entry_word(slot));
+            let value = page.value(slot);
+            into.tombstone = value.tombstone;
+            into.value.clear();
+            racy::append(page.words(), value.at, value.len, &mut into.value);
+        }
+        leaf.validate()?;
+        Ok(found)
     }
 
     /// Brings the leaf of `key` into memory with room for `growth` more bytes, so that [`Tree::apply`] will most
-    /// likely not have to wait.
+    /// likely not have to wait. For a new record `growth` is the length of key and value together.
     ///
     /// # Errors
     /// I/O, corruption, [`Error::Full`], and [`Error::TooLarge`] for a record that no page takes.
-    pub fn prepare(&self, _key: &[u8], _growth: usize) -> Result<()> {
+    pub fn prepare(&self, key: &[u8], growth: usize) -> Result<()> {
+        self.check_size(key, growth.saturating_sub(key.len()))?;
+        let wanted = SLOT_BYTES + ENTRY_BYTES + VALUE_LEN_BYTES + growth;
+        let mut held = None;
+        let mut spins = 0;
+        loop {
+            let looked = self.leaf(Target::At(key)).and_then(|leaf| {
+                let enough = node::room(leaf.page()) >= wanted || leaf.page().slots() < 2;
+                leaf.validate()?;
+                Ok(enough)
+            });
+            match looked {
+                Ok(true) => return Ok(()),
+                Ok(false) => {
+                    held = None;
+                    self.split_leaf(key, &|page| node::room(page) >= wanted || page.slots() < 2)?;
+                }
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
+        }
+    }
+
+    fn check_size(&self, key: &[u8], value_len: usize) -> Result<()> {
+        for (size, limit) in [
+            (key.len(), node::key_bytes_max(self.page_bytes())),
+            (key.len() + value_len, node::record_bytes_max(self.page_bytes())),
+        ] {
+            if size > limit {
+                return Err(Error::TooLarge { size, limit });
+            }
+        }
         Ok(())
     }
 
@@ -153,7 +252,7 @@ impl Tree {
     /// With `wait` it waits for pages and splits; without, it answers [`Applied::WouldWait`].
     ///
     /// # Errors
-    /// I/O and corruption; with `wait` only.
+    /// I/O and corruption; [`Error::TooLarge`].
     pub fn apply(
         &self,
         lsn: Lsn,
@@ -162,30 +261,93 @@ impl Tree {
         wait: bool,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
-        let _ = wait;
-        let mut records = self.records.write().unwrap_or_else(PoisonError::into_inner);
-        let old = records.get(key);
-        if old.is_some_and(|old| old.0 >= lsn) {
-            return Ok(Applied::Older);
+        let value_len = match change {
+            Change::Put(value) => value.len(),
+            Change::Patch { .. } | Change::Delete => 0,
+        };
+        self.check_size(key, value_len)?;
+        let mut held = None;
+        let mut spins = 0;
+        loop {
+            let leaf = self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?));
+            match leaf {
+                Ok(leaf) => match self.apply_to(leaf, lsn, key, change, before)? {
+                    Attempt::Ended(applied) => return Ok(applied),
+                    Attempt::NoRoom if !wait => return Ok(Applied::WouldWait),
+                    Attempt::NoRoom => {
+                        held = None;
+                        let value = match change {
+                            Change::Put(value) => Some(value),
+                            Change::Patch { .. } | Change::Delete => None,
+                        };
+                        self.split_leaf(key, &|page| {
+                            node::has_room(page, node::place(page, key), key, value)
+                        })?;
+                    }
+                },
+                Err(Stop::Miss(..)) if !wait => return Ok(Applied::WouldWait),
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
         }
-        let value = match change {
-            Change::Put(value) => Some(value.to_vec()),
-            Change::Delete => None,
+    }
+
+    fn apply_to(
+        &self,
+        mut leaf: ExclusiveGuard<'_>,
+        lsn: Lsn,
+        key: &[u8],
+        change: Change<'_>,
+        before: &mut dyn FnMut(Option<Record<'_>>),
+    ) -> Result<Attempt> {
+        let page = leaf.page();
+        assert!(page.covers(key), "the descent ends at the leaf whose range holds the key");
+        let place = node::place(page, key);
+        let old = place.found.then(|| (Lsn(page.entry_word(place.slot)), page.value(place.slot)));
+        if old.is_some_and(|(old, _)| old >= lsn) {
+            return Ok(Attempt::Ended(Applied::Older));
+        }
+        match change {
+            Change::Put(value) if !node::has_room(page, place, key, Some(value)) => {
+                return Ok(Attempt::NoRoom);
+            }
+            Change::Delete if !node::has_room(page, place, key, None) => {
+                return Ok(Attempt::NoRoom);
+            }
+            Change::Put(_) | Change::Delete => {}
             Change::Patch { base, from, bytes } => match old {
-                None | Some((_, None)) => return Ok(Applied::Older),
-                Some((at, _)) if *at != base => {
-                    return Err(Error::CorruptLog(format!("a patch of {base} meets {at}")));
+                None => return Ok(Attempt::Ended(Applied::Older)),
+                Some((_, value)) if value.tombstone => {
+                    return Ok(Attempt::Ended(Applied::Older));
                 }
-                Some((_, Some(value))) => {
-                    let mut value = value.clone();
-                    value[from as usize..from as usize + bytes.len()].copy_from_slice(bytes);
-                    Some(value)
+                Some((at, value)) => {
+                    if at != base {
+                        return Err(Error::CorruptLog(format!("a patch of {base} meets {at}")));
+                    }
+                    if from as usize + bytes.len() > value.len {
+                        return Err(Error::CorruptLog(format!("a patch of {base} is too long")));
+                    }
                 }
             },
-        };
-        before(old.map(|(lsn, value)| Record { key, lsn: *lsn, value: value.as_deref() }));
-        records.insert(key.to_vec(), (lsn, value));
-        Ok(Applied::Done)
+        }
+        let _abort = AbortOnUnwind;
+        before(old.map(|(lsn, value)| Record {
+            key,
+            lsn,
+            value: (!value.tombstone).then(|| leaf.bytes(value.at, value.len)),
+        }));
+        leaf.mark_dirty(lsn);
+        let mut page = leaf.page_mut();
+        match change {
+            Change::Put(value) => node::put(&mut page, place, key, lsn, Some(value)),
+            Change::Delete => node::put(&mut page, place, key, lsn, None),
+            Change::Patch { from, bytes, .. } => {
+                page.patch_value(place.slot, from as usize, bytes);
+                page.set_entry_word(place.slot, lsn.0);
+                page.count_change();
+            }
+        }
+        page.raise_lsn(lsn);
+        Ok(Attempt::Ended(Applied::Done))
     }
 
     /// Removes the tombstone at `key` if it is still the one of `lsn`. Not logged: redo would replay the delete.
@@ -193,80 +355,49 @@ impl Tree {
     /// # Errors
     /// I/O and corruption.
     pub fn remove_tombstone(&self, key: &[u8], lsn: Lsn) -> Result<()> {
-        let mut records = self.records.write().unwrap_or_else(PoisonError::into_inner);
-        if records.get(key).is_some_and(|(at, value)| *at == lsn && value.is_none()) {
-            records.remove(key);
-        }
-        Ok(())
+        let mut held = None;
+        let mut spins = 0;
+        let small = loop {
+            match self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?)) {
+                Ok(mut leaf) => {
+                    let page = leaf.page();
+                    let Place { slot, found } = node::place(page, key);
+                    if !found || !page.value(slot).tombstone || Lsn(page.entry_word(slot)) != lsn {
+                        return Ok(());
+                    }
+                    // Redo needs nothing of this; the page only has to be written some day.
+                    leaf.mark_dirty(self.volume.log.tail());
+                    let mut page = leaf.page_mut();
+                    page.remove(slot);
+                    page.count_change();
+                    break self.is_small(leaf.page()) && leaf.id() != self.root;
+                }
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
+        };
+        drop(held);
+        if small { self.merge_leaf(key) } else { Ok(()) }
     }
 
-    /// Whether nothing that was read under `token` can have changed since: by structure LSN and change counter.
+    /// Whether nothing that was read under `token` can have changed since: by structure LSN and change counter. A page
+    /// that has left the memory counts as changed.
     #[must_use]
-    pub fn unchanged(&self, _token: ReadToken) -> bool {
-        false
+    pub fn unchanged(&self, token: ReadToken) -> bool {
+        let page = PageId(token.page);
+        let pool = &self.volume.pool;
+        pool.by_hint(page, FrameId(token.frame)).or_else(|| pool.try_resident(page)).is_some_and(
+            |guard| {
+                let now = guard.page();
+                let same =
+                    now.structure_lsn().0 == token.structure && now.changes() == token.changes;
+                same && guard.validate().is_ok()
+            },
+        )
     }
 
     /// A cursor, at no place yet.
     #[must_use]
     pub fn cursor(self: &Arc<Self>) -> Cursor {
-        Cursor { tree: Arc::clone(self), batch: Vec::new(), at: 0, direction: Direction::Forward }
-    }
-}
-
-/// A place in a tree that moves record by record. It copies a leaf at a time and holds no latch in between.
-#[derive(Debug)]
-pub struct Cursor {
-    tree: Arc<Tree>,
-    batch: Vec<(Vec<u8>, Stored)>,
-    at: usize,
-    direction: Direction,
-}
-
-impl Cursor {
-    /// Goes to the first record within the bounds in the given direction; [`Cursor::advance`] hands it out.
-    ///
-    /// # Errors
-    /// I/O and corruption.
-    pub fn seek(
-        &mut self,
-        low: Bound<&[u8]>,
-        high: Bound<&[u8]>,
-        direction: Direction,
-    ) -> Result<()> {
-        let records = self.tree.records.read().unwrap_or_else(PoisonError::into_inner);
-        self.batch.clear();
-        let empty = match (low, high) {
-            (Bound::Included(a), Bound::Included(b)) => a > b,
-            (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) => {
-                a >= b
-            }
-            _ => false,
-        };
-        if !empty {
-            let range = records.range::<[u8], _>((low, high));
-            self.batch.extend(range.map(|(key, stored)| (key.clone(), stored.clone())));
-        }
-        if direction == Direction::Backward {
-            self.batch.reverse();
-        }
-        self.direction = direction;
-        self.at = 0;
-        Ok(())
-    }
-
-    /// The next record, tombstones too.
-    ///
-    /// # Errors
-    /// I/O and corruption.
-    pub fn advance(&mut self) -> Result<Option<Record<'_>>> {
-        let Some((key, (lsn, value))) = self.batch.get(self.at) else { return Ok(None) };
-        self.at += 1;
-        Ok(Some(Record { key, lsn: *lsn, value: value.as_deref() }))
-    }
-
-    /// The token of the leaf that the last record, or the end, was read from.
-    #[must_use]
-    pub fn token(&self) -> ReadToken {
-        ReadToken::default()
+        Cursor::new(Arc::clone(self))
     }
 }

@@ -74,6 +74,15 @@ pub fn child_slot(page: Page<'_>, key: &[u8]) -> usize {
     }
 }
 
+/// The slot of the child whose range holds the keys just below `key`, which may be the node's high fence.
+#[must_use]
+pub fn child_slot_below(page: Page<'_>, key: &[u8]) -> usize {
+    if !page.is_above(key) {
+        return page.slots().saturating_sub(1);
+    }
+    page.search(suffix(page, key)).0.saturating_sub(1)
+}
+
 /// The child at `slot`.
 #[inline(always)]
 #[must_use]

@@ -239,6 +239,12 @@ impl PageBuf {
     }
 }
 
+/// Whether `bytes` are what was once written for page `id`: the question after a crash that may have torn it.
+#[must_use]
+pub fn is_whole(id: PageId, bytes: &[u8]) -> bool {
+    crc32c::crc32c(&bytes[4..]).to_le_bytes() == bytes[..4] && bytes[8..12] == id.0.to_le_bytes()
+}
+
 /// Whether a page that passes its checksum is what `id` names, and can be walked without leaving it.
 fn check_header(page: Page<'_>, id: PageId) -> std::result::Result<(), &'static str> {
     if (racy::word(page.words, 0) >> 56) as u8 != FORMAT {

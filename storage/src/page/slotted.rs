@@ -131,8 +131,20 @@ impl<'a> Page<'a> {
     #[must_use]
     pub fn covers(self, key: &[u8]) -> bool {
         racy::compare(self.words(), self.low_at(), self.low_len(), key).is_ge()
-            && (self.high_is_infinite()
-                || racy::compare(self.words(), self.high_at(), self.high_len(), key).is_lt())
+            && self.is_above(key)
+    }
+
+    /// Whether the high fence is above `key`.
+    #[must_use]
+    pub fn is_above(self, key: &[u8]) -> bool {
+        self.high_is_infinite()
+            || racy::compare(self.words(), self.high_at(), self.high_len(), key).is_lt()
+    }
+
+    /// Whether no key of a page further left is at or above `key`.
+    #[must_use]
+    pub fn is_below_or_at(self, key: &[u8]) -> bool {
+        racy::compare(self.words(), self.low_at(), self.low_len(), key).is_ge()
     }
 
     /// Slot number `slot`.
@@ -255,6 +267,22 @@ impl<'a> Page<'a> {
         }
         if used + self.garbage() != heap_end - self.heap_start() {
             return Err("its heap does not add up");
+        }
+        Ok(())
+    }
+
+    /// What [`Page::check_slots`] leaves out for speed: that no two entries overlap.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check_layout(self) -> Result<(), &'static str> {
+        self.check_slots()?;
+        let mut ranges: Vec<_> = (0..self.slots())
+            .map(|slot| (self.slot(slot).at(), self.slot(slot).at() + self.heap_bytes(slot)))
+            .collect();
+        ranges.sort_unstable();
+        if ranges.windows(2).any(|pair| pair[0].1 > pair[1].0) {
+            return Err("two entries overlap");
         }
         Ok(())
     }

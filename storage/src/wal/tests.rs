@@ -36,7 +36,7 @@ fn create(device: &Arc<FaultyDevice>, options: &LogOptions) {
     let LogStart { redo, floor, epoch } = Log::create(&shared, options).unwrap();
     let identity =
         Identity { page_bytes: 4096, log_segment_bytes: options.segment_bytes, system: 1 };
-    Control::create(&**device, identity, Checkpoint { redo, floor, tree_ids: 1, epoch }).unwrap();
+    Control::create(&**device, identity, Checkpoint { redo, floor, epoch }).unwrap();
 }
 
 fn open(device: &Arc<FaultyDevice>, options: &LogOptions) -> Result<(Control, Log)> {

@@ -1,0 +1,183 @@
+//! From the root to a node by optimistic lock coupling, following frame hints.
+//!
+//! Paper: Leis et al., *The ART of Practical Synchronization*, DaMoN 2016. A child's version is read before its parent is
+//! validated, so no step of the way is through a page that had changed. Whatever a torn parent says, the frame must
+//! hold the page that the child pointer names, and the parent's validation comes before anything is believed.
+//!
+//! Nothing is waited for on the way. A page that is not in memory ends the descent as a value; the caller brings it,
+//! holding no latch, and starts again at the root with the page pinned.
+
+use super::Tree;
+use super::node::{self, Child};
+use crate::buffer::guard::{OptimisticGuard, Pin};
+use crate::buffer::latch::Restart;
+use crate::page::Page;
+use crate::sync::atomic::Ordering::Relaxed;
+use crate::sync::relax;
+use crate::{Error, FrameId, PageId, Result};
+
+/// Why a descent ended early.
+#[derive(Debug)]
+pub(super) enum Stop<'v> {
+    /// Something changed on the way.
+    Restart,
+    /// A page is not in memory: which, and the parent that names it.
+    Miss(PageId, Option<OptimisticGuard<'v>>),
+}
+
+impl From<Restart> for Stop<'_> {
+    fn from(_: Restart) -> Self {
+        Stop::Restart
+    }
+}
+
+/// Where a descent goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target<'k> {
+    /// To the node whose range holds the key.
+    At(&'k [u8]),
+    /// To the node that holds the keys just below the key.
+    Below(&'k [u8]),
+    /// To the last node.
+    Last,
+}
+
+impl Target<'_> {
+    #[inline(always)]
+    fn child_slot(self, page: Page<'_>) -> usize {
+        match self {
+            Target::At(key) => node::child_slot(page, key),
+            Target::Below(key) => node::child_slot_below(page, key),
+            Target::Last => page.slots().saturating_sub(1),
+        }
+    }
+}
+
+/// A node and how it was reached.
+#[derive(Debug)]
+pub(super) struct Reached<'v> {
+    /// The parent, if the node is not the root, valid when the node's version was read.
+    pub parent: Option<OptimisticGuard<'v>>,
+    /// The slot of the node in its parent.
+    pub slot: usize,
+    /// The node; not yet validated.
+    pub node: OptimisticGuard<'v>,
+}
+
+impl Tree {
+    #[inline(always)]
+    fn root(&self) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
+        let hint = FrameId(self.root_frame.load(Relaxed));
+        match self.volume.pool.by_hint(self.root, hint) {
+            Some(guard) => Ok(guard),
+            None => match self.volume.pool.resident(self.root) {
+                Some(guard) => {
+                    self.root_frame.store(guard.frame().0, Relaxed);
+                    Ok(guard)
+                }
+                None => Err(Stop::Miss(self.root, None)),
+            },
+        }
+    }
+
+    /// The leaf of the target.
+    #[inline]
+    pub(super) fn leaf(
+        &self,
+        target: Target<'_>,
+    ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
+        let mut node = self.root()?;
+        let mut hits = 0;
+        loop {
+            let page = node.page();
+            if page.level() == 0 {
+                self.volume.pool.counters.hint_hits.add(hits);
+                return Ok(node);
+            }
+            let slot = target.child_slot(page);
+            let child = node::child(page, slot);
+            let next = match self.volume.pool.by_hint(child.page, child.frame) {
+                Some(next) => {
+                    hits += 1;
+                    next
+                }
+                None => self.unhinted(node, slot, child)?,
+            };
+            node.validate()?;
+            node = next;
+        }
+    }
+
+    /// The node of the target at `level`, with its parent; none if the tree is not that high.
+    pub(super) fn node_at(
+        &self,
+        target: Target<'_>,
+        level: u8,
+    ) -> std::result::Result<Option<Reached<'_>>, Stop<'_>> {
+        let mut at = Reached { parent: None, slot: 0, node: self.root()? };
+        loop {
+            let page = at.node.page();
+            if page.level() <= level {
+                let found = page.level() == level;
+                at.node.validate()?;
+                return Ok(found.then_some(at));
+            }
+            let slot = target.child_slot(page);
+            let child = node::child(page, slot);
+            let next = match self.volume.pool.by_hint(child.page, child.frame) {
+                Some(next) => next,
+                None => self.unhinted(at.node, slot, child)?,
+            };
+            at.node.validate()?;
+            at = Reached { parent: Some(at.node), slot, node: next };
+        }
+    }
+
+    /// The hint was wrong: asks the page table, and corrects the hint if nobody is in the way.
+    #[cold]
+    fn unhinted<'v>(
+        &'v self,
+        parent: OptimisticGuard<'v>,
+        slot: usize,
+        child: Child,
+    ) -> std::result::Result<OptimisticGuard<'v>, Stop<'v>> {
+        parent.validate()?;
+        let pool = &self.volume.pool;
+        let Some(guard) = pool.resident(child.page) else {
+            return Err(Stop::Miss(child.page, Some(parent)));
+        };
+        if guard.frame() != child.frame {
+            pool.counters.hint_misses.add_one();
+            if let Ok(mut parent) = parent.upgrade() {
+                let repaired = Child { page: child.page, frame: guard.frame() };
+                parent.hints_mut().set_entry_word(slot, repaired.word());
+                pool.counters.hint_repairs.add_one();
+            }
+        }
+        Ok(guard)
+    }
+
+    /// What to do when a descent has stopped. `held` keeps the last page that was brought in memory, for the next try.
+    pub(super) fn recover<'v>(
+        &'v self,
+        stop: Stop<'v>,
+        held: &mut Option<Pin<'v>>,
+        spins: &mut u32,
+    ) -> Result<()> {
+        match stop {
+            Stop::Restart => relax(spins),
+            Stop::Miss(page, parent) => {
+                // Before the wait: nobody waits with a page pinned.
+                *held = None;
+                match self.volume.pool.fetch(page) {
+                    Ok(pin) => *held = Some(pin),
+                    // If the parent has changed, the page may have been freed, and what lies there means nothing.
+                    Err(Error::Corrupt(..) | Error::Io(..))
+                        if parent.is_some_and(|parent| parent.validate().is_err()) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+}

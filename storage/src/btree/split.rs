@@ -1,0 +1,232 @@
+//! Splits: how a tree grows. A small system action, done before the change that needs it and kept whatever becomes of it.
+//!
+//! A full parent is split first, as an action of its own, so that one action touches one node, its parent and one new
+//! page. The root page never moves: when the root is cut, its two halves go to two new pages and it becomes their parent.
+//!
+//! The order that lets nobody wait under a latch: log space, pages and frames first; then the node and its parent are
+//! latched, by upgrading what the descent has read; then the record is claimed and filled; then the pages change.
+
+use super::Tree;
+use super::descend::{Reached, Target};
+use super::node::{self, Child};
+use super::smo::{Actions, IMAGE_OVERHEAD};
+use crate::buffer::guard::{ExclusiveGuard, Pin};
+use crate::page::Page;
+use crate::sync::{lock, relax};
+use crate::volume::AbortOnUnwind;
+use crate::wal::{SpaceClass, SpaceReservation};
+use crate::{PageId, Result};
+
+/// How one attempt ended.
+enum Attempt {
+    /// There is room now.
+    Done,
+    /// Something changed; again.
+    Again,
+    /// The parent has no room for another child.
+    FullParent,
+}
+
+impl Tree {
+    /// Splits the leaf of `key` until `enough` is content with it. The caller holds no latch and no pin.
+    ///
+    /// # Errors
+    /// I/O, corruption; [`crate::Error::Full`] for log or data file.
+    pub(super) fn split_leaf(&self, key: &[u8], enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
+        let _turn = lock(self.volume.turn());
+        self.split(key, 0, enough)
+    }
+
+    fn split(&self, key: &[u8], level: u8, enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
+        let mut held = None;
+        let mut spins = 0;
+        loop {
+            let is_root = match self.node_at(Target::At(key), level) {
+                Ok(None) => return Ok(()),
+                Ok(Some(at)) => at.parent.is_none(),
+                Err(stop) => {
+                    self.recover(stop, &mut held, &mut spins)?;
+                    continue;
+                }
+            };
+            held = None;
+            let mut new = NewPages::take(self, if is_root { 2 } else { 1 })?;
+            let attempt = loop {
+                match self.node_at(Target::At(key), level) {
+                    Ok(None) => break Attempt::Done,
+                    Ok(Some(at)) => break self.try_split(key, level, at, &mut new, enough),
+                    Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+                }
+            };
+            drop(new);
+            match attempt {
+                Attempt::Done => return Ok(()),
+                Attempt::Again => relax(&mut spins),
+                Attempt::FullParent => {
+                    held = None;
+                    let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
+                    self.split(key, level + 1, &|page| node::room(page) >= wanted)?;
+                }
+            }
+        }
+    }
+
+    fn try_split<'v>(
+        &self,
+        key: &[u8],
+        level: u8,
+        at: Reached<'v>,
+        new: &mut NewPages<'v>,
+        enough: &dyn Fn(Page<'_>) -> bool,
+    ) -> Attempt {
+        let needed = if at.parent.is_none() { 2 } else { 1 };
+        if new.pins.len() != needed {
+            return Attempt::Again;
+        }
+        let parent = match at.parent.map(|parent| parent.upgrade()) {
+            None => None,
+            Some(Ok(parent)) => Some(parent),
+            Some(Err(_)) => return Attempt::Again,
+        };
+        let Ok(node) = at.node.upgrade() else { return Attempt::Again };
+        if enough(node.page()) || (level == 0 && node.page().slots() == 0) {
+            return Attempt::Done;
+        }
+        match parent {
+            None => self.split_root(key, node, new),
+            Some(parent) => {
+                let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
+                if node::room(parent.page()) < wanted {
+                    return Attempt::FullParent;
+                }
+                self.split_below(key, parent, node, new);
+            }
+        }
+        // The half that the key now belongs to may still be too full.
+        Attempt::Again
+    }
+
+    fn split_below<'v>(
+        &self,
+        key: &[u8],
+        mut parent: ExclusiveGuard<'v>,
+        mut node: ExclusiveGuard<'v>,
+        new: &mut NewPages<'v>,
+    ) {
+        let cut = node::cut_key(node.page(), key);
+        let right_id = new.ids[0];
+        let left = node::kept_below(node.page(), &cut);
+        let right = node::kept_above(node.page(), &cut, right_id);
+        let mut right_guard = new.pins[0].exclusive();
+        let mut actions = Actions::new(self.id, 2 * (self.page_bytes() + IMAGE_OVERHEAD));
+        actions.allocate(right_id, false);
+        actions.image(right.page());
+        let inner = node.page().level() > 0;
+        if inner || cut.len() <= node::fence_room(self.page_bytes()) {
+            actions.keep_below(node.id(), &cut);
+        } else {
+            actions.image(left.page());
+        }
+        actions.put_child(parent.id(), &cut, right_id);
+
+        let tail = self.volume.log.tail();
+        for guard in [&parent, &node, &right_guard] {
+            guard.mark_dirty(tail);
+        }
+        let _abort = AbortOnUnwind;
+        let lsn = self.volume.log_structure(&mut new.space, &actions, &[right_id]);
+        for (guard, contents) in [(&mut node, &left), (&mut right_guard, &right)] {
+            let mut page = guard.page_mut();
+            page.copy_from(contents.page());
+            page.set_structure_lsn(lsn);
+        }
+        let child = Child { page: right_id, frame: right_guard.frame() };
+        let mut page = parent.page_mut();
+        node::put_child(&mut page, &cut, child);
+        page.set_structure_lsn(lsn);
+        self.allocated(&[right_id], lsn);
+        new.used = true;
+    }
+
+    fn split_root<'v>(&self, key: &[u8], mut root: ExclusiveGuard<'v>, new: &mut NewPages<'v>) {
+        let cut = node::cut_key(root.page(), key);
+        let (left_id, right_id) = (new.ids[0], new.ids[1]);
+        let left = node::moved(node::kept_below(root.page(), &cut).page(), left_id);
+        let right = node::kept_above(root.page(), &cut, right_id);
+        let grown = node::grown_root(root.page(), left_id, &cut, right_id);
+        let mut left_guard = new.pins[0].exclusive();
+        let mut right_guard = new.pins[1].exclusive();
+        let mut actions = Actions::new(self.id, 3 * (self.page_bytes() + IMAGE_OVERHEAD));
+        for id in [left_id, right_id] {
+            actions.allocate(id, false);
+        }
+        for image in [&left, &right, &grown] {
+            actions.image(image.page());
+        }
+        let tail = self.volume.log.tail();
+        for guard in [&root, &left_guard, &right_guard] {
+            guard.mark_dirty(tail);
+        }
+        let _abort = AbortOnUnwind;
+        let lsn = self.volume.log_structure(&mut new.space, &actions, &[left_id, right_id]);
+        for (guard, contents) in
+            [(&mut left_guard, &left), (&mut right_guard, &right), (&mut root, &grown)]
+        {
+            let mut page = guard.page_mut();
+            page.copy_from(contents.page());
+            page.set_structure_lsn(lsn);
+        }
+        self.allocated(&[left_id, right_id], lsn);
+        new.used = true;
+    }
+
+    /// The maps' part of a structure record that is in the log.
+    fn allocated(&self, pages: &[PageId], lsn: crate::Lsn) {
+        for page in pages {
+            self.volume
+                .space
+                .set_allocated(self.id, *page, false, lsn)
+                .expect("a page that was taken lies within the file");
+        }
+    }
+}
+
+/// What a split needs before it may latch anything: log space, page ids and frames. Given back if it was not used.
+struct NewPages<'v> {
+    tree: &'v Tree,
+    space: SpaceReservation<'v>,
+    ids: Vec<PageId>,
+    pins: Vec<Pin<'v>>,
+    used: bool,
+}
+
+impl<'v> NewPages<'v> {
+    fn take(tree: &'v Tree, count: usize) -> Result<NewPages<'v>> {
+        let volume = &tree.volume;
+        let bytes = (count + 1) * (volume.pool.page_bytes() + IMAGE_OVERHEAD)
+            + 2 * node::key_bytes_max(volume.pool.page_bytes())
+            + 64;
+        let space = volume.log.reserve(SpaceClass::System, 1, bytes as u64)?;
+        let mut new = NewPages { tree, space, ids: Vec::new(), pins: Vec::new(), used: false };
+        for _ in 0..count {
+            new.ids.push(volume.space.take(&tree.space, volume.slot(), &volume.pool)?);
+        }
+        for id in &new.ids {
+            new.pins.push(volume.pool.create(*id)?);
+        }
+        Ok(new)
+    }
+}
+
+impl Drop for NewPages<'_> {
+    fn drop(&mut self) {
+        if !self.used {
+            for pin in self.pins.drain(..) {
+                pin.exclusive().discard();
+            }
+            for id in self.ids.drain(..) {
+                self.tree.space.give_back(id);
+            }
+        }
+    }
+}

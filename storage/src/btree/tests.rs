@@ -1,0 +1,479 @@
+//! Trees against a map: one thread and many, with the smallest pages and the smallest pool, through restarts.
+
+use crate::device::faulty::FaultyDevice;
+use crate::environment::{SystemClock, Threads};
+use crate::{
+    Applied, Change, DataComponent, Direction, Environment, Lsn, Options, RecordBuffer, RecordKind,
+    SpaceClass, Tree,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+type Stored = (Lsn, Option<Vec<u8>>);
+type Model = BTreeMap<Vec<u8>, Stored>;
+
+fn environment(device: &Arc<FaultyDevice>) -> Environment {
+    Environment {
+        device: Arc::clone(device) as Arc<dyn crate::Device>,
+        clock: Arc::new(SystemClock::new()),
+        scheduler: Arc::new(Threads::new(8)),
+        seed: 1,
+    }
+}
+
+fn tiny() -> Options {
+    Options {
+        page_bytes: 4096,
+        pool_frames: 64,
+        log_ring_bytes: 1 << 20,
+        log_segment_bytes: 1 << 20,
+        log_bytes_max: 64 << 20,
+        ..Options::default()
+    }
+}
+
+fn fresh(options: &Options) -> Arc<DataComponent> {
+    let env = environment(&Arc::new(FaultyDevice::new(1)));
+    DataComponent::create(&env, options).unwrap();
+    DataComponent::open(env, options.clone()).unwrap().finish(&|_| true).unwrap()
+}
+
+/// Logs a record that says nothing, for its LSN.
+fn stamp(component: &DataComponent) -> Lsn {
+    let log = component.log();
+    let mut space = log.reserve(SpaceClass::Commit, 1, 8).unwrap();
+    log.claim(&mut space, 8).publish(RecordKind::FIRST_LOGICAL, &[0; 8])
+}
+
+fn put(component: &DataComponent, tree: &Tree, key: &[u8], value: Option<&[u8]>) -> Lsn {
+    let lsn = stamp(component);
+    let change = value.map_or(Change::Delete, Change::Put);
+    assert_eq!(tree.apply(lsn, key, change, true, &mut |_| ()).unwrap(), Applied::Done);
+    lsn
+}
+
+fn contents(
+    tree: &Arc<Tree>,
+    low: Bound<&[u8]>,
+    high: Bound<&[u8]>,
+    direction: Direction,
+) -> Vec<(Vec<u8>, Stored)> {
+    let mut cursor = tree.cursor();
+    cursor.seek(low, high, direction).unwrap();
+    let mut all = Vec::new();
+    while let Some(record) = cursor.advance().unwrap() {
+        all.push((record.key.to_vec(), (record.lsn, record.value.map(<[u8]>::to_vec))));
+    }
+    all
+}
+
+fn check(component: &DataComponent) {
+    let problems = component.forest().check().unwrap();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+fn same(tree: &Arc<Tree>, model: &Model) {
+    let all = contents(tree, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
+    assert!(all.iter().map(|(k, v)| (k, v)).eq(model.iter()), "forward");
+    let back = contents(tree, Bound::Unbounded, Bound::Unbounded, Direction::Backward);
+    assert!(back.iter().map(|(k, v)| (k, v)).eq(model.iter().rev()), "backward");
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Put(Vec<u8>, Vec<u8>),
+    Delete(Vec<u8>),
+    Bury(Vec<u8>),
+    Get(Vec<u8>),
+    Scan(Bound<Vec<u8>>, Bound<Vec<u8>>, bool),
+}
+
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        6 => (0u16..300).prop_map(|n| [&b"row/"[..], &n.to_be_bytes()].concat()),
+        2 => prop::collection::vec(0u8..3, 0..5),
+        1 => (0u8..40).prop_map(|n| vec![n; 512]),
+    ]
+}
+
+fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+    prop_oneof![
+        Just(Bound::Unbounded),
+        key().prop_map(Bound::Included),
+        key().prop_map(Bound::Excluded),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => (key(), prop::collection::vec(any::<u8>(), 0..500)).prop_map(|(k, v)| Op::Put(k, v)),
+        2 => key().prop_map(Op::Delete),
+        3 => key().prop_map(Op::Bury),
+        1 => key().prop_map(Op::Get),
+        1 => (bound(), bound(), any::<bool>()).prop_map(|(l, h, f)| Op::Scan(l, h, f)),
+    ]
+}
+
+fn inside(low: &Bound<Vec<u8>>, high: &Bound<Vec<u8>>, key: &[u8]) -> bool {
+    let above = match low {
+        Bound::Unbounded => true,
+        Bound::Included(low) => key >= low.as_slice(),
+        Bound::Excluded(low) => key > low.as_slice(),
+    };
+    let below = match high {
+        Bound::Unbounded => true,
+        Bound::Included(high) => key <= high.as_slice(),
+        Bound::Excluded(high) => key < high.as_slice(),
+    };
+    above && below
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn a_tree_is_a_map(ops in prop::collection::vec(op(), 1..1200)) {
+        let component = fresh(&tiny());
+        let tree = component.create_tree().unwrap();
+        let mut model = Model::new();
+        let mut buffer = RecordBuffer::default();
+        for op in ops {
+            match op {
+                Op::Put(key, value) => {
+                    let lsn = put(&component, &tree, &key, Some(&value));
+                    model.insert(key, (lsn, Some(value)));
+                }
+                Op::Delete(key) => {
+                    let lsn = put(&component, &tree, &key, None);
+                    model.insert(key, (lsn, None));
+                }
+                Op::Bury(key) => {
+                    if let Some((lsn, _)) = model.get(&key).cloned() {
+                        if model[&key].1.is_some() {
+                            let lsn = put(&component, &tree, &key, None);
+                            tree.remove_tombstone(&key, lsn).unwrap();
+                        } else {
+                            tree.remove_tombstone(&key, Lsn(lsn.0 - 1)).unwrap();
+                            prop_assert!(tree.get(&key, &mut buffer).unwrap());
+                            tree.remove_tombstone(&key, lsn).unwrap();
+                        }
+                        model.remove(&key);
+                    }
+                }
+                Op::Get(key) => {
+                    let found = tree.get(&key, &mut buffer).unwrap();
+                    let expected = model.get(&key);
+                    prop_assert_eq!(found, expected.is_some());
+                    if let Some((lsn, value)) = expected {
+                        prop_assert_eq!(buffer.lsn(), *lsn);
+                        prop_assert_eq!(buffer.value(), value.as_deref());
+                    }
+                    prop_assert!(tree.unchanged(buffer.token()));
+                }
+                Op::Scan(low, high, forward) => {
+                    let direction = if forward { Direction::Forward } else { Direction::Backward };
+                    let all = contents(
+                        &tree, low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice), direction);
+                    let mut expected: Vec<_> = model.iter()
+                        .filter(|(key, _)| inside(&low, &high, key))
+                        .map(|(k, v)| (k.clone(), v.clone()))
+                        .collect();
+                    if !forward { expected.reverse(); }
+                    prop_assert_eq!(all, expected);
+                }
+            }
+        }
+        same(&tree, &model);
+        check(&component);
+        // What is emptied gives its pages back, to the last.
+        for (key, (lsn, value)) in std::mem::take(&mut model) {
+            let lsn = if value.is_some() { put(&component, &tree, &key, None) } else { lsn };
+            tree.remove_tombstone(&key, lsn).unwrap();
+        }
+        same(&tree, &model);
+        check(&component);
+        component.close().unwrap();
+    }
+}
+
+#[test]
+fn ascending_keys_leave_full_pages() {
+    let component = fresh(&Options { pool_frames: 2048, ..tiny() });
+    let tree = component.create_tree().unwrap();
+    let value = [7; 100];
+    for n in 0..10_000u64 {
+        put(&component, &tree, &n.to_be_bytes(), Some(&value));
+    }
+    check(&component);
+    let pages = component.forest().volume().space.allocated().len();
+    let least = 10_000 * (100 + 8 + 20) / 4096;
+    assert!(pages < least * 5 / 4, "{pages} pages where {least} would do");
+}
+
+#[test]
+fn a_dirty_tree_ten_times_the_pool_is_read_back_after_a_restart() {
+    let options = tiny();
+    let device = Arc::new(FaultyDevice::new(3));
+    let env = environment(&device);
+    DataComponent::create(&env, &options).unwrap();
+    let component = DataComponent::open(env, options.clone()).unwrap().finish(&|_| true).unwrap();
+    let tree = component.create_tree().unwrap();
+    let mut model = Model::new();
+    let mut state = 9u64;
+    for n in 0..20_000u64 {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let key = (state >> 40).to_be_bytes();
+        let value = vec![n as u8; 120];
+        let lsn = put(&component, &tree, &key, Some(&value));
+        model.insert(key.to_vec(), (lsn, Some(value)));
+    }
+    same(&tree, &model);
+    let counters = &component.forest().volume().pool.counters;
+    for (name, count) in [
+        ("hint hits", counters.hint_hits.get()),
+        ("hint misses", counters.hint_misses.get()),
+        ("misses", counters.misses.get()),
+        ("evictions", counters.evictions.get()),
+        ("displacements", counters.displacements.get()),
+        ("writes", counters.writes.get()),
+    ] {
+        assert!(count > 0, "{name}");
+    }
+    check(&component);
+    let id = tree.id();
+    component.close().unwrap();
+    drop((tree, component));
+    let env = environment(&Arc::new(device.crash(1)));
+    let component = DataComponent::open(env, options).unwrap().finish(&|_| true).unwrap();
+    let tree = component.tree(id).unwrap();
+    same(&tree, &model);
+    check(&component);
+    assert!(component.create_tree().unwrap().id() > id);
+    assert!(component.tree(crate::TreeId(id.0 + 7)).is_err());
+}
+
+#[test]
+fn writers_readers_and_undertakers_share_a_tiny_pool() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    let threads = 6u64;
+    let models: Vec<Model> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|me| {
+                let (component, tree) = (&component, &tree);
+                scope.spawn(move || {
+                    let mut model = Model::new();
+                    let mut buffer = RecordBuffer::default();
+                    let mut state = me + 1;
+                    for n in 0..2_500u64 {
+                        state = state
+                            .wrapping_mul(6364136223846793005)
+                            .wrapping_add(1442695040888963407);
+                        // Neighbouring keys belong to different threads: they meet on every leaf.
+                        let key = ((state >> 33) % 1_500 * threads + me).to_be_bytes();
+                        match state >> 60 {
+                            0..9 => {
+                                let value = vec![n as u8; (state >> 50) as usize % 200];
+                                let lsn = put(component, tree, &key, Some(&value));
+                                model.insert(key.to_vec(), (lsn, Some(value)));
+                            }
+                            9..13 => {
+                                if model.remove(key.as_slice()).is_some() {
+                                    let lsn = put(component, tree, &key, None);
+                                    tree.remove_tombstone(&key, lsn).unwrap();
+                                }
+                            }
+                            13 => {
+                                let mut cursor = tree.cursor();
+                                let direction = if n % 2 == 0 {
+                                    Direction::Forward
+                                } else {
+                                    Direction::Backward
+                                };
+                                cursor.seek(Bound::Unbounded, Bound::Unbounded, direction).unwrap();
+                                let mut last: Option<Vec<u8>> = None;
+                                let mut own = 0;
+                                while let Some(record) = cursor.advance().unwrap() {
+                                    let grows =
+                                        last.as_deref().is_none_or(|last| last < record.key);
+                                    let shrinks =
+                                        last.as_deref().is_none_or(|last| last > record.key);
+                                    assert!(if n % 2 == 0 { grows } else { shrinks });
+                                    last = Some(record.key.to_vec());
+                                    own += usize::from(model.contains_key(record.key));
+                                }
+                                assert_eq!(
+                                    own,
+                                    model.len(),
+                                    "a scan sees what its thread has written"
+                                );
+                            }
+                            _ => {
+                                let found = tree.get(&key, &mut buffer).unwrap();
+                                assert_eq!(found, model.contains_key(key.as_slice()));
+                                if let Some((lsn, value)) = model.get(key.as_slice()) {
+                                    assert_eq!(
+                                        (buffer.lsn(), buffer.value()),
+                                        (*lsn, value.as_deref())
+                                    );
+                                }
+                            }
+                        }
+                    }
+                    model
+                })
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    let model: Model = models.into_iter().flatten().collect();
+    same(&tree, &model);
+    check(&component);
+}
+
+#[test]
+fn what_is_not_in_memory_or_has_no_room_would_wait() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    let mut would_wait = 0;
+    for n in 0..200u64 {
+        let key = (n * 7919 % 200).to_be_bytes();
+        let lsn = stamp(&component);
+        let apply = |wait| {
+            tree.apply(lsn, &key, Change::Put(&[1; 100]), wait, &mut |old| assert!(old.is_none()))
+        };
+        match apply(false).unwrap() {
+            Applied::Done => {}
+            Applied::WouldWait => {
+                would_wait += 1;
+                assert_eq!(apply(true).unwrap(), Applied::Done);
+            }
+            Applied::Older => panic!("it was not there"),
+        }
+        assert_eq!(apply(false).unwrap(), Applied::Older);
+    }
+    assert!(would_wait > 0);
+    // After `prepare` it does not.
+    for n in 200..400u64 {
+        let key = n.to_be_bytes();
+        tree.prepare(&key, key.len() + 100).unwrap();
+        let lsn = stamp(&component);
+        let done = tree.apply(lsn, &key, Change::Put(&[1; 100]), false, &mut |_| ()).unwrap();
+        assert_eq!(done, Applied::Done);
+    }
+    assert!(tree.prepare(&[0; 513], 600).is_err());
+    assert!(tree.prepare(&[0; 8], 1025).is_err());
+    check(&component);
+}
+
+#[test]
+fn a_patch_needs_its_base() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    let base = put(&component, &tree, b"k", Some(b"hello world"));
+    let patch = |base, from| Change::Patch { base, from, bytes: b"WORLD" };
+    let lsn = stamp(&component);
+    let mut seen = None;
+    let applied = tree.apply(lsn, b"k", patch(base, 6), false, &mut |old| {
+        seen = old.and_then(|old| old.value).map(<[u8]>::to_vec);
+    });
+    assert_eq!(applied.unwrap(), Applied::Done);
+    assert_eq!(seen.as_deref(), Some(&b"hello world"[..]));
+    let mut buffer = RecordBuffer::default();
+    assert!(tree.get(b"k", &mut buffer).unwrap());
+    assert_eq!((buffer.lsn(), buffer.value()), (lsn, Some(&b"hello WORLD"[..])));
+    let later = stamp(&component);
+    assert!(tree.apply(later, b"k", patch(base, 6), false, &mut |_| ()).is_err());
+    assert!(tree.apply(later, b"k", patch(lsn, 7), false, &mut |_| ()).is_err());
+    assert_eq!(
+        tree.apply(later, b"x", patch(base, 0), false, &mut |_| ()).unwrap(),
+        Applied::Older
+    );
+}
+
+#[test]
+fn a_token_notices_changes_of_its_leaf_only() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    for n in 0..200u64 {
+        put(&component, &tree, &n.to_be_bytes(), Some(&[1; 100]));
+    }
+    let mut buffer = RecordBuffer::default();
+    tree.get(&3u64.to_be_bytes(), &mut buffer).unwrap();
+    let token = buffer.token();
+    put(&component, &tree, &150u64.to_be_bytes(), Some(&[2; 100]));
+    assert!(tree.unchanged(token));
+    put(&component, &tree, &4u64.to_be_bytes(), Some(&[2; 100]));
+    assert!(!tree.unchanged(token));
+}
+
+#[test]
+fn a_bulk_built_tree_is_the_same_tree() {
+    for (count, options) in [(0u64, tiny()), (1, tiny()), (40, tiny()), (20_000, tiny())] {
+        let device = Arc::new(FaultyDevice::new(5));
+        let env = environment(&device);
+        DataComponent::create(&env, &options).unwrap();
+        let open = |env| DataComponent::open(env, options.clone()).unwrap();
+        let component = open(env).finish(&|_| true).unwrap();
+        let mut model = Model::new();
+        let mut builder = component.bulk_builder().unwrap();
+        for n in 0..count {
+            // Runs with a long common prefix, interrupted: pages lose their prefix at the last moment.
+            let mut key = vec![b'p'; (n / 64 % 3 * 120) as usize];
+            key.splice(0..0, (n / 64).to_be_bytes());
+            key.extend_from_slice(&n.to_be_bytes());
+            let value = vec![n as u8; (n * 37 % 90) as usize];
+            builder.push(&key, &value).unwrap();
+            model.insert(key, (Lsn::ZERO, Some(value)));
+        }
+        let tree = builder.finish().unwrap();
+        same(&tree, &model);
+        check(&component);
+        let key = [&7u64.to_be_bytes()[..], b"new"].concat();
+        let lsn = put(&component, &tree, &key, Some(b"value"));
+        model.insert(key, (lsn, Some(b"value".to_vec())));
+        component.log().wait_durable(lsn).unwrap();
+        component.close().unwrap();
+        let id = tree.id();
+        drop((tree, component));
+        let component = open(environment(&Arc::new(device.crash(1)))).finish(&|_| true).unwrap();
+        same(&component.tree(id).unwrap(), &model);
+        check(&component);
+    }
+}
+
+#[test]
+fn the_space_of_freed_trees_and_of_emptied_ones_is_used_again() {
+    let component = fresh(&tiny());
+    let fill = |from: u64| {
+        let tree = component.create_tree().unwrap();
+        for n in from..from + 3_000 {
+            put(&component, &tree, &n.to_be_bytes(), Some(&[3; 100]));
+        }
+        tree
+    };
+    let durable = || component.log().wait_durable(stamp(&component)).unwrap();
+    let first = fill(0);
+    component.free_tree(first.id()).unwrap();
+    durable();
+    let pages = component.forest().volume().space.pages();
+    for round in 0..4 {
+        let tree = fill(round);
+        for n in round..round + 3_000 {
+            let lsn = put(&component, &tree, &n.to_be_bytes(), None);
+            tree.remove_tombstone(&n.to_be_bytes(), lsn).unwrap();
+        }
+        check(&component);
+        durable();
+        for n in round..round + 3_000 {
+            put(&component, &tree, &n.to_be_bytes(), Some(&[3; 100]));
+        }
+        check(&component);
+        component.free_tree(tree.id()).unwrap();
+        durable();
+    }
+    assert!(component.forest().volume().space.pages() <= pages + 128);
+    drop(component.bulk_builder().unwrap());
+    assert!(component.forest().volume().space.allocated().is_empty());
+}

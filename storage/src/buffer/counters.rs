@@ -1,0 +1,74 @@
+//! What the pool counts, for the metrics page and for tests that must see each mechanism at work.
+
+use crate::sync::atomic::AtomicU64;
+use crate::sync::atomic::Ordering::Relaxed;
+
+/// One number that only grows, on a cache line of its own: hot paths of different kinds do not meet.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// One more.
+    pub fn add_one(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    /// How many there have been.
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// A number that every read adds to: in shards by thread, each written without a locked instruction. Two threads that
+/// share a shard may lose a count to each other; it is a metric.
+#[derive(Debug, Default)]
+pub struct ShardedCounter([Counter; 16]);
+
+thread_local! {
+    static SHARD: usize = {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        NEXT.fetch_add(1, Relaxed) as usize % 16
+    };
+}
+
+impl ShardedCounter {
+    /// `n` more.
+    #[inline]
+    pub fn add(&self, n: u64) {
+        let shard = &self.0[SHARD.with(|shard| *shard)].0;
+        shard.store(shard.load(Relaxed).wrapping_add(n), Relaxed);
+    }
+
+    /// How many there have been, or nearly.
+    pub fn get(&self) -> u64 {
+        self.0.iter().map(Counter::get).sum()
+    }
+}
+
+/// The pool's counters.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// A hint named the right frame.
+    pub hint_hits: ShardedCounter,
+    /// A hint was wrong or there was none, and the page table knew the frame.
+    pub hint_misses: Counter,
+    /// A hint was corrected in its parent.
+    pub hint_repairs: Counter,
+    /// Neither hint nor page table knew the page.
+    pub misses: Counter,
+    /// Entries that made room in the page table by going to another bucket.
+    pub displacements: Counter,
+    /// Entries that found no room and went to the stash.
+    pub stashed: Counter,
+    /// Pages that left their frame for another.
+    pub evictions: Counter,
+    /// Waits for a page that was on its way in or out.
+    pub transit_waits: Counter,
+    /// Waits for a frame to be written and freed.
+    pub frame_waits: Counter,
+    /// Pages read.
+    pub reads: Counter,
+    /// Pages written.
+    pub writes: Counter,
+}

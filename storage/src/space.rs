@@ -1,0 +1,541 @@
+//! Free space: extents of eight pages, each owned by one tree, and who may have which page.
+//!
+//! The data file is cut into groups; the first page of each group is its *map*: for every extent of the group the owning
+//! tree and one bit per page in use. Maps are kept in memory, changed by structure records alone, and written by
+//! checkpoints. Redo replays allocations and frees in log order from the redo point on, whatever the map on disk already
+//! holds: each is an assignment, the last one wins, and that one is replayed too.
+//!
+//! A freed page, or the extents of a freed tree, can be allocated once the freeing record is durable (so that a page
+//! never has two owners in any state a crash may leave) and no write of it is in flight (so that no old contents come
+//! after the new). Until then it waits in a queue, in LSN order.
+//!
+//! Workers allocate from caches of their own, by slot; a cache takes what the tree has spare, then a whole extent.
+
+use crate::buffer::BufferPool;
+use crate::buffer::DataFile;
+use crate::page::{HEADER_BYTES, Kind, PageBuf, racy};
+use crate::sync::{Mutex, lock};
+use crate::{Error, Lsn, PageId, Result, TreeId};
+use std::collections::{HashMap, VecDeque};
+
+/// Pages of an extent.
+pub const EXTENT_PAGES: u32 = 8;
+/// Bytes of a map before its entries: the header, the next tree's number, and a reserve.
+const MAP_HEADER_BYTES: usize = HEADER_BYTES + 16;
+/// Bytes of an extent in a map: owner u64, pages in use u8, flags u8, reserved.
+const ENTRY_BYTES: usize = 16;
+/// The owner of an extent that holds a map.
+const MAP_OWNER: TreeId = TreeId(u64::MAX);
+/// The owner of a free extent.
+const NOBODY: TreeId = TreeId(0);
+/// The flag of the extent whose first page is its tree's root.
+const HAS_ROOT: u8 = 1;
+/// The fewest extents by which the file grows.
+const GROW_EXTENTS: u32 = 16;
+/// The most caches of one tree.
+const CACHES_MAX: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    owner: TreeId,
+    used: u8,
+    flags: u8,
+}
+
+const FREE: Extent = Extent { owner: NOBODY, used: 0, flags: 0 };
+
+/// One group's map.
+#[derive(Debug)]
+struct Map {
+    extents: Vec<Extent>,
+    lsn: Lsn,
+    /// Where redo of this map has to begin; none if the disk has it all.
+    recovery: Option<Lsn>,
+    /// The same, of the copy that is being written.
+    writing: Option<Lsn>,
+}
+
+#[derive(Debug)]
+struct State {
+    maps: Vec<Map>,
+    file_extents: u32,
+    next_tree: u64,
+    free: Vec<u32>,
+    freed: VecDeque<(Lsn, u32)>,
+}
+
+/// The data file's space.
+#[derive(Debug)]
+pub struct Space {
+    file: DataFile,
+    limit_bytes: Option<u64>,
+    caches: usize,
+    state: Mutex<State>,
+    /// Held while the file grows; the state is not, because holders of latches wait for it.
+    growth: Mutex<()>,
+}
+
+/// What one tree owns and does not use.
+#[derive(Debug)]
+pub struct TreeSpace {
+    tree: TreeId,
+    /// By worker slot.
+    caches: Box<[Mutex<Vec<PageId>>]>,
+    spare: Mutex<Vec<PageId>>,
+    freed: Mutex<VecDeque<(Lsn, PageId)>>,
+    /// Extents that were granted and that no record names yet, among others: all of them go when the tree goes.
+    granted: Mutex<Vec<u32>>,
+}
+
+impl Map {
+    fn new(per_group: u32) -> Map {
+        let mut extents = vec![FREE; per_group as usize];
+        extents[0] = Extent { owner: MAP_OWNER, used: 1, flags: 0 };
+        Map { extents, lsn: Lsn::ZERO, recovery: None, writing: None }
+    }
+
+    fn mark(&mut self, lsn: Lsn) {
+        self.recovery = Some(self.recovery.map_or(lsn, |recovery| recovery.min(lsn)));
+    }
+}
+
+/// How many extents a group has.
+fn per_group(page_bytes: usize) -> u32 {
+    ((page_bytes - MAP_HEADER_BYTES) / ENTRY_BYTES) as u32
+}
+
+fn extent_of(page: PageId) -> u32 {
+    page.0 / EXTENT_PAGES
+}
+
+fn map_page(group: u32, page_bytes: usize) -> PageId {
+    PageId(group * per_group(page_bytes) * EXTENT_PAGES)
+}
+
+fn pages_of(extent: u32) -> impl Iterator<Item = PageId> {
+    (0..EXTENT_PAGES).map(move |at| PageId(extent * EXTENT_PAGES + at))
+}
+
+impl State {
+    fn extent_mut(&mut self, extent: u32, per_group: u32) -> (&mut Map, usize) {
+        let map = &mut self.maps[(extent / per_group) as usize];
+        (map, (extent % per_group) as usize)
+    }
+
+    /// Moves what may be granted again to the free extents.
+    fn settle(&mut self, pool: &BufferPool) {
+        let durable = pool.log().durable();
+        for _ in 0..self.freed.len() {
+            let Some((lsn, extent)) = self.freed.pop_front() else { break };
+            if lsn < durable && !pages_of(extent).any(|page| pool.in_transit(page)) {
+                self.free.push(extent);
+            } else {
+                self.freed.push_back((lsn, extent));
+            }
+        }
+    }
+
+    fn extents(&self) -> impl Iterator<Item = (u32, Extent)> {
+        let all = self.maps.iter().flat_map(|map| map.extents.iter().copied());
+        (0..self.file_extents).zip(all)
+    }
+}
+
+impl Space {
+    /// Makes an empty data file: one map, nothing else.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn create(file: &DataFile) -> Result<()> {
+        file.grow(u64::from(GROW_EXTENTS * EXTENT_PAGES))?;
+        let map = Map::new(per_group(file.page_bytes()));
+        file.write(&mut [map_to_page(&map, 0, 1, file.page_bytes())])?;
+        file.sync()
+    }
+
+    /// Reads the maps. Nothing can be allocated before [`Space::end_redo`].
+    ///
+    /// # Errors
+    /// I/O; [`Error::Corrupt`].
+    pub fn open(file: DataFile, limit_bytes: Option<u64>, slots: usize) -> Result<Space> {
+        let mut state = State {
+            maps: Vec::new(),
+            file_extents: 0,
+            next_tree: 1,
+            free: Vec::new(),
+            freed: VecDeque::new(),
+        };
+        let extents = u32::try_from(file.pages()? / u64::from(EXTENT_PAGES)).map_err(|_| {
+            Error::Corrupt(PageId(0), "the data file is longer than page ids reach")
+        })?;
+        let bytes = file.page_bytes();
+        let mut buf = PageBuf::new(bytes);
+        for group in 0..extents.div_ceil(per_group(bytes)).max(1) {
+            let page = map_page(group, bytes);
+            file.read_unchecked(page, &mut buf)?;
+            let untouched = buf.bytes_mut().iter().all(|byte| *byte == 0);
+            if untouched && group > 0 {
+                // The file had grown, and no checkpoint has come by since: all of this map is in the log.
+                state.maps.push(Map::new(per_group(bytes)));
+                continue;
+            }
+            buf.check(page)?;
+            let (map, next_tree) = map_from_page(&buf, page)?;
+            state.maps.push(map);
+            state.next_tree = state.next_tree.max(next_tree);
+        }
+        state.file_extents = extents;
+        let caches = slots.clamp(1, CACHES_MAX);
+        Ok(Space { file, limit_bytes, caches, state: Mutex::new(state), growth: Mutex::new(()) })
+    }
+
+    fn per_group(&self) -> u32 {
+        per_group(self.file.page_bytes())
+    }
+
+    /// Redo, and the effect of a structure record: `page` is `tree`'s, its root if `root` says so.
+    ///
+    /// # Errors
+    /// I/O, if the file has to grow to its length of before the crash.
+    pub fn set_allocated(&self, tree: TreeId, page: PageId, root: bool, lsn: Lsn) -> Result<()> {
+        let extent = extent_of(page);
+        self.grow_to(extent + 1)?;
+        let mut state = lock(&self.state);
+        state.next_tree = state.next_tree.max(tree.0 + 1);
+        // The next tree's number is kept in the first map.
+        if root {
+            let first = &mut state.maps[0];
+            first.mark(lsn);
+            first.lsn = first.lsn.max(lsn);
+        }
+        let (map, at) = state.extent_mut(extent, self.per_group());
+        let entry = &mut map.extents[at];
+        if entry.owner != tree {
+            *entry = Extent { owner: tree, used: 0, flags: 0 };
+        }
+        entry.used |= 1 << (page.0 % EXTENT_PAGES);
+        if root {
+            entry.flags |= HAS_ROOT;
+        }
+        map.lsn = map.lsn.max(lsn);
+        map.mark(lsn);
+        Ok(())
+    }
+
+    /// Redo, and the effect of a structure record: `page` is free within its tree's extent.
+    ///
+    /// # Errors
+    /// I/O, as above.
+    pub fn set_free(&self, tree: TreeId, page: PageId, lsn: Lsn) -> Result<()> {
+        self.grow_to(extent_of(page) + 1)?;
+        let mut state = lock(&self.state);
+        let (map, at) = state.extent_mut(extent_of(page), self.per_group());
+        let entry = &mut map.extents[at];
+        // In a replay over a newer map the extent may be another tree's already; its pages are set again later.
+        if entry.owner == tree {
+            entry.used &= !(1 << (page.0 % EXTENT_PAGES));
+        }
+        map.lsn = map.lsn.max(lsn);
+        map.mark(lsn);
+        Ok(())
+    }
+
+    /// Redo, and the effect of a structure record: every extent of `tree` is nobody's. Returns them.
+    pub fn set_tree_free(&self, tree: TreeId, lsn: Lsn) -> Vec<u32> {
+        let mut state = lock(&self.state);
+        let mut gone = Vec::new();
+        let per_group = self.per_group();
+        for (group, map) in state.maps.iter_mut().enumerate() {
+            for (at, entry) in map.extents.iter_mut().enumerate() {
+                if entry.owner == tree {
+                    *entry = FREE;
+                    gone.push(group as u32 * per_group + at as u32);
+                    map.lsn = map.lsn.max(lsn);
+                    map.recovery = Some(map.recovery.map_or(lsn, |recovery| recovery.min(lsn)));
+                }
+            }
+        }
+        gone
+    }
+
+    /// Before a structure record is claimed: redo of these pages' maps begins at `tail` or earlier.
+    pub fn mark(&self, pages: impl IntoIterator<Item = PageId>, tail: Lsn) {
+        let mut state = lock(&self.state);
+        for page in pages {
+            state.extent_mut(extent_of(page), self.per_group()).0.mark(tail);
+        }
+    }
+
+    /// Before a record that frees `tree` is claimed: as [`Space::mark`], for all it owns.
+    pub fn mark_tree(&self, tree: TreeId, tail: Lsn) {
+        let mut state = lock(&self.state);
+        for map in &mut state.maps {
+            if map.extents.iter().any(|extent| extent.owner == tree) {
+                map.mark(tail);
+            }
+        }
+    }
+
+    /// After structure redo: every tree with its root and what it has spare; free extents can be granted.
+    #[must_use]
+    pub fn end_redo(&self) -> Vec<(PageId, TreeSpace)> {
+        let mut state = lock(&self.state);
+        let mut trees: HashMap<TreeId, (Option<PageId>, TreeSpace)> = HashMap::new();
+        let mut free = Vec::new();
+        for (number, extent) in state.extents() {
+            match extent.owner {
+                NOBODY => free.push(number),
+                MAP_OWNER => {}
+                owner => {
+                    let tree = trees.entry(owner).or_insert_with(|| (None, self.tree_space(owner)));
+                    if extent.flags & HAS_ROOT != 0 {
+                        tree.0 = Some(PageId(number * EXTENT_PAGES));
+                    }
+                    lock(&tree.1.granted).push(number);
+                    let unused = |page: &PageId| extent.used & 1 << (page.0 % EXTENT_PAGES) == 0;
+                    lock(&tree.1.spare).extend(pages_of(number).filter(unused));
+                }
+            }
+        }
+        // Granted from the end of the list: the lowest first keeps the file short.
+        free.reverse();
+        state.free = free;
+        trees.into_values().filter_map(|(root, space)| Some((root?, space))).collect()
+    }
+
+    fn tree_space(&self, tree: TreeId) -> TreeSpace {
+        TreeSpace {
+            tree,
+            caches: (0..self.caches).map(|_| Mutex::default()).collect(),
+            spare: Mutex::default(),
+            freed: Mutex::default(),
+            granted: Mutex::default(),
+        }
+    }
+
+    /// A number no tree has had, with an extent whose first page will be the root.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; I/O.
+    pub fn begin_tree(&self, pool: &BufferPool) -> Result<(PageId, TreeSpace)> {
+        let extent = self.grant(pool)?;
+        let tree = {
+            let mut state = lock(&self.state);
+            state.next_tree += 1;
+            TreeId(state.next_tree - 1)
+        };
+        let space = self.tree_space(tree);
+        let mut pages: Vec<PageId> = pages_of(extent).collect();
+        pages.reverse();
+        let root = pages.pop().expect("an extent has pages");
+        lock(&space.spare).extend(pages);
+        lock(&space.granted).push(extent);
+        Ok((root, space))
+    }
+
+    /// Takes a page for `tree`, for the worker of `slot`. It is the caller's until a record allocates it or it is given
+    /// back with [`TreeSpace::give_back`].
+    ///
+    /// # Errors
+    /// [`Error::Full`]; I/O.
+    pub fn take(&self, tree: &TreeSpace, slot: usize, pool: &BufferPool) -> Result<PageId> {
+        let cache = &tree.caches[slot % tree.caches.len()];
+        if let Some(page) = lock(cache).pop() {
+            return Ok(page);
+        }
+        tree.settle(pool);
+        if let Some(page) = lock(&tree.spare).pop() {
+            return Ok(page);
+        }
+        let extent = self.grant(pool)?;
+        lock(&tree.granted).push(extent);
+        let mut pages: Vec<PageId> = pages_of(extent).collect();
+        pages.reverse();
+        let page = pages.pop().expect("an extent has pages");
+        lock(cache).extend(pages);
+        Ok(page)
+    }
+
+    /// The extents of a tree that is gone, free once the record at `lsn` is durable.
+    pub fn free_extents(&self, tree: &TreeSpace, lsn: Lsn) {
+        let granted = std::mem::take(&mut *lock(&tree.granted));
+        lock(&self.state).freed.extend(granted.into_iter().map(|extent| (lsn, extent)));
+    }
+
+    /// Takes a free extent; the file grows if there is none.
+    fn grant(&self, pool: &BufferPool) -> Result<u32> {
+        loop {
+            let known = {
+                let mut state = lock(&self.state);
+                if state.free.is_empty() {
+                    state.settle(pool);
+                }
+                if let Some(extent) = state.free.pop() {
+                    return Ok(extent);
+                }
+                state.file_extents
+            };
+            match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
+                // Little is left, and one extent may still fit.
+                Err(Error::Full(_)) => self.grow_to(known + 2)?,
+                grown => grown?,
+            }
+        }
+    }
+
+    /// Makes the file at least `extents` long. No latch is held, but in redo by one thread.
+    fn grow_to(&self, extents: u32) -> Result<()> {
+        if extents <= lock(&self.state).file_extents {
+            return Ok(());
+        }
+        let _one_at_a_time = lock(&self.growth);
+        let before = lock(&self.state).file_extents;
+        if extents <= before {
+            return Ok(());
+        }
+        let pages = u64::from(extents) * u64::from(EXTENT_PAGES);
+        let bytes = pages * self.file.page_bytes() as u64;
+        if self.limit_bytes.is_some_and(|limit| bytes > limit) || pages > u64::from(u32::MAX) {
+            return Err(Error::Full("the data file has reached its limit"));
+        }
+        self.file.grow(pages)?;
+        let per_group = self.per_group();
+        let mut state = lock(&self.state);
+        while state.maps.len() < extents.div_ceil(per_group) as usize {
+            state.maps.push(Map::new(per_group));
+        }
+        let new = (before..extents).rev().filter(|extent| extent % per_group != 0);
+        state.free.extend(new);
+        state.file_extents = extents;
+        Ok(())
+    }
+
+    /// The lowest LSN from which redo of any map has to begin.
+    #[must_use]
+    pub fn min_recovery_lsn(&self) -> Option<Lsn> {
+        let state = lock(&self.state);
+        state.maps.iter().flat_map(|map| [map.recovery, map.writing]).flatten().min()
+    }
+
+    /// Writes the maps whose redo would begin before `lsn`.
+    ///
+    /// # Errors
+    /// I/O; [`Error::Halted`].
+    pub fn clean_older_than(&self, pool: &BufferPool, lsn: Lsn) -> Result<()> {
+        let mut state = lock(&self.state);
+        let next_tree = state.next_tree;
+        let mut groups = Vec::new();
+        let mut copies = Vec::new();
+        for (group, map) in state.maps.iter_mut().enumerate() {
+            if map.writing.is_none() && map.recovery.is_some_and(|recovery| recovery < lsn) {
+                map.writing = map.recovery.take();
+                groups.push(group);
+                copies.push(map_to_page(map, group as u32, next_tree, self.file.page_bytes()));
+            }
+        }
+        drop(state);
+        let written = pool.write(&mut copies);
+        let mut state = lock(&self.state);
+        for group in groups {
+            let map = &mut state.maps[group];
+            let recovery = map.writing.take();
+            if let (Err(_), Some(recovery)) = (&written, recovery) {
+                map.mark(recovery);
+            }
+        }
+        written
+    }
+
+    /// Who owns which pages: for the offline check.
+    #[must_use]
+    pub fn allocated(&self) -> HashMap<PageId, TreeId> {
+        let state = lock(&self.state);
+        let mut all = HashMap::new();
+        for (number, extent) in state.extents() {
+            if extent.owner != NOBODY && extent.owner != MAP_OWNER {
+                let used = |page: &PageId| extent.used & 1 << (page.0 % EXTENT_PAGES) != 0;
+                all.extend(pages_of(number).filter(used).map(|page| (page, extent.owner)));
+            }
+        }
+        all
+    }
+
+    /// The file's length, in pages.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        lock(&self.state).file_extents * EXTENT_PAGES
+    }
+
+    /// Whether `page` holds a map.
+    #[must_use]
+    pub fn is_map(&self, page: PageId) -> bool {
+        page.0.is_multiple_of(self.per_group() * EXTENT_PAGES)
+    }
+}
+
+impl TreeSpace {
+    /// Which tree it belongs to.
+    #[must_use]
+    pub fn tree(&self) -> TreeId {
+        self.tree
+    }
+
+    /// A page that was taken and not used.
+    pub fn give_back(&self, page: PageId) {
+        lock(&self.spare).push(page);
+    }
+
+    /// A page that the record at `lsn` has freed.
+    pub fn freed(&self, page: PageId, lsn: Lsn) {
+        lock(&self.freed).push_back((lsn, page));
+    }
+
+    /// Moves what may be allocated again to the spare pages.
+    fn settle(&self, pool: &BufferPool) {
+        let durable = pool.log().durable();
+        let mut freed = lock(&self.freed);
+        for _ in 0..freed.len() {
+            let Some((lsn, page)) = freed.pop_front() else { break };
+            if lsn < durable && !pool.in_transit(page) {
+                lock(&self.spare).push(page);
+            } else {
+                freed.push_back((lsn, page));
+            }
+        }
+    }
+}
+
+fn map_to_page(map: &Map, group: u32, next_tree: u64, page_bytes: usize) -> PageBuf {
+    let mut buf = PageBuf::new(page_bytes);
+    let mut page = buf.page_mut();
+    page.format(Kind::Map, 0, map_page(group, page_bytes), NOBODY);
+    page.raise_lsn(map.lsn);
+    let words = page.page().words();
+    racy::set_word(words, HEADER_BYTES, if group == 0 { next_tree } else { 0 });
+    for (number, extent) in map.extents.iter().enumerate() {
+        let at = MAP_HEADER_BYTES + number * ENTRY_BYTES;
+        racy::set_word(words, at, extent.owner.0);
+        racy::set_word(words, at + 8, u64::from(extent.used) | u64::from(extent.flags) << 8);
+    }
+    buf
+}
+
+fn map_from_page(buf: &PageBuf, id: PageId) -> Result<(Map, u64)> {
+    let page = buf.page();
+    if page.kind() != Some(Kind::Map) {
+        return Err(Error::Corrupt(id, "it is no map of extents"));
+    }
+    let words = page.words();
+    let entry = |number: u32| {
+        let at = MAP_HEADER_BYTES + number as usize * ENTRY_BYTES;
+        let rest = racy::word(words, at + 8);
+        let owner = TreeId(racy::word(words, at));
+        Extent { owner, used: rest as u8, flags: (rest >> 8) as u8 }
+    };
+    let extents: Vec<Extent> = (0..per_group(page.bytes())).map(entry).collect();
+    if extents[0].owner != MAP_OWNER {
+        return Err(Error::Corrupt(id, "it does not own itself"));
+    }
+    let map = Map { extents, lsn: page.lsn(), recovery: None, writing: None };
+    Ok((map, racy::word(words, HEADER_BYTES)))
+}
