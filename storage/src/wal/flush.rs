@@ -5,10 +5,7 @@
 //! first unwritten record at the latest (PostgreSQL's `wal_writer_delay`). With nothing to do it sleeps without a
 //! timeout: an idle server has an idle flusher.
 //!
-//! **How it is woken.** [`Flush::alarm`] is an LSN; an inserter whose claim ends past it rings. Asleep it is zero, while
-//! a timer runs it is where the ring is half full, while the flusher works it is the greatest LSN: an insert pays one
-//! comparison. The flusher sets alarm and `parked` and then looks at tail and requests; the others move tail or
-//! requests and then look at alarm or `parked`; all of it is sequentially consistent, so one of the two sees the other.
+//! **How it is woken** is [`super::alarm`]'s business.
 //!
 //! **A hole** in the prefix is a record claimed and not yet published. Its owner does not wait for anything, so the
 //! flusher waits in steps from 20 us up to 1 ms: the one place that polls, and only while somebody is between the two.
@@ -16,6 +13,7 @@
 //! **Halt.** After a failed write or sync nothing is known of the log's end. Every wait answers [`Error::Halted`], and
 //! nothing is written any more; only recovery starts the instance again (fsync's lesson of 2018).
 
+use super::alarm::Alarm;
 use super::frame;
 use super::log::Shared;
 use crate::device::File;
@@ -40,14 +38,12 @@ pub(super) struct Flush {
     durable: CachePadded<AtomicU64>,
     /// A claim may be filled if it ends here or before.
     room: CachePadded<AtomicU64>,
-    /// A claim that ends past this rings the flusher.
-    alarm: CachePadded<AtomicU64>,
+    alarm: Alarm,
     /// Records that end here or before are in the files.
     written: AtomicU64,
     /// How far somebody wants durability, and how far somebody wants to read the files.
     requested: AtomicU64,
     write_requested: AtomicU64,
-    parked: AtomicBool,
     stop: AtomicBool,
     cell: Arc<WaitCell>,
     waiters: Mutex<Vec<(u64, Waker)>>,
@@ -82,11 +78,10 @@ impl Flush {
         Flush {
             durable: at(),
             room: CachePadded::new(AtomicU64::new(start + ring_bytes)),
-            alarm: CachePadded::new(AtomicU64::new(u64::MAX)),
+            alarm: Alarm::new(),
             written: AtomicU64::new(start),
             requested: AtomicU64::new(0),
             write_requested: AtomicU64::new(0),
-            parked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             cell: Arc::new(WaitCell::new()),
             waiters: Mutex::default(),
@@ -115,15 +110,13 @@ impl Flush {
     /// To be called after the tail has moved to `end`: wakes a flusher that wants to know.
     #[inline]
     pub(super) fn ring(&self, env: &Environment, end: u64) {
-        if end > self.alarm.load(Ordering::SeqCst) {
-            self.alarm.store(u64::MAX, Ordering::SeqCst);
-            self.rouse(env);
+        if self.alarm.ring(end) {
+            env.wake(&self.cell);
         }
     }
 
-    #[cold]
     fn rouse(&self, env: &Environment) {
-        if self.parked.swap(false, Ordering::SeqCst) {
+        if self.alarm.rouse() {
             env.wake(&self.cell);
         }
     }
@@ -215,7 +208,6 @@ impl Flush {
     /// Lets the flusher write and sync what there is, and end.
     pub(super) fn stop(&self, env: &Environment) {
         self.stop.store(true, Ordering::SeqCst);
-        self.parked.store(false, Ordering::SeqCst);
         env.wake(&self.cell);
     }
 
@@ -408,8 +400,7 @@ impl Flusher<'_> {
             Some(_) => self.written + self.log.ring.bytes() / 2,
             None => 0,
         };
-        self.flush.parked.store(true, Ordering::SeqCst);
-        self.flush.alarm.store(alarm, Ordering::SeqCst);
+        self.flush.alarm.set(alarm);
         let missed = self.flush.requested.load(Ordering::SeqCst) > self.durable
             || self.flush.stop.load(Ordering::SeqCst)
             || self.wants_write()
@@ -419,7 +410,6 @@ impl Flusher<'_> {
             let deadline = self.dirty_since.map(|since| since.plus(DELAY));
             self.log.env.wait(WaitEvent::Background, &self.flush.cell, deadline, None);
         }
-        self.flush.alarm.store(u64::MAX, Ordering::SeqCst);
-        self.flush.parked.store(false, Ordering::SeqCst);
+        self.flush.alarm.unset();
     }
 }

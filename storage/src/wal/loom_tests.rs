@@ -3,6 +3,7 @@
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p storage --release --lib wal::loom_tests`.
 
 use super::LogInsert;
+use super::alarm::Alarm;
 use super::consolidation::ConsolidationArray;
 use super::frame;
 use super::insert::Inserter;
@@ -149,4 +150,37 @@ fn consolidated_inserts_reach_the_flusher() {
 #[test]
 fn atomic_add_inserts_reach_the_flusher() {
     inserts_reach_the_flusher(LogInsert::AtomicAdd);
+}
+
+/// A flusher that goes to sleep while somebody inserts and somebody asks: either it sees them in its last look, or it
+/// is woken. Sleeping through both would leave a commit unanswered.
+#[test]
+fn a_flusher_does_not_sleep_through_an_insert_or_a_request() {
+    check(|| {
+        let (alarm, inserter) =
+            (Arc::new(Alarm::new()), Arc::new(Inserter::new(LogInsert::AtomicAdd, 8, 2)));
+        let requested = Arc::new(AtomicU64::new(0));
+        let insert = {
+            let (alarm, inserter) = (Arc::clone(&alarm), Arc::clone(&inserter));
+            thread::spawn(move || {
+                let end = inserter.claim(0, 16).start + 16;
+                alarm.ring(end)
+            })
+        };
+        let ask = {
+            let (alarm, requested) = (Arc::clone(&alarm), Arc::clone(&requested));
+            thread::spawn(move || {
+                requested.fetch_max(9, Ordering::SeqCst);
+                alarm.rouse()
+            })
+        };
+        alarm.set(0);
+        let saw_insert = inserter.tail() > 8;
+        let saw_request = requested.load(Ordering::SeqCst) > 8;
+        let woken = [insert.join(), ask.join()].map(|woke| woke.expect("no panic"));
+        assert!(woken != [true, true], "one wakes it, not both");
+        // Whoever finds it awake was not the first: the other has woken it, and it will look again.
+        assert!(saw_insert || woken.contains(&true), "slept through the insert");
+        assert!(saw_request || woken.contains(&true), "slept through the request");
+    });
 }

@@ -10,10 +10,12 @@
 //! | [`insert`], [`consolidation`] | the algorithms that claim a place |
 //! | `space` | room set aside before a claim, so that nothing behind it can run out of disk |
 //! | `segment` | files: prepared ahead, recycled behind; restart epochs |
+//! | [`alarm`] | how a sleeping flusher is woken by an insert |
 //! | `flush` | the contiguous prefix, written and synced for all who wait (group commit) |
 //! | `scan` | reading it back |
 //! | `log` | [`Log`]: all of it together |
 
+pub(crate) mod alarm;
 pub(crate) mod consolidation;
 #[cfg(not(loom))]
 mod flush;
