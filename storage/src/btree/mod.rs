@@ -8,6 +8,8 @@
 //! of their own. `docs/format.md` has the bytes, `smo` the structure records.
 
 pub mod bulk;
+#[cfg(test)]
+mod crash_tests;
 pub mod cursor;
 mod descend;
 pub mod forest;
