@@ -1,10 +1,3 @@
 //! The `atoll` command.
 
-use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-fn main() -> ExitCode {
-    server::cli::main()
-}
+fn main() {}

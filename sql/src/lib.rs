@@ -10,6 +10,7 @@
 pub mod bind;
 pub mod catalog;
 pub mod copy;
+pub mod ddl;
 pub mod engine;
 pub mod error;
 pub mod exec;

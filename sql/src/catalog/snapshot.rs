@@ -504,6 +504,18 @@ impl CatalogSnapshot {
         self.shared.has_privileges_of(role, owner)
     }
 
+    /// The keys of all objects of the database.
+    #[must_use]
+    pub fn keys(&self) -> Vec<ObjectKey> {
+        let objects = &self.objects;
+        let key = |class, oid, sub| ObjectKey { class, database: self.database, oid, sub };
+        let schemas = objects.schemas.keys().map(|oid| key(Class::Schema, *oid, 0));
+        let relations = objects.relations.keys().map(|oid| key(Class::Relation, *oid, 0));
+        let statistics = objects.statistics.keys().map(|oid| key(Class::Statistics, *oid, 0));
+        let comments = objects.comments.keys().map(|(oid, sub)| key(Class::Comment, *oid, *sub));
+        schemas.chain(relations).chain(statistics).chain(comments).collect()
+    }
+
     /// The sequences that columns of `table` own.
     pub fn owned_sequences(&self, table: Oid) -> impl Iterator<Item = (&Arc<Relation>, usize)> {
         self.objects.relations.values().filter_map(move |relation| match &relation.kind {

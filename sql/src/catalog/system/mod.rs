@@ -5,6 +5,8 @@
 //! ([`RelationKind::View`]). They have no records, no locks worth waiting for, and the OIDs they have in PostgreSQL, which
 //! `regclass` and drivers rely on.
 
+pub mod format;
+
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::relation::{Column, Relation, RelationKind};

@@ -1,0 +1,321 @@
+//! ALTER TABLE's actions on columns: ADD, DROP, ALTER TYPE, SET and DROP of DEFAULT and NOT NULL.
+//!
+//! ADD COLUMN with a default that is the same for all rows and DROP COLUMN touch no row: old rows read the column's
+//! missing value, and keep the bytes of a dropped one. What changes stored values rewrites the table.
+
+use super::Ddl;
+use super::build::{Rewrite, contains_null, each_row};
+use super::create_table::{Parts, column_type};
+use super::dependency::Dependents;
+use super::resolve::column;
+use crate::catalog::relation::{ConstraintKind, Relation};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident, TypeName};
+use crate::sqlstate::SqlState;
+use std::sync::Arc;
+
+impl Ddl<'_> {
+    pub(super) fn alter_add_column(
+        &mut self,
+        relation: &Arc<Relation>,
+        element: &ColumnElement,
+        if_not_exists: bool,
+    ) -> Result<()> {
+        if !self.may_add_column(relation, &element.name, if_not_exists)? {
+            return Ok(());
+        }
+        let mut next = Relation::clone(relation);
+        let mut parts = Parts::default();
+        self.add_column(&mut next, element, &mut parts)?;
+        let at = next.columns.len() - 1;
+        if !parts.generated.is_empty() {
+            return Err(SqlError::unsupported("ALTER TABLE ADD COLUMN of generated columns is"));
+        }
+        for sequence in &parts.sequences {
+            if has_rows(self, relation)? {
+                return Err(SqlError::unsupported(
+                    "ALTER TABLE ADD COLUMN with a sequence on a table with rows is",
+                ));
+            }
+            self.make_owned_sequence(&mut next, sequence)?;
+        }
+        self.default_of_old_rows(relation, &mut next, at, element)?;
+        if next.columns[at].not_null
+            && next.columns[at].missing.is_none()
+            && has_rows(self, relation)?
+        {
+            return Err(contains_null(&next, at));
+        }
+        self.catalog.put_relation(self.transaction, next.clone())?;
+        for key in &parts.keys {
+            next = self.add_key(&next, key)?;
+        }
+        for (name, expr, _) in &parts.checks {
+            let check = self.new_check(&next, name.as_ref(), expr, true)?;
+            self.check_rows(&next, &check)?;
+            next.constraints.push(check);
+        }
+        for (name, columns, references, _) in &parts.foreign {
+            let key = self.new_foreign_key(&next, name.as_ref(), columns, references, true)?;
+            self.check_references(&next, &key)?;
+            next.constraints.push(key);
+        }
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// What rows that are there have in a new column.
+    fn default_of_old_rows(
+        &mut self,
+        relation: &Relation,
+        next: &mut Relation,
+        at: usize,
+        element: &ColumnElement,
+    ) -> Result<()> {
+        let default = element.constraints.iter().find_map(|constraint| match &constraint.kind {
+            ColumnConstraintKind::Default(expr, _) => Some(expr),
+            _ => None,
+        });
+        let Some(expr) = default else { return Ok(()) };
+        let snapshot = self.snapshot();
+        let ty = next.columns[at].ty;
+        let bound = self.semantics.default(&snapshot, &element.name, ty, expr)?;
+        match bound.constant {
+            Some(constant) => next.columns[at].missing = constant,
+            None if has_rows(self, relation)? => {
+                return Err(SqlError::unsupported(
+                    "ALTER TABLE ADD COLUMN with a volatile default on a table with rows is",
+                ));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_column(
+        &mut self,
+        relation: &Arc<Relation>,
+        name: &Ident,
+        if_exists: bool,
+        cascade: bool,
+    ) -> Result<()> {
+        let Some(at) = relation.column(name) else {
+            let message =
+                format!("column \"{name}\" of relation \"{}\" does not exist", relation.name);
+            if if_exists {
+                self.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+                return Ok(());
+            }
+            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+        };
+        let shown = self.display(relation);
+        let what = format!("column {name} of table {shown}");
+        let gone: Vec<crate::types::Oid> = relation
+            .indexes
+            .iter()
+            .filter(|index| index.columns.iter().any(|key| key.column == at))
+            .map(|index| index.oid)
+            .collect();
+        let mut dependents = Dependents::default();
+        let through = |index| gone.contains(&index);
+        let own = [relation.oid];
+        self.collect_references(relation, &own, &through, &what, &mut dependents);
+        self.drop_dependents(&dependents, cascade, &what)?;
+        let Some(current) = self.relation(relation.oid) else { return Ok(()) };
+        let mut next = Relation::clone(&current);
+        self.constraints_without(&mut next, &current, at)?;
+        let column = &mut next.columns[at];
+        let place = at + 1;
+        column.name = format!("........pg.dropped.{place}........").into();
+        column.dropped = true;
+        column.not_null = false;
+        column.default = None;
+        column.identity = None;
+        column.generated = false;
+        let unclustered = {
+            let had = current.indexes.iter().any(|index| index.primary);
+            let position = |index: &crate::catalog::Index| gone.contains(&index.oid);
+            let removed: Vec<_> = next.indexes.extract_if(.., |index| position(index)).collect();
+            for index in removed.iter().filter(|index| !index.primary) {
+                self.catalog.drop_tree(index.tree);
+            }
+            had && !next.indexes.iter().any(|index| index.primary)
+        };
+        if unclustered {
+            // The rows' key is read from the column as it was.
+            let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new() };
+            self.rewrite(&current, &mut next, &mut rewrite)?;
+        }
+        self.catalog.put_relation(self.transaction, next)?;
+        self.drop_owned_sequence(relation, at)
+    }
+
+    /// Takes away the constraints that name a column that goes.
+    fn constraints_without(
+        &mut self,
+        next: &mut Relation,
+        current: &Relation,
+        at: usize,
+    ) -> Result<()> {
+        let mut kept = Vec::new();
+        for constraint in std::mem::take(&mut next.constraints) {
+            let names_it = match &constraint.kind {
+                ConstraintKind::ForeignKey(key) => {
+                    key.columns.contains(&at)
+                        || (key.references == current.oid && key.referenced.contains(&at))
+                }
+                ConstraintKind::Check(text) => {
+                    let snapshot = self.snapshot();
+                    self.semantics.columns_of(&snapshot, current, text)?.contains(&at)
+                }
+            };
+            if !names_it {
+                kept.push(constraint);
+            }
+        }
+        next.constraints = kept;
+        Ok(())
+    }
+
+    pub(super) fn alter_type(
+        &mut self,
+        relation: &Arc<Relation>,
+        name: &Ident,
+        ty: &TypeName,
+        using: Option<&Expr>,
+    ) -> Result<()> {
+        let at = column(relation, name)?;
+        let snapshot = self.snapshot();
+        let ty = self.semantics.type_of(&snapshot, ty)?;
+        column_type(name, ty)?;
+        let old = &relation.columns[at];
+        if old.generated || !relation.constraints.is_empty() && references_column(relation, at) {
+            return Err(SqlError::unsupported(
+                "ALTER COLUMN TYPE of a column that constraints or expressions name is",
+            ));
+        }
+        if relation.referenced_by.iter().any(|&(table, _)| table != relation.oid) {
+            let keyed = relation
+                .indexes
+                .iter()
+                .any(|index| index.columns.iter().any(|key| key.column == at));
+            if keyed {
+                return Err(SqlError::unsupported("ALTER COLUMN TYPE of a referenced column is"));
+            }
+        }
+        if old.ty == ty && using.is_none() {
+            return Ok(());
+        }
+        let semantics = self.semantics;
+        let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
+        let Some(conversion) = conversion else {
+            let shown = crate::catalog::system::format::format_type(ty.oid.0, Some(ty.typmod));
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("column \"{name}\" cannot be cast automatically to type {shown}"),
+            )
+            .hint(format!("You might need to specify \"USING {name}::{shown}\".")));
+        };
+        let mut next = Relation::clone(relation);
+        let found = crate::catalog::builtin::type_by_oid(ty.oid.0);
+        next.columns[at].ty = ty;
+        next.columns[at].missing = None;
+        next.columns[at].collation = crate::types::Oid(found.map_or(0, |ty| ty.collation));
+        let not_null = (0..next.columns.len()).filter(|&at| next.columns[at].not_null).collect();
+        let mut rewrite = Rewrite { columns: vec![(at, conversion)], not_null };
+        // The rewrite writes all columns: no row is older than any of them then.
+        self.rewrite(relation, &mut next, &mut rewrite)?;
+        drop(rewrite);
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    pub(super) fn set_default(
+        &mut self,
+        relation: &Arc<Relation>,
+        name: &Ident,
+        expr: Option<&Expr>,
+    ) -> Result<()> {
+        let at = column(relation, name)?;
+        let old = &relation.columns[at];
+        let refuse = |what: &str| {
+            Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("column \"{name}\" of relation \"{}\" is {what}", relation.name),
+            ))
+        };
+        if old.identity.is_some() {
+            return refuse("an identity column");
+        }
+        if old.generated {
+            return refuse("a generated column");
+        }
+        let default = match expr {
+            Some(expr) => {
+                let snapshot = self.snapshot();
+                Some(self.semantics.default(&snapshot, name, old.ty, expr)?.text)
+            }
+            None => None,
+        };
+        let mut next = Relation::clone(relation);
+        next.columns[at].default = default;
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    pub(super) fn set_not_null(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
+        let at = column(relation, name)?;
+        if relation.columns[at].not_null {
+            return Ok(());
+        }
+        each_row(self.transaction, relation, &mut |_, _, _, row| {
+            if row.get(at).is_null() { Err(contains_null(relation, at)) } else { Ok(()) }
+        })?;
+        let mut next = Relation::clone(relation);
+        next.columns[at].not_null = true;
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    pub(super) fn drop_not_null(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
+        let at = column(relation, name)?;
+        let in_key = relation
+            .indexes
+            .iter()
+            .any(|index| index.primary && index.columns.iter().any(|key| key.column == at));
+        if in_key {
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!("column \"{name}\" is in a primary key"),
+            ));
+        }
+        if relation.columns[at].identity.is_some() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!(
+                    "column \"{name}\" of relation \"{}\" is an identity column",
+                    relation.name
+                ),
+            ));
+        }
+        let mut next = Relation::clone(relation);
+        next.columns[at].not_null = false;
+        self.catalog.put_relation(self.transaction, next)
+    }
+}
+
+/// Whether a constraint's text or a generated column may name the column.
+fn references_column(relation: &Relation, at: usize) -> bool {
+    relation.columns.iter().any(|column| column.generated)
+        || relation.constraints.iter().any(|constraint| match &constraint.kind {
+            ConstraintKind::Check(_) => true,
+            ConstraintKind::ForeignKey(key) => key.columns.contains(&at),
+        })
+}
+
+/// Whether a table has any row.
+fn has_rows(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<bool> {
+    let crate::catalog::RelationKind::Table { tree, .. } = relation.kind else { return Ok(false) };
+    let tree = ddl.transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
+    let everything =
+        txn::KeyRange { low: std::ops::Bound::Unbounded, high: std::ops::Bound::Unbounded };
+    let mut scan =
+        ddl.transaction.scan(&super::build::LATEST, &tree, everything, txn::Direction::Forward)?;
+    Ok(scan.advance(ddl.transaction)?.is_some())
+}

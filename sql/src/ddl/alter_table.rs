@@ -1,0 +1,322 @@
+//! ALTER TABLE: each action in order, over a relation that is locked and changed step by step.
+
+use super::create_table::{COLUMNS_MAX, Parts, new_column_name, table_constraint};
+use super::dependency::Dependents;
+use super::index::tablespace;
+use super::resolve::{column, kind_noun};
+use super::{Ddl, options};
+use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{AlterAction, AlterTable, Ident, ObjectKind, TableConstraint};
+use crate::sqlstate::SqlState;
+use std::sync::Arc;
+use txn::TableLock;
+
+/// ALTER TABLE.
+///
+/// # Errors
+/// 42P01, 42703, 42501, 2BP01 and so on.
+pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str> {
+    let tag = match alter.kind {
+        ObjectKind::Table => "ALTER TABLE",
+        ObjectKind::Index => "ALTER INDEX",
+        ObjectKind::View => "ALTER VIEW",
+        ObjectKind::Sequence => "ALTER SEQUENCE",
+        _ => return Err(SqlError::unsupported(format!("ALTER {} is", alter.kind.words()))),
+    };
+    if alter.kind == ObjectKind::Index {
+        return Err(SqlError::unsupported("this form of ALTER INDEX is"));
+    }
+    let found =
+        ddl.lock_table(&alter.name, alter.kind, lock_mode(&alter.actions), alter.if_exists)?;
+    let Some(relation) = found else { return Ok(tag) };
+    for action in &alter.actions {
+        // Each action sees what those before it left.
+        let Some(relation) = ddl.relation(relation.oid) else { break };
+        let needs_table = !matches!(action, AlterAction::Owner(_));
+        if needs_table && !matches!(relation.kind, RelationKind::Table { .. }) {
+            return Err(not_for(&relation, action));
+        }
+        ddl.alter(&relation, action)?;
+    }
+    Ok(tag)
+}
+
+/// The strongest lock that any of the actions needs (PostgreSQL's `AlterTableGetLockLevel`).
+fn lock_mode(actions: &[AlterAction]) -> TableLock {
+    actions
+        .iter()
+        .map(|action| match action {
+            AlterAction::SetColumnProperty(_, property, _) if &**property == "statistics" => {
+                TableLock::ShareUpdateExclusive
+            }
+            AlterAction::ValidateConstraint(_)
+            | AlterAction::SetOptions(_)
+            | AlterAction::ResetOptions(_)
+            | AlterAction::SetColumnOptions(..) => TableLock::ShareUpdateExclusive,
+            AlterAction::AddConstraint(TableConstraint {
+                kind: crate::parse::ast::TableConstraintKind::ForeignKey(..),
+                ..
+            }) => TableLock::ShareRowExclusive,
+            _ => TableLock::AccessExclusive,
+        })
+        .max()
+        .unwrap_or(TableLock::AccessExclusive)
+}
+
+/// 42809: the action is for tables.
+fn not_for(relation: &Relation, action: &AlterAction) -> SqlError {
+    let words = match action {
+        AlterAction::AddColumn { .. } => "ADD COLUMN",
+        AlterAction::DropColumn { .. } => "DROP COLUMN",
+        AlterAction::AlterType { .. } => "ALTER COLUMN ... SET DATA TYPE",
+        AlterAction::SetDefault(..) => "ALTER COLUMN ... SET DEFAULT",
+        AlterAction::SetNotNull(_, true) => "ALTER COLUMN ... SET NOT NULL",
+        AlterAction::SetNotNull(_, false) => "ALTER COLUMN ... DROP NOT NULL",
+        AlterAction::AddConstraint(_) => "ADD CONSTRAINT",
+        AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
+        _ => "this action",
+    };
+    SqlError::new(
+        SqlState::WRONG_OBJECT_TYPE,
+        format!("ALTER action {words} cannot be performed on relation \"{}\"", relation.name),
+    )
+    .detail(format!("This operation is not supported for {}s.", kind_noun(relation)))
+}
+
+impl Ddl<'_> {
+    fn alter(&mut self, relation: &Arc<Relation>, action: &AlterAction) -> Result<()> {
+        match action {
+            AlterAction::AddColumn { if_not_exists, column } => {
+                self.alter_add_column(relation, column, *if_not_exists)
+            }
+            AlterAction::DropColumn { if_exists, name, cascade } => {
+                self.drop_column(relation, name, *if_exists, *cascade)
+            }
+            AlterAction::AlterType { name, ty, collation, using, .. } => {
+                if collation.is_some() {
+                    return Err(SqlError::unsupported("COLLATE in ALTER COLUMN TYPE is"));
+                }
+                self.alter_type(relation, name, ty, using.as_ref().map(|using| &using.0))
+            }
+            AlterAction::SetDefault(name, expr) => {
+                self.set_default(relation, name, expr.as_ref().map(|expr| &expr.0))
+            }
+            AlterAction::SetNotNull(name, true) => self.set_not_null(relation, name),
+            AlterAction::SetNotNull(name, false) => self.drop_not_null(relation, name),
+            AlterAction::DropIdentity { name, if_exists } => {
+                self.drop_identity(relation, name, *if_exists)
+            }
+            AlterAction::AddConstraint(constraint) => self.add_constraint(relation, constraint),
+            AlterAction::ValidateConstraint(name) => self.validate_constraint(relation, name),
+            AlterAction::DropConstraint { if_exists, name, cascade } => {
+                self.drop_constraint(relation, name, *if_exists, *cascade)
+            }
+            AlterAction::Owner(owner) => self.give_relation(relation, owner),
+            AlterAction::SetOptions(given) => {
+                let mut next = Relation::clone(relation);
+                for (name, value) in options::of_table(given)? {
+                    next.options.retain(|option| option.0 != name);
+                    next.options.push((name, value));
+                }
+                self.catalog.put_relation(self.transaction, next)
+            }
+            AlterAction::ResetOptions(names) => {
+                let mut next = Relation::clone(relation);
+                next.options.retain(|option| !names.iter().any(|name| **name == *option.0));
+                self.catalog.put_relation(self.transaction, next)
+            }
+            AlterAction::SetLogged(logged) => {
+                // All tables are logged alike; what is kept is what pg_class shows.
+                let mut next = Relation::clone(relation);
+                next.persistence = if *logged { 'p' } else { 'u' };
+                self.catalog.put_relation(self.transaction, next)
+            }
+            AlterAction::SetTablespace(name) => tablespace(Some(name)),
+            AlterAction::ClusterOn(None) => Ok(()),
+            AlterAction::DropExpression { .. } => unsupported("DROP EXPRESSION"),
+            AlterAction::AddIdentity { .. } => unsupported("ADD GENERATED AS IDENTITY"),
+            AlterAction::SetIdentity { .. } => unsupported("SET GENERATED"),
+            AlterAction::SetColumnProperty(..) => unsupported("this property of a column"),
+            AlterAction::SetColumnOptions(..) => unsupported("options of a column"),
+            AlterAction::AlterConstraint(..) => unsupported("ALTER CONSTRAINT"),
+            AlterAction::ClusterOn(Some(_)) => unsupported("CLUSTER ON"),
+            AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
+            AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
+        }
+    }
+
+    fn add_constraint(
+        &mut self,
+        relation: &Arc<Relation>,
+        constraint: &TableConstraint,
+    ) -> Result<()> {
+        let mut parts = Parts::default();
+        table_constraint(constraint, &mut parts)?;
+        let mut next = Relation::clone(relation);
+        for key in &parts.keys {
+            next = self.add_key(&next, key)?;
+        }
+        for (name, expr, validated) in &parts.checks {
+            let check = self.new_check(&next, name.as_ref(), expr, *validated)?;
+            if *validated {
+                self.check_rows(&next, &check)?;
+            }
+            next.constraints.push(check);
+        }
+        for (name, columns, references, validated) in &parts.foreign {
+            let key =
+                self.new_foreign_key(&next, name.as_ref(), columns, references, *validated)?;
+            if *validated {
+                self.check_references(&next, &key)?;
+            }
+            next.constraints.push(key);
+        }
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    fn validate_constraint(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
+        let at = relation.constraints.iter().position(|constraint| constraint.name == *name);
+        let Some(at) = at else {
+            return Err(undefined_constraint(relation, name));
+        };
+        if relation.constraints[at].validated {
+            return Ok(());
+        }
+        match relation.constraints[at].kind {
+            ConstraintKind::Check(_) => self.check_rows(relation, &relation.constraints[at])?,
+            ConstraintKind::ForeignKey(_) => {
+                self.check_references(relation, &relation.constraints[at])?;
+            }
+        }
+        let mut next = Relation::clone(relation);
+        next.constraints[at].validated = true;
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    fn drop_constraint(
+        &mut self,
+        relation: &Arc<Relation>,
+        name: &Ident,
+        if_exists: bool,
+        cascade: bool,
+    ) -> Result<()> {
+        let mut next = Relation::clone(relation);
+        if let Some(at) = next.constraints.iter().position(|constraint| constraint.name == *name) {
+            next.constraints.remove(at);
+            return self.catalog.put_relation(self.transaction, next);
+        }
+        let key = next.indexes.iter().position(|index| {
+            index.constraint.as_ref().is_some_and(|constraint| constraint.1 == *name)
+        });
+        let Some(at) = key else {
+            if if_exists {
+                let message = format!(
+                    "constraint \"{name}\" of relation \"{}\" does not exist, skipping",
+                    relation.name
+                );
+                self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+                return Ok(());
+            }
+            return Err(undefined_constraint(relation, name));
+        };
+        let oid = next.indexes[at].oid;
+        let shown = self.display(relation);
+        let what = format!("constraint {name} on table {shown}");
+        let on = format!("index {}", next.indexes[at].name);
+        let mut dependents = Dependents::default();
+        self.collect_references(relation, &[], &|through| through == oid, &on, &mut dependents);
+        self.drop_dependents(&dependents, cascade, &what)?;
+        // A foreign key of this very table may have gone with it.
+        let current = self.relation(relation.oid);
+        let mut next = current.map_or(next, |relation| Relation::clone(&relation));
+        let index = next.indexes.remove(at);
+        if index.primary {
+            self.uncluster(relation, &mut next)?;
+        } else {
+            self.catalog.drop_tree(index.tree);
+        }
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// A table without a primary key keeps its rows under hidden row ids. Its columns stay NOT NULL.
+    fn uncluster(&mut self, old: &Relation, next: &mut Relation) -> Result<()> {
+        let mut rewrite = super::build::Rewrite { columns: Vec::new(), not_null: Vec::new() };
+        self.rewrite(old, next, &mut rewrite)
+    }
+
+    /// Checks that a table may get one more column of that name; false if it has it and that is allowed.
+    pub(super) fn may_add_column(
+        &mut self,
+        relation: &Relation,
+        name: &Ident,
+        if_not_exists: bool,
+    ) -> Result<bool> {
+        if relation.column(name).is_some() {
+            let message =
+                format!("column \"{name}\" of relation \"{}\" already exists", relation.name);
+            if if_not_exists {
+                self.notice(SqlState::DUPLICATE_COLUMN, format!("{message}, skipping"));
+                return Ok(false);
+            }
+            return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+        }
+        new_column_name(name)?;
+        if relation.columns.len() >= COLUMNS_MAX {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_COLUMNS,
+                format!("tables can have at most {COLUMNS_MAX} columns"),
+            ));
+        }
+        Ok(true)
+    }
+
+    fn drop_identity(
+        &mut self,
+        relation: &Arc<Relation>,
+        name: &Ident,
+        if_exists: bool,
+    ) -> Result<()> {
+        let at = column(relation, name)?;
+        if relation.columns[at].identity.is_none() {
+            let message = format!(
+                "column \"{name}\" of relation \"{}\" is not an identity column",
+                relation.name
+            );
+            if if_exists {
+                self.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+                return Ok(());
+            }
+            return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        let mut next = Relation::clone(relation);
+        next.columns[at].identity = None;
+        self.catalog.put_relation(self.transaction, next)?;
+        self.drop_owned_sequence(relation, at)
+    }
+
+    /// Drops the sequence that a column owns.
+    pub(super) fn drop_owned_sequence(&mut self, relation: &Relation, column: usize) -> Result<()> {
+        let snapshot = self.snapshot();
+        let owned: Vec<Arc<Relation>> = snapshot
+            .owned_sequences(relation.oid)
+            .filter(|found| found.1 == column)
+            .map(|found| Arc::clone(found.0))
+            .collect();
+        for sequence in owned {
+            self.remove_relation(&sequence)?;
+        }
+        Ok(())
+    }
+}
+
+fn unsupported(words: &str) -> Result<()> {
+    Err(SqlError::unsupported(format!("ALTER TABLE {words} is")))
+}
+
+fn undefined_constraint(relation: &Relation, name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::UNDEFINED_OBJECT,
+        format!("constraint \"{name}\" of relation \"{}\" does not exist", relation.name),
+    )
+}

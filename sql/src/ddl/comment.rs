@@ -1,0 +1,101 @@
+//! COMMENT ON.
+
+use super::Ddl;
+use super::resolve::{column, undefined_role, undefined_schema, undefined_table};
+use crate::catalog::Named;
+use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Comment, ObjectKind, ObjectName};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::TableLock;
+
+/// COMMENT ON.
+///
+/// # Errors
+/// 42P01, 42704, 42703, 42501; 0A000 for kinds of objects of which there are none.
+pub fn comment(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<&'static str> {
+    let (class, key) = target(ddl, comment)?;
+    let object = comment
+        .text
+        .as_ref()
+        .filter(|text| !text.is_empty())
+        .map(|text| Object::Comment(Arc::new(Stored { class, text: Arc::clone(text) })));
+    ddl.catalog.change(ddl.transaction, key, object)?;
+    Ok("COMMENT")
+}
+
+fn split(name: &ObjectName) -> Option<(ObjectName, &Arc<str>)> {
+    let (last, front) = name.parts.split_last()?;
+    (!front.is_empty()).then(|| (ObjectName { parts: front.to_vec(), at: name.at }, last))
+}
+
+/// The system table that the object stands in, and the comment's key.
+fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
+    let name = &comment.name;
+    let missing = |what: &str| {
+        SqlError::new(SqlState::UNDEFINED_OBJECT, format!("{what} \"{name}\" does not exist"))
+    };
+    let shared = |oid| ObjectKey { class: Class::Comment, database: Oid(0), oid, sub: 0 };
+    match comment.kind {
+        ObjectKind::Table | ObjectKind::View | ObjectKind::Sequence => {
+            let mode = TableLock::ShareUpdateExclusive;
+            let relation = ddl.lock_table(name, comment.kind, mode, false)?;
+            let relation = relation.ok_or_else(|| undefined_table(name))?;
+            Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, relation.oid)))
+        }
+        ObjectKind::Column => {
+            let (table, name) = split(name).ok_or_else(|| missing("column"))?;
+            let mode = TableLock::ShareUpdateExclusive;
+            let relation = ddl.lock_table(&table, ObjectKind::Table, mode, false)?;
+            let relation = relation.ok_or_else(|| undefined_table(&table))?;
+            let sub = column(&relation, name)? as u32 + 1;
+            let key = ObjectKey { sub, ..ddl.catalog.key(Class::Comment, relation.oid) };
+            Ok((well_known::PG_CLASS, key))
+        }
+        ObjectKind::Index => {
+            let found = ddl.lock_named(name, TableLock::ShareUpdateExclusive)?;
+            let Some((Named::Index { index, .. }, relation)) = found else {
+                return Err(undefined_table(name));
+            };
+            ddl.check_owner(&relation)?;
+            Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, index)))
+        }
+        ObjectKind::Constraint => {
+            let (table, name) = split(name).ok_or_else(|| missing("constraint"))?;
+            let mode = TableLock::ShareUpdateExclusive;
+            let relation = ddl.lock_table(&table, ObjectKind::Table, mode, false)?;
+            let relation = relation.ok_or_else(|| undefined_table(&table))?;
+            let plain = relation.constraints.iter().find(|found| found.name == *name);
+            let keys = relation.indexes.iter().filter_map(|index| index.constraint.as_ref());
+            let oid = plain
+                .map(|found| found.oid)
+                .or_else(|| keys.into_iter().find(|key| key.1 == *name).map(|key| key.0));
+            let oid = oid.ok_or_else(|| {
+                SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("constraint \"{name}\" for table \"{}\" does not exist", relation.name),
+                )
+            })?;
+            Ok((Oid(2606), ddl.catalog.key(Class::Comment, oid)))
+        }
+        ObjectKind::Schema => {
+            let snapshot = ddl.snapshot();
+            let found = snapshot.schema(name.name());
+            found.ok_or_else(|| undefined_schema(name.name()))?;
+            let schema = super::schema::owned_schema(ddl, name.name())?;
+            Ok((Oid(2615), ddl.catalog.key(Class::Comment, schema.oid)))
+        }
+        ObjectKind::Database => {
+            let database = super::database::owned_database(ddl, name.name())?;
+            Ok((Oid(1262), shared(database.oid)))
+        }
+        ObjectKind::Role => {
+            let role = ddl.role(name.name()).map_err(|_| undefined_role(name.name()))?;
+            ddl.check_member(&role)?;
+            Ok((Oid(1260), shared(role.oid)))
+        }
+        kind => Err(SqlError::unsupported(format!("COMMENT ON {} is", kind.words()))),
+    }
+}

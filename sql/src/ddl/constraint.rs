@@ -1,0 +1,80 @@
+//! CHECK constraints, and rows that are there held against them.
+
+use super::build::each_row;
+use super::{Ddl, name};
+use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Expr, Ident};
+use crate::sqlstate::SqlState;
+use crate::types::{Datum, SqlType};
+use std::sync::Arc;
+
+/// bool.
+const BOOL: SqlType = SqlType::plain(16);
+
+impl Ddl<'_> {
+    /// Makes a CHECK constraint of a relation that already has its columns.
+    pub(super) fn new_check(
+        &mut self,
+        relation: &Relation,
+        given: Option<&Ident>,
+        expr: &Expr,
+        validated: bool,
+    ) -> Result<Constraint> {
+        let snapshot = self.snapshot();
+        let bound = self.semantics.over_columns(&snapshot, relation, BOOL, expr)?;
+        let name = match given {
+            Some(name) => {
+                constraint_is_new(relation, name)?;
+                Arc::clone(name)
+            }
+            None => {
+                let only = match bound.columns.as_slice() {
+                    [column] => Some(&*relation.columns[*column].name),
+                    _ => None,
+                };
+                name::constraint_name(relation, only, "check")
+            }
+        };
+        let oid = self.catalog.next_oid()?;
+        Ok(Constraint { oid, name, kind: ConstraintKind::Check(bound.text), validated })
+    }
+
+    /// 23514 if a row that is there does not meet a CHECK.
+    pub(super) fn check_rows(
+        &mut self,
+        relation: &Relation,
+        constraint: &Constraint,
+    ) -> Result<()> {
+        let ConstraintKind::Check(text) = &constraint.kind else { return Ok(()) };
+        let snapshot = self.snapshot();
+        let mut evaluate = self.semantics.evaluate(&snapshot, relation, BOOL, text)?;
+        each_row(self.transaction, relation, &mut |_, _, _, row| {
+            let values: Vec<Datum<'_>> = row.iter().collect();
+            let result = evaluate(&values)?;
+            if matches!(result.get(0), Datum::Bool(false)) {
+                return Err(SqlError::new(
+                    SqlState::CHECK_VIOLATION,
+                    format!(
+                        "check constraint \"{}\" of relation \"{}\" is violated by some row",
+                        constraint.name, relation.name
+                    ),
+                )
+                .table(&*relation.schema.1, &*relation.name)
+                .constraint(&*constraint.name));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// 42710 if a table has a constraint of that name.
+pub(super) fn constraint_is_new(relation: &Relation, name: &str) -> Result<()> {
+    if name::has_constraint(relation, name) {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_OBJECT,
+            format!("constraint \"{name}\" for relation \"{}\" already exists", relation.name),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,441 @@
+//! CREATE TABLE.
+//!
+//! Columns first, then keys, then what refers to columns: CHECK, generated columns, FOREIGN KEY. The order in which
+//! PostgreSQL names things shows in generated names, and is kept.
+
+use super::build::NO_TREE;
+use super::index::{NewKey, tablespace};
+use super::resolve::duplicate_relation;
+use super::{Ddl, options};
+use crate::catalog::builtin::{self, TypeKind};
+use crate::catalog::object::{Schema, well_known};
+use crate::catalog::relation::{Column, Identity, Relation, RelationKind, Sequence};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{
+    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, Expr, Ident, OnCommit,
+    References, SequenceOption, SpecialTable, TableConstraint, TableConstraintKind, TableElement,
+};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// The most columns a table may have.
+pub const COLUMNS_MAX: usize = 1600;
+
+/// Names of the columns that every table has.
+const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+
+/// What a table's definition asks for beside its columns.
+#[derive(Default)]
+pub(super) struct Parts<'a> {
+    pub(super) keys: Vec<NewKey>,
+    pub(super) checks: Vec<(Option<Ident>, &'a Expr, bool)>,
+    pub(super) foreign: Vec<(Option<Ident>, Vec<Ident>, &'a References, bool)>,
+    pub(super) generated: Vec<(usize, &'a Expr)>,
+    pub(super) sequences: Vec<NewSequence<'a>>,
+}
+
+/// A sequence that a serial or identity column is to own.
+pub(super) struct NewSequence<'a> {
+    pub(super) column: usize,
+    pub(super) ty: Oid,
+    pub(super) options: &'a [SequenceOption],
+    /// serial: the column's default is its next value. Identity columns have none.
+    pub(super) serial: bool,
+}
+
+/// CREATE TABLE.
+///
+/// # Errors
+/// 42P07, 42701, 42P16 and so on.
+pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static str> {
+    const TAG: &str = "CREATE TABLE";
+    supported(create)?;
+    let schema = ddl.creation_schema(&create.name)?;
+    let name = create.name.name();
+    if ddl.lock_relation_name(schema.oid, name)? {
+        if create.if_not_exists {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            ddl.notice(SqlState::DUPLICATE_TABLE, message);
+            return Ok(TAG);
+        }
+        return Err(duplicate_relation(name));
+    }
+    let mut relation = ddl.empty_table(create, &schema)?;
+    let mut parts = Parts::default();
+    for element in &create.elements {
+        match element {
+            TableElement::Column(column) => ddl.add_column(&mut relation, column, &mut parts)?,
+            TableElement::Constraint(constraint) => table_constraint(constraint, &mut parts)?,
+            TableElement::Like(..) => {
+                return Err(SqlError::unsupported("LIKE in CREATE TABLE is"));
+            }
+        }
+    }
+    ddl.add_parts(&mut relation, parts)?;
+    let oid = relation.oid;
+    ddl.catalog.put_relation(ddl.transaction, relation)?;
+    // Nobody can see the table before commit, but what follows in this transaction expects its creator's lock.
+    let lock = Relation::lock_of(ddl.catalog.database(), oid);
+    ddl.transaction.lock_table(lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+    Ok(TAG)
+}
+
+/// 0A000 for what Atoll's tables do not do.
+fn supported(create: &CreateTable) -> Result<()> {
+    if create.persistence == 't' {
+        return Err(SqlError::unsupported("temporary tables are"));
+    }
+    if !create.inherits.is_empty() {
+        return Err(SqlError::unsupported("inheritance is"));
+    }
+    match create.special {
+        Some(SpecialTable::Partitioned | SpecialTable::Partition) => {
+            return Err(SqlError::unsupported("partitioned tables are"));
+        }
+        Some(SpecialTable::Typed) => return Err(SqlError::unsupported("typed tables are")),
+        None => {}
+    }
+    if create.on_commit != OnCommit::Preserve {
+        return Err(SqlError::new(
+            SqlState::INVALID_TABLE_DEFINITION,
+            "ON COMMIT can only be used on temporary tables",
+        ));
+    }
+    if let Some(method) = create.access_method.as_deref().filter(|method| *method != "heap") {
+        return Err(SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("access method \"{method}\" does not exist"),
+        ));
+    }
+    tablespace(create.tablespace.as_ref())
+}
+
+/// A constraint of a table, put with its kind.
+pub(super) fn table_constraint<'a>(
+    constraint: &'a TableConstraint,
+    parts: &mut Parts<'a>,
+) -> Result<()> {
+    let name = constraint.name.clone();
+    match &constraint.kind {
+        TableConstraintKind::Check { expr, .. } => {
+            parts.checks.push((name, expr, !constraint.not_valid));
+        }
+        TableConstraintKind::Key(columns, options) => {
+            parts.keys.push(NewKey { name, columns: columns.clone(), options: options.clone() });
+        }
+        TableConstraintKind::ForeignKey(columns, references) => {
+            parts.foreign.push((name, columns.clone(), references, !constraint.not_valid));
+        }
+        TableConstraintKind::KeyUsing(..) => {
+            return Err(SqlError::unsupported("a constraint USING INDEX is"));
+        }
+        TableConstraintKind::Exclude => {
+            return Err(SqlError::unsupported("exclusion constraints are"));
+        }
+    }
+    Ok(())
+}
+
+/// The integer type behind a serial.
+fn serial(column: &ColumnElement) -> Option<Oid> {
+    let [name] = column.ty.name.parts.as_slice() else { return None };
+    if column.ty.dimensions > 0 {
+        return None;
+    }
+    match &**name {
+        "serial" | "serial4" => Some(Oid(23)),
+        "bigserial" | "serial8" => Some(Oid(20)),
+        "smallserial" | "serial2" => Some(Oid(21)),
+        _ => None,
+    }
+}
+
+impl Ddl<'_> {
+    fn empty_table(&mut self, create: &CreateTable, schema: &Schema) -> Result<Relation> {
+        let oid = self.catalog.next_oid()?;
+        let (tree, long_values) = (self.catalog.create_tree()?, self.catalog.create_tree()?);
+        Ok(Relation {
+            oid,
+            schema: (schema.oid, Arc::clone(&schema.name)),
+            name: Arc::clone(create.name.name()),
+            owner: self.user,
+            kind: RelationKind::Table {
+                tree: tree.id(),
+                key: Vec::new(),
+                long_values: long_values.id(),
+            },
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            constraints: Vec::new(),
+            referenced_by: Vec::new(),
+            lock: Relation::lock_of(self.catalog.database(), oid),
+            row_estimate: -1.0,
+            options: options::of_table(&create.options)?,
+            persistence: create.persistence,
+            row_type: (self.catalog.next_oid()?, self.catalog.next_oid()?),
+            acl: None,
+        })
+    }
+
+    /// Adds a column to a relation that is being made; what it asks for beside goes to `parts`.
+    pub(super) fn add_column<'a>(
+        &mut self,
+        relation: &mut Relation,
+        element: &'a ColumnElement,
+        parts: &mut Parts<'a>,
+    ) -> Result<()> {
+        let name = &element.name;
+        if relation.column(name).is_some() {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column \"{name}\" specified more than once"),
+            ));
+        }
+        new_column_name(name)?;
+        if relation.columns.len() >= COLUMNS_MAX {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_COLUMNS,
+                format!("tables can have at most {COLUMNS_MAX} columns"),
+            ));
+        }
+        let at = relation.columns.len();
+        let serial = serial(element);
+        let snapshot = self.snapshot();
+        let ty = match serial {
+            Some(oid) => SqlType { oid, typmod: -1 },
+            None => self.semantics.type_of(&snapshot, &element.ty)?,
+        };
+        column_type(name, ty)?;
+        let collation = builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        if let Some(collation) = &element.collation
+            && !matches!(&**collation.name(), "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic")
+        {
+            return Err(SqlError::unsupported(format!("collation \"{collation}\" is")));
+        }
+        relation.columns.push(Column {
+            name: Arc::clone(name),
+            ty,
+            collation: Oid(collation),
+            not_null: serial.is_some(),
+            default: None,
+            missing: None,
+            dropped: false,
+            identity: None,
+            generated: false,
+        });
+        if let Some(ty) = serial {
+            parts.sequences.push(NewSequence { column: at, ty, options: &[], serial: true });
+        }
+        let mut nullability = None;
+        for constraint in &element.constraints {
+            self.column_constraint(relation, at, constraint, &mut nullability, parts)?;
+        }
+        Ok(())
+    }
+
+    fn column_constraint<'a>(
+        &mut self,
+        relation: &mut Relation,
+        at: usize,
+        constraint: &'a ColumnConstraint,
+        nullability: &mut Option<bool>,
+        parts: &mut Parts<'a>,
+    ) -> Result<()> {
+        let (table, name) = (Arc::clone(&relation.name), Arc::clone(&relation.columns[at].name));
+        let mut say_null = |null: bool| {
+            if nullability.is_some_and(|known| known != null) {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!(
+                        "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{table}\""
+                    ),
+                ));
+            }
+            *nullability = Some(null);
+            Ok(())
+        };
+        let twice = |what: &str| {
+            SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("{what} specified for column \"{name}\" of table \"{table}\""),
+            )
+        };
+        match &constraint.kind {
+            ColumnConstraintKind::NotNull => {
+                say_null(false)?;
+                relation.columns[at].not_null = true;
+            }
+            ColumnConstraintKind::Null => say_null(true)?,
+            ColumnConstraintKind::Default(expr, _) => {
+                if relation.columns[at].default.is_some()
+                    || parts.sequences.iter().any(|sequence| sequence.column == at)
+                {
+                    return Err(twice("multiple default values"));
+                }
+                let ty = relation.columns[at].ty;
+                let snapshot = self.snapshot();
+                let default = self.semantics.default(&snapshot, &name, ty, expr)?;
+                relation.columns[at].default = Some(default.text);
+            }
+            ColumnConstraintKind::Identity { always, options } => {
+                let ty = relation.columns[at].ty.oid;
+                if !matches!(ty.0, 20 | 21 | 23) {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_PARAMETER_VALUE,
+                        "identity column type must be smallint, integer, or bigint",
+                    ));
+                }
+                if relation.columns[at].default.is_some() {
+                    return Err(twice("both default and identity"));
+                }
+                let column = &mut relation.columns[at];
+                column.not_null = true;
+                column.identity =
+                    Some(if *always { Identity::Always } else { Identity::ByDefault });
+                parts.sequences.push(NewSequence { column: at, ty, options, serial: false });
+            }
+            ColumnConstraintKind::Generated(expr, _) => {
+                if relation.columns[at].default.is_some() {
+                    return Err(twice("both default and generation expression"));
+                }
+                parts.generated.push((at, expr));
+            }
+            ColumnConstraintKind::Check { expr, .. } => {
+                parts.checks.push((constraint.name.clone(), expr, true));
+            }
+            ColumnConstraintKind::Key(options) => {
+                let (name, options) = (constraint.name.clone(), options.clone());
+                let columns = vec![Arc::clone(&relation.columns[at].name)];
+                parts.keys.push(NewKey { name, columns, options });
+            }
+            ColumnConstraintKind::References(references) => {
+                let columns = vec![Arc::clone(&relation.columns[at].name)];
+                parts.foreign.push((constraint.name.clone(), columns, references, true));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds keys, sequences, checks and foreign keys to a relation that is being made and has no rows.
+    fn add_parts(&mut self, relation: &mut Relation, parts: Parts<'_>) -> Result<()> {
+        for sequence in &parts.sequences {
+            self.make_owned_sequence(relation, sequence)?;
+        }
+        // The primary key comes first, whatever the order in the text.
+        let (primary, other): (Vec<_>, Vec<_>) =
+            parts.keys.into_iter().partition(|key| key.options.primary);
+        let mut taken = vec![Arc::clone(&relation.name)];
+        for key in primary.iter().chain(&other) {
+            let mut index = self.new_key(relation, key, &taken)?;
+            taken.push(Arc::clone(&index.name));
+            if index.primary {
+                let columns: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
+                for &column in &columns {
+                    relation.columns[column].not_null = true;
+                }
+                if let RelationKind::Table { tree, key, .. } = &mut relation.kind {
+                    *key = columns;
+                    index.tree = *tree;
+                }
+            } else {
+                index.tree = self.catalog.create_tree()?.id();
+            }
+            debug_assert!(index.tree != NO_TREE, "every index has a tree");
+            relation.indexes.push(index);
+        }
+        for (column, expr) in parts.generated {
+            let ty = relation.columns[column].ty;
+            let snapshot = self.snapshot();
+            let bound = self.semantics.over_columns(&snapshot, relation, ty, expr)?;
+            if bound.columns.iter().any(|&at| relation.columns[at].generated || at == column) {
+                return Err(SqlError::new(
+                    SqlState::INVALID_OBJECT_DEFINITION,
+                    "cannot use generated column in column generation expression",
+                ));
+            }
+            relation.columns[column].default = Some(bound.text);
+            relation.columns[column].generated = true;
+        }
+        for (name, expr, _) in &parts.checks {
+            let check = self.new_check(relation, name.as_ref(), expr, true)?;
+            relation.constraints.push(check);
+        }
+        for (name, columns, references, _) in &parts.foreign {
+            let key = self.new_foreign_key(relation, name.as_ref(), columns, references, true)?;
+            relation.constraints.push(key);
+        }
+        Ok(())
+    }
+
+    /// Makes the sequence of a serial or identity column. Its owner need not be in the catalog yet.
+    pub(super) fn make_owned_sequence(
+        &mut self,
+        relation: &mut Relation,
+        sequence: &NewSequence<'_>,
+    ) -> Result<()> {
+        let column = Arc::clone(&relation.columns[sequence.column].name);
+        let mut definition: Sequence =
+            super::sequence::definition(self, sequence.ty, sequence.options)?;
+        definition.owner = Some((relation.oid, sequence.column));
+        let schema = relation.schema.clone();
+        let name = loop {
+            let snapshot = self.snapshot();
+            let table = &relation.name;
+            let name =
+                super::name::relation_name(&snapshot, schema.0, &[], table, Some(&column), "seq");
+            if !self.lock_relation_name(schema.0, &name)? {
+                break name;
+            }
+        };
+        let owner = relation.owner;
+        self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
+        if sequence.serial {
+            let path = self.path();
+            let plain = path.schemas.contains(&schema.0);
+            let shown = if plain {
+                crate::catalog::quote::identifier(&name)
+            } else {
+                crate::catalog::quote::qualified(&schema.1, &name)
+            };
+            let literal = crate::catalog::quote::literal(&shown);
+            relation.columns[sequence.column].default =
+                Some(format!("nextval({literal}::regclass)").into());
+        }
+        Ok(())
+    }
+}
+
+/// 42701 for the names of system columns.
+pub(super) fn new_column_name(name: &str) -> Result<()> {
+    if SYSTEM_COLUMNS.contains(&name) {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_COLUMN,
+            format!("column name \"{name}\" conflicts with a system column name"),
+        ));
+    }
+    Ok(())
+}
+
+/// 42P16 for types that no column may have; 0A000 for those Atoll does not store yet.
+pub(super) fn column_type(name: &str, ty: SqlType) -> Result<()> {
+    let Some(found) = builtin::type_by_oid(ty.oid.0) else {
+        return Err(SqlError::unsupported(format!("the type of column \"{name}\" is")));
+    };
+    match found.kind {
+        TypeKind::Pseudo => Err(SqlError::new(
+            SqlState::INVALID_TABLE_DEFINITION,
+            format!("column \"{name}\" has pseudo-type {}", found.name),
+        )),
+        TypeKind::Composite if found.namespace == well_known::PG_CATALOG.0 => {
+            Err(SqlError::unsupported("columns of composite types are"))
+        }
+        TypeKind::Base
+        | TypeKind::Composite
+        | TypeKind::Domain
+        | TypeKind::Enum
+        | TypeKind::Range
+        | TypeKind::Multirange => Ok(()),
+    }
+}

@@ -1,0 +1,283 @@
+//! CREATE DATABASE, ALTER DATABASE, DROP DATABASE.
+//!
+//! A new database has what template1 has when it is new: its schemas. Copying a database that has relations of its own is
+//! not done yet.
+
+use super::Ddl;
+use super::resolve::must_own;
+use crate::catalog::bootstrap;
+use crate::catalog::object::{Class, Database, Object, ObjectKey};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{AlterDatabase, CreateDatabase, DropDatabase, Ident, OptionValue};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+
+fn key(database: Oid) -> ObjectKey {
+    ObjectKey { class: Class::Database, database: Oid(0), oid: database, sub: 0 }
+}
+
+/// 3D000.
+fn undefined(name: &str) -> SqlError {
+    SqlError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist"))
+}
+
+fn duplicate(name: &str) -> SqlError {
+    SqlError::new(SqlState::DUPLICATE_DATABASE, format!("database \"{name}\" already exists"))
+}
+
+fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
+    let user = ddl.user;
+    let snapshot = ddl.snapshot();
+    let role = snapshot.shared().role_by_oid(user);
+    if role.is_some_and(|role| role.superuser || role.create_db) {
+        return Ok(());
+    }
+    Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, "permission denied to create database"))
+}
+
+fn boolean(option: &OptionValue) -> Result<bool> {
+    option.boolean().ok_or_else(|| {
+        SqlError::new(SqlState::SYNTAX_ERROR, format!("{} requires a Boolean value", option.name))
+    })
+}
+
+/// Options that CREATE and ALTER share; false if it is none of them.
+fn common(database: &mut Database, option: &OptionValue) -> Result<bool> {
+    match &*option.name {
+        "allow_connections" => database.allow_connections = boolean(option)?,
+        "is_template" => database.template = boolean(option)?,
+        "connection_limit" => {
+            let text = option.value.as_ref().and_then(|value| value.text().cloned());
+            let limit = text.and_then(|text| text.parse().ok()).filter(|&limit: &i32| limit >= -1);
+            database.connection_limit = limit.ok_or_else(|| {
+                SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "invalid connection limit")
+            })?;
+        }
+        "tablespace" => {
+            let text = option.value.as_ref().and_then(|value| value.text());
+            super::index::tablespace(text)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// CREATE DATABASE.
+///
+/// # Errors
+/// 42P04, 42501, 3D000; 0A000 for a template with relations of its own or another encoding or locale.
+pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'static str> {
+    ddl.refuse_block("CREATE DATABASE")?;
+    let mut database = Database {
+        oid: Oid(0),
+        name: Arc::clone(&create.name),
+        owner: ddl.user,
+        template: false,
+        allow_connections: true,
+        connection_limit: -1,
+        acl: None,
+    };
+    let mut template = Arc::from("template1");
+    for option in &create.options {
+        let Some(text) = option.value.as_ref().map(|value| value.text().cloned()) else { continue };
+        if common(&mut database, option)? {
+            continue;
+        }
+        let text = text.unwrap_or_else(|| "".into());
+        match &*option.name {
+            "owner" => {
+                let owner = ddl.role(&text)?;
+                ddl.check_member(&owner)?;
+                database.owner = owner.oid;
+            }
+            "template" => template = text,
+            "encoding" => encoding(&text)?,
+            "lc_collate" | "lc_ctype" | "locale" => locale(&text)?,
+            "strategy" | "locale_provider" | "collation_version" => {}
+            other => {
+                return Err(SqlError::unsupported(format!("option \"{other}\" of databases is")));
+            }
+        }
+    }
+    may_create(ddl)?;
+    ddl.catalog.lock_name(ddl.transaction, Class::Database, Oid(0), &create.name)?;
+    let snapshot = ddl.snapshot();
+    if snapshot.shared().database(&create.name).is_some() {
+        return Err(duplicate(&create.name));
+    }
+    let from = snapshot.shared().database(&template).cloned().ok_or_else(|| {
+        SqlError::new(
+            SqlState::INVALID_CATALOG_NAME,
+            format!("template database \"{template}\" does not exist"),
+        )
+    })?;
+    if !from.template && !snapshot.owns(ddl.user, from.owner) {
+        return Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied to copy database \"{template}\""),
+        ));
+    }
+    if let Some(contents) = ddl.catalog.catalog().snapshot(from.oid)
+        && contents.relations().next().is_some()
+    {
+        return Err(SqlError::unsupported("copying a database that has relations is"));
+    }
+    database.oid = ddl.catalog.next_oid()?;
+    let oid = database.oid;
+    put(ddl, database)?;
+    for (key, object) in bootstrap::database_objects(oid) {
+        ddl.catalog.change(ddl.transaction, key, Some(object))?;
+    }
+    Ok("CREATE DATABASE")
+}
+
+fn encoding(text: &str) -> Result<()> {
+    let bare = text.replace(['-', '_'], "").to_ascii_lowercase();
+    if matches!(bare.as_str(), "utf8" | "unicode" | "6") {
+        return Ok(());
+    }
+    Err(SqlError::unsupported(format!("encoding \"{text}\" is")))
+}
+
+fn locale(text: &str) -> Result<()> {
+    let bare = text.replace(['-', '_', '.'], "").to_ascii_lowercase();
+    if matches!(bare.as_str(), "c" | "posix" | "cutf8") {
+        return Ok(());
+    }
+    Err(SqlError::unsupported(format!("locale \"{text}\" is")))
+}
+
+pub(super) fn put(ddl: &mut Ddl<'_>, database: Database) -> Result<()> {
+    let key = key(database.oid);
+    ddl.catalog.change(ddl.transaction, key, Some(Object::Database(Arc::new(database))))
+}
+
+fn locked(ddl: &mut Ddl<'_>, name: &str) -> Result<Option<Arc<Database>>> {
+    let Some(found) = ddl.snapshot().shared().database(name).cloned() else { return Ok(None) };
+    ddl.catalog.lock(ddl.transaction, key(found.oid))?;
+    Ok(ddl.snapshot().shared().database(name).cloned())
+}
+
+/// A database of that name, locked, which the current user owns.
+pub(super) fn owned_database(ddl: &mut Ddl<'_>, name: &str) -> Result<Arc<Database>> {
+    let database = locked(ddl, name)?.ok_or_else(|| undefined(name))?;
+    if !ddl.snapshot().owns(ddl.user, database.owner) {
+        return Err(must_own("database", name));
+    }
+    Ok(database)
+}
+
+/// ALTER DATABASE with options.
+///
+/// # Errors
+/// 3D000, 42501, 22023.
+pub fn alter_database(ddl: &mut Ddl<'_>, alter: &AlterDatabase) -> Result<&'static str> {
+    let database = owned_database(ddl, &alter.name)?;
+    let mut next = Database::clone(&database);
+    for option in &alter.options {
+        if !common(&mut next, option)? {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("option \"{}\" not recognized", option.name),
+            ));
+        }
+    }
+    put(ddl, next)?;
+    Ok("ALTER DATABASE")
+}
+
+/// ALTER DATABASE ... RENAME TO.
+pub(super) fn rename_database(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Result<()> {
+    let database = owned_database(ddl, name)?;
+    may_create(ddl)?;
+    ddl.catalog.lock_name(ddl.transaction, Class::Database, Oid(0), to)?;
+    if ddl.snapshot().shared().database(to).is_some() {
+        return Err(duplicate(to));
+    }
+    if database.oid == ddl.catalog.database() {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "current database cannot be renamed",
+        ));
+    }
+    refuse_others(ddl, &database)?;
+    put(ddl, Database { name: Arc::clone(to), ..Database::clone(&database) })
+}
+
+/// 55006 while other sessions use a database.
+fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
+    let others = (ddl.other_sessions)(database.oid);
+    if others == 0 {
+        return Ok(());
+    }
+    let detail = if others == 1 {
+        "There is 1 other session using the database.".to_owned()
+    } else {
+        format!("There are {others} other sessions using the database.")
+    };
+    Err(SqlError::new(
+        SqlState::OBJECT_IN_USE,
+        format!("database \"{}\" is being accessed by other users", database.name),
+    )
+    .detail(detail))
+}
+
+/// DROP DATABASE.
+///
+/// # Errors
+/// 3D000, 42501, 55006, 42809.
+pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static str> {
+    const TAG: &str = "DROP DATABASE";
+    ddl.refuse_block(TAG)?;
+    if locked(ddl, &drop.name)?.is_none() && drop.if_exists {
+        let message = format!("database \"{}\" does not exist, skipping", drop.name);
+        ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+        return Ok(TAG);
+    }
+    let database = owned_database(ddl, &drop.name)?;
+    if database.template {
+        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, "cannot drop a template database"));
+    }
+    if database.oid == ddl.catalog.database() {
+        return Err(SqlError::new(
+            SqlState::OBJECT_IN_USE,
+            "cannot drop the currently open database",
+        ));
+    }
+    if drop.force {
+        return Err(SqlError::unsupported("DROP DATABASE WITH (FORCE) is"));
+    }
+    refuse_others(ddl, &database)?;
+    if let Some(contents) = ddl.catalog.catalog().snapshot(database.oid) {
+        for object in contents.keys() {
+            ddl.catalog.change(ddl.transaction, object, None)?;
+        }
+        for relation in contents.relations() {
+            for tree in relation.trees() {
+                ddl.catalog.drop_tree(tree);
+            }
+        }
+    }
+    let kept: Vec<ObjectKey> = ddl
+        .snapshot()
+        .shared()
+        .all_settings()
+        .filter(|(scope, _)| scope.0 == database.oid)
+        .map(|(scope, _)| ObjectKey {
+            class: Class::Settings,
+            database: scope.0,
+            oid: scope.1,
+            sub: 0,
+        })
+        .collect();
+    for settings in kept {
+        ddl.catalog.change(ddl.transaction, settings, None)?;
+    }
+    if ddl.snapshot().shared().comment(database.oid).is_some() {
+        let comment = ObjectKey { class: Class::Comment, ..key(database.oid) };
+        ddl.catalog.change(ddl.transaction, comment, None)?;
+    }
+    ddl.catalog.change(ddl.transaction, key(database.oid), None)?;
+    Ok(TAG)
+}

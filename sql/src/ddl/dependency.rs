@@ -1,0 +1,138 @@
+//! What depends on what: DROP without CASCADE fails where something else would be left hanging.
+
+use super::Ddl;
+use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::error::{Result, Severity, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// Things that go with what is dropped.
+#[derive(Default)]
+pub(super) struct Dependents {
+    /// One line each: `constraint c_a_fkey on table c depends on table p`.
+    pub(super) lines: Vec<(String, String)>,
+    /// Foreign keys: the table that has it, the constraint.
+    pub(super) foreign_keys: Vec<(Oid, Oid)>,
+}
+
+impl Ddl<'_> {
+    /// Collects the foreign keys of other tables (not in `going`) that refer to `relation` through an index for which
+    /// `index` says so. `what` is how messages name the thing that goes.
+    pub(super) fn collect_references(
+        &mut self,
+        relation: &Relation,
+        going: &[Oid],
+        index: &dyn Fn(Oid) -> bool,
+        what: &str,
+        into: &mut Dependents,
+    ) {
+        for &(table, at) in &relation.referenced_by {
+            let Some(child) = self.relation(table) else { continue };
+            let Some(constraint) = child.constraints.get(at) else { continue };
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+            if going.contains(&table) || !index(key.index) {
+                continue;
+            }
+            let shown = self.display(&child);
+            let thing = format!("constraint {} on table {shown}", constraint.name);
+            into.lines.push((thing, what.to_owned()));
+            into.foreign_keys.push((table, constraint.oid));
+        }
+    }
+
+    /// 2BP01 where there are dependents and no CASCADE; else tells of them, and drops their constraints.
+    pub(super) fn drop_dependents(
+        &mut self,
+        dependents: &Dependents,
+        cascade: bool,
+        what: &str,
+    ) -> Result<()> {
+        if dependents.lines.is_empty() {
+            return Ok(());
+        }
+        if !cascade {
+            let detail: Vec<String> = dependents
+                .lines
+                .iter()
+                .map(|(thing, on)| format!("{thing} depends on {on}"))
+                .collect();
+            return Err(SqlError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                format!("cannot drop {what} because other objects depend on it"),
+            )
+            .detail(detail.join("\n"))
+            .hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        self.tell_cascade(&dependents.lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
+        for &(table, constraint) in &dependents.foreign_keys {
+            self.drop_foreign_key(table, constraint)?;
+        }
+        Ok(())
+    }
+
+    /// NOTICE: drop cascades to ...
+    pub(super) fn tell_cascade(&mut self, things: &[String]) {
+        let notice = |message: String| {
+            SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message).severity(Severity::Notice)
+        };
+        match things {
+            [] => {}
+            [one] => self.notices.push(notice(format!("drop cascades to {one}"))),
+            many => {
+                let lines: Vec<String> =
+                    many.iter().map(|thing| format!("drop cascades to {thing}")).collect();
+                let count = many.len();
+                self.notices.push(
+                    notice(format!("drop cascades to {count} other objects"))
+                        .detail(lines.join("\n")),
+                );
+            }
+        }
+    }
+
+    fn drop_foreign_key(&mut self, table: Oid, constraint: Oid) -> Result<()> {
+        let Some(child) = self.relation(table) else { return Ok(()) };
+        self.transaction.lock_table(child.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+        let Some(child) = self.relation(table) else { return Ok(()) };
+        let mut next = Relation::clone(&child);
+        let keep = |other: &Constraint| other.oid != constraint;
+        next.constraints.retain(keep);
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// Removes a relation and what is only its own: its trees, its statistics and comments, sequences of its columns.
+    pub(super) fn remove_relation(&mut self, relation: &Arc<Relation>) -> Result<()> {
+        use crate::catalog::object::{Class, ObjectKey};
+        let snapshot = self.snapshot();
+        let owned: Vec<Arc<Relation>> =
+            snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0)).collect();
+        for sequence in owned {
+            self.remove_relation(&sequence)?;
+        }
+        for tree in relation.trees() {
+            self.catalog.drop_tree(tree);
+        }
+        let mut oids = vec![relation.oid];
+        oids.extend(relation.indexes.iter().map(|index| index.oid));
+        oids.extend(relation.constraints.iter().map(|constraint| constraint.oid));
+        let comments: Vec<ObjectKey> = snapshot
+            .comments()
+            .filter(|((oid, _), _)| oids.contains(oid))
+            .map(|((oid, sub), _)| ObjectKey {
+                sub: *sub,
+                ..self.catalog.key(Class::Comment, *oid)
+            })
+            .collect();
+        for key in comments {
+            self.catalog.change(self.transaction, key, None)?;
+        }
+        if snapshot.statistics(relation.oid).is_some() {
+            let key = self.catalog.key(Class::Statistics, relation.oid);
+            self.catalog.change(self.transaction, key, None)?;
+        }
+        let key = self.catalog.key(Class::Relation, relation.oid);
+        self.catalog.change(self.transaction, key, None)
+    }
+}

@@ -1,0 +1,248 @@
+//! DROP TABLE, INDEX, VIEW, SEQUENCE, SCHEMA.
+
+use super::Ddl;
+use super::dependency::Dependents;
+use super::resolve::{kind_noun, must_own, wrong_kind};
+use crate::catalog::Named;
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Drop, ObjectKind, ObjectName};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// DROP.
+///
+/// # Errors
+/// 42P01, 42704, 42809, 2BP01, 42501.
+pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
+    match drop.kind {
+        ObjectKind::Table => relations(ddl, drop).map(|()| "DROP TABLE"),
+        ObjectKind::View => relations(ddl, drop).map(|()| "DROP VIEW"),
+        ObjectKind::Sequence => relations(ddl, drop).map(|()| "DROP SEQUENCE"),
+        ObjectKind::Index => indexes(ddl, drop).map(|()| "DROP INDEX"),
+        ObjectKind::Schema => super::schema::drop_schema(ddl, drop).map(|()| "DROP SCHEMA"),
+        kind => absent(ddl, drop, kind),
+    }
+}
+
+/// Kinds of objects of which there are none: whatever is named does not exist.
+fn absent(ddl: &mut Ddl<'_>, drop: &Drop, kind: ObjectKind) -> Result<&'static str> {
+    let (noun, tag) = match kind {
+        ObjectKind::MaterializedView => ("materialized view", "DROP MATERIALIZED VIEW"),
+        ObjectKind::Type => ("type", "DROP TYPE"),
+        ObjectKind::Domain => ("type", "DROP DOMAIN"),
+        ObjectKind::Extension => ("extension", "DROP EXTENSION"),
+        _ => {
+            let words = kind.words();
+            return Err(SqlError::unsupported(format!("DROP {words} is")));
+        }
+    };
+    for name in &drop.names {
+        if !drop.if_exists {
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("{noun} \"{name}\" does not exist"),
+            ));
+        }
+        ddl.notice(
+            SqlState::SUCCESSFUL_COMPLETION,
+            format!("{noun} \"{name}\" does not exist, skipping"),
+        );
+    }
+    Ok(tag)
+}
+
+/// What is told of a name that is not there: an error, or with IF EXISTS a notice.
+pub(super) fn missing(ddl: &mut Ddl<'_>, drop: &Drop, name: &ObjectName) -> Result<()> {
+    let noun = drop.kind.words().to_ascii_lowercase();
+    let state = match drop.kind {
+        ObjectKind::Index => SqlState::UNDEFINED_OBJECT,
+        _ => SqlState::UNDEFINED_TABLE,
+    };
+    if !drop.if_exists {
+        return Err(SqlError::new(state, format!("{noun} \"{name}\" does not exist")));
+    }
+    let snapshot = ddl.snapshot();
+    let message = match name.schema() {
+        Some(schema) if snapshot.schema(schema).is_none() => {
+            format!("schema \"{schema}\" does not exist, skipping")
+        }
+        _ => format!("{noun} \"{}\" does not exist, skipping", name.name()),
+    };
+    ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+    Ok(())
+}
+
+/// Finds and locks what a DROP names; none if it is not there and that is allowed.
+fn find(
+    ddl: &mut Ddl<'_>,
+    drop: &Drop,
+    name: &ObjectName,
+) -> Result<Option<(Named, Arc<Relation>)>> {
+    let found = match ddl.lock_named(name, TableLock::AccessExclusive) {
+        Ok(found) => found,
+        Err(error) if drop.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
+        Err(error) => return Err(error),
+    };
+    if found.is_none() {
+        missing(ddl, drop, name)?;
+    }
+    Ok(found)
+}
+
+/// 42809 with the statement that would do.
+fn other_kind(name: &str, drop: &Drop, actual: &str) -> SqlError {
+    let article = if actual.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    wrong_kind(name, drop.kind)
+        .hint(format!("Use DROP {actual} to remove {article} {}.", actual.to_ascii_lowercase()))
+}
+
+/// Whether the current user may drop a relation: its owner, or its schema's.
+fn may_drop(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let schema = snapshot.schema_by_oid(relation.schema.0);
+    if relation.oid.0 >= crate::catalog::object::well_known::FIRST_NORMAL
+        && schema.is_some_and(|schema| snapshot.owns(ddl.user, schema.owner))
+    {
+        return Ok(());
+    }
+    ddl.check_owner(relation)
+}
+
+fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
+    let mut going: Vec<Arc<Relation>> = Vec::new();
+    for name in &drop.names {
+        let Some((named, relation)) = find(ddl, drop, name)? else { continue };
+        if matches!(named, Named::Index { .. }) {
+            return Err(other_kind(name.name(), drop, "INDEX"));
+        }
+        let kind = kind_noun(&relation);
+        if kind != drop.kind.words().to_ascii_lowercase() {
+            return Err(other_kind(&relation.name, drop, &kind.to_ascii_uppercase()));
+        }
+        may_drop(ddl, &relation)?;
+        if going.iter().all(|known| known.oid != relation.oid) {
+            going.push(relation);
+        }
+    }
+    drop_relations(ddl, &going, drop.cascade)
+}
+
+/// Drops relations that are locked and may be dropped, with what depends on them.
+pub(super) fn drop_relations(
+    ddl: &mut Ddl<'_>,
+    going: &[Arc<Relation>],
+    cascade: bool,
+) -> Result<()> {
+    let oids: Vec<Oid> = going.iter().map(|relation| relation.oid).collect();
+    let mut dependents = Dependents::default();
+    for relation in going {
+        if let RelationKind::Sequence(sequence) = &relation.kind
+            && let Some((table, column)) = sequence.owner
+            && !oids.contains(&table)
+        {
+            owned_sequence(ddl, relation, table, column, cascade)?;
+        }
+        let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
+    }
+    let what = match going {
+        [one] => format!("{} {}", kind_noun(one), ddl.display(one)),
+        _ => "desired object(s)".to_owned(),
+    };
+    if going.len() > 1 && !cascade && !dependents.lines.is_empty() {
+        let detail: Vec<String> =
+            dependents.lines.iter().map(|(thing, on)| format!("{thing} depends on {on}")).collect();
+        return Err(SqlError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            "cannot drop desired object(s) because other objects depend on them",
+        )
+        .detail(detail.join("\n"))
+        .hint("Use DROP ... CASCADE to drop the dependent objects too."));
+    }
+    ddl.drop_dependents(&dependents, cascade, &what)?;
+    for relation in going {
+        if let Some(relation) = ddl.relation(relation.oid) {
+            ddl.remove_relation(&relation)?;
+        }
+    }
+    Ok(())
+}
+
+/// A sequence that a column's default calls: 2BP01, or with CASCADE the default goes.
+fn owned_sequence(
+    ddl: &mut Ddl<'_>,
+    sequence: &Relation,
+    table: Oid,
+    column: usize,
+    cascade: bool,
+) -> Result<()> {
+    let Some(table) = ddl.relation(table) else { return Ok(()) };
+    let shown = (ddl.display(sequence), ddl.display(&table));
+    let name = &table.columns[column].name;
+    if table.columns[column].identity.is_some() {
+        return Err(SqlError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            format!(
+                "cannot drop sequence {} because column {name} of table {} requires it",
+                shown.0, shown.1
+            ),
+        )
+        .hint(format!("You can drop column {name} of table {} instead.", shown.1)));
+    }
+    if table.columns[column].default.is_none() {
+        return Ok(());
+    }
+    let thing = format!("default value for column {name} of table {}", shown.1);
+    let what = format!("sequence {}", shown.0);
+    let mut dependents = Dependents::default();
+    dependents.lines.push((thing, what.clone()));
+    ddl.drop_dependents(&dependents, cascade, &what)?;
+    ddl.transaction.lock_table(table.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+    let Some(table) = ddl.relation(table.oid) else { return Ok(()) };
+    let mut next = Relation::clone(&table);
+    next.columns[column].default = None;
+    ddl.catalog.put_relation(ddl.transaction, next)
+}
+
+fn indexes(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
+    if drop.concurrently {
+        return Err(SqlError::unsupported("DROP INDEX CONCURRENTLY is"));
+    }
+    for name in &drop.names {
+        let Some((named, relation)) = find(ddl, drop, name)? else { continue };
+        let Named::Index { index: oid, .. } = named else {
+            let kind = kind_noun(&relation).to_ascii_uppercase();
+            return Err(other_kind(&relation.name, drop, &kind));
+        };
+        let snapshot = ddl.snapshot();
+        if !snapshot.owns(ddl.user, relation.owner) {
+            return Err(must_own("index", name.name()));
+        }
+        let at = relation.indexes.iter().position(|index| index.oid == oid);
+        let at = at.expect("a name of an index leads to a table that has it");
+        let index = &relation.indexes[at];
+        if let Some((_, constraint)) = &index.constraint {
+            let shown = ddl.display(&relation);
+            return Err(SqlError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                format!(
+                    "cannot drop index {} because constraint {constraint} on table {shown} requires it",
+                    index.name
+                ),
+            )
+            .hint(format!("You can drop constraint {constraint} on table {shown} instead.")));
+        }
+        let what = format!("index {}", index.name);
+        let mut dependents = Dependents::default();
+        ddl.collect_references(&relation, &[], &|through| through == oid, &what, &mut dependents);
+        ddl.drop_dependents(&dependents, drop.cascade, &what)?;
+        let mut next = Relation::clone(&*ddl.relation(relation.oid).unwrap_or(relation));
+        let index = next.indexes.remove(at);
+        ddl.catalog.drop_tree(index.tree);
+        ddl.catalog.put_relation(ddl.transaction, next)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,299 @@
+//! FOREIGN KEY: made, and held against rows that are there.
+
+use super::build::{LATEST, each_row, shown};
+use super::constraint::constraint_is_new;
+use super::resolve::undefined_table;
+use super::{Ddl, name};
+use crate::catalog::acl::Privileges;
+use crate::catalog::builtin;
+use crate::catalog::relation::{
+    Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
+};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Ident, References};
+use crate::sqlstate::SqlState;
+use crate::tuple::KeyLayout;
+use crate::types::Datum;
+use std::sync::Arc;
+use txn::{RecordBuffer, TableLock, WaitPolicy};
+
+impl Ddl<'_> {
+    /// Makes a foreign key of `relation`, whose columns and keys are there, though it may not be in the catalog yet.
+    pub(super) fn new_foreign_key(
+        &mut self,
+        relation: &Relation,
+        given: Option<&Ident>,
+        columns: &[Ident],
+        references: &References,
+        validated: bool,
+    ) -> Result<Constraint> {
+        if references.deferral.deferrable || references.deferral.deferred {
+            return Err(SqlError::unsupported("deferrable constraints are"));
+        }
+        if !references.delete_columns.is_empty() {
+            return Err(SqlError::unsupported("column lists of SET NULL and SET DEFAULT are"));
+        }
+        let parent = self.referenced_table(relation, references)?;
+        let columns = columns
+            .iter()
+            .map(|name| referencing_column(relation, name))
+            .collect::<Result<Vec<usize>>>()?;
+        let (referenced, index) = referenced_key(&parent, references, columns.len())?;
+        if referenced.len() != columns.len() {
+            return Err(SqlError::new(
+                SqlState::INVALID_FOREIGN_KEY,
+                "number of referencing and referenced columns for foreign key disagree",
+            ));
+        }
+        let name = match given {
+            Some(name) => {
+                constraint_is_new(relation, name)?;
+                Arc::clone(name)
+            }
+            None => {
+                let names = columns.iter().map(|&column| &*relation.columns[column].name);
+                let part = name::columns_part(names);
+                name::constraint_name(relation, Some(&part), "fkey")
+            }
+        };
+        for (&child, &key) in columns.iter().zip(&referenced) {
+            comparable(relation, &parent, child, key, &name)?;
+        }
+        let key = ForeignKey {
+            columns,
+            references: parent.oid,
+            referenced,
+            index: index.oid,
+            match_type: references.match_type,
+            on_update: references.on_update,
+            on_delete: references.on_delete,
+        };
+        let oid = self.catalog.next_oid()?;
+        Ok(Constraint { oid, name, kind: ConstraintKind::ForeignKey(key), validated })
+    }
+
+    /// Finds and locks the referenced table, and checks that it may be referred to.
+    fn referenced_table(
+        &mut self,
+        relation: &Relation,
+        references: &References,
+    ) -> Result<Arc<Relation>> {
+        // A table that is being made refers to itself by a name that is not in the catalog yet.
+        let own_name = references.table.name() == &relation.name
+            && references.table.schema().is_none_or(|schema| *schema == relation.schema.1);
+        if own_name && self.relation(relation.oid).is_none() {
+            return Ok(Arc::new(relation.clone()));
+        }
+        let found = self.lock_named(&references.table, TableLock::ShareRowExclusive)?;
+        let (_, parent) = found.ok_or_else(|| undefined_table(&references.table))?;
+        if !matches!(parent.kind, RelationKind::Table { .. }) {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("referenced relation \"{}\" is not a table", parent.name),
+            ));
+        }
+        if parent.oid == relation.oid {
+            return Ok(Arc::new(relation.clone()));
+        }
+        if parent.persistence == 'u' && relation.persistence == 'p' {
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                "constraints on permanent tables may reference only permanent tables",
+            ));
+        }
+        let snapshot = self.snapshot();
+        if !snapshot.may_on_relation(self.user, &parent, Privileges::REFERENCES) {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for table {}", parent.name),
+            ));
+        }
+        Ok(parent)
+    }
+
+    /// 23503 if a row that is there has no parent.
+    pub(super) fn check_references(
+        &mut self,
+        relation: &Relation,
+        constraint: &Constraint,
+    ) -> Result<()> {
+        let ConstraintKind::ForeignKey(key) = &constraint.kind else { return Ok(()) };
+        let parent = if key.references == relation.oid {
+            Arc::new(relation.clone())
+        } else {
+            let found = self.relation(key.references);
+            found.expect("a referenced table is locked and stays")
+        };
+        self.transaction.lock_table(
+            parent.lock,
+            TableLock::ShareRowExclusive,
+            WaitPolicy::Block,
+        )?;
+        let index = parent.indexes.iter().find(|index| index.oid == key.index);
+        let index = index.expect("a referenced index stays as long as what refers to it");
+        let layout = KeyLayout::of_index(&parent, index);
+        let tree = self.transaction.manager().data().tree(index.tree).map_err(txn::Error::from)?;
+        let mut wanted = Vec::new();
+        let mut buffer = RecordBuffer::default();
+        each_row(self.transaction, relation, &mut |transaction, _, _, row| {
+            let nulls = key.columns.iter().filter(|&&column| row.get(column).is_null()).count();
+            if nulls == key.columns.len() || (nulls > 0 && key.match_type == MatchType::Simple) {
+                return Ok(());
+            }
+            if nulls > 0 {
+                return Err(violation(relation, constraint)
+                    .detail("MATCH FULL does not allow mixing of null and nonnull key values."));
+            }
+            wanted.clear();
+            for part in &layout.columns {
+                let at = key.referenced.iter().position(|&column| column == part.column);
+                let child = key.columns[at.expect("the index is over the referenced columns")];
+                let ty = parent.columns[part.column].ty.oid;
+                match as_type(row.get(child), ty.0) {
+                    Some(datum) => part.encode(datum, &mut wanted)?,
+                    // Out of the parent type's range: no parent has that value.
+                    None => return Err(missing(relation, &parent, constraint, key, row)),
+                }
+            }
+            if transaction.get(&LATEST, &tree, &wanted, &mut buffer)? {
+                return Ok(());
+            }
+            Err(missing(relation, &parent, constraint, key, row))
+        })
+    }
+}
+
+fn violation(relation: &Relation, constraint: &Constraint) -> SqlError {
+    SqlError::new(
+        SqlState::FOREIGN_KEY_VIOLATION,
+        format!(
+            "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+            relation.name, constraint.name
+        ),
+    )
+    .table(&*relation.schema.1, &*relation.name)
+    .constraint(&*constraint.name)
+}
+
+fn missing(
+    relation: &Relation,
+    parent: &Relation,
+    constraint: &Constraint,
+    key: &ForeignKey,
+    row: &crate::tuple::RowBuf,
+) -> SqlError {
+    let names: Vec<&str> =
+        key.columns.iter().map(|&column| &*relation.columns[column].name).collect();
+    let values: Vec<String> = key.columns.iter().map(|&column| shown(row.get(column))).collect();
+    violation(relation, constraint).detail(format!(
+        "Key ({})=({}) is not present in table \"{}\".",
+        names.join(", "),
+        values.join(", "),
+        parent.name
+    ))
+}
+
+/// A value of a compatible type in the form of the type `ty`; none where it is out of that type's range.
+fn as_type(datum: Datum<'_>, ty: u32) -> Option<Datum<'_>> {
+    let number = match datum {
+        Datum::Int2(value) => i64::from(value),
+        Datum::Int4(value) => i64::from(value),
+        Datum::Int8(value) => value,
+        other => return Some(other),
+    };
+    match ty {
+        21 => i16::try_from(number).ok().map(Datum::Int2),
+        23 => i32::try_from(number).ok().map(Datum::Int4),
+        _ => Some(Datum::Int8(number)),
+    }
+}
+
+fn referencing_column(relation: &Relation, name: &str) -> Result<usize> {
+    relation.column(name).ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_COLUMN,
+            format!("column \"{name}\" referenced in foreign key constraint does not exist"),
+        )
+    })
+}
+
+/// The referenced columns, and the unique index over them.
+fn referenced_key<'a>(
+    parent: &'a Relation,
+    references: &References,
+    count: usize,
+) -> Result<(Vec<usize>, &'a Index)> {
+    if references.columns.is_empty() {
+        let primary = parent.indexes.iter().find(|index| index.primary).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("there is no primary key for referenced table \"{}\"", parent.name),
+            )
+        })?;
+        return Ok((primary.columns.iter().map(|key| key.column).collect(), primary));
+    }
+    let columns = references
+        .columns
+        .iter()
+        .map(|name| referencing_column(parent, name))
+        .collect::<Result<Vec<usize>>>()?;
+    if columns.len() != count {
+        return Err(SqlError::new(
+            SqlState::INVALID_FOREIGN_KEY,
+            "number of referencing and referenced columns for foreign key disagree",
+        ));
+    }
+    let same = |index: &&Index| {
+        index.unique
+            && index.columns.len() == columns.len()
+            && index.columns.iter().all(|key| columns.contains(&key.column))
+    };
+    let index = parent.indexes.iter().find(same).ok_or_else(|| {
+        SqlError::new(
+            SqlState::INVALID_FOREIGN_KEY,
+            format!(
+                "there is no unique constraint matching given keys for referenced table \"{}\"",
+                parent.name
+            ),
+        )
+    })?;
+    Ok((columns, index))
+}
+
+/// 42804 for types that have no equality; 0A000 for those that have one but other bytes as keys.
+fn comparable(
+    relation: &Relation,
+    parent: &Relation,
+    child: usize,
+    key: usize,
+    name: &str,
+) -> Result<()> {
+    let (one, two) = (&relation.columns[child], &parent.columns[key]);
+    let integer = |ty: u32| matches!(ty, 20 | 21 | 23);
+    let text = |ty: u32| matches!(ty, 25 | 1043);
+    let (a, b) = (one.ty.oid.0, two.ty.oid.0);
+    if a == b || (integer(a) && integer(b)) || (text(a) && text(b)) {
+        return Ok(());
+    }
+    let type_of = |oid| builtin::type_by_oid(oid);
+    let (first, second) = (type_of(a), type_of(b));
+    let same_category = first.zip(second).is_some_and(|(a, b)| a.category == b.category);
+    if same_category {
+        return Err(SqlError::unsupported(format!(
+            "a foreign key between columns \"{}\" and \"{}\" of different types is",
+            one.name, two.name
+        )));
+    }
+    let shown = |ty| crate::catalog::system::format::format_type(ty, None);
+    Err(SqlError::new(
+        SqlState::DATATYPE_MISMATCH,
+        format!("foreign key constraint \"{name}\" cannot be implemented"),
+    )
+    .detail(format!(
+        "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+        one.name,
+        two.name,
+        shown(a),
+        shown(b)
+    )))
+}

@@ -1,0 +1,321 @@
+//! CREATE INDEX, and the keys of tables: PRIMARY KEY and UNIQUE.
+
+use super::build::{NO_TREE, Rewrite, fill_index};
+use super::name;
+use super::resolve::{duplicate_relation, undefined_table};
+use super::{Ddl, options};
+use crate::catalog::builtin;
+use crate::catalog::relation::{Index, IndexColumn, Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{CreateIndex, Direction, ExprKind, Ident, IndexKey, KeyOptions};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::TableLock;
+
+/// The most columns an index may have.
+const INDEX_COLUMNS_MAX: usize = 32;
+
+/// CREATE INDEX.
+///
+/// # Errors
+/// 42P07, 42703, 42704, 23505 and so on.
+pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static str> {
+    const TAG: &str = "CREATE INDEX";
+    if create.concurrently {
+        ddl.refuse_block("CREATE INDEX CONCURRENTLY")?;
+        return Err(SqlError::unsupported("CREATE INDEX CONCURRENTLY is"));
+    }
+    supported(create)?;
+    let Some((named, relation)) = ddl.lock_named(&create.table, TableLock::Share)? else {
+        return Err(undefined_table(&create.table));
+    };
+    if matches!(named, crate::catalog::Named::Index { .. })
+        || !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System)
+    {
+        return Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("cannot create index on relation \"{}\"", create.table.name()),
+        )
+        .detail(match relation.kind {
+            RelationKind::Sequence(_) => "This operation is not supported for sequences.",
+            _ => "This operation is not supported for views.",
+        }));
+    }
+    ddl.check_owner(&relation)?;
+    let columns = key_columns(&relation, &create.keys)?;
+    let given = create.name.clone();
+    let index_name = match &given {
+        Some(name) => Arc::clone(name),
+        None => {
+            let part =
+                name::columns_part(columns.iter().map(|key| &*relation.columns[key.column].name));
+            let snapshot = ddl.snapshot();
+            let schema = relation.schema.0;
+            name::relation_name(&snapshot, schema, &[], &relation.name, Some(&part), "idx")
+        }
+    };
+    if ddl.lock_relation_name(relation.schema.0, &index_name)? {
+        if create.if_not_exists {
+            let message = format!("relation \"{index_name}\" already exists, skipping");
+            ddl.notice(SqlState::DUPLICATE_TABLE, message);
+            return Ok(TAG);
+        }
+        return Err(duplicate_relation(&index_name));
+    }
+    let tree = ddl.catalog.create_tree()?;
+    let index = Index {
+        oid: ddl.catalog.next_oid()?,
+        name: index_name,
+        columns,
+        tree: tree.id(),
+        unique: create.unique,
+        primary: false,
+        constraint: None,
+        options: options::of_index(&create.options)?,
+    };
+    check_key_types(&relation, &index)?;
+    fill_index(ddl.transaction, &relation, &index, &tree)?;
+    let mut next = (*relation).clone();
+    next.indexes.push(index);
+    ddl.catalog.put_relation(ddl.transaction, next)?;
+    Ok(TAG)
+}
+
+/// 0A000 for what Atoll's indexes do not do, 42704 for what does not exist.
+fn supported(create: &CreateIndex) -> Result<()> {
+    match create.method.as_deref() {
+        None | Some("btree") => {}
+        Some(method @ ("hash" | "gist" | "gin" | "spgist" | "brin")) => {
+            return Err(SqlError::unsupported(format!("access method \"{method}\" is")));
+        }
+        Some(method) => {
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("access method \"{method}\" does not exist"),
+            ));
+        }
+    }
+    if create.filter.is_some() {
+        return Err(SqlError::unsupported("partial indexes are"));
+    }
+    if !create.include.is_empty() {
+        return Err(SqlError::unsupported("INCLUDE of indexes is"));
+    }
+    if create.nulls_not_distinct {
+        return Err(SqlError::unsupported("NULLS NOT DISTINCT is"));
+    }
+    tablespace(create.tablespace.as_ref())
+}
+
+/// There is one tablespace for users.
+///
+/// # Errors
+/// 42704.
+pub(super) fn tablespace(name: Option<&Ident>) -> Result<()> {
+    match name.map(|name| &**name) {
+        None | Some("pg_default") => Ok(()),
+        Some(name) => Err(SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("tablespace \"{name}\" does not exist"),
+        )),
+    }
+}
+
+fn key_columns(relation: &Relation, keys: &[IndexKey]) -> Result<Vec<IndexColumn>> {
+    if keys.len() > INDEX_COLUMNS_MAX {
+        return Err(SqlError::new(
+            SqlState::TOO_MANY_COLUMNS,
+            format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
+        ));
+    }
+    keys.iter()
+        .map(|key| {
+            let ExprKind::Column(parts) = &key.expr.kind else {
+                return Err(SqlError::unsupported("indexes on expressions are"));
+            };
+            let [name] = parts.as_slice() else {
+                return Err(SqlError::unsupported("indexes on expressions are"));
+            };
+            let column = relation.column(name).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::UNDEFINED_COLUMN,
+                    format!("column \"{name}\" does not exist"),
+                )
+            })?;
+            if let Some(class) = &key.class {
+                operator_class(class.name(), relation.columns[column].ty.oid)?;
+            }
+            if let Some(collation) = &key.collation
+                && !matches!(
+                    &**collation.name(),
+                    "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic"
+                )
+            {
+                return Err(SqlError::unsupported(format!("collation \"{collation}\" is")));
+            }
+            let descending = key.direction == Direction::Descending;
+            Ok(IndexColumn {
+                column,
+                descending,
+                nulls_first: key.nulls_first.unwrap_or(descending),
+            })
+        })
+        .collect()
+}
+
+/// Operator classes that order as the default one does, since text is compared by bytes.
+fn operator_class(name: &str, ty: Oid) -> Result<()> {
+    let alike = name.ends_with("_pattern_ops");
+    let default = builtin::type_by_oid(ty.0)
+        .is_some_and(|ty| name == format!("{}_ops", ty.name) || name == "text_ops");
+    if alike || default {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::UNDEFINED_OBJECT,
+        format!("operator class \"{name}\" does not exist for access method \"btree\""),
+    ))
+}
+
+/// 42704 for a type without an ordering.
+pub(super) fn check_key_types(relation: &Relation, index: &Index) -> Result<()> {
+    for key in &index.columns {
+        let ty = relation.columns[key.column].ty.oid;
+        if builtin::ordering(ty.0).is_none() {
+            let name = builtin::type_by_oid(ty.0).map_or("unknown", |ty| ty.name);
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("data type {name} has no default operator class for access method \"btree\""),
+            )
+            .hint(
+                "You must specify an operator class for the index or define a default operator class for the data type.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A PRIMARY KEY or UNIQUE constraint that is about to be made.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// CONSTRAINT name.
+    pub name: Option<Ident>,
+    /// Its columns' names.
+    pub columns: Vec<Ident>,
+    /// What else was said.
+    pub options: KeyOptions,
+}
+
+impl Ddl<'_> {
+    /// Makes the index of a key: named, checked, its tree not yet made. `taken` are names that this statement has given.
+    pub(super) fn new_key(
+        &mut self,
+        relation: &Relation,
+        key: &NewKey,
+        taken: &[Arc<str>],
+    ) -> Result<Index> {
+        let given = &key.options;
+        if given.nulls_not_distinct {
+            return Err(SqlError::unsupported("NULLS NOT DISTINCT is"));
+        }
+        if !given.include.is_empty() {
+            return Err(SqlError::unsupported("INCLUDE of indexes is"));
+        }
+        if given.deferral.deferrable || given.deferral.deferred {
+            return Err(SqlError::unsupported("deferrable constraints are"));
+        }
+        tablespace(given.tablespace.as_ref())?;
+        if given.primary && relation.indexes.iter().any(|index| index.primary) {
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!("multiple primary keys for table \"{}\" are not allowed", relation.name),
+            ));
+        }
+        let mut columns: Vec<IndexColumn> = Vec::new();
+        for name in &key.columns {
+            let column = relation.column(name).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::UNDEFINED_COLUMN,
+                    format!("column \"{name}\" named in key does not exist"),
+                )
+            })?;
+            if columns.iter().any(|known| known.column == column) {
+                let what = if given.primary { "primary key" } else { "unique" };
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_COLUMN,
+                    format!("column \"{name}\" appears twice in {what} constraint"),
+                ));
+            }
+            columns.push(IndexColumn { column, descending: false, nulls_first: false });
+        }
+        let name = self.key_name(relation, key, taken)?;
+        let index = Index {
+            oid: self.catalog.next_oid()?,
+            name: Arc::clone(&name),
+            columns,
+            tree: NO_TREE,
+            unique: true,
+            primary: given.primary,
+            constraint: Some((self.catalog.next_oid()?, name)),
+            options: options::of_index(&given.options)?,
+        };
+        check_key_types(relation, &index)?;
+        Ok(index)
+    }
+
+    fn key_name(
+        &mut self,
+        relation: &Relation,
+        key: &NewKey,
+        taken: &[Arc<str>],
+    ) -> Result<Arc<str>> {
+        let schema = relation.schema.0;
+        if let Some(name) = &key.name {
+            if name::has_constraint(relation, name) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_OBJECT,
+                    format!(
+                        "constraint \"{name}\" for relation \"{}\" already exists",
+                        relation.name
+                    ),
+                ));
+            }
+            if taken.contains(name) || self.lock_relation_name(schema, name)? {
+                return Err(duplicate_relation(name));
+            }
+            return Ok(Arc::clone(name));
+        }
+        let part = name::columns_part(key.columns.iter().map(|name| &**name));
+        let (second, label) =
+            if key.options.primary { (None, "pkey") } else { (Some(part.as_str()), "key") };
+        loop {
+            let snapshot = self.snapshot();
+            let name = name::relation_name(&snapshot, schema, taken, &relation.name, second, label);
+            if !self.lock_relation_name(schema, &name)? {
+                return Ok(name);
+            }
+        }
+    }
+
+    /// ALTER TABLE ADD PRIMARY KEY, ADD UNIQUE: over rows that are there. A primary key clusters the table anew.
+    pub(super) fn add_key(&mut self, relation: &Relation, key: &NewKey) -> Result<Relation> {
+        let mut index = self.new_key(relation, key, &[])?;
+        let mut next = relation.clone();
+        if !index.primary {
+            let tree = self.catalog.create_tree()?;
+            index.tree = tree.id();
+            fill_index(self.transaction, relation, &index, &tree)?;
+            next.indexes.push(index);
+            return Ok(next);
+        }
+        let not_null: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
+        for &column in &not_null {
+            next.columns[column].not_null = true;
+        }
+        next.indexes.insert(0, index);
+        let mut rewrite = Rewrite { columns: Vec::new(), not_null };
+        self.rewrite(relation, &mut next, &mut rewrite)?;
+        Ok(next)
+    }
+}

@@ -1,0 +1,161 @@
+//! ALTER DATABASE ... SET, ALTER ROLE ... SET, ALTER SYSTEM: settings that are kept for later.
+
+use super::Ddl;
+use crate::catalog::object::{Class, Object, ObjectKey, SettingList};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{
+    AlterSettings, AlterSystem, SetStatement, SetValue, SettingChange, SettingValue,
+};
+use crate::settings::definition::Context;
+use crate::settings::{server, session, value};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+
+/// ALTER DATABASE ... SET, ALTER ROLE ... SET.
+///
+/// # Errors
+/// 42704, 3D000, 42501, 22023.
+pub fn alter_settings(ddl: &mut Ddl<'_>, alter: &AlterSettings) -> Result<&'static str> {
+    let superuser = ddl.superuser();
+    let mut scope = (Oid(0), Oid(0));
+    if let Some(name) = &alter.role {
+        let role = ddl.role(name)?;
+        let user = ddl.user;
+        let own = ddl.snapshot().shared().role_by_oid(user).cloned();
+        let may = own.is_some_and(|own| {
+            own.superuser || own.oid == role.oid || (own.create_role && !role.superuser)
+        });
+        if !may {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                if role.superuser {
+                    "must be superuser to alter superusers"
+                } else {
+                    "permission denied"
+                },
+            ));
+        }
+        scope.1 = role.oid;
+    }
+    if let Some(name) = &alter.database {
+        scope.0 = if alter.role.is_some() {
+            let found = ddl.snapshot().shared().database(name).map(|database| database.oid);
+            found.ok_or_else(|| {
+                SqlError::new(
+                    SqlState::INVALID_CATALOG_NAME,
+                    format!("database \"{name}\" does not exist"),
+                )
+            })?
+        } else {
+            super::database::owned_database(ddl, name)?.oid
+        };
+    }
+    if scope == (Oid(0), Oid(0)) {
+        return Err(SqlError::unsupported("ALTER ROLE ALL SET is"));
+    }
+    change(ddl, scope, &alter.change, Context::Backend, superuser)?;
+    Ok(if alter.role.is_some() { "ALTER ROLE" } else { "ALTER DATABASE" })
+}
+
+/// ALTER SYSTEM.
+///
+/// # Errors
+/// 42501, 25001, 55P02, 22023.
+pub fn alter_system(ddl: &mut Ddl<'_>, alter: &AlterSystem) -> Result<&'static str> {
+    ddl.refuse_block("ALTER SYSTEM")?;
+    if !ddl.superuser() {
+        let name = match &alter.change {
+            SettingChange::Set(set) => &set.name,
+            SettingChange::Reset(name) => name,
+            SettingChange::ResetAll => {
+                return Err(SqlError::new(
+                    SqlState::INSUFFICIENT_PRIVILEGE,
+                    "permission denied to perform ALTER SYSTEM RESET ALL",
+                ));
+            }
+        };
+        return Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied to set parameter \"{name}\""),
+        ));
+    }
+    change(ddl, (Oid(0), Oid(0)), &alter.change, Context::Postmaster, true)?;
+    Ok("ALTER SYSTEM")
+}
+
+/// The text of a SET's values.
+///
+/// # Errors
+/// 22023: several values for a setting that is no list.
+pub fn text_of(set: &SetStatement) -> Result<Option<String>> {
+    let SetValue::Values(values) = &set.value else { return Ok(None) };
+    let texts: Vec<Arc<str>> = values
+        .iter()
+        .map(|value| match value {
+            SettingValue::Text(text)
+            | SettingValue::Number(text)
+            | SettingValue::Interval(text) => Arc::clone(text),
+        })
+        .collect();
+    session::join_values(&set.name, &texts).map(Some)
+}
+
+fn change(
+    ddl: &mut Ddl<'_>,
+    scope: (Oid, Oid),
+    change: &SettingChange,
+    weakest: Context,
+    superuser: bool,
+) -> Result<()> {
+    let key = ObjectKey { class: Class::Settings, database: scope.0, oid: scope.1, sub: 0 };
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let mut list: SettingList = ddl.snapshot().shared().settings(scope.0, scope.1).to_vec();
+    let without = |list: &mut SettingList, name: &str| {
+        list.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
+    };
+    match change {
+        SettingChange::ResetAll => list.clear(),
+        SettingChange::Reset(name) => without(&mut list, name),
+        SettingChange::Set(set) => {
+            let definition = server::find(&set.name)?;
+            if let Some(definition) = definition {
+                let name = definition.name;
+                if definition.context < weakest {
+                    return Err(SqlError::new(
+                        SqlState::CANT_CHANGE_RUNTIME_PARAM,
+                        match definition.context {
+                            Context::Internal => format!("parameter \"{name}\" cannot be changed"),
+                            Context::Postmaster => format!(
+                                "parameter \"{name}\" cannot be changed without restarting the server"
+                            ),
+                            _ => format!("parameter \"{name}\" cannot be changed now"),
+                        },
+                    ));
+                }
+                if definition.context == Context::Superuser && !superuser {
+                    return Err(SqlError::new(
+                        SqlState::INSUFFICIENT_PRIVILEGE,
+                        format!("permission denied to set parameter \"{name}\""),
+                    ));
+                }
+            }
+            without(&mut list, &set.name);
+            match (&set.value, text_of(set)?) {
+                (SetValue::Current, _) => {
+                    return Err(SqlError::unsupported("SET ... FROM CURRENT is"));
+                }
+                (_, Some(text)) => {
+                    if let Some(definition) = definition {
+                        value::parse(definition, &text)?;
+                    }
+                    let name = definition.map_or(&*set.name, |definition| definition.name);
+                    list.push((name.to_owned(), text));
+                }
+                (_, None) => {}
+            }
+        }
+    }
+    let object = (!list.is_empty()).then(|| Object::Settings(Arc::new(list)));
+    ddl.catalog.change(ddl.transaction, key, object)
+}

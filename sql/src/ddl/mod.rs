@@ -1,0 +1,271 @@
+//! Schema changes, as ordinary transactions (PostgreSQL 15 manual, chapter 5 and the commands' pages).
+//!
+//! A statement takes PostgreSQL's table locks, looks its names up again behind each, and then changes objects of the
+//! catalog through [`CatalogTransaction`]: others see nothing of it before commit, and a rollback, to a savepoint too,
+//! leaves nothing behind. Rows are moved by making new trees and filling them ([`build`]); the old ones are freed when the
+//! commit is done. So TRUNCATE, rewrites and index builds are as transactional as everything else.
+//!
+//! What expressions mean is not this module's business: [`Semantics`] binds, prints and evaluates them.
+
+pub mod alter_column;
+pub mod alter_table;
+pub mod build;
+pub mod comment;
+pub mod constraint;
+pub mod create_table;
+pub mod database;
+pub mod dependency;
+pub mod drop;
+pub mod foreign_key;
+pub mod index;
+pub mod kept_settings;
+pub mod name;
+pub mod options;
+pub mod privilege;
+pub mod rename;
+pub mod resolve;
+pub mod role;
+pub mod schema;
+pub mod scram;
+pub mod sequence;
+pub mod truncate;
+pub mod view;
+
+use crate::catalog::{CatalogSnapshot, CatalogTransaction, Relation, SearchPath};
+use crate::error::{Notice, Result, SqlError};
+use crate::parse::ast::{Expr, Query, Statement, TypeName};
+use crate::session::CommandTag;
+use crate::sqlstate::SqlState;
+use crate::types::{Datum, Oid, SqlType};
+use std::sync::Arc;
+use txn::Transaction;
+
+/// What a DEFAULT expression is.
+#[derive(Clone, Debug)]
+pub struct DefaultValue {
+    /// The expression as PostgreSQL would print it, names qualified where they have to be.
+    pub text: Arc<str>,
+    /// Its value in the column type's stored form, where it is the same for all rows (nothing in it is volatile): the
+    /// outer none says that it is volatile, the inner that it is NULL.
+    pub constant: Option<Option<Arc<[u8]>>>,
+}
+
+/// What a CHECK or generated expression is.
+#[derive(Clone, Debug)]
+pub struct BoundText {
+    /// The expression as PostgreSQL would print it.
+    pub text: Arc<str>,
+    /// The columns it names, by index, each once.
+    pub columns: Vec<usize>,
+}
+
+/// A row's columns by index, dropped ones as NULL.
+pub type RowFunction<'a> = Box<dyn FnMut(&[Datum<'_>]) -> Result<crate::tuple::RowBuf> + 'a>;
+
+/// What a view's query is.
+#[derive(Clone, Debug)]
+pub struct ViewQuery {
+    /// The query as PostgreSQL would print it, without a final semicolon.
+    pub text: Arc<str>,
+    /// Its columns.
+    pub columns: Vec<(Arc<str>, SqlType)>,
+}
+
+/// What expressions and types in a schema change mean. The statement's text and the session's state are known to whoever
+/// implements it.
+pub trait Semantics {
+    /// The type of a name, with its modifier.
+    ///
+    /// # Errors
+    /// 42704 and so on.
+    fn type_of(&self, snapshot: &CatalogSnapshot, name: &TypeName) -> Result<SqlType>;
+    /// Binds DEFAULT of a column of that name and type.
+    ///
+    /// # Errors
+    /// 0A000, 42804 and so on.
+    fn default(
+        &self,
+        snapshot: &CatalogSnapshot,
+        column: &str,
+        ty: SqlType,
+        expr: &Expr,
+    ) -> Result<DefaultValue>;
+    /// Binds an expression over the columns of a relation: a CHECK (then `ty` is bool), or a generated column's.
+    ///
+    /// # Errors
+    /// 42703, 42804 and so on.
+    fn over_columns(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        ty: SqlType,
+        expr: &Expr,
+    ) -> Result<BoundText>;
+    /// A function that evaluates a bound text over rows of a relation: one column.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn evaluate<'a>(
+        &'a self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        ty: SqlType,
+        text: &str,
+    ) -> Result<RowFunction<'a>>;
+    /// A function that converts a column to another type: by USING, or as an assignment does. None: there is no such
+    /// cast.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn conversion<'a>(
+        &'a self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        column: usize,
+        to: SqlType,
+        using: Option<&Expr>,
+    ) -> Result<Option<RowFunction<'a>>>;
+    /// The columns that a bound text over a relation names, by index.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn columns_of(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        text: &str,
+    ) -> Result<Vec<usize>>;
+    /// Prints the texts of CHECK constraints and generated columns anew: `before` is the relation they were bound over,
+    /// `after` the same with other names.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn reprint(
+        &self,
+        snapshot: &CatalogSnapshot,
+        before: &Relation,
+        after: &mut Relation,
+    ) -> Result<()>;
+    /// A timestamptz of a text, in microseconds since 2000-01-01 UTC; none is `infinity`.
+    ///
+    /// # Errors
+    /// 22007 and so on.
+    fn timestamp(&self, text: &str) -> Result<Option<i64>>;
+    /// Binds a view's query.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn view(&self, snapshot: &CatalogSnapshot, query: &Query) -> Result<ViewQuery>;
+}
+
+/// What a schema change runs in.
+pub struct Ddl<'a> {
+    /// The catalog, as this transaction sees and changes it.
+    pub catalog: &'a mut CatalogTransaction,
+    /// The transaction.
+    pub transaction: &'a mut Transaction,
+    /// What expressions and types mean.
+    pub semantics: &'a dyn Semantics,
+    /// The current user.
+    pub user: Oid,
+    /// `search_path`, as set.
+    pub search_path: &'a str,
+    /// Where notices go.
+    pub notices: &'a mut Vec<Notice>,
+    /// Whether BEGIN was said, or the statement is not alone in its message: some statements refuse then.
+    pub in_block: bool,
+    /// How many other sessions a database has.
+    pub other_sessions: &'a dyn Fn(Oid) -> usize,
+}
+
+/// Runs a statement that changes the schema.
+///
+/// # Errors
+/// PostgreSQL's; 0A000 for what Atoll does not do yet.
+pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
+    let words = match statement {
+        Statement::CreateTable(create) => create_table::create_table(ddl, create)?,
+        Statement::AlterTable(alter) => alter_table::alter_table(ddl, alter)?,
+        Statement::CreateIndex(create) => index::create_index(ddl, create)?,
+        Statement::CreateView(create) => view::create_view(ddl, create)?,
+        Statement::CreateSequence(create) => sequence::create_sequence(ddl, create)?,
+        Statement::AlterSequence(alter) => sequence::alter_sequence(ddl, alter)?,
+        Statement::CreateSchema(create) => schema::create_schema(ddl, create)?,
+        Statement::CreateDatabase(create) => database::create_database(ddl, create)?,
+        Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,
+        Statement::DropDatabase(drop) => database::drop_database(ddl, drop)?,
+        Statement::AlterSettings(alter) => kept_settings::alter_settings(ddl, alter)?,
+        Statement::AlterSystem(alter) => kept_settings::alter_system(ddl, alter)?,
+        Statement::CreateRole(create) => role::create_role(ddl, create)?,
+        Statement::AlterRole(alter) => role::alter_role(ddl, alter)?,
+        Statement::DropRole(drop) => role::drop_role(ddl, drop)?,
+        Statement::GrantRole(grant) => role::grant_role(ddl, grant)?,
+        Statement::Rename(rename) => rename::rename(ddl, rename)?,
+        Statement::SetSchema(set) => rename::set_schema(ddl, set)?,
+        Statement::ChangeOwner(change) => rename::change_owner(ddl, change)?,
+        Statement::Drop(drop) => drop::drop(ddl, drop)?,
+        Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
+        Statement::Comment(comment) => comment::comment(ddl, comment)?,
+        Statement::Grant(grant) => privilege::grant(ddl, grant)?,
+        _ => return Err(SqlError::unsupported("this statement is")),
+    };
+    Ok(CommandTag { words, rows: None })
+}
+
+impl Ddl<'_> {
+    /// The catalog now.
+    pub fn snapshot(&mut self) -> Arc<CatalogSnapshot> {
+        Arc::clone(self.catalog.snapshot())
+    }
+
+    /// The search path in what the catalog shows now.
+    pub fn path(&mut self) -> SearchPath {
+        let (setting, user) = (self.search_path, self.user);
+        SearchPath::resolve(self.catalog.snapshot(), setting, user)
+    }
+
+    /// Whether the current user is a superuser.
+    pub fn superuser(&mut self) -> bool {
+        let user = self.user;
+        self.catalog.snapshot().shared().role_by_oid(user).is_some_and(|role| role.superuser)
+    }
+
+    /// Tells the client.
+    pub fn notice(&mut self, state: SqlState, message: impl Into<String>) {
+        let notice = SqlError::new(state, message).severity(crate::error::Severity::Notice);
+        self.notices.push(notice);
+    }
+
+    /// 25001 inside a transaction block.
+    ///
+    /// # Errors
+    /// 25001.
+    pub fn refuse_block(&self, statement: &str) -> Result<()> {
+        if self.in_block {
+            return Err(SqlError::new(
+                SqlState::ACTIVE_SQL_TRANSACTION,
+                format!("{statement} cannot run inside a transaction block"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Random bytes for a password's salt: from the environment's seed, the time and a number that is never used twice.
+    pub(crate) fn salt(&mut self) -> [u8; 16] {
+        use sha2::{Digest, Sha256};
+        let environment = self.transaction.manager().environment();
+        let mut hash = Sha256::new();
+        hash.update(environment.seed.to_le_bytes());
+        hash.update(environment.clock.wall().to_le_bytes());
+        hash.update(environment.clock.now().0.to_le_bytes());
+        hash.update(self.transaction.id().0.to_le_bytes());
+        let mut salt = [0; 16];
+        salt.copy_from_slice(&hash.finalize()[..16]);
+        salt
+    }
+
+    /// The relation as it is now.
+    pub fn relation(&mut self, oid: Oid) -> Option<Arc<Relation>> {
+        self.catalog.snapshot().relation(oid).cloned()
+    }
+}

@@ -1,0 +1,273 @@
+//! ALTER ... RENAME TO, SET SCHEMA, OWNER TO.
+
+use super::Ddl;
+use super::constraint::constraint_is_new;
+use super::create_table::new_column_name;
+use super::resolve::{
+    column, duplicate_relation, kind_noun, must_own, undefined_schema, undefined_table, wrong_kind,
+};
+use crate::catalog::Named;
+use crate::catalog::acl::{Acl, Privileges};
+use crate::catalog::object::{Class, Database, Object, Role, Schema};
+use crate::catalog::relation::Relation;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{
+    ChangeOwner, Ident, ObjectKind, ObjectName, Rename, RenamePart, SetSchema,
+};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::TableLock;
+
+fn tag(kind: ObjectKind) -> Result<&'static str> {
+    Ok(match kind {
+        ObjectKind::Table | ObjectKind::Column | ObjectKind::Constraint => "ALTER TABLE",
+        ObjectKind::Index => "ALTER INDEX",
+        ObjectKind::View => "ALTER VIEW",
+        ObjectKind::Sequence => "ALTER SEQUENCE",
+        ObjectKind::Schema => "ALTER SCHEMA",
+        ObjectKind::Database => "ALTER DATABASE",
+        ObjectKind::Role => "ALTER ROLE",
+        kind => return Err(SqlError::unsupported(format!("ALTER {} is", kind.words()))),
+    })
+}
+
+/// ALTER ... RENAME.
+///
+/// # Errors
+/// 42P01, 42703, 42P07, 42701, 42501 and so on.
+pub fn rename(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<&'static str> {
+    let tag = tag(rename.kind)?;
+    match rename.kind {
+        ObjectKind::Schema => super::schema::rename_schema(ddl, rename.name.name(), &rename.to)?,
+        ObjectKind::Database => {
+            super::database::rename_database(ddl, rename.name.name(), &rename.to)?;
+        }
+        ObjectKind::Role => super::role::rename_role(ddl, rename.name.name(), &rename.to)?,
+        _ => rename_relation(ddl, rename)?,
+    }
+    Ok(tag)
+}
+
+fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
+    let found = ddl.lock_named(&rename.name, TableLock::AccessExclusive);
+    let found = match found {
+        Err(error) if rename.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
+        found => found?,
+    };
+    let Some((named, relation)) = found else {
+        if rename.if_exists {
+            let message = format!("relation \"{}\" does not exist, skipping", rename.name);
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            return Ok(());
+        }
+        return Err(undefined_table(&rename.name));
+    };
+    let mut next = Relation::clone(&relation);
+    match (&rename.part, named) {
+        (Some(_), Named::Index { .. }) => {
+            return Err(wrong_kind(rename.name.name(), ObjectKind::Table));
+        }
+        (Some(RenamePart::Column(from)), Named::Relation(_)) => {
+            ddl.check_owner(&relation)?;
+            rename_column(&mut next, from, &rename.to)?;
+            // The texts of CHECKs and generated columns are printed anew with the new name.
+            ddl.semantics.reprint(ddl.catalog.last_snapshot(), &relation, &mut next)?;
+        }
+        (Some(RenamePart::Constraint(from)), Named::Relation(_)) => {
+            ddl.check_owner(&relation)?;
+            rename_constraint(ddl, &mut next, from, &rename.to)?;
+        }
+        (None, Named::Index { index, .. }) => {
+            ddl.check_owner(&relation)?;
+            rename_index(ddl, &mut next, index, &rename.to)?;
+        }
+        (None, Named::Relation(_)) => {
+            ddl.check_owner(&relation)?;
+            if rename.kind == ObjectKind::Index
+                || (rename.kind != ObjectKind::Table
+                    && kind_noun(&relation) != rename.kind.words().to_ascii_lowercase())
+            {
+                return Err(wrong_kind(&relation.name, rename.kind));
+            }
+            if ddl.lock_relation_name(relation.schema.0, &rename.to)? {
+                return Err(duplicate_relation(&rename.to));
+            }
+            next.name = Arc::clone(&rename.to);
+        }
+    }
+    ddl.catalog.put_relation(ddl.transaction, next)
+}
+
+fn rename_column(next: &mut Relation, from: &Ident, to: &Ident) -> Result<()> {
+    let at = column(next, from).map_err(|_| {
+        SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{from}\" does not exist"))
+    })?;
+    new_column_name(to)?;
+    if next.column(to).is_some() {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_COLUMN,
+            format!("column \"{to}\" of relation \"{}\" already exists", next.name),
+        ));
+    }
+    next.columns[at].name = Arc::clone(to);
+    Ok(())
+}
+
+fn rename_constraint(
+    ddl: &mut Ddl<'_>,
+    next: &mut Relation,
+    from: &Ident,
+    to: &Ident,
+) -> Result<()> {
+    constraint_is_new(next, to)?;
+    if let Some(found) = next.constraints.iter_mut().find(|constraint| constraint.name == *from) {
+        found.name = Arc::clone(to);
+        return Ok(());
+    }
+    let index = next.indexes.iter().position(|index| {
+        index.constraint.as_ref().is_some_and(|constraint| constraint.1 == *from)
+    });
+    let Some(at) = index else {
+        return Err(SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("constraint \"{from}\" for table \"{}\" does not exist", next.name),
+        ));
+    };
+    let oid = next.indexes[at].oid;
+    rename_index(ddl, next, oid, to)
+}
+
+/// An index and the constraint it stands for have one name.
+fn rename_index(ddl: &mut Ddl<'_>, next: &mut Relation, index: Oid, to: &Ident) -> Result<()> {
+    if ddl.lock_relation_name(next.schema.0, to)? {
+        return Err(duplicate_relation(to));
+    }
+    if let Some(index) = next.indexes.iter_mut().find(|found| found.oid == index) {
+        index.name = Arc::clone(to);
+        if let Some(constraint) = &mut index.constraint {
+            constraint.1 = Arc::clone(to);
+        }
+    }
+    Ok(())
+}
+
+/// ALTER ... SET SCHEMA.
+///
+/// # Errors
+/// 42P01, 3F000, 42P07, 42501.
+pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
+    let tag = tag(set.kind)?;
+    let mode = TableLock::AccessExclusive;
+    let Some(relation) = ddl.lock_table(&set.name, set.kind, mode, set.if_exists)? else {
+        return Ok(tag);
+    };
+    let snapshot = ddl.snapshot();
+    let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
+    ddl.may_create_in(schema)?;
+    if schema.oid == relation.schema.0 {
+        return Ok(tag);
+    }
+    let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
+    let moved: Vec<Arc<Relation>> = std::iter::once(relation).chain(owned).collect();
+    for relation in moved {
+        for name in std::iter::once(&relation.name).chain(relation.indexes.iter().map(|i| &i.name))
+        {
+            if ddl.lock_relation_name(schema.oid, name)? {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_TABLE,
+                    format!("relation \"{name}\" already exists in schema \"{}\"", schema.name),
+                ));
+            }
+        }
+        let mut next = Relation::clone(&relation);
+        next.schema = (schema.oid, Arc::clone(&schema.name));
+        ddl.catalog.put_relation(ddl.transaction, next)?;
+    }
+    Ok(tag)
+}
+
+/// ALTER ... OWNER TO.
+///
+/// # Errors
+/// 42P01, 42704, 42501.
+pub fn change_owner(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<&'static str> {
+    let tag = tag(change.kind)?;
+    match change.kind {
+        ObjectKind::Schema => give_schema(ddl, &change.name, &change.owner)?,
+        ObjectKind::Database => give_database(ddl, &change.name, &change.owner)?,
+        _ => {
+            let mode = TableLock::AccessExclusive;
+            let found = ddl.lock_table(&change.name, change.kind, mode, false)?;
+            if let Some(relation) = found {
+                ddl.give_relation(&relation, &change.owner)?;
+            }
+        }
+    }
+    Ok(tag)
+}
+
+/// In a list, what the old owner had is the new owner's.
+fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
+    for item in acl.iter_mut().flatten() {
+        for role in [&mut item.grantee, &mut item.grantor] {
+            if *role == from {
+                *role = to;
+            }
+        }
+    }
+}
+
+fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
+    let owner = ddl.role(owner)?;
+    let schema = super::schema::owned_schema(ddl, name.name())?;
+    ddl.check_member(&owner)?;
+    let mut next = Schema::clone(&schema);
+    give_acl(&mut next.acl, schema.owner, owner.oid);
+    next.owner = owner.oid;
+    let key = ddl.catalog.key(Class::Schema, schema.oid);
+    ddl.catalog.change(ddl.transaction, key, Some(Object::Schema(Arc::new(next))))
+}
+
+fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
+    let owner = ddl.role(owner)?;
+    let database = super::database::owned_database(ddl, name.name())?;
+    ddl.check_member(&owner)?;
+    let mut next = Database::clone(&database);
+    give_acl(&mut next.acl, database.owner, owner.oid);
+    next.owner = owner.oid;
+    super::database::put(ddl, next)
+}
+
+impl Ddl<'_> {
+    pub(super) fn give_relation(&mut self, relation: &Arc<Relation>, owner: &Ident) -> Result<()> {
+        let owner: Arc<Role> = self.role(owner)?;
+        if relation.owner == owner.oid {
+            return Ok(());
+        }
+        self.check_member(&owner)?;
+        let snapshot = self.snapshot();
+        if let Some(schema) = snapshot.schema_by_oid(relation.schema.0)
+            && !self.superuser()
+            && !snapshot.may_on_schema(owner.oid, schema, Privileges::CREATE)
+        {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for schema {}", schema.name),
+            ));
+        }
+        if !snapshot.owns(self.user, relation.owner) {
+            return Err(must_own(kind_noun(relation), &relation.name));
+        }
+        let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
+        let given: Vec<Arc<Relation>> =
+            std::iter::once(Arc::clone(relation)).chain(owned).collect();
+        for relation in given {
+            let mut next = Relation::clone(&relation);
+            give_acl(&mut next.acl, relation.owner, owner.oid);
+            next.owner = owner.oid;
+            self.catalog.put_relation(self.transaction, next)?;
+        }
+        Ok(())
+    }
+}

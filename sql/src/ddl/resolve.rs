@@ -1,0 +1,256 @@
+//! Names in schema changes: looked up, locked, looked up again; owners and kinds checked, with PostgreSQL's words.
+
+use super::Ddl;
+use crate::catalog::acl::Privileges;
+use crate::catalog::object::{Class, Role, Schema, well_known};
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, Named};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Ident, ObjectKind, ObjectName};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// What is told of a relation that is not there.
+pub(super) fn undefined_table(name: &ObjectName) -> SqlError {
+    SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
+}
+
+/// What is told of a name that is taken.
+pub(super) fn duplicate_relation(name: &str) -> SqlError {
+    SqlError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists"))
+}
+
+/// 3F000.
+pub(super) fn undefined_schema(name: &str) -> SqlError {
+    SqlError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist"))
+}
+
+/// What kind of relation it is, as an error names it: `table`.
+#[must_use]
+pub fn kind_noun(relation: &Relation) -> &'static str {
+    match relation.kind {
+        RelationKind::Table { .. } | RelationKind::System => "table",
+        RelationKind::View { .. } => "view",
+        RelationKind::Sequence(_) => "sequence",
+    }
+}
+
+impl Ddl<'_> {
+    /// Checks a name's database part, and finds the schema it names; none if it names none.
+    pub(super) fn schema_part(&mut self, name: &ObjectName) -> Result<Option<Arc<Schema>>> {
+        if name.parts.len() > 3 {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("improper qualified name (too many dotted names): {name}"),
+            ));
+        }
+        let snapshot = self.snapshot();
+        if name.parts.len() == 3 && *name.parts[0] != *snapshot.database_name() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("cross-database references are not implemented: \"{name}\""),
+            ));
+        }
+        let Some(schema) = name.schema() else { return Ok(None) };
+        snapshot.schema(schema).cloned().map(Some).ok_or_else(|| undefined_schema(schema))
+    }
+
+    /// Where a new object of that name goes; CREATE there is checked.
+    pub(super) fn creation_schema(&mut self, name: &ObjectName) -> Result<Arc<Schema>> {
+        let named = self.schema_part(name)?;
+        let path = self.path();
+        let snapshot = self.snapshot();
+        let schema = match named {
+            Some(schema) => schema,
+            None => {
+                let oid = path.creation.ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::INVALID_SCHEMA_NAME,
+                        "no schema has been selected to create in",
+                    )
+                })?;
+                snapshot.schema_by_oid(oid).cloned().ok_or_else(|| undefined_schema("public"))?
+            }
+        };
+        self.may_create_in(&schema)?;
+        Ok(schema)
+    }
+
+    /// 42501 for who may not create in a schema. Nobody creates in the system's.
+    pub(super) fn may_create_in(&mut self, schema: &Schema) -> Result<()> {
+        let snapshot = self.snapshot();
+        let system = schema.oid == well_known::PG_CATALOG || schema.oid == well_known::PG_TOAST;
+        if system || !snapshot.may_on_schema(self.user, schema, Privileges::CREATE) {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for schema {}", schema.name),
+            ));
+        }
+        Ok(())
+    }
+
+    /// What a name stands for now; none if nothing.
+    pub(super) fn lookup(&mut self, name: &ObjectName) -> Result<Option<Named>> {
+        let schema = self.schema_part(name)?;
+        let path = self.path();
+        let snapshot = self.snapshot();
+        Ok(match schema {
+            Some(schema) => snapshot.named(schema.oid, name.name()),
+            None => snapshot.find(&path.schemas, name.name()),
+        })
+    }
+
+    /// Finds a relation, locks it, and finds it again: what comes back is what the name stands for while the lock is held.
+    /// An index gives its table, as locks stand on tables.
+    pub(super) fn lock_named(
+        &mut self,
+        name: &ObjectName,
+        mode: TableLock,
+    ) -> Result<Option<(Named, Arc<Relation>)>> {
+        let mut locked = None;
+        loop {
+            let Some(named) = self.lookup(name)? else { return Ok(None) };
+            let oid = match named {
+                Named::Relation(oid) => oid,
+                Named::Index { table, .. } => table,
+            };
+            let Some(relation) = self.relation(oid) else { return Ok(None) };
+            if locked == Some(named) {
+                return Ok(Some((named, relation)));
+            }
+            self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+            locked = Some(named);
+        }
+    }
+
+    /// Locks a table for a statement of the kind `wanted`, owned by the current user. None if it is not there and
+    /// `if_exists` says that this is a notice.
+    pub(super) fn lock_table(
+        &mut self,
+        name: &ObjectName,
+        wanted: ObjectKind,
+        mode: TableLock,
+        if_exists: bool,
+    ) -> Result<Option<Arc<Relation>>> {
+        let found = match self.lock_named(name, mode) {
+            Ok(found) => found,
+            Err(error) if if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
+            Err(error) => return Err(error),
+        };
+        let Some((named, relation)) = found else {
+            if if_exists {
+                let message = format!("relation \"{name}\" does not exist, skipping");
+                self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+                return Ok(None);
+            }
+            return Err(undefined_table(name));
+        };
+        if matches!(named, Named::Index { .. }) {
+            return Err(wrong_kind(name.name(), wanted));
+        }
+        self.check_owner(&relation)?;
+        let fits = match wanted {
+            ObjectKind::View => matches!(relation.kind, RelationKind::View { .. }),
+            ObjectKind::Sequence => matches!(relation.kind, RelationKind::Sequence(_)),
+            ObjectKind::Index | ObjectKind::MaterializedView => false,
+            _ => true,
+        };
+        if !fits {
+            return Err(wrong_kind(&relation.name, wanted));
+        }
+        Ok(Some(relation))
+    }
+
+    /// 42501 for who is neither owner nor superuser; for the system's relations always.
+    pub(super) fn check_owner(&mut self, relation: &Relation) -> Result<()> {
+        if relation.oid.0 < well_known::FIRST_NORMAL {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied: \"{}\" is a system catalog", relation.name),
+            ));
+        }
+        let snapshot = self.snapshot();
+        if snapshot.owns(self.user, relation.owner) {
+            return Ok(());
+        }
+        Err(must_own(kind_noun(relation), &relation.name))
+    }
+
+    /// A role by name, or by the words that stand for one.
+    pub(super) fn role(&mut self, name: &Ident) -> Result<Arc<Role>> {
+        let snapshot = self.snapshot();
+        let found = match &**name {
+            "current_user" | "current_role" | "session_user" => {
+                snapshot.shared().role_by_oid(self.user)
+            }
+            name => snapshot.shared().role(name),
+        };
+        found.cloned().ok_or_else(|| undefined_role(name))
+    }
+
+    /// 42501 unless the current user may give things to `role`: it is a member of it.
+    pub(super) fn check_member(&mut self, role: &Role) -> Result<()> {
+        let snapshot = self.snapshot();
+        if snapshot.shared().is_member(self.user, role.oid) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("must be member of role \"{}\"", role.name),
+        ))
+    }
+
+    /// Locks a name that a relation or index is about to get, and says whether it is taken.
+    pub(super) fn lock_relation_name(&mut self, schema: Oid, name: &str) -> Result<bool> {
+        self.catalog.lock_name(self.transaction, Class::Relation, schema, name)?;
+        Ok(self.catalog.snapshot().named(schema, name).is_some())
+    }
+
+    /// A relation's name as messages say it: qualified unless the search path finds it.
+    pub(super) fn display(&mut self, relation: &Relation) -> String {
+        let path = self.path();
+        display(self.catalog.snapshot(), &path.schemas, relation)
+    }
+}
+
+/// A relation's name, qualified unless `path` finds it.
+#[must_use]
+pub fn display(snapshot: &CatalogSnapshot, path: &[Oid], relation: &Relation) -> String {
+    if snapshot.find(path, &relation.name) == Some(Named::Relation(relation.oid)) {
+        crate::catalog::quote::identifier(&relation.name)
+    } else {
+        crate::catalog::quote::qualified(&relation.schema.1, &relation.name)
+    }
+}
+
+/// 42704.
+pub(super) fn undefined_role(name: &str) -> SqlError {
+    SqlError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist"))
+}
+
+/// 42501.
+pub(super) fn must_own(kind: &str, name: &str) -> SqlError {
+    SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("must be owner of {kind} {name}"))
+}
+
+/// 42809: the relation is of another kind than the statement says.
+pub(super) fn wrong_kind(name: &str, wanted: ObjectKind) -> SqlError {
+    let noun = wanted.words().to_ascii_lowercase();
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is not {article} {noun}"))
+}
+
+/// 42703.
+pub(super) fn undefined_column(relation: &Relation, column: &str) -> SqlError {
+    SqlError::new(
+        SqlState::UNDEFINED_COLUMN,
+        format!("column \"{column}\" of relation \"{}\" does not exist", relation.name),
+    )
+}
+
+/// A live column by name.
+pub(super) fn column(relation: &Relation, name: &str) -> Result<usize> {
+    relation.column(name).ok_or_else(|| undefined_column(relation, name))
+}

@@ -1,0 +1,435 @@
+//! CREATE ROLE, ALTER ROLE, DROP ROLE, GRANT and REVOKE of roles.
+
+use super::resolve::undefined_role;
+use super::{Ddl, scram};
+use crate::catalog::object::{Class, Membership, Object, ObjectKey, Role, well_known};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{AlterRole, CreateRole, DropRole, GrantRole, Ident, RoleOption};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+
+fn key(role: Oid) -> ObjectKey {
+    ObjectKey { class: Class::Role, database: Oid(0), oid: role, sub: 0 }
+}
+
+fn denied(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
+}
+
+fn put(ddl: &mut Ddl<'_>, role: Role) -> Result<()> {
+    ddl.catalog.change(ddl.transaction, key(role.oid), Some(Object::Role(Arc::new(role))))
+}
+
+/// The current user's own row.
+fn current(ddl: &mut Ddl<'_>) -> Result<Arc<Role>> {
+    let user = ddl.user;
+    let role = ddl.snapshot().shared().role_by_oid(user).cloned();
+    role.ok_or_else(|| undefined_role(&user.to_string()))
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.starts_with("pg_") {
+        return Err(SqlError::new(
+            SqlState::RESERVED_NAME,
+            format!("role name \"{name}\" is reserved"),
+        )
+        .detail("Role names starting with \"pg_\" are reserved."));
+    }
+    if matches!(name, "public" | "none") {
+        return Err(SqlError::new(
+            SqlState::RESERVED_NAME,
+            format!("role name \"{name}\" is reserved"),
+        ));
+    }
+    Ok(())
+}
+
+/// What the options of one statement ask for beside the role's own columns.
+#[derive(Default)]
+struct Memberships {
+    in_roles: Vec<Ident>,
+    members: Vec<Ident>,
+    admins: Vec<Ident>,
+}
+
+fn apply(ddl: &mut Ddl<'_>, role: &mut Role, options: &[RoleOption]) -> Result<Memberships> {
+    let mut memberships = Memberships::default();
+    for option in options {
+        match option {
+            RoleOption::Superuser(value) => role.superuser = *value,
+            RoleOption::CreateDb(value) => role.create_db = *value,
+            RoleOption::CreateRole(value) => role.create_role = *value,
+            RoleOption::Inherit(value) => role.inherit = *value,
+            RoleOption::Login(value) => role.login = *value,
+            RoleOption::Replication(value) => role.replication = *value,
+            RoleOption::BypassRls(value) => role.bypass_rls = *value,
+            RoleOption::ConnectionLimit(limit) => {
+                role.connection_limit =
+                    i32::try_from(*limit).ok().filter(|limit| *limit >= -1).ok_or_else(|| {
+                        SqlError::new(
+                            SqlState::INVALID_PARAMETER_VALUE,
+                            format!("invalid connection limit: {limit}"),
+                        )
+                    })?;
+            }
+            RoleOption::Password(password) => {
+                role.verifier = match password {
+                    Some(password) => password_verifier(ddl, password)?,
+                    None => None,
+                };
+            }
+            RoleOption::ValidUntil(text) => {
+                role.valid_until = ddl.semantics.timestamp(text)?;
+            }
+            RoleOption::InRole(names) => memberships.in_roles.extend(names.iter().cloned()),
+            RoleOption::Members(names) => memberships.members.extend(names.iter().cloned()),
+            RoleOption::Admins(names) => memberships.admins.extend(names.iter().cloned()),
+            RoleOption::SysId => {
+                ddl.notice(SqlState::SUCCESSFUL_COMPLETION, "SYSID can no longer be specified");
+            }
+        }
+    }
+    Ok(memberships)
+}
+
+fn password_verifier(ddl: &mut Ddl<'_>, password: &str) -> Result<Option<Arc<str>>> {
+    if password.is_empty() {
+        ddl.notice(
+            SqlState::SUCCESSFUL_COMPLETION,
+            "empty string is not a valid password, clearing password",
+        );
+        return Ok(None);
+    }
+    if scram::is_verifier(password) {
+        return Ok(Some(password.into()));
+    }
+    if scram::is_md5(password) {
+        return Err(SqlError::unsupported("MD5 passwords are"));
+    }
+    Ok(Some(scram::verifier(password, ddl.salt()).into()))
+}
+
+/// CREATE ROLE, USER, GROUP.
+///
+/// # Errors
+/// 42710, 42939, 42501.
+pub fn create_role(ddl: &mut Ddl<'_>, create: &CreateRole) -> Result<&'static str> {
+    let own = current(ddl)?;
+    let mut role = Role {
+        oid: Oid(0),
+        name: Arc::clone(&create.name),
+        superuser: false,
+        inherit: true,
+        create_role: false,
+        create_db: false,
+        login: create.user,
+        replication: false,
+        bypass_rls: false,
+        connection_limit: -1,
+        verifier: None,
+        valid_until: None,
+    };
+    let memberships = apply(ddl, &mut role, &create.options)?;
+    if !own.superuser {
+        if role.superuser {
+            return Err(denied("must be superuser to create superusers"));
+        }
+        if role.replication {
+            return Err(denied("must be superuser to create replication users"));
+        }
+        if role.bypass_rls {
+            return Err(denied("must be superuser to create bypassrls users"));
+        }
+        if !own.create_role {
+            return Err(denied("permission denied to create role"));
+        }
+    }
+    check_name(&create.name)?;
+    ddl.catalog.lock_name(ddl.transaction, Class::Role, Oid(0), &create.name)?;
+    if ddl.snapshot().shared().role(&create.name).is_some() {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_OBJECT,
+            format!("role \"{}\" already exists", create.name),
+        ));
+    }
+    role.oid = ddl.catalog.next_oid()?;
+    let oid = role.oid;
+    put(ddl, role)?;
+    for group in &memberships.in_roles {
+        let group = ddl.role(group)?;
+        add_member(ddl, group.oid, oid, false)?;
+    }
+    for (members, admin) in [(&memberships.members, false), (&memberships.admins, true)] {
+        for member in members {
+            let member = ddl.role(member)?;
+            add_member(ddl, oid, member.oid, admin)?;
+        }
+    }
+    Ok("CREATE ROLE")
+}
+
+/// A role of that name, locked against other changes.
+fn locked(ddl: &mut Ddl<'_>, name: &Ident) -> Result<Arc<Role>> {
+    let role = ddl.role(name)?;
+    ddl.catalog.lock(ddl.transaction, key(role.oid))?;
+    ddl.snapshot().shared().role_by_oid(role.oid).cloned().ok_or_else(|| undefined_role(name))
+}
+
+/// ALTER ROLE, USER with options.
+///
+/// # Errors
+/// 42704, 42501.
+pub fn alter_role(ddl: &mut Ddl<'_>, alter: &AlterRole) -> Result<&'static str> {
+    let own = current(ddl)?;
+    let role = locked(ddl, &alter.name)?;
+    check_name_of_existing(&role)?;
+    let mut next = Role::clone(&role);
+    apply(ddl, &mut next, &alter.options)?;
+    if !own.superuser {
+        if role.superuser || next.superuser {
+            return Err(denied(
+                "must be superuser to alter superuser roles or change superuser attribute",
+            ));
+        }
+        if role.replication || next.replication {
+            return Err(denied(
+                "must be superuser to alter replication roles or change replication attribute",
+            ));
+        }
+        if role.bypass_rls != next.bypass_rls {
+            return Err(denied("must be superuser to change bypassrls attribute"));
+        }
+        let only_password = Role { verifier: role.verifier.clone(), ..next.clone() } == *role;
+        let itself = role.oid == ddl.user && only_password;
+        if !own.create_role && !itself {
+            return Err(denied("permission denied"));
+        }
+    }
+    put(ddl, next)?;
+    Ok("ALTER ROLE")
+}
+
+fn check_name_of_existing(role: &Role) -> Result<()> {
+    if role.oid.0 < well_known::FIRST_NORMAL && role.oid != well_known::SUPERUSER {
+        return Err(SqlError::new(
+            SqlState::RESERVED_NAME,
+            format!("role name \"{}\" is reserved", role.name),
+        )
+        .detail("Cannot alter reserved roles."));
+    }
+    Ok(())
+}
+
+/// ALTER ROLE ... RENAME TO.
+pub(super) fn rename_role(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Result<()> {
+    let own = current(ddl)?;
+    let role = locked(ddl, name)?;
+    check_name_of_existing(&role)?;
+    check_name(to)?;
+    if role.oid == ddl.user {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "session user cannot be renamed",
+        ));
+    }
+    if role.superuser && !own.superuser {
+        return Err(denied("must be superuser to rename superusers"));
+    }
+    if !own.superuser && !own.create_role {
+        return Err(denied("permission denied to rename role"));
+    }
+    ddl.catalog.lock_name(ddl.transaction, Class::Role, Oid(0), to)?;
+    if ddl.snapshot().shared().role(to).is_some() {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_OBJECT,
+            format!("role \"{to}\" already exists"),
+        ));
+    }
+    put(ddl, Role { name: Arc::clone(to), ..Role::clone(&role) })
+}
+
+/// DROP ROLE, USER, GROUP.
+///
+/// # Errors
+/// 42704, 42501, 55006, 2BP01 while it owns something.
+pub fn drop_role(ddl: &mut Ddl<'_>, drop: &DropRole) -> Result<&'static str> {
+    let own = current(ddl)?;
+    if !own.superuser && !own.create_role {
+        return Err(denied("permission denied to drop role"));
+    }
+    for name in &drop.names {
+        if drop.if_exists && ddl.snapshot().shared().role(name).is_none() {
+            let message = format!("role \"{name}\" does not exist, skipping");
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            continue;
+        }
+        let role = locked(ddl, name)?;
+        if role.oid == ddl.user {
+            return Err(SqlError::new(SqlState::OBJECT_IN_USE, "current user cannot be dropped"));
+        }
+        if role.superuser && !own.superuser {
+            return Err(denied("must be superuser to drop superusers"));
+        }
+        if role.oid.0 < well_known::FIRST_NORMAL {
+            return Err(SqlError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                format!("cannot drop role {name} because it is required by the database system"),
+            ));
+        }
+        let owned = owned_by(ddl, role.oid);
+        if !owned.is_empty() {
+            return Err(SqlError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                format!("role \"{name}\" cannot be dropped because some objects depend on it"),
+            )
+            .detail(owned.join("\n")));
+        }
+        remove(ddl, role.oid)?;
+    }
+    Ok("DROP ROLE")
+}
+
+/// What a role owns or is named by in a list, one line each.
+fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
+    let snapshot = ddl.snapshot();
+    let cluster = ddl.catalog.catalog().current();
+    let mut lines = Vec::new();
+    for database in snapshot.shared().databases() {
+        if database.owner == role {
+            lines.push(format!("owner of database {}", database.name));
+        }
+        let here = database.oid == snapshot.database_oid();
+        let contents =
+            if here { Some((*snapshot).clone()) } else { cluster.database(database.oid) };
+        let Some(contents) = contents else { continue };
+        let mut count = 0;
+        for schema in contents.schemas().filter(|schema| schema.owner == role) {
+            count += 1;
+            if here {
+                lines.push(format!("owner of schema {}", schema.name));
+            }
+        }
+        for relation in contents.relations() {
+            let granted = relation.acl.iter().flatten().any(|item| item.grantee == role);
+            if relation.owner == role || granted {
+                count += 1;
+                if here {
+                    let noun = super::resolve::kind_noun(relation);
+                    let what = if relation.owner == role { "owner of" } else { "privileges for" };
+                    let name = ddl.display(relation);
+                    lines.push(format!("{what} {noun} {name}"));
+                }
+            }
+        }
+        if !here && count > 0 {
+            let objects = if count == 1 { "object" } else { "objects" };
+            lines.push(format!("{count} {objects} in database {}", database.name));
+        }
+    }
+    lines
+}
+
+fn remove(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let shared = snapshot.shared();
+    let memberships = shared
+        .memberships()
+        .filter(|membership| membership.group == role || membership.member == role)
+        .map(|membership| membership_key(membership.group, membership.member));
+    let settings = shared.all_settings().filter(|(scope, _)| scope.1 == role).map(|(scope, _)| {
+        ObjectKey { class: Class::Settings, database: scope.0, oid: role, sub: 0 }
+    });
+    let comment = shared.comment(role).map(|_| ObjectKey {
+        class: Class::Comment,
+        database: Oid(0),
+        oid: role,
+        sub: 0,
+    });
+    for key in memberships.chain(settings).chain(comment).chain([key(role)]) {
+        ddl.catalog.change(ddl.transaction, key, None)?;
+    }
+    Ok(())
+}
+
+fn membership_key(group: Oid, member: Oid) -> ObjectKey {
+    ObjectKey { class: Class::Membership, database: Oid(0), oid: group, sub: member.0 }
+}
+
+fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result<()> {
+    let key = membership_key(group, member);
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let snapshot = ddl.snapshot();
+    let shared = snapshot.shared();
+    if shared.groups_of(group, false).contains(&member) {
+        let name = |oid| shared.role_by_oid(oid).map_or("", |role| &*role.name).to_owned();
+        return Err(SqlError::new(
+            SqlState::INVALID_GRANT_OPERATION,
+            format!("role \"{}\" is a member of role \"{}\"", name(group), name(member)),
+        ));
+    }
+    let known =
+        shared.memberships().find(|known| known.group == group && known.member == member).copied();
+    if let Some(known) = known
+        && (known.admin || !admin)
+    {
+        let name = |oid| shared.role_by_oid(oid).map_or("", |role| &*role.name).to_owned();
+        let message =
+            format!("role \"{}\" is already a member of role \"{}\"", name(member), name(group));
+        ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+        return Ok(());
+    }
+    let membership = Membership { group, member, grantor: ddl.user, admin };
+    ddl.catalog.change(ddl.transaction, key, Some(Object::Membership(membership)))
+}
+
+/// GRANT and REVOKE of roles.
+///
+/// # Errors
+/// 42704, 42501, 0LP01.
+pub fn grant_role(ddl: &mut Ddl<'_>, grant: &GrantRole) -> Result<&'static str> {
+    let own = current(ddl)?;
+    for group in &grant.roles {
+        let group = ddl.role(group)?;
+        let snapshot = ddl.snapshot();
+        let admin = snapshot
+            .shared()
+            .memberships()
+            .any(|known| known.group == group.oid && known.member == own.oid && known.admin);
+        if !own.superuser && !admin && (group.superuser || !own.create_role) {
+            return Err(denied(if group.superuser {
+                "must be superuser to alter superusers".to_owned()
+            } else {
+                format!("must have admin option on role \"{}\"", group.name)
+            }));
+        }
+        for member in &grant.grantees {
+            let member = ddl.role(member)?;
+            if grant.revoke {
+                revoke_member(ddl, &group, &member, grant.admin_option)?;
+            } else {
+                add_member(ddl, group.oid, member.oid, grant.admin_option)?;
+            }
+        }
+    }
+    Ok(if grant.revoke { "REVOKE ROLE" } else { "GRANT ROLE" })
+}
+
+fn revoke_member(ddl: &mut Ddl<'_>, group: &Role, member: &Role, admin_only: bool) -> Result<()> {
+    let key = membership_key(group.oid, member.oid);
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let snapshot = ddl.snapshot();
+    let known = snapshot
+        .shared()
+        .memberships()
+        .find(|known| known.group == group.oid && known.member == member.oid)
+        .copied();
+    let Some(known) = known else {
+        let message =
+            format!("role \"{}\" is not a member of role \"{}\"", member.name, group.name);
+        ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
+        return Ok(());
+    };
+    let next = admin_only.then_some(Object::Membership(Membership { admin: false, ..known }));
+    ddl.catalog.change(ddl.transaction, key, next)
+}

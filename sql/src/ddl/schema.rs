@@ -1,0 +1,176 @@
+//! CREATE SCHEMA, ALTER SCHEMA, DROP SCHEMA.
+
+use super::Ddl;
+use super::dependency::Dependents;
+use super::resolve::{kind_noun, must_own, undefined_schema};
+use crate::catalog::acl::Privileges;
+use crate::catalog::object::{Class, Object, Schema, well_known};
+use crate::catalog::relation::Relation;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{CreateSchema, Drop, Ident};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+fn check_name(name: &str) -> Result<()> {
+    if name.starts_with("pg_") {
+        return Err(SqlError::new(
+            SqlState::RESERVED_NAME,
+            format!("unacceptable schema name \"{name}\""),
+        )
+        .detail("The prefix \"pg_\" is reserved for system schemas."));
+    }
+    Ok(())
+}
+
+fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let database = snapshot.shared().database_by_oid(snapshot.database_oid());
+    let allowed = database
+        .is_some_and(|database| snapshot.may_on_database(ddl.user, database, Privileges::CREATE));
+    if allowed {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        format!("permission denied for database {}", snapshot.database_name()),
+    ))
+}
+
+/// CREATE SCHEMA.
+///
+/// # Errors
+/// 42P06, 42939, 42501.
+pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<&'static str> {
+    const TAG: &str = "CREATE SCHEMA";
+    if !create.elements.is_empty() {
+        return Err(SqlError::unsupported("elements in CREATE SCHEMA are"));
+    }
+    let owner = match &create.owner {
+        Some(owner) => Some(ddl.role(owner)?),
+        None => None,
+    };
+    let name = match (&create.name, &owner) {
+        (Some(name), _) => Arc::clone(name),
+        (None, Some(owner)) => Arc::clone(&owner.name),
+        (None, None) => return Err(undefined_schema("")),
+    };
+    may_create(ddl)?;
+    if let Some(owner) = &owner {
+        ddl.check_member(owner)?;
+    }
+    check_name(&name)?;
+    ddl.catalog.lock_name(ddl.transaction, Class::Schema, Oid(0), &name)?;
+    if ddl.snapshot().schema(&name).is_some() {
+        let message = format!("schema \"{name}\" already exists");
+        if create.if_not_exists {
+            ddl.notice(SqlState::DUPLICATE_SCHEMA, format!("{message}, skipping"));
+            return Ok(TAG);
+        }
+        return Err(SqlError::new(SqlState::DUPLICATE_SCHEMA, message));
+    }
+    let oid = ddl.catalog.next_oid()?;
+    let owner = owner.map_or(ddl.user, |owner| owner.oid);
+    let schema = Schema { oid, name, owner, acl: None };
+    put(ddl, schema)?;
+    Ok(TAG)
+}
+
+pub(super) fn put(ddl: &mut Ddl<'_>, schema: Schema) -> Result<()> {
+    let key = ddl.catalog.key(Class::Schema, schema.oid);
+    ddl.catalog.change(ddl.transaction, key, Some(Object::Schema(Arc::new(schema))))
+}
+
+/// A schema of that name, locked, which the current user owns.
+pub(super) fn owned_schema(ddl: &mut Ddl<'_>, name: &str) -> Result<Arc<Schema>> {
+    let find = |ddl: &mut Ddl<'_>| {
+        ddl.snapshot().schema(name).cloned().ok_or_else(|| undefined_schema(name))
+    };
+    let schema = find(ddl)?;
+    let key = ddl.catalog.key(Class::Schema, schema.oid);
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let schema = find(ddl)?;
+    if !ddl.snapshot().owns(ddl.user, schema.owner) {
+        return Err(must_own("schema", name));
+    }
+    Ok(schema)
+}
+
+/// ALTER SCHEMA ... RENAME TO.
+pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Result<()> {
+    let schema = owned_schema(ddl, name)?;
+    may_create(ddl)?;
+    check_name(to)?;
+    ddl.catalog.lock_name(ddl.transaction, Class::Schema, Oid(0), to)?;
+    if ddl.snapshot().schema(to).is_some() {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_SCHEMA,
+            format!("schema \"{to}\" already exists"),
+        ));
+    }
+    put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })
+}
+
+/// DROP SCHEMA.
+pub(super) fn drop_schema(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
+    let mut going: Vec<Arc<Schema>> = Vec::new();
+    for name in &drop.names {
+        let name = name.name();
+        if drop.if_exists && ddl.snapshot().schema(name).is_none() {
+            let message = format!("schema \"{name}\" does not exist, skipping");
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            continue;
+        }
+        let schema = owned_schema(ddl, name)?;
+        if schema.oid.0 < well_known::FIRST_NORMAL && schema.oid != well_known::PUBLIC {
+            return Err(SqlError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                format!("cannot drop schema {name} because it is required by the database system"),
+            ));
+        }
+        going.push(schema);
+    }
+    for schema in going {
+        drop_one(ddl, &schema, drop.cascade)?;
+    }
+    Ok(())
+}
+
+fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
+    let what = format!("schema {}", schema.name);
+    let inside = locked_contents(ddl, schema)?;
+    let oids: Vec<Oid> = inside.iter().map(|relation| relation.oid).collect();
+    let mut dependents = Dependents::default();
+    for relation in &inside {
+        let shown = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        // What a table owns goes with it and is not told of.
+        let owned = matches!(&relation.kind, crate::catalog::RelationKind::Sequence(sequence)
+            if sequence.owner.is_some_and(|owner| oids.contains(&owner.0)));
+        if !owned {
+            dependents.lines.push((shown.clone(), what.clone()));
+        }
+        ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
+    }
+    ddl.drop_dependents(&dependents, cascade, &what)?;
+    for oid in oids {
+        if let Some(relation) = ddl.relation(oid) {
+            ddl.remove_relation(&relation)?;
+        }
+    }
+    let key = ddl.catalog.key(Class::Schema, schema.oid);
+    ddl.catalog.change(ddl.transaction, key, None)
+}
+
+/// Everything in a schema, each locked against all others.
+fn locked_contents(ddl: &mut Ddl<'_>, schema: &Schema) -> Result<Vec<Arc<Relation>>> {
+    let snapshot = ddl.snapshot();
+    let inside: Vec<Arc<Relation>> =
+        snapshot.relations().filter(|relation| relation.schema.0 == schema.oid).cloned().collect();
+    let mut locked = Vec::new();
+    for relation in inside {
+        ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+        locked.extend(ddl.relation(relation.oid));
+    }
+    Ok(locked)
+}

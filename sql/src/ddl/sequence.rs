@@ -1,0 +1,396 @@
+//! CREATE SEQUENCE, ALTER SEQUENCE, and the counters behind serial and identity columns.
+//!
+//! A sequence's definition is an object like others; its state is a record of the catalog tree that is advanced outside
+//! transactions, by a little commit of its own that is logged before any value is used: values are
+//! never given twice, and a rollback gives none back. RESTART begins a new state under a new number, so it is taken
+//! back with the transaction that did it.
+
+use super::Ddl;
+use super::resolve::duplicate_relation;
+use crate::catalog::object::{Class, ObjectKey};
+use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
+use crate::catalog::{Catalog, store};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{AlterSequence, CreateSequence, ObjectKind, SequenceOption};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::{Begin, SessionWait, TableLock};
+
+/// The values a session may still hand out of one advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// The next value.
+    pub next: i64,
+    /// How many values there are, this one included.
+    pub count: i64,
+}
+
+/// The state of a sequence: the last value that was logged as used, and whether any was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The last value.
+    pub last_value: i64,
+    /// Whether it was given; if not, it is the next.
+    pub is_called: bool,
+}
+
+fn state_key(database: Oid, sequence: &Sequence) -> ObjectKey {
+    ObjectKey { class: Class::SequenceState, database, oid: sequence.state, sub: 0 }
+}
+
+fn encode(state: State) -> [u8; 9] {
+    let mut bytes = [0; 9];
+    bytes[..8].copy_from_slice(&state.last_value.to_le_bytes());
+    bytes[8] = u8::from(state.is_called);
+    bytes
+}
+
+fn decode(sequence: &Sequence, bytes: Option<&[u8]>) -> Result<State> {
+    let Some(bytes) = bytes else {
+        return Ok(State { last_value: sequence.start, is_called: false });
+    };
+    let corrupt = || SqlError::new(SqlState::DATA_CORRUPTED, "a sequence's state is corrupt");
+    let value = bytes.first_chunk().ok_or_else(corrupt)?;
+    let called = bytes.get(8).ok_or_else(corrupt)?;
+    Ok(State { last_value: i64::from_le_bytes(*value), is_called: *called != 0 })
+}
+
+/// The state as it is now.
+///
+/// # Errors
+/// Storage's.
+pub fn state(catalog: &Catalog, database: Oid, sequence: &Sequence) -> Result<State> {
+    change_state(catalog, database, sequence, |_| Ok(None)).map(|(state, ())| state)
+}
+
+/// Runs one little commit over the state.
+fn change_state<T: Default>(
+    catalog: &Catalog,
+    database: Oid,
+    sequence: &Sequence,
+    change: impl FnOnce(State) -> Result<Option<(State, T)>>,
+) -> Result<(State, T)> {
+    let wait = Arc::new(SessionWait::new(0));
+    let mut transaction = catalog.manager().begin(Begin::default(), &wait);
+    transaction.begin_statement()?;
+    let key = state_key(database, sequence);
+    let stored = store::lock(&mut transaction, catalog.tree(), key)?;
+    let before = decode(sequence, stored.as_deref())?;
+    let Some((after, result)) = change(before)? else {
+        let _ = transaction.rollback();
+        return Ok((before, T::default()));
+    };
+    store::write(&mut transaction, catalog.tree(), key, Some(&encode(after)))?;
+    let _ = transaction.commit(&mut |_| ())?;
+    Ok((after, result))
+}
+
+/// Takes values for `nextval`, as many as CACHE asks for; what a session does not use of them is lost, as in PostgreSQL.
+///
+/// # Errors
+/// 2200H at the sequence's end.
+pub fn advance(
+    catalog: &Catalog,
+    database: Oid,
+    name: &str,
+    sequence: &Sequence,
+) -> Result<Advance> {
+    let count = sequence.cache.max(1);
+    let (_, taken) = change_state(catalog, database, sequence, |state| {
+        let first = if state.is_called {
+            step(sequence, name, state.last_value)?
+        } else {
+            state.last_value
+        };
+        // Values behind the first, as far as they go without a wrap.
+        let room = if sequence.increment > 0 {
+            sequence.max.saturating_sub(first) / sequence.increment
+        } else {
+            first.saturating_sub(sequence.min) / sequence.increment.saturating_neg().max(1)
+        };
+        let count = count.min(room.saturating_add(1)).max(1);
+        let last = first + (count - 1) * sequence.increment;
+        Ok(Some((
+            State { last_value: last, is_called: true },
+            Some(Advance { next: first, count }),
+        )))
+    })?;
+    Ok(taken.expect("an advance takes at least one value"))
+}
+
+/// The value behind `value`.
+fn step(sequence: &Sequence, name: &str, value: i64) -> Result<i64> {
+    let next = value.checked_add(sequence.increment);
+    let limit = |which: &str, bound: i64| {
+        SqlError::new(
+            SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+            format!("nextval: reached {which} value of sequence \"{name}\" ({bound})"),
+        )
+    };
+    match next {
+        Some(next) if next >= sequence.min && next <= sequence.max => Ok(next),
+        _ if sequence.cycle && sequence.increment > 0 => Ok(sequence.min),
+        _ if sequence.cycle => Ok(sequence.max),
+        _ if sequence.increment > 0 => Err(limit("maximum", sequence.max)),
+        _ => Err(limit("minimum", sequence.min)),
+    }
+}
+
+/// `setval`.
+///
+/// # Errors
+/// 22003 outside the sequence's bounds.
+pub fn set_value(
+    catalog: &Catalog,
+    database: Oid,
+    name: &str,
+    sequence: &Sequence,
+    state: State,
+) -> Result<()> {
+    if state.last_value < sequence.min || state.last_value > sequence.max {
+        return Err(SqlError::new(
+            SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+            format!(
+                "setval: value {} is out of bounds for sequence \"{name}\" ({}..{})",
+                state.last_value, sequence.min, sequence.max
+            ),
+        ));
+    }
+    change_state(catalog, database, sequence, |_| Ok(Some((state, ())))).map(|_| ())
+}
+
+fn invalid(message: String) -> SqlError {
+    SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)
+}
+
+/// The bounds of an integer type.
+fn bounds(ty: Oid) -> Option<(i64, i64)> {
+    match ty.0 {
+        21 => Some((i64::from(i16::MIN), i64::from(i16::MAX))),
+        23 => Some((i64::from(i32::MIN), i64::from(i32::MAX))),
+        20 => Some((i64::MIN, i64::MAX)),
+        _ => None,
+    }
+}
+
+/// A new sequence of these options.
+pub(super) fn definition(
+    ddl: &mut Ddl<'_>,
+    ty: Oid,
+    options: &[SequenceOption],
+) -> Result<Sequence> {
+    let state = ddl.catalog.next_oid()?;
+    let blank = Sequence {
+        ty,
+        start: 0,
+        increment: 1,
+        min: 0,
+        max: 0,
+        cache: 1,
+        cycle: false,
+        state,
+        owner: None,
+    };
+    let (sequence, _) = apply(ddl, blank, options, true)?;
+    Ok(sequence)
+}
+
+/// Applies options, as PostgreSQL's `init_params` does; the second part says where RESTART begins.
+fn apply(
+    ddl: &mut Ddl<'_>,
+    mut sequence: Sequence,
+    options: &[SequenceOption],
+    new: bool,
+) -> Result<(Sequence, Option<i64>)> {
+    let (mut min, mut max, mut start, mut restart) = (None, None, None, None);
+    let old_bounds = bounds(sequence.ty);
+    for option in options {
+        match option {
+            SequenceOption::Type(name) => {
+                let snapshot = ddl.snapshot();
+                sequence.ty = ddl.semantics.type_of(&snapshot, name)?.oid;
+            }
+            SequenceOption::Increment(0) => {
+                return Err(invalid("INCREMENT must not be zero".into()));
+            }
+            SequenceOption::Increment(by) => sequence.increment = *by,
+            SequenceOption::Minimum(value) => min = Some(*value),
+            SequenceOption::Maximum(value) => max = Some(*value),
+            SequenceOption::Start(value) => start = Some(*value),
+            SequenceOption::Restart(value) => restart = Some(*value),
+            SequenceOption::Cache(value) if *value <= 0 => {
+                return Err(invalid(format!("CACHE ({value}) must be greater than zero")));
+            }
+            SequenceOption::Cache(value) => sequence.cache = *value,
+            SequenceOption::Cycle(cycle) => sequence.cycle = *cycle,
+            SequenceOption::OwnedBy(owner) => {
+                sequence.owner = match owner {
+                    None => None,
+                    Some(_) => return Err(SqlError::unsupported("OWNED BY a column is")),
+                };
+            }
+            SequenceOption::Name(_) | SequenceOption::Logged(_) => {
+                return Err(SqlError::unsupported("this option of sequences is"));
+            }
+        }
+    }
+    let Some((low, high)) = bounds(sequence.ty) else {
+        return Err(invalid("sequence type must be smallint, integer, or bigint".into()));
+    };
+    let ascending = sequence.increment > 0;
+    let retyped = old_bounds != Some((low, high));
+    match max {
+        Some(Some(value)) => sequence.max = value,
+        None if !new && !retyped => {}
+        _ => sequence.max = if ascending { high } else { -1 },
+    }
+    match min {
+        Some(Some(value)) => sequence.min = value,
+        None if !new && !retyped => {}
+        _ => sequence.min = if ascending { 1 } else { low },
+    }
+    let type_name = crate::catalog::system::format::format_type(sequence.ty.0, None);
+    if sequence.max > high || sequence.max < low {
+        let value = sequence.max;
+        return Err(invalid(format!(
+            "MAXVALUE ({value}) is out of range for sequence data type {type_name}"
+        )));
+    }
+    if sequence.min < low || sequence.min > high {
+        let value = sequence.min;
+        return Err(invalid(format!(
+            "MINVALUE ({value}) is out of range for sequence data type {type_name}"
+        )));
+    }
+    let (min, max) = (sequence.min, sequence.max);
+    if min >= max {
+        return Err(invalid(format!("MINVALUE ({min}) must be less than MAXVALUE ({max})")));
+    }
+    if let Some(start) = start {
+        sequence.start = start;
+    } else if new {
+        sequence.start = if ascending { min } else { max };
+    }
+    let within = |what: &str, value: i64| {
+        if value < min {
+            return Err(invalid(format!(
+                "{what} value ({value}) cannot be less than MINVALUE ({min})"
+            )));
+        }
+        if value > max {
+            return Err(invalid(format!(
+                "{what} value ({value}) cannot be greater than MAXVALUE ({max})"
+            )));
+        }
+        Ok(())
+    };
+    within("START", sequence.start)?;
+    let restart = restart.map(|value| value.unwrap_or(sequence.start));
+    if let Some(value) = restart {
+        within("RESTART", value)?;
+    }
+    Ok((sequence, restart))
+}
+
+impl Ddl<'_> {
+    /// Puts a new sequence into the catalog; its name is locked and free.
+    pub(super) fn put_new_sequence(
+        &mut self,
+        name: &Arc<str>,
+        schema: (Oid, Arc<str>),
+        owner: Oid,
+        persistence: char,
+        sequence: Sequence,
+    ) -> Result<()> {
+        let oid = self.catalog.next_oid()?;
+        let column = |name: &str, ty: u32| Column {
+            name: name.into(),
+            ty: SqlType::plain(ty),
+            collation: Oid(0),
+            not_null: true,
+            default: None,
+            missing: None,
+            dropped: false,
+            identity: None,
+            generated: false,
+        };
+        let relation = Relation {
+            oid,
+            schema,
+            name: Arc::clone(name),
+            owner,
+            kind: RelationKind::Sequence(sequence),
+            columns: vec![column("last_value", 20), column("log_cnt", 20), column("is_called", 16)],
+            indexes: Vec::new(),
+            constraints: Vec::new(),
+            referenced_by: Vec::new(),
+            lock: Relation::lock_of(self.catalog.database(), oid),
+            row_estimate: 1.0,
+            options: Vec::new(),
+            persistence,
+            row_type: (self.catalog.next_oid()?, Oid(0)),
+            acl: None,
+        };
+        self.catalog.put_relation(self.transaction, relation)
+    }
+
+    /// Begins a sequence anew at `value`, as part of this transaction.
+    pub(super) fn restart_sequence(&mut self, relation: &Relation, value: i64) -> Result<()> {
+        let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
+        let mut next = relation.clone();
+        let mut sequence = sequence.clone();
+        sequence.state = self.catalog.next_oid()?;
+        let key = state_key(self.catalog.database(), &sequence);
+        let bytes = encode(State { last_value: value, is_called: false });
+        let tree = Arc::clone(self.catalog.catalog().tree());
+        store::write(self.transaction, &tree, key, Some(&bytes))?;
+        next.kind = RelationKind::Sequence(sequence);
+        self.catalog.put_relation(self.transaction, next)
+    }
+}
+
+/// CREATE SEQUENCE.
+///
+/// # Errors
+/// 42P07, 22023 and so on.
+pub fn create_sequence(ddl: &mut Ddl<'_>, create: &CreateSequence) -> Result<&'static str> {
+    const TAG: &str = "CREATE SEQUENCE";
+    if create.persistence == 't' {
+        return Err(SqlError::unsupported("temporary sequences are"));
+    }
+    let schema = ddl.creation_schema(&create.name)?;
+    let name = create.name.name();
+    if ddl.lock_relation_name(schema.oid, name)? {
+        if create.if_not_exists {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            ddl.notice(SqlState::DUPLICATE_TABLE, message);
+            return Ok(TAG);
+        }
+        return Err(duplicate_relation(name));
+    }
+    let sequence = definition(ddl, Oid(20), &create.options)?;
+    let (user, schema) = (ddl.user, (schema.oid, Arc::clone(&schema.name)));
+    ddl.put_new_sequence(name, schema, user, create.persistence, sequence)?;
+    Ok(TAG)
+}
+
+/// ALTER SEQUENCE.
+///
+/// # Errors
+/// 42P01, 22023 and so on.
+pub fn alter_sequence(ddl: &mut Ddl<'_>, alter: &AlterSequence) -> Result<&'static str> {
+    const TAG: &str = "ALTER SEQUENCE";
+    let mode = TableLock::ShareRowExclusive;
+    let found = ddl.lock_table(&alter.name, ObjectKind::Sequence, mode, alter.if_exists)?;
+    let Some(relation) = found else { return Ok(TAG) };
+    let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(TAG) };
+    let (changed, restart) = apply(ddl, sequence.clone(), &alter.options, false)?;
+    let mut next = (*relation).clone();
+    next.kind = RelationKind::Sequence(changed);
+    ddl.catalog.put_relation(ddl.transaction, next.clone())?;
+    if let Some(value) = restart {
+        ddl.restart_sequence(&next, value)?;
+    }
+    Ok(TAG)
+}

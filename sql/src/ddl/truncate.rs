@@ -1,0 +1,126 @@
+//! TRUNCATE: each table gets new, empty trees; the old ones are freed once the commit is done.
+
+use super::Ddl;
+use super::resolve::{undefined_table, wrong_kind};
+use crate::catalog::Named;
+use crate::catalog::acl::Privileges;
+use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{ObjectKind, Truncate};
+use crate::sqlstate::SqlState;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// TRUNCATE.
+///
+/// # Errors
+/// 42P01, 42809, 42501; 0A000 where another table refers to one of them.
+pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> {
+    let mut going: Vec<Arc<Relation>> = Vec::new();
+    for name in &truncate.tables {
+        let found = ddl.lock_named(name, TableLock::AccessExclusive)?;
+        let Some((named, relation)) = found else { return Err(undefined_table(name)) };
+        if matches!(named, Named::Index { .. }) {
+            return Err(wrong_kind(name.name(), ObjectKind::Table));
+        }
+        add(ddl, &mut going, relation)?;
+    }
+    references(ddl, &mut going, truncate.cascade)?;
+    for relation in &going {
+        empty(ddl, relation)?;
+        if truncate.restart_identity {
+            let snapshot = ddl.snapshot();
+            let owned: Vec<Arc<Relation>> =
+                snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0)).collect();
+            for sequence in owned {
+                if let RelationKind::Sequence(definition) = &sequence.kind {
+                    ddl.restart_sequence(&sequence, definition.start)?;
+                }
+            }
+        }
+    }
+    Ok("TRUNCATE TABLE")
+}
+
+fn add(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, relation: Arc<Relation>) -> Result<()> {
+    match relation.kind {
+        RelationKind::Table { .. } => {}
+        RelationKind::System => ddl.check_owner(&relation)?,
+        RelationKind::View { .. } | RelationKind::Sequence(_) => {
+            return Err(wrong_kind(&relation.name, ObjectKind::Table));
+        }
+    }
+    let snapshot = ddl.snapshot();
+    if !snapshot.may_on_relation(ddl.user, &relation, Privileges::TRUNCATE) {
+        return Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for table {}", relation.name),
+        ));
+    }
+    if going.iter().all(|known| known.oid != relation.oid) {
+        going.push(relation);
+    }
+    Ok(())
+}
+
+/// Tables that refer to those that go: with CASCADE they go too, else the statement fails.
+fn references(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, cascade: bool) -> Result<()> {
+    let mut at = 0;
+    while at < going.len() {
+        let relation = Arc::clone(&going[at]);
+        at += 1;
+        for &(table, constraint) in &relation.referenced_by {
+            if going.iter().any(|known| known.oid == table) {
+                continue;
+            }
+            let Some(child) = ddl.relation(table) else { continue };
+            let is_key = child
+                .constraints
+                .get(constraint)
+                .is_some_and(|found| matches!(found.kind, ConstraintKind::ForeignKey(_)));
+            if !is_key {
+                continue;
+            }
+            if !cascade {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    "cannot truncate a table referenced in a foreign key constraint",
+                )
+                .detail(format!("Table \"{}\" references \"{}\".", child.name, relation.name))
+                .hint(format!(
+                    "Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.",
+                    child.name
+                )));
+            }
+            ddl.transaction.lock_table(
+                child.lock,
+                TableLock::AccessExclusive,
+                WaitPolicy::Block,
+            )?;
+            let message = format!("truncate cascades to table \"{}\"", child.name);
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            if let Some(child) = ddl.relation(table) {
+                add(ddl, going, child)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives a table new, empty trees.
+fn empty(ddl: &mut Ddl<'_>, relation: &Arc<Relation>) -> Result<()> {
+    let Some(relation) = ddl.relation(relation.oid) else { return Ok(()) };
+    for tree in relation.trees() {
+        ddl.catalog.drop_tree(tree);
+    }
+    let mut next = Relation::clone(&relation);
+    let (rows, values) = (ddl.catalog.create_tree()?.id(), ddl.catalog.create_tree()?.id());
+    if let RelationKind::Table { tree, long_values, .. } = &mut next.kind {
+        *tree = rows;
+        *long_values = values;
+    }
+    for index in &mut next.indexes {
+        index.tree = if index.primary { rows } else { ddl.catalog.create_tree()?.id() };
+    }
+    ddl.catalog.put_relation(ddl.transaction, next)
+}

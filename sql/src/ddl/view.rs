@@ -1,0 +1,144 @@
+//! CREATE VIEW. A view is its query's text, bound anew wherever it is used.
+
+use super::Ddl;
+use super::resolve::{duplicate_relation, kind_noun};
+use crate::catalog::relation::{Column, Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::CreateView;
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// CREATE VIEW.
+///
+/// # Errors
+/// 42P07, 42P16, 42809 and those of the query.
+pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static str> {
+    const TAG: &str = "CREATE VIEW";
+    if create.temporary || create.recursive || create.check_option || !create.options.is_empty() {
+        return Err(SqlError::unsupported(
+            "TEMPORARY, RECURSIVE, WITH options and CHECK OPTION of views are",
+        ));
+    }
+    let schema = ddl.creation_schema(&create.name)?;
+    let name = create.name.name();
+    let taken = ddl.lock_relation_name(schema.oid, name)?;
+    let snapshot = ddl.snapshot();
+    let bound = ddl.semantics.view(&snapshot, &create.query)?;
+    if create.columns.len() > bound.columns.len() {
+        return Err(SqlError::new(
+            SqlState::SYNTAX_ERROR,
+            "CREATE VIEW specifies more column names than columns",
+        ));
+    }
+    let mut columns: Vec<Column> = Vec::new();
+    for (at, (own, ty)) in bound.columns.iter().enumerate() {
+        let name = create.columns.get(at).unwrap_or(own);
+        if columns.iter().any(|column| column.name == *name) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column \"{name}\" specified more than once"),
+            ));
+        }
+        let collation = crate::catalog::builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        columns.push(Column {
+            name: Arc::clone(name),
+            ty: *ty,
+            collation: Oid(collation),
+            not_null: false,
+            default: None,
+            missing: None,
+            dropped: false,
+            identity: None,
+            generated: false,
+        });
+    }
+    let kind = RelationKind::View { query: bound.text };
+    if taken {
+        if !create.replace {
+            return Err(duplicate_relation(name));
+        }
+        return replace(ddl, create, columns, kind).map(|()| TAG);
+    }
+    let oid = ddl.catalog.next_oid()?;
+    let relation = Relation {
+        oid,
+        schema: (schema.oid, Arc::clone(&schema.name)),
+        name: Arc::clone(name),
+        owner: ddl.user,
+        kind,
+        columns,
+        indexes: Vec::new(),
+        constraints: Vec::new(),
+        referenced_by: Vec::new(),
+        lock: Relation::lock_of(ddl.catalog.database(), oid),
+        row_estimate: -1.0,
+        options: Vec::new(),
+        persistence: 'p',
+        row_type: (ddl.catalog.next_oid()?, ddl.catalog.next_oid()?),
+        acl: None,
+    };
+    ddl.catalog.put_relation(ddl.transaction, relation)?;
+    Ok(TAG)
+}
+
+/// CREATE OR REPLACE VIEW over one that is there: its columns stay, new ones may follow.
+fn replace(
+    ddl: &mut Ddl<'_>,
+    create: &CreateView,
+    columns: Vec<Column>,
+    kind: RelationKind,
+) -> Result<()> {
+    let found = ddl.lock_named(&create.name, TableLock::AccessExclusive)?;
+    let name = create.name.name();
+    let Some((crate::catalog::Named::Relation(_), old)) = found else {
+        return Err(duplicate_relation(name));
+    };
+    if !matches!(old.kind, RelationKind::View { .. }) {
+        return Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("\"{name}\" is not a view"),
+        )
+        .detail(format!("It is a {}.", kind_noun(&old))));
+    }
+    ddl.check_owner(&old)?;
+    ddl.transaction.lock_table(old.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+    if columns.len() < old.columns.len() {
+        return Err(SqlError::new(
+            SqlState::INVALID_TABLE_DEFINITION,
+            "cannot drop columns from view",
+        ));
+    }
+    for (before, after) in old.columns.iter().zip(&columns) {
+        if before.name != after.name {
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!(
+                    "cannot change name of view column \"{}\" to \"{}\"",
+                    before.name, after.name
+                ),
+            )
+            .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead."));
+        }
+        if before.ty != after.ty {
+            let shown = |column: &Column| {
+                let ty = column.ty;
+                crate::catalog::system::format::format_type(ty.oid.0, Some(ty.typmod))
+            };
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!(
+                    "cannot change data type of view column \"{}\" from {} to {}",
+                    before.name,
+                    shown(before),
+                    shown(after)
+                ),
+            ));
+        }
+    }
+    let mut next = Relation::clone(&old);
+    next.columns = columns;
+    next.kind = kind;
+    ddl.catalog.put_relation(ddl.transaction, next)
+}
