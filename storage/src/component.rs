@@ -243,12 +243,20 @@ impl DataComponent {
     /// # Errors
     /// I/O; [`Error::Halted`] if a sync failed.
     pub fn checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<Lsn> {
-        let _one = lock(&self.checkpointing);
         let age = if self.log.space_is_short() { 0 } else { self.options.log_bytes_max / 8 };
         self.take_checkpoint(floor, age)
     }
 
+    /// A checkpoint that writes every dirty page, however young: a restart would replay next to nothing.
+    ///
+    /// # Errors
+    /// As [`DataComponent::checkpoint`].
+    pub fn checkpoint_all(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<Lsn> {
+        self.take_checkpoint(floor, 0)
+    }
+
     fn take_checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn, age: u64) -> Result<Lsn> {
+        let _one = lock(&self.checkpointing);
         let taken =
             checkpoint::take(&self.log, &self.control, self, floor, age, self.options.planted);
         if let Err(Error::Halted(why)) = &taken {
@@ -262,10 +270,7 @@ impl DataComponent {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn close(&self) -> Result<()> {
-        let taken = {
-            let _one = lock(&self.checkpointing);
-            self.take_checkpoint(&mut |tail| tail, 0)
-        };
+        let taken = self.take_checkpoint(&mut |tail| tail, 0);
         let closed = self.log.close();
         taken.and(closed)
     }

@@ -30,6 +30,9 @@ pub mod component;
 #[cfg(not(loom))]
 pub mod control;
 #[cfg(not(loom))]
+#[cfg(test)]
+mod crash_tests;
+#[cfg(not(loom))]
 pub mod device;
 #[cfg(not(loom))]
 pub mod environment;

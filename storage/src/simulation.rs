@@ -26,7 +26,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Consecutive attempts on taken locks before time moves on, and before the simulation gives up.
-const LOCK_ATTEMPTS: (u64, u64) = (1_000, 1_000_000);
+const LOCK_ATTEMPTS: (u64, u64) = (1_000, 50_000);
 
 /// The world of one run.
 #[derive(Clone)]

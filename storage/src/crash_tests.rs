@@ -1,0 +1,308 @@
+//! Power loss over the whole data component, by seed: log, trees, pool, double-write area, checkpoints and both passes of
+//! recovery, with the simplest layer above that keeps the rules (log first, then apply; a slot from before the claim
+//! until after the apply; redo in LSN order).
+//!
+//! One thread runs at a time and the seed picks which, so a seed is a proof. After each crash the trees must be exactly
+//! what the log up to some LSN says, and that LSN is past every acknowledged record.
+
+use crate::chance::Chance;
+use crate::device::faulty::{FaultSchedule, FaultyDevice};
+use crate::planted::{Fault, Planted};
+use crate::simulation::Simulation;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, lock};
+use crate::{
+    Change, DataComponent, Device, Direction, Error, Lsn, Options, RecordKind, Result, Scheduler,
+    SpaceClass, Tree, TreeId,
+};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+const PUT: RecordKind = RecordKind(64);
+const DELETE: RecordKind = RecordKind(65);
+const WRITERS: usize = 3;
+
+fn options(planted: Planted) -> Options {
+    Options {
+        page_bytes: 4096,
+        pool_frames: 64,
+        log_ring_bytes: 64 << 10,
+        log_segment_bytes: 64 << 10,
+        log_bytes_max: 1 << 20,
+        planted,
+        ..Options::default()
+    }
+}
+
+type Value = Option<Vec<u8>>;
+
+/// What was written where, as the writers know it.
+#[derive(Default)]
+struct Model {
+    /// By key, then in LSN order.
+    writes: BTreeMap<Vec<u8>, BTreeMap<Lsn, Value>>,
+    /// The newest record that somebody was told is durable.
+    acknowledged: Lsn,
+}
+
+impl Model {
+    /// What stands at each key if the log ends at `end`.
+    fn at(&self, end: Lsn) -> BTreeMap<Vec<u8>, (Lsn, Value)> {
+        let newest = self.writes.iter().filter_map(|(key, writes)| {
+            let (lsn, value) = writes.range(..=end).next_back()?;
+            Some((key.clone(), (*lsn, value.clone())))
+        });
+        newest.collect()
+    }
+
+    /// Forgets what the crash has taken.
+    fn cut(&mut self, end: Lsn) {
+        for writes in self.writes.values_mut() {
+            writes.retain(|lsn, _| *lsn <= end);
+        }
+    }
+}
+
+/// The layer above, while it runs.
+struct Running {
+    component: Arc<DataComponent>,
+    tree: Arc<Tree>,
+    model: Arc<Mutex<Model>>,
+    /// What each writer may have claimed and not yet applied; the greatest number for nothing.
+    slots: [AtomicU64; WRITERS],
+    stop: AtomicBool,
+}
+
+impl Running {
+    fn floor(&self, tail: Lsn) -> Lsn {
+        let lowest = self.slots.iter().map(|slot| slot.load(Ordering::SeqCst)).min();
+        tail.min(Lsn(lowest.unwrap_or(u64::MAX)))
+    }
+
+    fn write(&self, writer: usize, key: &[u8], value: Value, wait: bool) -> Result<()> {
+        let log = self.component.log();
+        let body = value.as_deref().unwrap_or_default();
+        let payload = [&[key.len() as u8][..], key, body].concat();
+        self.tree.prepare(key, body.len())?;
+        let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
+        self.slots[writer].store(log.tail().0, Ordering::SeqCst);
+        let claim = log.claim(&mut space, payload.len());
+        let lsn = claim.publish(if value.is_some() { PUT } else { DELETE }, &payload);
+        {
+            let mut model = lock(&self.model);
+            model.writes.entry(key.to_vec()).or_default().insert(lsn, value.clone());
+        }
+        let change = value.as_deref().map_or(Change::Delete, Change::Put);
+        self.tree.apply(lsn, key, change, true, &mut |_| ())?;
+        self.slots[writer].store(u64::MAX, Ordering::SeqCst);
+        if wait {
+            log.wait_durable(lsn)?;
+            let mut model = lock(&self.model);
+            model.acknowledged = model.acknowledged.max(lsn);
+        }
+        Ok(())
+    }
+
+    fn writer(&self, writer: usize, seed: u64, writes: u64) -> Result<()> {
+        let mut chance = Chance::new(seed);
+        for _ in 0..writes {
+            let key = format!("key {:03}", chance.below(120)).into_bytes();
+            let value = chance.percent(85).then(|| {
+                let mut value = vec![chance.bits() as u8; chance.below(700) as usize];
+                value.extend(chance.bits().to_le_bytes());
+                value
+            });
+            self.write(writer, &key, value, chance.percent(20))?;
+        }
+        Ok(())
+    }
+}
+
+/// What stands in the tree.
+fn contents(tree: &Arc<Tree>) -> Result<BTreeMap<Vec<u8>, (Lsn, Value)>> {
+    let mut cursor = tree.cursor();
+    cursor.seek(Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+    let mut found = BTreeMap::new();
+    while let Some(record) = cursor.advance()? {
+        found.insert(record.key.to_vec(), (record.lsn, record.value.map(<[u8]>::to_vec)));
+    }
+    Ok(found)
+}
+
+/// Opens and redoes, as the layer above does.
+fn restart(
+    simulation: &Simulation,
+    device: &Arc<FaultyDevice>,
+    options: &Options,
+    seed: u64,
+) -> Result<Arc<DataComponent>> {
+    let env = simulation.environment(Arc::clone(device) as Arc<dyn Device>, seed);
+    let recovering = DataComponent::open(env, options.clone())?;
+    let mut scan = recovering.records()?;
+    while let Some(record) = scan.advance()? {
+        if record.kind < RecordKind::FIRST_LOGICAL {
+            continue;
+        }
+        let (key, value) = record.payload[1..].split_at(usize::from(record.payload[0]));
+        let change = if record.kind == PUT { Change::Put(value) } else { Change::Delete };
+        for tree in recovering.component().forest().trees() {
+            tree.apply(record.lsn, key, change, true, &mut |_| ())?;
+        }
+    }
+    recovering.finish(&|_| true)
+}
+
+/// Compares what a restart has made with what may be there.
+fn compare(component: &Arc<DataComponent>, id: TreeId, model: &Mutex<Model>) -> Result<String> {
+    let tree = component.tree(id)?;
+    let problems = component.forest().check()?;
+    if let Some(problem) = problems.first() {
+        return Ok(format!("{problem}"));
+    }
+    let found = contents(&tree)?;
+    let mut model = lock(model);
+    let end = found.values().map(|(lsn, _)| *lsn).max().unwrap_or_default();
+    if end < model.acknowledged {
+        return Ok(format!("acknowledged up to {}, found {end}", model.acknowledged));
+    }
+    let expected = model.at(end);
+    model.cut(end);
+    let wrong = expected.iter().find(|(key, stored)| found.get(*key) != Some(*stored));
+    if let Some((key, (lsn, _))) = wrong {
+        let there = found.get(key).map(|(lsn, _)| *lsn);
+        return Ok(format!("{key:?} of {lsn} is not there: {there:?}, log to {end}"));
+    }
+    if found.len() != expected.len() {
+        return Ok("a record that nobody wrote".to_owned());
+    }
+    Ok(String::new())
+}
+
+/// One seed's run: writes, checkpoints, crashes, also inside restarts. Returns what a user would complain of.
+fn complaint(seed: u64, planted: Planted) -> Option<String> {
+    Simulation::run(seed, 4, |simulation| complaint_in(simulation, seed, planted)).0
+}
+
+fn complaint_in(simulation: &Simulation, seed: u64, planted: Planted) -> Option<String> {
+    let mut chance = Chance::new(seed);
+    let options = options(planted);
+    let mut device = simulation.device(FaultyDevice::new(seed));
+    let model = Arc::new(Mutex::new(Model::default()));
+    let id = {
+        let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+        DataComponent::create(&env, &options).expect("no fault yet");
+        let component = restart(simulation, &device, &options, seed).expect("no fault yet");
+        let tree = component.create_tree().expect("no fault yet");
+        component.log().wait_durable_end(component.log().tail()).expect("no fault yet");
+        tree.id()
+    };
+    for round in 0..5 {
+        let last = round == 4;
+        let within = [60, 300, 900][chance.below(3) as usize];
+        let at = 1 + chance.below(within);
+        let power_loss_at = (!last).then_some(at);
+        device.set_schedule(FaultSchedule { power_loss_at, ..Default::default() });
+        match restart(simulation, &device, &options, seed) {
+            Ok(component) => match compare(&component, id, &model) {
+                Ok(what) if what.is_empty() => {
+                    run_until_power_loss(simulation, component, id, &model, &mut chance)
+                }
+                Ok(what) => return Some(format!("round {round}: {what}")),
+                Err(error) if last || is_damage(&error) => {
+                    return Some(format!("round {round}: reading: {error}"));
+                }
+                Err(_) => {}
+            },
+            Err(error) if last || is_damage(&error) => {
+                return Some(format!("round {round}: restart: {error}"));
+            }
+            Err(_) => {}
+        }
+        device = simulation.device(device.crash(chance.bits()));
+    }
+    None
+}
+
+fn is_damage(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Corrupt(..) | Error::CorruptLog(_) | Error::Refused(_) | Error::NoTree(_)
+    )
+}
+
+fn run_until_power_loss(
+    simulation: &Simulation,
+    component: Arc<DataComponent>,
+    id: TreeId,
+    model: &Arc<Mutex<Model>>,
+    chance: &mut Chance,
+) {
+    let running = Arc::new(Running {
+        tree: component.tree(id).expect("it was just read"),
+        component,
+        model: Arc::clone(model),
+        slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
+        stop: AtomicBool::new(false),
+    });
+    let writes = chance.below(60);
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let (running, seed) = (Arc::clone(&running), chance.bits());
+            let body = move || drop(running.writer(writer, seed, writes));
+            simulation.spawn("writer", Box::new(body))
+        })
+        .collect();
+    let checkpointer = {
+        let (running, simulation) = (Arc::clone(&running), simulation.clone());
+        let pauses = 1 + chance.below(60);
+        simulation.clone().spawn(
+            "checkpointer",
+            Box::new(move || {
+                while !running.stop.load(Ordering::Acquire) {
+                    for _ in 0..pauses {
+                        simulation.yield_point();
+                    }
+                    let floor = &mut |tail| running.floor(tail);
+                    if running.component.checkpoint_all(floor).is_err() {
+                        return;
+                    }
+                }
+            }),
+        )
+    };
+    writers.into_iter().for_each(|writer| writer.join());
+    running.stop.store(true, Ordering::Release);
+    checkpointer.join();
+}
+
+/// `ATOLL_SEEDS=first..end` runs others than the few that every build runs.
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(range) = std::env::var("ATOLL_SEEDS") else { return 0..60 };
+    let bounds = range.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    let (first, end) = bounds.expect("ATOLL_SEEDS is first..end");
+    first..end
+}
+
+#[test]
+fn what_was_acknowledged_is_there_and_nothing_else_whenever_the_power_goes() {
+    for seed in seeds() {
+        if let Some(what) = complaint(seed, Planted::default()) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+/// Each planted fault turns the test above red.
+#[test]
+fn planted_faults_of_the_component_are_noticed() {
+    for fault in [
+        Fault::NoLogSync,
+        Fault::AnswerBeforeSync,
+        Fault::DoubleWriteSkipped,
+        Fault::RedoPointLate,
+        Fault::TornTailAccepted,
+    ] {
+        let noticed = (0..100).find(|seed| complaint(*seed, Planted::new(fault)).is_some());
+        assert!(noticed.is_some(), "{fault:?} went unnoticed");
+    }
+}
