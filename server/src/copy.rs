@@ -4,7 +4,7 @@
 //! after a failure is dropped in `dialogue.rs`, in whatever mode the failure has led to.
 
 use crate::backend::Backend;
-use crate::dialogue::{Dialogue, Mode, Step};
+use crate::dialogue::{Dialogue, Mode, Step, guarded};
 use crate::frame::violation;
 use crate::message::{Message, decode};
 use crate::respond;
@@ -15,14 +15,13 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn copy_message(&mut self, tag: u8, body: &[u8], simple: bool) -> Option<Step> {
         let backend = &mut self.backend;
         let result = match decode(tag, body) {
-            Ok(Message::CopyData(data)) => Self::guarded(|| backend.copy_in(data)),
-            Ok(Message::CopyDone) => match Self::guarded(|| backend.copy_in_done()) {
+            Ok(Message::CopyData(data)) => guarded(|| backend.copy_in(data)),
+            Ok(Message::CopyDone) => match guarded(|| backend.copy_in_done()) {
                 Ok(tag) => return self.copy_ends(&tag, simple),
                 Err(error) => Err(error),
             },
             Ok(Message::CopyFail(reason)) => {
-                Err(Self::guarded(|| Ok(backend.copy_in_fail(reason)))
-                    .unwrap_or_else(|error| error))
+                Err(guarded(|| Ok(backend.copy_in_fail(reason))).unwrap_or_else(|error| error))
             }
             Ok(Message::Flush | Message::Sync) => Ok(()),
             Ok(Message::Terminate) => return Some(Step::End),
@@ -46,7 +45,7 @@ impl<B: Backend> Dialogue<B> {
     fn abandon(&mut self, error: SqlError) -> SqlError {
         let backend = &mut self.backend;
         // What the session would say of a client that gives up is not what has happened.
-        match Self::guarded(|| Ok(backend.copy_in_fail(&error.fields().message))) {
+        match guarded(|| Ok(backend.copy_in_fail(&error.fields().message))) {
             Ok(_) => error,
             Err(panic) => panic,
         }

@@ -76,14 +76,12 @@ pub struct Dialogue<B> {
 }
 
 impl<B: Backend> Dialogue<B> {
-    /// With a session that has just begun, and buffers that rest at `buffer_bytes`. `input` holds what the client has
-    /// already sent behind its start-up.
+    /// With a session that has just begun, and buffers that rest at `buffer_bytes`.
     pub fn new(
         backend: B,
         peer: Arc<Peer>,
         timers: Arc<Timers>,
         counters: Arc<Counters>,
-        input: Vec<u8>,
         buffer_bytes: usize,
     ) -> Dialogue<B> {
         Dialogue {
@@ -91,9 +89,9 @@ impl<B: Backend> Dialogue<B> {
             peer,
             timers,
             counters,
-            input,
+            input: Vec::new(),
             consumed: 0,
-            output: Vec::with_capacity(buffer_bytes),
+            output: Vec::new(),
             mode: Mode::Open,
             timed: false,
             answered: false,
@@ -108,7 +106,17 @@ impl<B: Backend> Dialogue<B> {
         &self.backend
     }
 
-    /// Begins the dialogue: parameters, then ReadyForQuery.
+    /// Begins the dialogue: what start-up has to say, the parameters, BackendKeyData with `secret`.
+    pub fn greet(&mut self, start: Vec<u8>, secret: &[u8]) {
+        self.output = start;
+        let output = &mut self.output;
+        self.backend.take_parameter_changes(&mut |name, value| {
+            respond::parameter_status(output, name, value)
+        });
+        respond::backend_key(&mut self.output, self.peer.pid, secret);
+    }
+
+    /// Says that the client may begin.
     pub fn open(&mut self) -> Step {
         self.ready()
     }
@@ -198,29 +206,11 @@ impl<B: Backend> Dialogue<B> {
         }
     }
 
-    /// Calls the backend; a panic below is an error, and the last one of this session.
-    pub(crate) fn guarded<'a, T>(
-        call: impl FnOnce() -> Result<T, SqlError> + 'a,
-    ) -> Result<T, SqlError> {
-        match catch_unwind(AssertUnwindSafe(call)) {
-            Ok(result) => result,
-            Err(panic) => {
-                let what = panic
-                    .downcast_ref::<&str>()
-                    .map(ToString::to_string)
-                    .or_else(|| panic.downcast_ref::<String>().cloned())
-                    .unwrap_or_else(|| "no message".to_owned());
-                let message = format!("internal error: {what}");
-                Err(SqlError::new(SqlState::INTERNAL_ERROR, message).severity(Severity::Fatal))
-            }
-        }
-    }
-
     /// Runs a portal once.
     pub(crate) fn run(&mut self, portal: &str, max_rows: u64) -> (Result<Progress, SqlError>, u64) {
         let mut sink = WireSink::new(&mut self.output, &self.formats);
         let backend = &mut self.backend;
-        let progress = Self::guarded(|| backend.run(portal, max_rows, &mut sink));
+        let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
         let rows = sink.rows;
         self.counters.rows(rows);
         self.notices();
@@ -266,7 +256,7 @@ impl<B: Backend> Dialogue<B> {
 
     fn sync(&mut self) -> Option<Step> {
         let backend = &mut self.backend;
-        match Self::guarded(|| backend.sync()) {
+        match guarded(|| backend.sync()) {
             Ok(()) => Some(self.ready()),
             // Reported, and then the client is told that the server is ready all the same.
             Err(error) => self.fail(&error, false),
@@ -333,3 +323,19 @@ impl<B: Backend> Dialogue<B> {
         !self.timed
     }
 }
+
+/// Calls into the engine; a panic there is an error, and the last one of this session.
+pub fn guarded<T>(call: impl FnOnce() -> Result<T, SqlError>) -> Result<T, SqlError> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let what = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(text), _) => text,
+            (None, Some(text)) => text.as_str(),
+            (None, None) => "no message",
+        };
+        let message = format!("internal error: {what}");
+        Err(SqlError::new(SqlState::INTERNAL_ERROR, message).severity(Severity::Fatal))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! The extended query protocol (manual, section 55.2.4): Parse, Bind, Describe, Execute, Close, each its own message.
 
 use crate::backend::Backend;
-use crate::dialogue::{Dialogue, Mode, Step};
+use crate::dialogue::{Dialogue, Mode, Step, guarded};
 use crate::message::Target;
 use crate::respond;
 use sql::session::Progress;
@@ -28,7 +28,7 @@ impl<B: Backend> Dialogue<B> {
         let (words, _) = types.as_chunks::<4>();
         self.types.extend(words.iter().map(|word| Oid(u32::from_be_bytes(*word))));
         let (backend, types) = (&mut self.backend, &self.types);
-        let parsed = Self::guarded(|| backend.parse(name, text, types));
+        let parsed = guarded(|| backend.parse(name, text, types));
         self.acknowledge(parsed, b'1')
     }
 
@@ -36,7 +36,7 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn bind(&mut self, bind: &Bind<'_>) -> Option<Step> {
         self.begin_statement();
         let backend = &mut self.backend;
-        let bound = Self::guarded(|| backend.bind(bind));
+        let bound = guarded(|| backend.bind(bind));
         self.acknowledge(bound, b'2')
     }
 
@@ -44,7 +44,7 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn describe(&mut self, target: Target<'_>) -> Option<Step> {
         self.begin_statement();
         let (backend, output) = (&mut self.backend, &mut self.output);
-        let described = Self::guarded(|| {
+        let described = guarded(|| {
             match target {
                 Target::Statement(name) => {
                     let description = backend.describe_statement(name)?;
@@ -74,7 +74,7 @@ impl<B: Backend> Dialogue<B> {
             _ => {
                 self.begin_statement();
                 let (backend, formats) = (&mut self.backend, &mut self.formats);
-                let described = Self::guarded(|| {
+                let described = guarded(|| {
                     formats.clear();
                     if let Some((_, chosen)) = backend.describe_portal(portal)? {
                         formats.extend_from_slice(chosen);
@@ -118,7 +118,7 @@ impl<B: Backend> Dialogue<B> {
     /// Close.
     pub(crate) fn close(&mut self, target: Target<'_>) -> Option<Step> {
         let backend = &mut self.backend;
-        let closed = Self::guarded(|| {
+        let closed = guarded(|| {
             match target {
                 Target::Statement(name) => backend.close_statement(name),
                 Target::Portal(name) => backend.close_portal(name),

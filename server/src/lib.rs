@@ -5,7 +5,10 @@
 //! any moment, before authentication too, gets PostgreSQL's error and troubles nobody else; no answer leaves before
 //! what it tells of is durable; and results of any size take bounded memory.
 
+pub mod auth;
 pub mod backend;
+pub mod cli;
+pub mod config;
 pub mod connection;
 mod copy;
 pub mod dialogue;
@@ -13,12 +16,20 @@ pub mod encode;
 mod extended;
 pub mod frame;
 pub mod hba;
+pub mod listener;
 pub mod message;
 pub mod metrics;
 pub mod peer;
 pub mod respond;
 pub mod scheduler;
+#[cfg(test)]
+mod scripted;
+pub mod server;
+pub mod session;
 mod simple;
 pub mod startup;
 pub mod stream;
+pub mod telemetry;
 pub mod timers;
+pub mod tls;
+pub mod unix_socket;

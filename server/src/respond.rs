@@ -89,6 +89,14 @@ pub fn parameter_status(out: &mut Vec<u8>, name: &str, value: &str) {
     end(out, at);
 }
 
+/// BackendKeyData.
+pub fn backend_key(out: &mut Vec<u8>, pid: u32, secret: &[u8]) {
+    let at = begin(out, b'K');
+    out.extend_from_slice(&pid.to_be_bytes());
+    out.extend_from_slice(secret);
+    end(out, at);
+}
+
 /// CommandComplete.
 pub fn complete(out: &mut Vec<u8>, tag: &CommandTag) {
     let at = begin(out, b'C');

@@ -1,7 +1,7 @@
 //! The simple query protocol (manual, section 55.2.3): one text, any number of statements, results in text.
 
 use crate::backend::Backend;
-use crate::dialogue::{Dialogue, Mode, Step};
+use crate::dialogue::{Dialogue, Mode, Step, guarded};
 use crate::respond;
 use sql::session::Progress;
 
@@ -11,7 +11,7 @@ impl<B: Backend> Dialogue<B> {
         self.begin_statement();
         self.answered = false;
         let backend = &mut self.backend;
-        match Self::guarded(|| backend.simple_query(text)) {
+        match guarded(|| backend.simple_query(text)) {
             Ok(()) => {
                 self.mode = Mode::Simple(false);
                 self.simple_advance(false)
@@ -26,7 +26,7 @@ impl<B: Backend> Dialogue<B> {
         loop {
             if !running {
                 let backend = &mut self.backend;
-                match Self::guarded(|| backend.simple_next()) {
+                match guarded(|| backend.simple_next()) {
                     Ok(true) => {}
                     Ok(false) => {
                         if !self.answered {
@@ -39,7 +39,7 @@ impl<B: Backend> Dialogue<B> {
                 self.notices();
                 self.formats.clear();
                 let (backend, output) = (&mut self.backend, &mut self.output);
-                let described = Self::guarded(|| {
+                let described = guarded(|| {
                     if let Some((columns, formats)) = backend.describe_portal("")? {
                         respond::columns(output, columns, formats);
                     }

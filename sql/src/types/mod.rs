@@ -3,11 +3,40 @@
 //! A [`Datum`] borrows: from the row it was read from, from the statement's text or parameters, or from the arena of
 //! the row being worked on. It is copied freely and owns nothing, so that a point query allocates nothing.
 
+pub mod array;
+mod binary_form;
+pub mod bytea;
+pub mod datetime;
+pub(crate) mod failure;
+pub mod float;
+pub mod form;
 pub mod function;
+#[cfg(test)]
+mod golden;
+pub mod integer;
+pub mod literal;
+pub mod numeric;
+pub mod oids;
+pub mod order;
+pub mod record;
+mod registry;
+pub mod stored;
+#[cfg(test)]
+pub(crate) mod testing;
+mod text_form;
 
+pub use binary_form::{check_text, read_binary, write_binary};
+pub use form::{Form, form};
 pub use function::{
-    Accumulator, CallContext, Callable, Function, SetFunction, Signature, TypedFunction,
+    Accumulator, CallContext, Callable, CatalogQueries, Function, SessionFacts, SetFunction,
+    Signature, TypedFunction,
 };
+pub use literal::copy_to_arena;
+pub use order::{compare, hash_into};
+pub use registry::{accumulator, function};
+pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
+
+use crate::error::SqlError;
 
 /// A PostgreSQL object identifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,10 +124,71 @@ pub struct Interval {
     pub micros: i64,
 }
 
-impl Datum<'_> {
+macro_rules! accessors {
+    ($($name:ident $variant:ident $result:ty),* $(,)?) => {
+        impl<'a> Datum<'a> {
+            $(
+                #[doc = concat!("The value of a [`Datum::", stringify!($variant), "`].")]
+                ///
+                /// # Panics
+                /// If it is anything else: the plan gave a function an argument of another type.
+                #[must_use]
+                #[inline]
+                pub fn $name(&self) -> $result {
+                    match self {
+                        Datum::$variant(value) => *value,
+                        other => mismatch(stringify!($variant), other),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+accessors! {
+    bool Bool bool, int2 Int2 i16, int4 Int4 i32, int8 Int8 i64, oid Oid u32, float4 Float4 f32, float8 Float8 f64,
+    char Char u8, numeric Numeric &'a [u8], text Text &'a str, bytea Bytea &'a [u8], date Date i32, time Time i64,
+    timestamp Timestamp i64, timestamptz TimestampTz i64, interval Interval &'a Interval, record Record &'a [u8],
+    uuid Uuid &'a [u8; 16],
+}
+
+#[cold]
+fn mismatch(expected: &str, found: &Datum<'_>) -> ! {
+    panic!("a {expected} was expected in place of {found:?}")
+}
+
+impl<'a> Datum<'a> {
     /// Whether it is NULL.
     #[must_use]
+    #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Datum::Null)
     }
+
+    /// A stored array, ready to be walked.
+    ///
+    /// # Panics
+    /// If it is no array.
+    #[must_use]
+    pub fn array(&self) -> array::Array<'a> {
+        match self {
+            Datum::Array(bytes) => array::Array::of(bytes),
+            other => mismatch("Array", other),
+        }
+    }
+}
+
+/// 0A000: values of this type cannot be held, read or written yet.
+#[cold]
+pub(crate) fn unsupported_type(oid: u32) -> SqlError {
+    match crate::catalog::builtin::type_by_oid(oid) {
+        Some(ty) => SqlError::unsupported(format!("type {} is", ty.name)),
+        None => SqlError::unsupported(format!("the type with OID {oid} is")),
+    }
+}
+
+/// Bytes that are known to be UTF-8 because this crate has written them, as a text in the arena.
+pub(crate) fn arena_text<'a>(context: &CallContext<'a>, bytes: &[u8]) -> &'a str {
+    let text = std::str::from_utf8(bytes).expect("texts are put together from whole characters");
+    context.arena.alloc_str(text)
 }

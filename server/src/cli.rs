@@ -1,0 +1,241 @@
+//! The command line: `atoll init`, `atoll serve`, `atoll check`, and plain `atoll`, which makes `./atoll-data` if there is
+//! none and serves it.
+//!
+//! Exit status: 0 when all is well; 1 when it could not be done, with the reason on standard error; 2 for a command line
+//! that makes no sense; 3 when `check` has found something wrong.
+
+use crate::auth;
+use crate::config::{self, Sources};
+use crate::hba;
+use crate::server::{self, StartError, Started, raise_file_limit, random};
+use crate::telemetry;
+use clap::{Args, Parser, Subcommand};
+use sql::Engine;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A PostgreSQL-compatible transaction-processing database. Without a command it serves ./atoll-data on 127.0.0.1:5432,
+/// and makes that directory first if there is none.
+#[derive(Debug, Parser)]
+#[command(name = "atoll", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: Serve,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make an empty directory into a database.
+    Init(Init),
+    /// Serve a directory.
+    Serve(Serve),
+    /// Verify every page, tree, index and the log of a directory that nobody serves.
+    Check(Check),
+}
+
+#[derive(Debug, Args)]
+struct Init {
+    /// The directory; it is made if it is not there.
+    #[arg(long, short = 'D', value_name = "DIR", env = "ATOLL_DATA")]
+    data: PathBuf,
+    /// The superuser.
+    #[arg(long, short = 'U', value_name = "NAME", default_value = "postgres")]
+    username: String,
+    /// A file whose first line is the superuser's password.
+    #[arg(long, value_name = "FILE")]
+    pwfile: Option<PathBuf>,
+    /// The page size: 4kB, 8kB, 16kB or 32kB.
+    #[arg(long, value_name = "SIZE", default_value = "8kB", value_parser = page_size)]
+    page_size: u32,
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    /// The directory [default: ./atoll-data, which is made if it is not there].
+    #[arg(long, short = 'D', value_name = "DIR", env = "ATOLL_DATA")]
+    data: Option<PathBuf>,
+    /// Where to listen: ADDRESS:PORT, ADDRESS or :PORT.
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+    /// The configuration file [default: atoll.toml in the directory].
+    #[arg(long, value_name = "FILE", env = "ATOLL_CONFIG")]
+    config: Option<PathBuf>,
+    /// A setting, under PostgreSQL's name.
+    #[arg(short = 'c', value_name = "NAME=VALUE", value_parser = setting)]
+    settings: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+struct Check {
+    /// The directory.
+    #[arg(long, short = 'D', value_name = "DIR", env = "ATOLL_DATA")]
+    data: PathBuf,
+}
+
+fn page_size(text: &str) -> Result<u32, String> {
+    let lower = text.to_ascii_lowercase();
+    let (number, unit) = match lower.strip_suffix("kb").or_else(|| lower.strip_suffix('k')) {
+        Some(number) => (number, 1024),
+        None => (lower.as_str(), 1),
+    };
+    match number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(unit)) {
+        Some(bytes @ (4096 | 8192 | 16384 | 32768)) => Ok(bytes),
+        _ => Err("a page has 4kB, 8kB, 16kB or 32kB".to_owned()),
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE is wanted")?;
+    Ok((name.trim().replace('-', "_"), value.to_owned()))
+}
+
+/// The settings that `--listen` stands for.
+fn listen_settings(text: &str) -> Result<Vec<(String, String)>, StartError> {
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    if text.parse::<std::net::IpAddr>().is_ok() {
+        return Ok(vec![pair("listen_addresses", text)]);
+    }
+    match text.rsplit_once(':') {
+        Some((address, port)) if port.parse::<u16>().is_ok() => {
+            let mut settings = vec![pair("port", port)];
+            if !address.is_empty() {
+                settings.push(pair("listen_addresses", address.trim_matches(['[', ']'])));
+            }
+            Ok(settings)
+        }
+        Some(_) => Err(StartError(format!("--listen {text}: ADDRESS:PORT is wanted"))),
+        None => Ok(vec![pair("listen_addresses", text)]),
+    }
+}
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Some(Command::Init(init)) => make(&init).map(|()| {
+            println!("{} is ready: atoll serve --data {0}", init.data.display());
+        }),
+        Some(Command::Serve(arguments)) => serve(arguments),
+        Some(Command::Check(arguments)) => return check(&arguments.data),
+        None => serve(cli.serve),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("atoll: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn sources(data: &Path) -> Sources {
+    // A variable that is no text is none of ours.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    Sources { data: data.to_owned(), file: None, flags: Vec::new(), environment }
+}
+
+fn make(init: &Init) -> Result<(), StartError> {
+    let verifier = match &init.pwfile {
+        None => None,
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                format!("could not open file \"{}\" for reading: {error}", path.display())
+            })?;
+            let password = text.lines().next().unwrap_or_default();
+            if password.is_empty() {
+                return Err(format!("password file \"{}\" is empty", path.display()).into());
+            }
+            let mut salt = [0; 16];
+            random(&mut salt);
+            Some(auth::verifier(password, &salt))
+        }
+    };
+    // The new directory's own file is not there yet, and the server's limits do not matter.
+    let config = sources(&init.data).read()?;
+    let mut options = config.engine_options();
+    options.txn.storage.page_bytes = init.page_size;
+    let environment = server::environment(&init.data, 1)?;
+    Engine::create(&environment, &options, &init.username, verifier.as_deref())?;
+    for (name, text) in [("pg_hba.conf", hba::DEFAULT), (config::FILE, config::DEFAULT)] {
+        let path = init.data.join(name);
+        write_synced(&path, text)
+            .map_err(|error| format!("could not write \"{}\": {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn write_synced(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    match path.parent() {
+        Some(folder) => std::fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+fn serve(arguments: Serve) -> Result<(), StartError> {
+    let data = match arguments.data {
+        Some(data) => data,
+        None => {
+            let data = PathBuf::from("atoll-data");
+            if !data.exists() {
+                make(&Init {
+                    data: data.clone(),
+                    username: "postgres".to_owned(),
+                    pwfile: None,
+                    page_size: 8192,
+                })?;
+                eprintln!("atoll: made a new database in ./{}", data.display());
+            }
+            data
+        }
+    };
+    if !data.is_dir() {
+        return Err(StartError(format!(
+            "directory \"{}\" does not exist\nHINT:  Make it with: atoll init --data {0}",
+            data.display()
+        )));
+    }
+    // Settings and messages name it whole.
+    let data = data.canonicalize().unwrap_or(data);
+    let mut sources = sources(&data);
+    sources.file = arguments.config;
+    if let Some(listen) = &arguments.listen {
+        sources.flags.extend(listen_settings(listen)?);
+    }
+    sources.flags.extend(arguments.settings);
+    telemetry::log_to_stderr(&sources.read()?);
+    raise_file_limit();
+    let started = Started::start(sources)?;
+    println!(
+        "atoll {} serves {} on {}",
+        env!("CARGO_PKG_VERSION"),
+        data.display(),
+        started.places()
+    );
+    started.serve()
+}
+
+/// Verifies a directory.
+fn check(data: &Path) -> ExitCode {
+    let opened = sources(data).read().and_then(|config| {
+        let environment = server::environment(data, 1)?;
+        Engine::open(environment, config.engine_options())
+    });
+    match opened.and_then(|engine| engine.close()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("atoll: {}", StartError::from(error));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Configuration: where settings come from, and which of them the server itself needs.
+//!
+//! Sources, weakest first, as PostgreSQL's: the environment (`TZ` or `PGTZ`, `PGPORT`, `PGDATESTYLE`, and `ATOLL_NAME` for
+//! the setting `name`), the file (`atoll.toml` in the data directory, or what `--config` names), what ALTER SYSTEM has
+//! written (`postgresql.auto.conf` there), and flags (`-c name=value`, `--listen`). Names, units, ranges and defaults are
+//! PostgreSQL's and are checked in [`sql::settings`]; the server reads its own from the result.
+//!
+//! In the file a setting is a key at the top; a custom one (`a.b`) may stand in a table. Lists are arrays or texts.
+
+use sql::SqlError;
+use sql::settings::definition::number;
+use sql::settings::value::Value;
+use sql::settings::{ServerSettings, Source};
+use sql::sqlstate::SqlState;
+use std::path::{Path, PathBuf};
+
+/// The file in the data directory.
+pub const FILE: &str = "atoll.toml";
+/// What ALTER SYSTEM writes there.
+pub const AUTO_FILE: &str = "postgresql.auto.conf";
+/// What a new directory's file says.
+pub const DEFAULT: &str = "\
+# Settings, under PostgreSQL 15's names: name = value, texts in quotes.
+# SHOW ALL lists them; changes take effect at a reload (SIGHUP) or, where SHOW says so, at a restart.
+#
+# listen_addresses = \"localhost\"
+# port = 5432
+# max_connections = 100
+# shared_buffers = \"128MB\"
+";
+
+/// Variables of the environment that are not settings, beside which `ATOLL_NAME` is the setting `name`.
+const NOT_SETTINGS: [&str; 5] = ["DATA", "CONFIG", "BIN", "USERNAME", "PASSWORD"];
+
+/// Where settings are read from.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The data directory.
+    pub data: PathBuf,
+    /// The file, if not the one in the data directory.
+    pub file: Option<PathBuf>,
+    /// Flags, in order.
+    pub flags: Vec<(String, String)>,
+    /// The environment's variables.
+    pub environment: Vec<(String, String)>,
+}
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// All of it, weakest source first, for the engine.
+    pub entries: Vec<(String, String)>,
+    values: ServerSettings,
+}
+
+fn invalid(message: String) -> SqlError {
+    SqlError::new(SqlState::CONFIG_FILE_ERROR, message)
+}
+
+impl Sources {
+    /// Reads them all.
+    ///
+    /// # Errors
+    /// F0000 for a file that cannot be read or parsed; 22023 and 42704 for what it says.
+    pub fn read(&self) -> Result<Config, SqlError> {
+        let mut entries = vec![("TimeZone".to_owned(), "UTC".to_owned())];
+        self.read_environment(&mut entries);
+        let (path, required) = match &self.file {
+            Some(path) => (path.clone(), true),
+            None => (self.data.join(FILE), false),
+        };
+        if let Some(text) = read(&path, required)? {
+            let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+                invalid(format!("{}: {}", path.display(), error.message()))
+            })?;
+            flatten("", &table, &mut entries)
+                .map_err(|error| invalid(format!("{}: {error}", path.display())))?;
+        }
+        let path = self.data.join(AUTO_FILE);
+        if let Some(text) = read(&path, false)? {
+            assignments(&text, &mut entries)
+                .map_err(|error| invalid(format!("{}: {error}", path.display())))?;
+        }
+        entries.extend(self.flags.iter().cloned());
+        let values = ServerSettings::start(&entries)?;
+        Ok(Config { entries, values })
+    }
+
+    fn read_environment(&self, entries: &mut Vec<(String, String)>) {
+        for (name, value) in &self.environment {
+            let setting = match name.as_str() {
+                "TZ" | "PGTZ" => "TimeZone".to_owned(),
+                "PGPORT" => "port".to_owned(),
+                "PGDATESTYLE" => "DateStyle".to_owned(),
+                other => match other.strip_prefix("ATOLL_") {
+                    Some(name) if !NOT_SETTINGS.contains(&name) => name.to_lowercase(),
+                    _ => continue,
+                },
+            };
+            if !value.is_empty() && number(&setting).is_some() {
+                entries.push((setting, value.clone()));
+            }
+        }
+    }
+}
+
+fn read(path: &Path, required: bool) -> Result<Option<String>, SqlError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => Ok(None),
+        Err(error) => Err(invalid(format!("could not open file \"{}\": {error}", path.display()))),
+    }
+}
+
+fn flatten(
+    prefix: &str,
+    table: &toml::Table,
+    entries: &mut Vec<(String, String)>,
+) -> Result<(), String> {
+    for (name, value) in table {
+        let name = format!("{prefix}{name}");
+        match value {
+            toml::Value::Table(table) => flatten(&format!("{name}."), table, entries)?,
+            toml::Value::Array(items) => {
+                let items: Result<Vec<String>, String> =
+                    items.iter().map(|item| scalar(&name, item)).collect();
+                entries.push((name, items?.join(", ")));
+            }
+            other => {
+                let text = scalar(&name, other)?;
+                entries.push((name, text));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn scalar(name: &str, value: &toml::Value) -> Result<String, String> {
+    match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Float(number) => Ok(number.to_string()),
+        toml::Value::Boolean(true) => Ok("on".to_owned()),
+        toml::Value::Boolean(false) => Ok("off".to_owned()),
+        other => Err(format!("setting \"{name}\" cannot be a {}", other.type_str())),
+    }
+}
+
+/// The lines of PostgreSQL's own form: `name = 'value'`, quotes doubled, `#` begins a comment.
+fn assignments(text: &str, entries: &mut Vec<(String, String)>) -> Result<(), String> {
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = || format!("syntax error in line {}", number + 1);
+        let (name, value) = line.split_once('=').ok_or_else(wrong)?;
+        let value = value.trim();
+        let value = match value.strip_prefix('\'') {
+            Some(quoted) => quoted.strip_suffix('\'').ok_or_else(wrong)?.replace("''", "'"),
+            None => value.to_owned(),
+        };
+        entries.push((name.trim().to_owned(), value));
+    }
+    Ok(())
+}
+
+impl Config {
+    fn value(&self, name: &str) -> (&Value, Source) {
+        let number = number(name).expect("the server asks for settings that there are");
+        (self.values.value(number), self.values.source(number))
+    }
+
+    /// A number, in the setting's base unit.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> i64 {
+        match self.value(name).0 {
+            Value::Integer(value) => *value,
+            other => panic!("{name} is {other:?}, not an integer"),
+        }
+    }
+
+    /// A switch.
+    #[must_use]
+    pub fn is_on(&self, name: &str) -> bool {
+        matches!(self.value(name).0, Value::Bool(true))
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        match self.value(name).0 {
+            Value::Text(text) => text,
+            other => panic!("{name} is {other:?}, not a text"),
+        }
+    }
+
+    /// A custom setting: `atoll.name`.
+    #[must_use]
+    pub fn custom(&self, name: &str) -> Option<&str> {
+        self.values
+            .custom()
+            .iter()
+            .find(|entry| entry.0.eq_ignore_ascii_case(name))
+            .map(|entry| entry.1.as_str())
+    }
+
+    /// Whether anybody has set it.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.value(name).1 != Source::Default
+    }
+
+    /// The words of a list.
+    pub fn list<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        let words = self.text(name).split(',').map(|word| word.trim().trim_matches('"'));
+        words.filter(|word| !word.is_empty())
+    }
+
+    /// What the engine's layers are opened with.
+    #[must_use]
+    pub fn engine_options(&self) -> sql::EngineOptions {
+        let mut options = sql::EngineOptions {
+            settings: self.entries.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..sql::EngineOptions::default()
+        };
+        let storage = &mut options.txn.storage;
+        // shared_buffers counts in units of 8 KiB, whatever the directory's page size.
+        let pool_bytes = self.integer("shared_buffers").unsigned_abs() * 8192;
+        storage.pool_frames =
+            u32::try_from(pool_bytes / u64::from(storage.page_bytes)).unwrap_or(u32::MAX);
+        storage.log_bytes_max = self.integer("max_wal_size").unsigned_abs() << 20;
+        if let Some(algorithm) = self.custom("atoll.log_insert").and_then(log_insert) {
+            storage.log_insert = algorithm;
+        }
+        options
+    }
+}
+
+/// A log-insert algorithm by its name.
+fn log_insert(name: &str) -> Option<sql::environment::LogInsert> {
+    use sql::environment::LogInsert;
+    match name {
+        "mutex" => Some(LogInsert::Mutex),
+        "decoupled" => Some(LogInsert::Decoupled),
+        "consolidated" => Some(LogInsert::Consolidated),
+        "atomic_add" => Some(LogInsert::AtomicAdd),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(data: &Path) -> Sources {
+        Sources { data: data.to_owned(), file: None, flags: vec![], environment: vec![] }
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn a_stronger_source_wins() {
+        let place = tempfile::tempdir().unwrap();
+        let mut sources = sources(place.path());
+        let none = sources.read().unwrap();
+        assert_eq!(none.integer("port"), 5432);
+        assert!(!none.is_set("port") && none.is_set("TimeZone"));
+
+        sources.environment = vec![
+            pair("ATOLL_WORK_MEM", "1MB"),
+            pair("PGPORT", "1"),
+            pair("TZ", "Europe/Berlin"),
+            pair("ATOLL_DATA", "elsewhere"),
+            pair("HOME", "/"),
+        ];
+        let config = sources.read().unwrap();
+        assert_eq!((config.integer("work_mem"), config.integer("port")), (1024, 1));
+        assert_eq!(config.text("TimeZone"), "Europe/Berlin");
+
+        let file = "port = 2\nssl = false\nlisten_addresses = [\"a\", \"b\"]\n[atoll]\nlog_insert = \"mutex\"\n";
+        std::fs::write(place.path().join(FILE), file).unwrap();
+        let config = sources.read().unwrap();
+        assert_eq!(config.integer("port"), 2);
+        assert_eq!(config.list("listen_addresses").collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(config.custom("atoll.log_insert"), Some("mutex"));
+
+        std::fs::write(place.path().join(AUTO_FILE), "# written\nport = '3'\n").unwrap();
+        assert_eq!(sources.read().unwrap().integer("port"), 3);
+
+        sources.flags = vec![pair("port", "4")];
+        assert_eq!(sources.read().unwrap().integer("port"), 4);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let place = tempfile::tempdir().unwrap();
+        let mut sources = sources(place.path());
+        for (file, message) in [
+            ("port = \"many\"", "invalid value for parameter \"port\": \"many\""),
+            ("prot = 1", "unrecognized configuration parameter \"prot\""),
+        ] {
+            std::fs::write(place.path().join(FILE), file).unwrap();
+            assert_eq!(sources.read().unwrap_err().fields().message, message);
+        }
+        std::fs::write(place.path().join(FILE), "port = \n").unwrap();
+        assert_eq!(sources.read().unwrap_err().state(), SqlState::CONFIG_FILE_ERROR);
+        sources.file = Some(place.path().join("not-there"));
+        assert_eq!(sources.read().unwrap_err().state(), SqlState::CONFIG_FILE_ERROR);
+    }
+}

@@ -1,0 +1,299 @@
+//! Listening: TCP addresses and Unix sockets, and the first packet of each connection.
+//!
+//! The desk accepts and reads one packet, so that a cancel request is carried out even while no worker is free, and a
+//! client that connects and says nothing holds nothing of the workers. Everything else goes to them with that packet.
+//! Connections that have not yet said who they are are bounded in number too.
+
+use crate::auth::Refused;
+use crate::config::Config;
+use crate::respond;
+use crate::server::{Server, StartError};
+use crate::session::{read_packet, serve};
+use crate::startup::{self, First};
+use crate::stream::{Origin, Stream};
+use crate::unix_socket::{SocketFile, default_folders};
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::runtime::Handle;
+
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 1024;
+/// How long to rest when the system has no file left for another connection.
+const EXHAUSTED: Duration = Duration::from_millis(100);
+
+/// What the server listens on.
+#[derive(Debug)]
+pub struct Listeners {
+    tcp: Vec<std::net::TcpListener>,
+    unix: Vec<std::os::unix::net::UnixListener>,
+    files: Vec<SocketFile>,
+    places: Vec<String>,
+    metrics: Option<std::net::TcpListener>,
+}
+
+fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+impl Listeners {
+    /// Opens what `config` names.
+    ///
+    /// # Errors
+    /// Nothing can be listened on, or not what was asked for by name.
+    pub fn open(config: &Config, data: &Path) -> Result<Listeners, StartError> {
+        let port = config.integer("port");
+        let mut listeners =
+            Listeners { tcp: vec![], unix: vec![], files: vec![], places: vec![], metrics: None };
+        for host in config.list("listen_addresses") {
+            listeners.listen_at(host, port)?;
+        }
+        let folders: Vec<PathBuf> = match config.is_set("unix_socket_directories") {
+            true => config.list("unix_socket_directories").map(PathBuf::from).collect(),
+            false => default_folders(),
+        };
+        let mode = config.integer("unix_socket_permissions") as u32;
+        for folder in folders {
+            match SocketFile::listen(&folder, port, data, mode) {
+                Ok((file, listener)) => {
+                    let set = listener.set_nonblocking(true);
+                    set.map_err(|error| format!("could not set up a socket: {error}"))?;
+                    listeners.places.push(format!("{}/.s.PGSQL.{port}", folder.display()));
+                    listeners.files.push(file);
+                    listeners.unix.push(listener);
+                }
+                Err(error) => {
+                    let folder = folder.display();
+                    let message =
+                        format!("could not create a Unix-domain socket in \"{folder}\": {error}");
+                    // A folder that nobody has named is a convenience.
+                    if config.is_set("unix_socket_directories") {
+                        return Err(message.into());
+                    }
+                    tracing::warn!("{message}");
+                }
+            }
+        }
+        if listeners.tcp.is_empty() && listeners.unix.is_empty() {
+            return Err("no socket created for listening".to_owned().into());
+        }
+        if let Some(address) = config.custom("atoll.metrics_listen") {
+            let parsed: SocketAddr = address
+                .parse()
+                .map_err(|_| format!("atoll.metrics_listen is no address: \"{address}\""))?;
+            let listener = listen(parsed)
+                .map_err(|error| format!("could not listen on {parsed} for metrics: {error}"))?;
+            listeners.metrics = Some(listener);
+        }
+        Ok(listeners)
+    }
+
+    fn listen_at(&mut self, host: &str, port: i64) -> Result<(), StartError> {
+        let port = u16::try_from(port).unwrap_or_default();
+        let addresses: Vec<SocketAddr> = match host {
+            "*" => vec![([0, 0, 0, 0], port).into(), ([0u16; 8], port).into()],
+            host => (host.trim_matches(['[', ']']), port)
+                .to_socket_addrs()
+                .map_err(|error| format!("could not translate host name \"{host}\": {error}"))?
+                .collect(),
+        };
+        let before = self.tcp.len();
+        let mut last = None;
+        for address in addresses {
+            match listen(address) {
+                Ok(listener) => {
+                    let bound = listener.local_addr().unwrap_or(address);
+                    self.places.push(bound.to_string());
+                    self.tcp.push(listener);
+                }
+                Err(error) => last = Some((address, error)),
+            }
+        }
+        match last {
+            // A machine without IPv6 has a localhost all the same.
+            Some((address, error)) if self.tcp.len() == before => {
+                let hint = match error.kind() {
+                    io::ErrorKind::AddrInUse => format!(
+                        "\nHINT:  Is another server already running on port {port}? If not, wait a few seconds and \
+                         retry, or choose another with --listen."
+                    ),
+                    _ => String::new(),
+                };
+                Err(StartError(format!("could not listen on {address}: {error}{hint}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where it listens, in words.
+    #[must_use]
+    pub fn places(&self) -> String {
+        self.places.join(", ")
+    }
+}
+
+/// Begins to accept. The socket files are removed when what is returned is dropped.
+///
+/// # Errors
+/// The runtime cannot take a socket.
+pub fn take(
+    listeners: Listeners,
+    server: &Arc<Server>,
+    workers: &Handle,
+) -> io::Result<Vec<SocketFile>> {
+    let desk = Arc::new(Desk {
+        server: Arc::clone(server),
+        workers: workers.clone(),
+        greeted: AtomicUsize::new(0),
+    });
+    for listener in listeners.tcp {
+        let listener = TcpListener::from_std(listener)?;
+        tokio::spawn(accept_tcp(Arc::clone(&desk), listener));
+    }
+    for listener in listeners.unix {
+        let listener = UnixListener::from_std(listener)?;
+        tokio::spawn(accept_unix(Arc::clone(&desk), listener));
+    }
+    if let Some(listener) = listeners.metrics {
+        let listener = TcpListener::from_std(listener)?;
+        tokio::spawn(crate::telemetry::serve_metrics(Arc::clone(server), listener));
+    }
+    Ok(listeners.files)
+}
+
+struct Desk {
+    server: Arc<Server>,
+    workers: Handle,
+    /// Connections whose first packet has not yet come.
+    greeted: AtomicUsize,
+}
+
+/// A socket between two runtimes.
+enum Handed {
+    Tcp(std::net::TcpStream),
+    Unix(std::os::unix::net::UnixStream),
+}
+
+impl Handed {
+    fn adopt(self) -> io::Result<Stream> {
+        Ok(match self {
+            Handed::Tcp(stream) => Stream::Tcp(TcpStream::from_std(stream)?),
+            Handed::Unix(stream) => Stream::Unix(UnixStream::from_std(stream)?),
+        })
+    }
+}
+
+impl Stream {
+    fn release(self) -> io::Result<Handed> {
+        match self {
+            Stream::Tcp(stream) => Ok(Handed::Tcp(stream.into_std()?)),
+            Stream::Unix(stream) => Ok(Handed::Unix(stream.into_std()?)),
+            Stream::Tls(_) => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+}
+
+async fn accept_tcp(desk: Arc<Desk>, listener: TcpListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, client)) => {
+                let config = desk.server.config();
+                // A socket that cannot be tuned still works.
+                let _ = stream.set_nodelay(true);
+                let _ = keep_alive(&stream, &config);
+                let local = stream.local_addr().ok();
+                let origin = Origin { client: Some(client), local, tls: false };
+                Desk::receive(&desk, Stream::Tcp(stream), origin);
+            }
+            Err(error) => rest(&error).await,
+        }
+    }
+}
+
+async fn accept_unix(desk: Arc<Desk>, listener: UnixListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => Desk::receive(&desk, Stream::Unix(stream), Origin::default()),
+            Err(error) => rest(&error).await,
+        }
+    }
+}
+
+async fn rest(error: &io::Error) {
+    tracing::warn!(%error, "could not accept a connection");
+    tokio::time::sleep(EXHAUSTED).await;
+}
+
+fn keep_alive(stream: &TcpStream, config: &Config) -> io::Result<()> {
+    let mut keep = TcpKeepalive::new();
+    let seconds = |name| Duration::from_secs(config.integer(name).unsigned_abs());
+    if !seconds("tcp_keepalives_idle").is_zero() {
+        keep = keep.with_time(seconds("tcp_keepalives_idle"));
+    }
+    if !seconds("tcp_keepalives_interval").is_zero() {
+        keep = keep.with_interval(seconds("tcp_keepalives_interval"));
+    }
+    SockRef::from(stream).set_tcp_keepalive(&keep)
+}
+
+impl Desk {
+    /// Reads the first packet of a connection, in a task of its own.
+    fn receive(desk: &Arc<Desk>, stream: Stream, origin: Origin) {
+        let desk = Arc::clone(desk);
+        tokio::spawn(async move {
+            let config = desk.server.config();
+            let limit = Duration::from_secs(config.integer("authentication_timeout") as u64);
+            let waiting = desk.greeted.fetch_add(1, Ordering::Relaxed);
+            // PostgreSQL lets twice max_connections start up at once, and closes the others without a word.
+            if waiting < 2 * config.integer("max_connections").unsigned_abs() as usize {
+                drop(config);
+                // One that says nothing in time is not told why: it may not even speak this protocol.
+                let _ = tokio::time::timeout(limit, desk.first_packet(stream, origin)).await;
+            }
+            desk.greeted.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    async fn first_packet(&self, mut stream: Stream, origin: Origin) {
+        let packet = match read_packet(&mut stream).await {
+            Ok(packet) => packet,
+            Err(Refused::Gone(_)) => return,
+            Err(Refused::Told(error)) => {
+                self.server.counters.refused();
+                let mut bytes = Vec::new();
+                respond::report(&mut bytes, &error);
+                // A client that sends nonsense need not read the answer.
+                let _ = stream.write_all(&bytes).await;
+                return;
+            }
+        };
+        if let Ok(First::Cancel { pid, secret }) = startup::decode(&packet) {
+            if !self.server.peers.cancel(pid, &secret) {
+                tracing::info!(pid, "a cancel request named no session, or a wrong key");
+            }
+            return;
+        }
+        let server = Arc::clone(&self.server);
+        let Ok(handed) = stream.release() else { return };
+        self.workers.spawn(async move {
+            match handed.adopt() {
+                Ok(stream) => serve(server, stream, origin, packet).await,
+                Err(error) => tracing::warn!(%error, "could not take a connection over"),
+            }
+        });
+    }
+}

@@ -1,0 +1,367 @@
+//! The server: one engine, its sessions, its sockets, from start to stop.
+//!
+//! Two runtimes. The *workers* run sessions, and statements inline on them. The *desk* is one thread beside them that
+//! takes connections, reads each one's first packet, carries out cancel requests, and answers signals and metrics: it runs
+//! no statement, so it answers even while every worker is busy.
+//!
+//! How it stops, as PostgreSQL's postmaster maps signals: SIGTERM and SIGINT end all sessions (57P01), then take the last
+//! checkpoint, so that the next start replays nothing (PostgreSQL's SIGTERM would wait for clients to leave by
+//! themselves; service managers do not wait for that); SIGQUIT ends at once and leaves the rest to recovery; SIGHUP reads
+//! the configuration again.
+//!
+//! If the log fails, nobody may be told anything any more, not even that their work is undone: the process ends there.
+
+use crate::config::{Config, Sources};
+use crate::hba::Rules;
+use crate::listener::{self, Listeners};
+use crate::metrics::{self, Counters};
+use crate::peer::Peers;
+use crate::scheduler::Workers;
+use crate::timers::Timers;
+use crate::tls::Tls;
+use sql::environment::{FileDevice, SystemClock};
+use sql::error::cancel;
+use sql::{Engine, Environment, SqlError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How long sessions may take to notice that they have to end.
+const DRAIN: Duration = Duration::from_secs(8);
+/// How often that is looked at.
+const DRAIN_STEP: Duration = Duration::from_millis(5);
+/// A worker's stack, in bytes; what is not used is never touched.
+const STACK_BYTES: usize = 16 << 20;
+/// Threads that may wait inside the engine beside the sessions' own.
+const SPARE_THREADS: usize = 64;
+/// The exit status after the log has failed.
+const HALTED: i32 = 70;
+
+/// The server, as its sessions see it.
+pub struct Server {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// Sessions.
+    pub peers: Arc<Peers>,
+    /// Statement timeouts.
+    pub timers: Arc<Timers>,
+    /// Counters of the protocol.
+    pub counters: Arc<Counters>,
+    /// What salts of users that do not exist are made from.
+    pub mock_key: [u8; 32],
+    environment: Environment,
+    sources: Sources,
+    changeable: RwLock<Changeable>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("sessions", &self.peers.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a reload may change.
+#[derive(Clone, Debug)]
+struct Changeable {
+    config: Arc<Config>,
+    rules: Arc<Rules>,
+    tls: Option<Arc<Tls>>,
+}
+
+/// Fills `bytes` with what nobody can guess.
+pub fn random(bytes: &mut [u8]) {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let flags = rustix::rand::GetRandomFlags::empty();
+        match rustix::rand::getrandom(&mut bytes[filled..], flags) {
+            Ok(count) => filled += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => panic!("the system has no random numbers: {error}"),
+        }
+    }
+}
+
+/// The environment that a directory is opened in.
+///
+/// # Errors
+/// Another server has it; I/O.
+pub fn environment(data: &Path, workers: usize) -> Result<Environment, SqlError> {
+    let mut seed = [0; 8];
+    random(&mut seed);
+    Ok(Environment {
+        device: Arc::new(FileDevice::open(data).map_err(SqlError::from)?),
+        clock: Arc::new(SystemClock::new()),
+        scheduler: Arc::new(Workers::new(workers)),
+        seed: u64::from_le_bytes(seed),
+    })
+}
+
+/// How many workers a configuration asks for.
+#[must_use]
+pub fn workers(config: &Config) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    config.custom("atoll.workers").and_then(|text| text.parse().ok()).unwrap_or(cores).max(1)
+}
+
+impl Server {
+    /// The configuration as it is now.
+    #[must_use]
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.changeable().config)
+    }
+
+    /// The rules as they are now.
+    #[must_use]
+    pub fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.changeable().rules)
+    }
+
+    /// TLS, if it is on.
+    #[must_use]
+    pub fn tls(&self) -> Option<Arc<Tls>> {
+        self.changeable().tls.clone()
+    }
+
+    fn changeable(&self) -> std::sync::RwLockReadGuard<'_, Changeable> {
+        self.changeable.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Microseconds since 2000-01-01 UTC.
+    #[must_use]
+    pub fn wall_clock(&self) -> i64 {
+        self.environment.clock.wall()
+    }
+
+    /// Ends the process: the log has failed, and only recovery may start it again.
+    pub fn halt(&self, error: &SqlError) -> ! {
+        tracing::error!(state = %error.state(), "PANIC: {}", error.fields().message);
+        std::process::exit(HALTED)
+    }
+
+    /// All metrics, as Prometheus text.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut text = String::new();
+        metrics::exposition(&self.counters, self.peers.len(), &mut text);
+        text
+    }
+
+    /// Reads the configuration again. What is wrong is logged, and what was valid before stays.
+    fn reload(&self) {
+        tracing::info!("received SIGHUP, reloading configuration files");
+        let config = match self.sources.read() {
+            Ok(config) => Arc::new(config),
+            Err(error) => {
+                return tracing::error!("configuration not changed: {}", error.fields().message);
+            }
+        };
+        let mut next = self.changeable().clone();
+        match Rules::read(&hba_path(&config, &self.sources.data)) {
+            Ok(rules) => next.rules = Arc::new(rules),
+            Err(error) => tracing::error!("pg_hba.conf was not reloaded: {error}"),
+        }
+        match Tls::load(&config, &self.sources.data) {
+            Ok(tls) => next.tls = tls.map(Arc::new),
+            Err(error) => tracing::error!("SSL configuration was not reloaded: {error}"),
+        }
+        self.engine.reload(config.entries.clone());
+        next.config = config;
+        *self.changeable.write().unwrap_or_else(std::sync::PoisonError::into_inner) = next;
+    }
+}
+
+fn hba_path(config: &Config, data: &Path) -> PathBuf {
+    if config.is_set("hba_file") {
+        config.text("hba_file").into()
+    } else {
+        data.join("pg_hba.conf")
+    }
+}
+
+/// A server that is about to serve.
+#[derive(Debug)]
+pub struct Started {
+    server: Arc<Server>,
+    listeners: Listeners,
+    runtime: Runtime,
+}
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl From<SqlError> for StartError {
+    fn from(error: SqlError) -> StartError {
+        let fields = error.fields();
+        let mut text = fields.message.clone();
+        for (label, part) in [("DETAIL", &fields.detail), ("HINT", &fields.hint)] {
+            if let Some(part) = part {
+                text.push_str(&format!("\n{label}:  {part}"));
+            }
+        }
+        StartError(text)
+    }
+}
+
+impl From<String> for StartError {
+    fn from(text: String) -> StartError {
+        StartError(text)
+    }
+}
+
+impl Started {
+    /// Opens the directory, with recovery if it needs it, and listens.
+    ///
+    /// # Errors
+    /// What is wrong, in words for the operator.
+    pub fn start(sources: Sources) -> Result<Started, StartError> {
+        let config = Arc::new(sources.read()?);
+        let data = sources.data.clone();
+        let rules = Arc::new(Rules::read(&hba_path(&config, &data))?);
+        let tls = Tls::load(&config, &data)?.map(Arc::new);
+        let workers = workers(&config);
+        let connections = config.integer("max_connections").unsigned_abs() as usize;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(workers)
+            .max_blocking_threads(connections + SPARE_THREADS)
+            .thread_stack_size(STACK_BYTES)
+            .thread_name("worker")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("could not start workers: {error}"))?;
+        let environment = environment(&data, workers)?;
+        let engine = Engine::open(environment.clone(), config.engine_options())?;
+        let listeners = Listeners::open(&config, &data)?;
+        let timers =
+            Timers::start().map_err(|error| format!("could not start a timer: {error}"))?;
+        let mut mock_key = [0; 32];
+        random(&mut mock_key);
+        let server = Arc::new(Server {
+            engine,
+            peers: Arc::new(Peers::new(environment.clone())),
+            timers,
+            counters: Arc::default(),
+            mock_key,
+            environment,
+            sources,
+            changeable: RwLock::new(Changeable { config, rules, tls }),
+        });
+        Ok(Started { server, listeners, runtime })
+    }
+
+    /// Where it listens, in words.
+    #[must_use]
+    pub fn places(&self) -> String {
+        self.listeners.places()
+    }
+
+    /// Serves until it is told to stop.
+    ///
+    /// # Errors
+    /// The last checkpoint failed: the next start will recover.
+    pub fn serve(self) -> Result<(), StartError> {
+        let Started { server, listeners, runtime } = self;
+        let desk = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("desk")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("could not start the desk: {error}"))?;
+        let stop = desk.block_on(async {
+            let mut signals = Signals::listen()?;
+            let files = listener::take(listeners, &server, runtime.handle())?;
+            let stop = signals.next_stop(&server).await;
+            drop(files);
+            Ok::<Stop, std::io::Error>(stop)
+        });
+        let stop = stop.map_err(|error| format!("could not begin to serve: {error}"))?;
+        drop(desk);
+        if stop == Stop::Immediate {
+            tracing::warn!("received SIGQUIT: stopping without a checkpoint");
+            std::process::exit(2);
+        }
+        tracing::info!("received a request to stop: ending {} sessions", server.peers.len());
+        server.peers.end_all(cancel::SHUTDOWN);
+        let begun = Instant::now();
+        while !server.peers.is_empty() && begun.elapsed() < DRAIN {
+            std::thread::sleep(DRAIN_STEP);
+        }
+        server.timers.stop();
+        let left = server.peers.len();
+        if left != 0 {
+            // Their statements still run: a checkpoint now would wait for them.
+            tracing::error!("{left} sessions did not end in time: stopping without a checkpoint");
+            std::process::exit(1);
+        }
+        server.engine.close()?;
+        runtime.shutdown_background();
+        tracing::info!("the database system is shut down");
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    Fast,
+    Immediate,
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    quit: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for a signal that stops the server; carries out the others.
+    async fn next_stop(&mut self, server: &Arc<Server>) -> Stop {
+        loop {
+            let stop = std::future::poll_fn(|context| {
+                use std::task::Poll;
+                if self.quit.poll_recv(context).is_ready() {
+                    return Poll::Ready(Some(Stop::Immediate));
+                }
+                let terminated = self.terminate.poll_recv(context).is_ready();
+                if terminated || self.interrupt.poll_recv(context).is_ready() {
+                    return Poll::Ready(Some(Stop::Fast));
+                }
+                self.hangup.poll_recv(context).map(|_| None)
+            });
+            match stop.await {
+                Some(stop) => return stop,
+                None => server.reload(),
+            }
+        }
+    }
+}
+
+/// Raises the limit of open files to what the system allows, as far as it does.
+pub fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With the old limit the server takes fewer connections; it says so when it runs into it.
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}

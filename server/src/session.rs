@@ -1,0 +1,287 @@
+//! A client from its first packet to its last: encryption, authentication, session, dialogue.
+//!
+//! Runs on a worker. All of it up to the session is bounded: in bytes by `startup.rs` and `auth.rs`, in time by
+//! `authentication_timeout`, in number by the slots that `max_connections` allows.
+
+use crate::auth::{Claimant, Refused};
+use crate::backend::Live;
+use crate::connection::{Connection, Ended};
+use crate::dialogue::{Dialogue, guarded};
+use crate::hba::{Method, Request};
+use crate::peer::{Admitted, SECRET_BYTES};
+use crate::respond;
+use crate::server::Server;
+use crate::startup::{self, First, Startup};
+use crate::stream::{Origin, Stream};
+use bytes::BytesMut;
+use pgwire::messages::Message;
+use pgwire::messages::startup::{Authentication, NegotiateProtocolVersion};
+use sql::sqlstate::SqlState;
+use sql::{Connect, Severity, SqlError};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+
+/// What an idle session's buffers hold at least, in bytes each.
+const BUFFER_BYTES: usize = 4096;
+/// How long a client that is refused may take to take the message.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+fn fatal(state: SqlState, message: impl Into<String>) -> SqlError {
+    SqlError::new(state, message).severity(Severity::Fatal)
+}
+
+/// A client before it has a session.
+struct Client {
+    /// None once it is lost within a handshake.
+    stream: Option<Stream>,
+    origin: Origin,
+}
+
+/// What a client is let in with.
+struct Entry {
+    admitted: Admitted,
+    startup: Startup,
+    /// What it is told first.
+    greeting: Vec<u8>,
+}
+
+impl Client {
+    fn stream(&mut self) -> io::Result<&mut Stream> {
+        self.stream.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+
+    async fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let stream = self.stream()?;
+        stream.write_all(bytes).await?;
+        stream.flush().await
+    }
+
+    /// Tells it why it does not get in.
+    async fn refuse(mut self, server: &Server, error: &SqlError) {
+        server.counters.refused();
+        tracing::info!(state = %error.state(), "{}", error.fields().message);
+        let mut bytes = Vec::new();
+        respond::report(&mut bytes, error);
+        let told = async {
+            self.say(&bytes).await?;
+            self.stream()?.shutdown().await
+        };
+        // A client that does not listen is not waited for.
+        let _ = tokio::time::timeout(LAST_WORDS, told).await;
+    }
+}
+
+/// Serves a client whose first packet has been read.
+pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: Vec<u8>) {
+    let mut client = Client { stream: Some(stream), origin };
+    let limit = Duration::from_secs(server.config().integer("authentication_timeout") as u64);
+    let entry = match tokio::time::timeout(limit, admit(&server, &mut client, packet)).await {
+        Ok(Ok(Some(entry))) => entry,
+        Ok(Ok(None)) => return,
+        Ok(Err(Refused::Gone(error))) => {
+            tracing::debug!(%error, "a client has gone during its start-up");
+            return;
+        }
+        Ok(Err(Refused::Told(error))) => return client.refuse(&server, &error).await,
+        Err(_) => {
+            let message = "canceling authentication due to timeout";
+            let error = fatal(SqlState::QUERY_CANCELED, message);
+            return client.refuse(&server, &error).await;
+        }
+    };
+    let Entry { admitted, startup, greeting } = entry;
+    let (pid, user, database) = (admitted.peer.pid, &startup.user, &startup.database);
+    let dialogue = match open(&server, &admitted, &startup, &client.origin, greeting) {
+        Ok(dialogue) => dialogue,
+        Err(error) => {
+            return client.refuse(&server, &error.severity(Severity::Fatal)).await;
+        }
+    };
+    let Some(stream) = client.stream else { return };
+    server.counters.connected();
+    let config = server.config();
+    if config.is_on("log_connections") {
+        tracing::info!(pid, user, database, client = ?client.origin.client, "connection authorized");
+    }
+    let log_disconnections = config.is_on("log_disconnections");
+    drop(config);
+    match Connection::new(stream, dialogue).run().await {
+        Ended::Closed => {}
+        Ended::Lost(error) => tracing::info!(pid, %error, "connection to client lost"),
+        Ended::Halted(error) => server.halt(&error),
+    }
+    if log_disconnections {
+        tracing::info!(pid, user, database, "disconnection");
+    }
+}
+
+/// From the first packet to an authenticated client with a place among the sessions; none if it wanted no session.
+async fn admit(
+    server: &Arc<Server>,
+    client: &mut Client,
+    mut packet: Vec<u8>,
+) -> Result<Option<Entry>, Refused> {
+    let (mut tls_asked, mut gss_asked) = (false, false);
+    let startup = loop {
+        match startup::decode(&packet)? {
+            First::Tls if !tls_asked => {
+                tls_asked = true;
+                encrypt(server, client).await?;
+            }
+            First::Gss if !gss_asked => {
+                gss_asked = true;
+                client.say(b"N").await?;
+            }
+            First::Tls | First::Gss => {
+                return Err(crate::frame::violation("encryption was asked for twice").into());
+            }
+            First::Cancel { pid, secret } => {
+                server.peers.cancel(pid, &secret);
+                return Ok(None);
+            }
+            First::Startup(startup) => break startup,
+        }
+        packet = read_packet(client.stream()?).await?;
+    };
+    let mut greeting = BytesMut::new();
+    if let Some(unknown) = &startup.negotiate {
+        let newest = (3 << 16) | i32::from(startup.minor);
+        let negotiate = NegotiateProtocolVersion::new(newest, unknown.clone());
+        negotiate.encode(&mut greeting).map_err(io::Error::other)?;
+    }
+    if startup.replication {
+        return Err(SqlError::unsupported("replication connections are").into());
+    }
+    let limit = server.config().integer("max_connections") as usize;
+    let admitted = server.peers.admit(limit)?;
+    authenticate(server, client, &startup, &mut greeting).await?;
+    Authentication::Ok.encode(&mut greeting).map_err(io::Error::other)?;
+    Ok(Some(Entry { admitted, startup, greeting: greeting.to_vec() }))
+}
+
+/// Reads one start-up packet, and not a byte more.
+///
+/// # Errors
+/// 08P01 for its length; the client has gone.
+pub async fn read_packet<S: AsyncRead + Unpin>(stream: &mut S) -> Result<Vec<u8>, Refused> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).await?;
+    let mut packet = vec![0; startup::packet_bytes(length)?];
+    stream.read_exact(&mut packet).await?;
+    Ok(packet)
+}
+
+/// Answers SSLRequest.
+async fn encrypt(server: &Server, client: &mut Client) -> Result<(), Refused> {
+    let Some(tls) = server.tls().filter(|_| client.origin.client.is_some()) else {
+        return Ok(client.say(b"N").await?);
+    };
+    client.say(b"S").await?;
+    match client.stream.take() {
+        Some(Stream::Tcp(plain)) => {
+            let protected = tls.acceptor.accept(plain).await?;
+            client.stream = Some(Stream::Tls(Box::new(protected)));
+            client.origin.tls = true;
+        }
+        other => client.stream = other,
+    }
+    Ok(())
+}
+
+async fn authenticate(
+    server: &Server,
+    client: &mut Client,
+    startup: &Startup,
+    greeting: &mut BytesMut,
+) -> Result<(), Refused> {
+    let state = SqlState::INVALID_AUTHORIZATION_SPECIFICATION;
+    let origin = client.origin;
+    let roles = server.engine.memberships(&startup.user);
+    let request = Request {
+        origin: &origin,
+        database: &startup.database,
+        user: &startup.user,
+        roles: &roles,
+    };
+    let method = match server.rules().method(&request) {
+        Some(Method::Reject) | None => {
+            return Err(no_entry(server.rules().method(&request).is_some(), &request).into());
+        }
+        Some(method) => method,
+    };
+    let login = server.engine.role(&startup.user);
+    if method != Method::Trust {
+        client.say(&greeting.split()).await?;
+        let tls = server.tls().filter(|_| origin.tls);
+        let claimant = Claimant {
+            user: &startup.user,
+            login: login.as_ref(),
+            now: server.wall_clock(),
+            certificate: tls.as_ref().map(|tls| &tls.certificate[..]),
+            mock_key: &server.mock_key,
+        };
+        claimant.authenticate(client.stream()?, method).await?;
+    }
+    let Some(login) = login else {
+        return Err(fatal(state, format!("role \"{}\" does not exist", startup.user)).into());
+    };
+    if !login.can_login {
+        let message = format!("role \"{}\" is not permitted to log in", startup.user);
+        return Err(fatal(state, message).into());
+    }
+    let config = server.config();
+    let free = config.integer("max_connections") - server.peers.len() as i64;
+    if !login.superuser && free < config.integer("superuser_reserved_connections") {
+        let message =
+            "remaining connection slots are reserved for non-replication superuser connections";
+        return Err(fatal(SqlState::TOO_MANY_CONNECTIONS, message).into());
+    }
+    Ok(())
+}
+
+/// What a client is told that no line of `pg_hba.conf` lets in, or one turns away.
+fn no_entry(rejected: bool, request: &Request<'_>) -> SqlError {
+    let what = if rejected { "pg_hba.conf rejects connection" } else { "no pg_hba.conf entry" };
+    let host = match request.origin.client {
+        Some(client) => client.ip().to_string(),
+        None => "[local]".to_owned(),
+    };
+    let encryption = if request.origin.tls { "SSL encryption" } else { "no encryption" };
+    let (user, database) = (request.user, request.database);
+    fatal(
+        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        format!(
+            "{what} for host \"{host}\", user \"{user}\", database \"{database}\", {encryption}"
+        ),
+    )
+}
+
+/// Opens the session; its dialogue begins with `greeting`.
+fn open(
+    server: &Arc<Server>,
+    admitted: &Admitted,
+    startup: &Startup,
+    origin: &Origin,
+    greeting: Vec<u8>,
+) -> Result<Dialogue<Live>, SqlError> {
+    let connect = Connect {
+        database: startup.database.clone(),
+        user: startup.user.clone(),
+        settings: startup.settings.clone(),
+        client: origin.client,
+    };
+    let wait = Arc::clone(&admitted.peer.wait);
+    let session = guarded(|| server.engine.connect(connect, wait))?;
+    let mut secret = [0; SECRET_BYTES];
+    crate::server::random(&mut secret);
+    let secret = if startup.minor >= 2 { &secret[..] } else { &secret[..4] };
+    admitted.set_secret(secret);
+    let backend = Live { engine: Arc::clone(&server.engine), session };
+    let peer = Arc::clone(&admitted.peer);
+    let (timers, counters) = (Arc::clone(&server.timers), Arc::clone(&server.counters));
+    let mut dialogue = Dialogue::new(backend, peer, timers, counters, BUFFER_BYTES);
+    dialogue.greet(greeting, secret);
+    Ok(dialogue)
+}

@@ -1,0 +1,195 @@
+//! The binary form of every type: what the types' send and receive functions write and read, big-endian.
+
+use super::failure::invalid_binary;
+use super::form::{Form, form};
+use super::text_form::{limit_bpchar, limit_varchar};
+use super::{CallContext, Datum, Interval, SqlType, array, numeric, oids, record};
+use crate::catalog::builtin;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+
+/// Appends the binary form of a value of type `ty`; NULL has none.
+///
+/// # Errors
+/// 0A000 for a type without a binary form here.
+pub fn write_binary(
+    context: &CallContext<'_>,
+    ty: SqlType,
+    datum: &Datum<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match datum {
+        Datum::Null => {}
+        Datum::Bool(value) => out.push(u8::from(*value)),
+        Datum::Char(value) => out.push(*value),
+        Datum::Int2(value) => out.extend_from_slice(&value.to_be_bytes()),
+        Datum::Int4(value) | Datum::Date(value) => out.extend_from_slice(&value.to_be_bytes()),
+        Datum::Oid(value) => out.extend_from_slice(&value.to_be_bytes()),
+        Datum::Int8(value) if ty.oid.0 == oids::TID => {
+            // 4 bytes of block, 2 of offset.
+            out.extend_from_slice(&value.to_be_bytes()[2..]);
+        }
+        Datum::Int8(value)
+        | Datum::Time(value)
+        | Datum::Timestamp(value)
+        | Datum::TimestampTz(value) => out.extend_from_slice(&value.to_be_bytes()),
+        Datum::Float4(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
+        Datum::Float8(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
+        Datum::Numeric(stored) => numeric::text::write_binary(stored, out),
+        Datum::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Datum::Bytea(bytes) => out.extend_from_slice(bytes),
+        Datum::Interval(value) => {
+            out.extend_from_slice(&value.micros.to_be_bytes());
+            out.extend_from_slice(&value.days.to_be_bytes());
+            out.extend_from_slice(&value.months.to_be_bytes());
+        }
+        Datum::Array(bytes) => array::text::send(context, bytes, out)?,
+        Datum::Record(bytes) => record::send(context, bytes, out)?,
+        Datum::Uuid(uuid) => out.extend_from_slice(*uuid),
+        Datum::Jsonb(_) => return Err(super::unsupported_type(oids::JSONB)),
+    }
+    Ok(())
+}
+
+#[cold]
+fn incorrect_length() -> SqlError {
+    SqlError::new(SqlState::INVALID_BINARY_REPRESENTATION, "incorrect binary data format")
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+    if bytes.len() < N {
+        return Err(SqlError::new(
+            SqlState::PROTOCOL_VIOLATION,
+            "insufficient data left in message",
+        ));
+    }
+    bytes.try_into().map_err(|_| incorrect_length())
+}
+
+/// A text from a client, checked: UTF-8 without NUL.
+///
+/// # Errors
+/// 22021.
+pub fn check_text(bytes: &[u8]) -> Result<&str> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let rest = &bytes[error.valid_up_to()..];
+        // PostgreSQL shows the whole character that its first byte announces, as far as there are bytes.
+        let announced = match rest[0] {
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf7 => 4,
+            _ => 1,
+        };
+        invalid_bytes(&rest[..rest.len().min(announced)])
+    })?;
+    match text.bytes().any(|b| b == 0) {
+        true => Err(invalid_bytes(&[0])),
+        false => Ok(text),
+    }
+}
+
+#[cold]
+fn invalid_bytes(bytes: &[u8]) -> SqlError {
+    let shown: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
+    SqlError::new(
+        SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+        format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" ")),
+    )
+}
+
+/// Reads the binary form of a value of type `ty`, its modifier applied. Texts and byte strings stay where they are.
+///
+/// # Errors
+/// 22P03, 22021, 22003, 22008 and so on.
+pub fn read_binary<'a>(
+    context: &CallContext<'a>,
+    ty: SqlType,
+    bytes: &'a [u8],
+) -> Result<Datum<'a>> {
+    use super::datetime::{arithmetic::round_to, calendar, out_of_range};
+    let timestamp = |micros: i64| {
+        if micros == i64::MIN || micros == i64::MAX || calendar::is_timestamp(micros) {
+            Ok(round_to(micros, ty.typmod))
+        } else {
+            Err(out_of_range("timestamp"))
+        }
+    };
+    Ok(match form(ty.oid.0) {
+        Form::Bool => Datum::Bool(fixed::<1>(bytes)?[0] != 0),
+        Form::Char => Datum::Char(fixed::<1>(bytes)?[0]),
+        Form::Int2 => Datum::Int2(i16::from_be_bytes(fixed(bytes)?)),
+        Form::Int4 => Datum::Int4(i32::from_be_bytes(fixed(bytes)?)),
+        Form::Int8 | Form::Lsn | Form::Xid8 => Datum::Int8(i64::from_be_bytes(fixed(bytes)?)),
+        Form::Tid => {
+            let six: [u8; 6] = fixed(bytes)?;
+            let mut eight = [0; 8];
+            eight[2..].copy_from_slice(&six);
+            Datum::Int8(i64::from_be_bytes(eight))
+        }
+        Form::Oid | Form::Reg => Datum::Oid(u32::from_be_bytes(fixed(bytes)?)),
+        Form::Float4 => Datum::Float4(f32::from_bits(u32::from_be_bytes(fixed(bytes)?))),
+        Form::Float8 => Datum::Float8(f64::from_bits(u64::from_be_bytes(fixed(bytes)?))),
+        Form::Numeric => {
+            Datum::Numeric(numeric::text::read_binary(bytes, ty.typmod)?.store(context.arena))
+        }
+        Form::Text => {
+            let text = check_text(bytes)?;
+            Datum::Text(match ty.oid.0 {
+                oids::NAME if text.len() > super::text_form::NAME_LENGTH_MAX => {
+                    return Err(SqlError::new(SqlState::NAME_TOO_LONG, "identifier too long")
+                        .detail("Identifier must be less than 64 characters."));
+                }
+                oids::VARCHAR => limit_varchar(text, ty.typmod, false)?,
+                oids::BPCHAR => limit_bpchar(context, text, ty.typmod, false)?,
+                _ => text,
+            })
+        }
+        Form::Bytea => Datum::Bytea(bytes),
+        Form::Date => {
+            let days = i32::from_be_bytes(fixed(bytes)?);
+            if days != i32::MIN && days != i32::MAX && !calendar::is_date(i64::from(days)) {
+                return Err(out_of_range("date"));
+            }
+            Datum::Date(days)
+        }
+        Form::Time => {
+            let micros = i64::from_be_bytes(fixed(bytes)?);
+            if !(0..=super::datetime::DAY).contains(&micros) {
+                return Err(out_of_range("time"));
+            }
+            Datum::Time(round_to(micros, ty.typmod))
+        }
+        Form::Timestamp => Datum::Timestamp(timestamp(i64::from_be_bytes(fixed(bytes)?))?),
+        Form::TimestampTz => Datum::TimestampTz(timestamp(i64::from_be_bytes(fixed(bytes)?))?),
+        Form::Interval => {
+            let bytes: [u8; 16] = fixed(bytes)?;
+            let (micros, rest) = bytes.split_first_chunk::<8>().expect("8 of 16 bytes");
+            let (days, months) = rest.split_first_chunk::<4>().expect("4 of 8 bytes");
+            let interval = Interval {
+                micros: i64::from_be_bytes(*micros),
+                days: i32::from_be_bytes(*days),
+                months: i32::from_be_bytes(fixed(months)?),
+            };
+            let interval = super::datetime::interval::apply_modifier(interval, ty.typmod)?;
+            Datum::Interval(context.arena.alloc(interval))
+        }
+        Form::Uuid => Datum::Uuid(
+            bytes.try_into().map_err(|_| invalid_binary("incorrect binary data format"))?,
+        ),
+        Form::Array(element) => {
+            let element = SqlType { oid: super::Oid(element), typmod: ty.typmod };
+            array::text::receive(context, element, bytes)?
+        }
+        Form::Void => Datum::Text(""),
+        Form::Record if ty.oid.0 == oids::RECORD => {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "input of anonymous composite types is not implemented",
+            ));
+        }
+        Form::Record | Form::Unsupported => {
+            let name = builtin::type_by_oid(ty.oid.0).map_or("unknown", |ty| ty.name);
+            return Err(SqlError::unsupported(format!("binary input of type {name} is")));
+        }
+    })
+}

@@ -1,0 +1,180 @@
+//! The text of dates and times under DateStyle.
+//!
+//! PostgreSQL: `EncodeDateOnly`, `EncodeTimeOnly`, `EncodeDateTime`.
+
+use super::calendar::{self, Date, Time};
+use super::zone::{self, Zone};
+use crate::settings::{DateOrder, DateStyle, SessionSettings};
+use crate::types::integer::write_padded;
+
+/// English month names.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+/// English day names, Sunday first.
+pub const DAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+fn pad2(value: u32, out: &mut Vec<u8>) {
+    write_padded(u64::from(value), 2, out);
+}
+
+/// The year as people count it: 0 is 1 BC.
+fn write_year(year: i64, out: &mut Vec<u8>) {
+    let shown = if year > 0 { year } else { 1 - year };
+    write_padded(shown.unsigned_abs(), 4, out);
+}
+
+fn write_calendar_date(settings: &SessionSettings, date: Date, out: &mut Vec<u8>) {
+    let day_first = settings.date_order == DateOrder::Dmy;
+    let pair = |first: u32, separator: u8, second: u32, out: &mut Vec<u8>| {
+        pad2(first, out);
+        out.push(separator);
+        pad2(second, out);
+        out.push(separator);
+    };
+    let (first, second) = if day_first { (date.day, date.month) } else { (date.month, date.day) };
+    match settings.date_style {
+        DateStyle::Iso => {
+            write_year(date.year, out);
+            out.push(b'-');
+            pad2(date.month, out);
+            out.push(b'-');
+            pad2(date.day, out);
+            return;
+        }
+        DateStyle::Sql => pair(first, b'/', second, out),
+        DateStyle::Postgres => pair(first, b'-', second, out),
+        DateStyle::German => pair(date.day, b'.', date.month, out),
+    }
+    write_year(date.year, out);
+}
+
+fn write_era(year: i64, out: &mut Vec<u8>) {
+    if year <= 0 {
+        out.extend_from_slice(b" BC");
+    }
+}
+
+/// Appends a date.
+pub fn write_date(settings: &SessionSettings, days: i32, out: &mut Vec<u8>) {
+    if write_infinity(days == i32::MIN, days == i32::MAX, out) {
+        return;
+    }
+    let date = calendar::date(i64::from(days));
+    write_calendar_date(settings, date, out);
+    write_era(date.year, out);
+}
+
+fn write_infinity(low: bool, high: bool, out: &mut Vec<u8>) -> bool {
+    if low {
+        out.extend_from_slice(b"-infinity");
+    } else if high {
+        out.extend_from_slice(b"infinity");
+    }
+    low || high
+}
+
+/// Appends `.5` and the like: no trailing zeros, nothing for none.
+fn write_fraction(micros: u32, out: &mut Vec<u8>) {
+    if micros > 0 {
+        out.push(b'.');
+        write_padded(u64::from(micros), 6, out);
+        while out.last() == Some(&b'0') {
+            out.pop();
+        }
+    }
+}
+
+/// Appends a time of day.
+pub fn write_time(micros: i64, out: &mut Vec<u8>) {
+    let time = Time::of(micros);
+    pad2(time.hour, out);
+    out.push(b':');
+    pad2(time.minute, out);
+    out.push(b':');
+    pad2(time.second, out);
+    write_fraction(time.micros, out);
+}
+
+/// Appends a timestamp without zone.
+pub fn write_timestamp(settings: &SessionSettings, timestamp: i64, out: &mut Vec<u8>) {
+    if !write_infinity(timestamp == i64::MIN, timestamp == i64::MAX, out) {
+        write_local(settings, timestamp, None, out);
+    }
+}
+
+/// Appends a timestamp with zone, in the session's.
+pub fn write_timestamptz(settings: &SessionSettings, timestamp: i64, out: &mut Vec<u8>) {
+    if write_infinity(timestamp == i64::MIN, timestamp == i64::MAX, out) {
+        return;
+    }
+    if settings.date_style == DateStyle::Iso && settings.time_zone == "UTC" {
+        // The commonest case needs no look at any rule.
+        return write_local(settings, timestamp, Some((0, "UTC")), out);
+    }
+    let zone: Zone = zone::of_session(&settings.time_zone);
+    let (offset, abbreviation) = zone.at(timestamp);
+    let local = timestamp.saturating_add(i64::from(offset) * super::SECOND);
+    write_local(settings, local, Some((offset, &abbreviation)), out);
+}
+
+fn write_local(
+    settings: &SessionSettings,
+    local: i64,
+    zone: Option<(i32, &str)>,
+    out: &mut Vec<u8>,
+) {
+    let (days, micros) = calendar::split(local);
+    let date = calendar::date(days);
+    if settings.date_style == DateStyle::Postgres {
+        // Wed Dec 17 07:37:16 1997 PST, or with day before month.
+        out.extend_from_slice(&DAYS[calendar::weekday(days) as usize].as_bytes()[..3]);
+        out.push(b' ');
+        let month = &MONTHS[date.month as usize - 1].as_bytes()[..3];
+        if settings.date_order == DateOrder::Dmy {
+            pad2(date.day, out);
+            out.push(b' ');
+            out.extend_from_slice(month);
+        } else {
+            out.extend_from_slice(month);
+            out.push(b' ');
+            pad2(date.day, out);
+        }
+        out.push(b' ');
+        write_time(micros, out);
+        out.push(b' ');
+        write_year(date.year, out);
+    } else {
+        write_calendar_date(settings, date, out);
+        out.push(b' ');
+        write_time(micros, out);
+    }
+    if let Some((offset, abbreviation)) = zone {
+        let named = abbreviation.bytes().all(|b| b.is_ascii_alphabetic());
+        if settings.date_style == DateStyle::Iso {
+            zone::write_offset(offset, out);
+        } else if named {
+            out.push(b' ');
+            out.extend_from_slice(abbreviation.as_bytes());
+        } else {
+            // Only the traditional style sets a blank before a numeric zone.
+            if settings.date_style == DateStyle::Postgres {
+                out.push(b' ');
+            }
+            zone::write_offset(offset, out);
+        }
+    }
+    write_era(date.year, out);
+}

@@ -1,0 +1,234 @@
+//! Time zones: the offset of a zone at an instant or at a local time.
+//!
+//! PostgreSQL: `pg_tzset`, `DetermineTimeZoneOffset`, and the abbreviations of `timezonesets/Default`, which
+//! `abbreviations.tsv` lists. The rules are the IANA database's as compiled into `jiff`, so that a session answers the same
+//! on every machine. They end with the year 9999; since rules repeat with the calendar's 400-year cycle, instants beyond
+//! are moved by whole cycles first.
+//!
+//! The last zone asked for by name is remembered by each thread: nearly all calls ask for the session's.
+
+use super::{DAY, SECOND, calendar};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A time zone.
+#[derive(Clone, Debug)]
+pub enum Zone {
+    /// So many seconds east of Greenwich, always.
+    Fixed(i32),
+    /// By rules.
+    Rules(TimeZone),
+}
+
+/// Microseconds from 1970-01-01 to 2000-01-01.
+const UNIX: i64 = calendar::UNIX_DAYS * DAY;
+/// Microseconds in 400 years.
+const CYCLE: i64 = 146_097 * DAY;
+
+/// An instant of the years 1600 to 9599 with the same rules, for those beyond. Instants before 1600 know only local mean
+/// time, which the first rule of each zone is.
+fn within_rules(micros: i64) -> i64 {
+    const FIRST: i64 = -CYCLE;
+    const END: i64 = 18 * CYCLE;
+    if micros < FIRST {
+        FIRST
+    } else if micros >= END {
+        micros.rem_euclid(CYCLE) + 17 * CYCLE
+    } else {
+        micros
+    }
+}
+
+fn instant(micros: i64) -> jiff::Timestamp {
+    jiff::Timestamp::from_microsecond(within_rules(micros) + UNIX)
+        .expect("within_rules keeps to the years that jiff knows")
+}
+
+thread_local! {
+    static LAST: RefCell<Option<(String, Zone)>> = const { RefCell::new(None) };
+}
+
+impl Zone {
+    /// The zone of this name: IANA's (in any case), `UTC`, an abbreviation's zone, or POSIX's notation. None if there is
+    /// no such zone.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Zone> {
+        LAST.with_borrow_mut(|last| {
+            if let Some((known, zone)) = last
+                && known == name
+            {
+                return Some(zone.clone());
+            }
+            let zone = Zone::look_up(name)?;
+            *last = Some((name.to_owned(), zone.clone()));
+            Some(zone)
+        })
+    }
+
+    fn look_up(name: &str) -> Option<Zone> {
+        if ["UTC", "GMT", "Etc/UTC", "Zulu"].iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
+            return Some(Zone::Fixed(0));
+        }
+        if let Ok(zone) = TimeZone::get(name) {
+            return Some(Zone::Rules(zone));
+        }
+        // POSIX: an abbreviation, then hours *west*: `EST5EDT`, `<+02>-02`.
+        if name.bytes().any(|b| b.is_ascii_digit()) && name.is_ascii() {
+            return TimeZone::posix(name).ok().map(Zone::Rules);
+        }
+        None
+    }
+
+    /// The name as PostgreSQL shows it, if it is one of the database's.
+    #[must_use]
+    pub fn canonical(name: &str) -> Option<String> {
+        let zone = TimeZone::get(name).ok()?;
+        zone.iana_name().map(str::to_owned)
+    }
+
+    /// Seconds east of Greenwich at an instant, and the abbreviation then in use.
+    #[must_use]
+    pub fn at(&self, utc: i64) -> (i32, String) {
+        match self {
+            Zone::Fixed(0) => (0, "UTC".to_owned()),
+            Zone::Fixed(seconds) => (*seconds, offset_text(*seconds)),
+            Zone::Rules(zone) => {
+                let info = zone.to_offset_info(instant(utc));
+                let abbreviation = info.abbreviation().trim_matches(['<', '>']);
+                (info.offset().seconds(), abbreviation.to_owned())
+            }
+        }
+    }
+
+    /// Seconds east of Greenwich at an instant.
+    #[must_use]
+    pub fn offset(&self, utc: i64) -> i32 {
+        match self {
+            Zone::Fixed(seconds) => *seconds,
+            Zone::Rules(zone) => zone.to_offset(instant(utc)).seconds(),
+        }
+    }
+
+    /// The instant of a local time. One that a change of clocks leaves out is counted by the offset before the change;
+    /// one that it gives twice is the second. None if it is out of range.
+    #[must_use]
+    pub fn to_utc(&self, local: i64) -> Option<i64> {
+        let offset = match self {
+            Zone::Fixed(seconds) => *seconds,
+            Zone::Rules(zone) => {
+                let shown = within_rules(local) + UNIX;
+                let civil = jiff::tz::Offset::UTC.to_datetime(
+                    jiff::Timestamp::from_microsecond(shown)
+                        .expect("within_rules keeps to the years that jiff knows"),
+                );
+                match zone.to_ambiguous_timestamp(civil).offset() {
+                    AmbiguousOffset::Unambiguous { offset } => offset.seconds(),
+                    AmbiguousOffset::Gap { before, .. } => before.seconds(),
+                    AmbiguousOffset::Fold { after, .. } => after.seconds(),
+                }
+            }
+        };
+        let utc = local.checked_sub(i64::from(offset) * SECOND)?;
+        calendar::is_timestamp(utc).then_some(utc)
+    }
+
+    /// The local time of an instant.
+    #[must_use]
+    pub fn to_local(&self, utc: i64) -> i64 {
+        utc.saturating_add(i64::from(self.offset(utc)) * SECOND)
+    }
+}
+
+/// `+02`, `-03:30`.
+fn offset_text(seconds: i32) -> String {
+    let mut out = Vec::new();
+    write_offset(seconds, &mut out);
+    String::from_utf8(out).expect("digits are ASCII")
+}
+
+/// Appends an offset as PostgreSQL shows it: `+02`, `-03:30`, `+00:19:32`.
+pub fn write_offset(seconds: i32, out: &mut Vec<u8>) {
+    out.push(if seconds < 0 { b'-' } else { b'+' });
+    let magnitude = u64::from(seconds.unsigned_abs());
+    crate::types::integer::write_padded(magnitude / 3600, 2, out);
+    if magnitude % 3600 != 0 {
+        out.push(b':');
+        crate::types::integer::write_padded(magnitude / 60 % 60, 2, out);
+        if magnitude % 60 != 0 {
+            out.push(b':');
+            crate::types::integer::write_padded(magnitude % 60, 2, out);
+        }
+    }
+}
+
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> = LazyLock::new(|| {
+    include_str!("abbreviations.tsv")
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split('\t');
+            Some((fields.next()?, fields.next()?.parse().ok()?))
+        })
+        .collect()
+});
+
+/// The offset that an abbreviation in lower case stands for: seconds east.
+#[must_use]
+pub fn abbreviation(name: &str) -> Option<i32> {
+    ABBREVIATIONS.get(name).copied()
+}
+
+/// What `AT TIME ZONE` and the session's setting take: an abbreviation, a zone's name, or an offset in POSIX's notation.
+///
+/// # Errors
+/// 22023.
+pub fn of_user(name: &str) -> Result<Zone> {
+    if let Some(offset) = abbreviation(&name.to_ascii_lowercase()) {
+        return Ok(Zone::Fixed(offset));
+    }
+    Zone::named(name).ok_or_else(|| {
+        SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("time zone \"{name}\" not recognized"),
+        )
+    })
+}
+
+/// The zone of a session's setting, which has been checked when it was set.
+#[must_use]
+pub fn of_session(name: &str) -> Zone {
+    Zone::named(name).unwrap_or(Zone::Fixed(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_and_folds_are_resolved_as_postgres_does() {
+        let berlin = Zone::named("Europe/Berlin").expect("a zone");
+        let local = |month, day, hour: i64| {
+            calendar::days(2024, month, day) * DAY + hour * super::super::HOUR
+        };
+        // 02:30 on 2024-03-31 does not exist: +01 is kept. 02:30 on 2024-10-27 comes twice: the second, +01.
+        let half = 30 * super::super::MINUTE;
+        let gap = local(3, 31, 2) + half;
+        assert_eq!(berlin.to_utc(gap), Some(gap - super::super::HOUR));
+        let fold = local(10, 27, 2) + half;
+        assert_eq!(berlin.to_utc(fold), Some(fold - super::super::HOUR));
+        assert_eq!(berlin.at(local(7, 1, 0)), (7200, "CEST".to_owned()));
+    }
+
+    #[test]
+    fn far_years_follow_the_same_rules() {
+        let berlin = Zone::named("europe/berlin").expect("a zone, in any case");
+        let summer = calendar::days(200_000, 7, 1) * DAY;
+        assert_eq!(berlin.offset(summer), 7200);
+        assert_eq!(berlin.offset(calendar::TIMESTAMP_MIN), 3208);
+        assert!(Zone::named("Nowhere/Land").is_none());
+        assert_eq!(abbreviation("pst"), Some(-8 * 3600));
+    }
+}

@@ -1,0 +1,265 @@
+//! float4 and float8: their text.
+//!
+//! PostgreSQL: `utils/adt/float.c` and the shortest-exact output of `common/d2s.c`: the fewest digits that read back as
+//! the same value, strictly *inside* its rounding interval. Rust's own formatting also accepts the interval's ends
+//! (1e23 is one), so those rare cases take a digit more here. `extra_float_digits` below 1 rounds to 15 (or 6) digits
+//! plus its value, as printf's `%g`.
+
+use super::failure::invalid_syntax;
+use super::integer::is_space;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use std::io::Write;
+
+/// A decimal number: digits d.ddd and the exponent of the first.
+struct Decimal {
+    digits: [u8; 20],
+    count: usize,
+    exponent: i32,
+}
+
+/// The digits that `{:e}` or `{:.n e}` prints.
+fn scientific(arguments: std::fmt::Arguments<'_>) -> Decimal {
+    let mut buffer = [0u8; 40];
+    let mut cursor = &mut buffer[..];
+    cursor.write_fmt(arguments).expect("at most 17 digits and an exponent fit into 40 bytes");
+    let unused = cursor.len();
+    let text = &buffer[..buffer.len() - unused];
+    let mark = text.iter().position(|&b| b == b'e').unwrap_or(text.len());
+    let mut out = Decimal { digits: [0; 20], count: 0, exponent: 0 };
+    for &digit in text[..mark].iter().filter(|b| b.is_ascii_digit()) {
+        out.digits[out.count] = digit;
+        out.count += 1;
+    }
+    let exponent = std::str::from_utf8(text.get(mark + 1..).unwrap_or_default());
+    out.exponent = exponent.ok().and_then(|e| e.parse().ok()).unwrap_or(0);
+    out
+}
+
+impl Decimal {
+    fn trim(&mut self) {
+        while self.count > 1 && self.digits[self.count - 1] == b'0' {
+            self.count -= 1;
+        }
+    }
+
+    /// Whether it is exactly `odd * 2^exponent`, a midpoint between two floating-point numbers.
+    fn is_exactly(&self, odd: u128, exponent: i32) -> bool {
+        let mut value: u128 = 0;
+        for &digit in &self.digits[..self.count] {
+            value = value * 10 + u128::from(digit - b'0');
+        }
+        let tens = self.exponent - (self.count as i32 - 1);
+        if value == 0 || tens.unsigned_abs() > 27 {
+            return false;
+        }
+        let twos = value.trailing_zeros() as i32 + tens;
+        let mut mine = value >> value.trailing_zeros();
+        let mut theirs = odd;
+        let fives = 5u128.pow(tens.unsigned_abs());
+        let side = if tens >= 0 { &mut mine } else { &mut theirs };
+        match side.checked_mul(fives) {
+            Some(product) => *side = product,
+            None => return false,
+        }
+        mine == theirs && twos == exponent
+    }
+
+    /// As `%g` prints it: plain from 1e-5 (exclusive) up to `limit` digits, else with an exponent of two digits or more.
+    fn write(&self, limit: i32, out: &mut Vec<u8>) {
+        let digits = &self.digits[..self.count];
+        if self.exponent < -4 || self.exponent >= limit {
+            out.push(digits[0]);
+            if digits.len() > 1 {
+                out.push(b'.');
+                out.extend_from_slice(&digits[1..]);
+            }
+            out.extend_from_slice(if self.exponent < 0 { b"e-" } else { b"e+" });
+            super::integer::write_padded(u64::from(self.exponent.unsigned_abs()), 2, out);
+        } else if self.exponent < 0 {
+            out.extend_from_slice(b"0.");
+            out.extend(std::iter::repeat_n(b'0', (-self.exponent - 1) as usize));
+            out.extend_from_slice(digits);
+        } else {
+            let whole = self.exponent as usize + 1;
+            out.extend_from_slice(&digits[..whole.min(digits.len())]);
+            out.extend(std::iter::repeat_n(b'0', whole.saturating_sub(digits.len())));
+            if digits.len() > whole {
+                out.push(b'.');
+                out.extend_from_slice(&digits[whole..]);
+            }
+        }
+    }
+}
+
+/// Writes what has no digits; false for finite numbers other than zero.
+fn write_special(value: f64, out: &mut Vec<u8>) -> bool {
+    let text: &[u8] = if value.is_nan() {
+        b"NaN"
+    } else if value.is_infinite() {
+        if value > 0.0 { b"Infinity" } else { b"-Infinity" }
+    } else if value == 0.0 {
+        if value.is_sign_negative() { b"-0" } else { b"0" }
+    } else {
+        return false;
+    };
+    out.extend_from_slice(text);
+    true
+}
+
+/// Appends a float8 under `extra_float_digits`.
+pub fn write_f64(value: f64, extra_digits: i32, out: &mut Vec<u8>) {
+    if write_special(value, out) {
+        return;
+    }
+    if value < 0.0 {
+        out.push(b'-');
+    }
+    let value = value.abs();
+    if extra_digits < 1 {
+        let count = (15 + extra_digits).max(1) as usize;
+        let mut decimal = scientific(format_args!("{:.*e}", count - 1, value));
+        decimal.trim();
+        return decimal.write(count as i32, out);
+    }
+    let mut decimal = scientific(format_args!("{value:e}"));
+    let bits = value.to_bits();
+    let (raw_exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
+    let (mantissa, exponent) = if raw_exponent == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, raw_exponent - 1075)
+    };
+    let bound = |d: &Decimal| {
+        d.is_exactly(u128::from(2 * mantissa + 1), exponent - 1)
+            || d.is_exactly(u128::from(2 * mantissa - 1), exponent - 1)
+    };
+    if bound(&decimal) {
+        for count in decimal.count..=17 {
+            let mut longer = scientific(format_args!("{:.*e}", count - 1, value));
+            longer.trim();
+            let mut text = Vec::new();
+            longer.write(0, &mut text);
+            let same = std::str::from_utf8(&text).ok().and_then(|t| t.parse::<f64>().ok());
+            if same == Some(value) && !bound(&longer) {
+                decimal = longer;
+                break;
+            }
+        }
+    }
+    decimal.write(15, out);
+}
+
+/// Appends a float4 under `extra_float_digits`.
+pub fn write_f32(value: f32, extra_digits: i32, out: &mut Vec<u8>) {
+    if write_special(f64::from(value), out) {
+        return;
+    }
+    if value < 0.0 {
+        out.push(b'-');
+    }
+    let value = value.abs();
+    if extra_digits < 1 {
+        let count = (6 + extra_digits).max(1) as usize;
+        let mut decimal = scientific(format_args!("{:.*e}", count - 1, value));
+        decimal.trim();
+        return decimal.write(count as i32, out);
+    }
+    let mut decimal = scientific(format_args!("{value:e}"));
+    let bits = value.to_bits();
+    let (raw_exponent, fraction) = ((bits >> 23) as i32, bits & ((1 << 23) - 1));
+    let (mantissa, exponent) =
+        if raw_exponent == 0 { (fraction, -149) } else { (fraction | 1 << 23, raw_exponent - 150) };
+    let bound = |d: &Decimal| {
+        d.is_exactly(2 * u128::from(mantissa) + 1, exponent - 1)
+            || d.is_exactly(2 * u128::from(mantissa) - 1, exponent - 1)
+    };
+    if bound(&decimal) {
+        for count in decimal.count..=9 {
+            let mut longer = scientific(format_args!("{:.*e}", count - 1, value));
+            longer.trim();
+            let mut text = Vec::new();
+            longer.write(0, &mut text);
+            let same = std::str::from_utf8(&text).ok().and_then(|t| t.parse::<f32>().ok());
+            if same == Some(value) && !bound(&longer) {
+                decimal = longer;
+                break;
+            }
+        }
+    }
+    decimal.write(6, out);
+}
+
+/// The number in front of trailing white space, as C's `strtod` takes it, in Rust's words.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii() && is_space(c as u8))
+}
+
+/// Whether a text is a number at all, and has a digit other than 0 in its mantissa.
+fn is_nonzero(text: &str) -> bool {
+    text.bytes().take_while(|b| !matches!(b, b'e' | b'E')).any(|b| matches!(b, b'1'..=b'9'))
+}
+
+#[cold]
+fn float_out_of_range(text: &str, type_name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+        format!("\"{text}\" is out of range for type {type_name}"),
+    )
+}
+
+macro_rules! read_float {
+    ($name:ident, $float:ty, $type_name:literal, $comment:literal) => {
+        #[doc = $comment]
+        ///
+        /// # Errors
+        /// 22P02, 22003.
+        pub fn $name(text: &str) -> Result<$float> {
+            let number = trimmed(text);
+            let value: $float = number.parse().map_err(|_| invalid_syntax($type_name, text))?;
+            let digits = number.bytes().any(|b| b.is_ascii_digit());
+            if digits && (value.is_infinite() || (value == 0.0 && is_nonzero(number))) {
+                return Err(float_out_of_range(number, $type_name));
+            }
+            Ok(value)
+        }
+    };
+}
+
+read_float!(read_f64, f64, "double precision", "Reads a float8.");
+read_float!(read_f32, f32, "real", "Reads a float4.");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(value: f64) -> String {
+        let mut out = Vec::new();
+        write_f64(value, 1, &mut out);
+        String::from_utf8(out).expect("ASCII")
+    }
+
+    proptest! {
+        #[test]
+        fn shortest_text_reads_back(bits: u64) {
+            let value = f64::from_bits(bits);
+            let back = read_f64(&shown(value)).expect("its own text");
+            prop_assert!(back.to_bits() == bits || value.is_nan());
+        }
+
+        #[test]
+        fn shortest_text_of_float4_reads_back(bits: u32) {
+            let value = f32::from_bits(bits);
+            let mut out = Vec::new();
+            write_f32(value, 1, &mut out);
+            let back = read_f32(std::str::from_utf8(&out).expect("ASCII")).expect("its own text");
+            prop_assert!(back.to_bits() == bits || value.is_nan());
+        }
+
+        #[test]
+        fn reading_never_panics(text in ".{0,24}") {
+            let _ = (read_f64(&text), read_f32(&text));
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Comparing and hashing values by their type's default B-tree ordering.
+//!
+//! PostgreSQL: the `cmp` support function of each default operator class. NULL sorts behind everything here; where NULLs go
+//! in a result is the sort's business. Texts compare by bytes, which is what C.UTF-8 means. Values that compare equal hash
+//! equal: integers of all widths as one, numerics without their scale, -0 as 0.
+
+use super::array::Array;
+use super::numeric::View;
+use super::{Datum, datetime, oids, record, stored};
+use bumpalo::Bump;
+use std::cmp::Ordering;
+use std::hash::Hasher;
+
+/// Compares two values of the type `ty`.
+#[must_use]
+pub fn compare(ty: u32, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
+    match (a, b) {
+        (Datum::Null, Datum::Null) => Ordering::Equal,
+        (Datum::Null, _) => Ordering::Greater,
+        (_, Datum::Null) => Ordering::Less,
+        (Datum::Int4(a), Datum::Int4(b)) | (Datum::Date(a), Datum::Date(b)) => a.cmp(b),
+        (Datum::Int8(a), Datum::Int8(b)) if ty == oids::INT8 => a.cmp(b),
+        // pg_lsn, xid8 and tid are unsigned.
+        (Datum::Int8(a), Datum::Int8(b)) => match ty {
+            oids::PG_LSN | oids::XID8 | oids::TID => (*a as u64).cmp(&(*b as u64)),
+            _ => a.cmp(b),
+        },
+        (Datum::Time(a), Datum::Time(b))
+        | (Datum::Timestamp(a), Datum::Timestamp(b))
+        | (Datum::TimestampTz(a), Datum::TimestampTz(b)) => a.cmp(b),
+        (Datum::Text(a), Datum::Text(b)) if ty == oids::BPCHAR => {
+            without_blanks(a).as_bytes().cmp(without_blanks(b).as_bytes())
+        }
+        (Datum::Text(a), Datum::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Datum::Int2(a), Datum::Int2(b)) => a.cmp(b),
+        (Datum::Oid(a), Datum::Oid(b)) => a.cmp(b),
+        (Datum::Bool(a), Datum::Bool(b)) => a.cmp(b),
+        (Datum::Char(a), Datum::Char(b)) => a.cmp(b),
+        (Datum::Float4(a), Datum::Float4(b)) => compare_floats(f64::from(*a), f64::from(*b)),
+        (Datum::Float8(a), Datum::Float8(b)) => compare_floats(*a, *b),
+        (Datum::Numeric(a), Datum::Numeric(b)) => View::of(a).compare(&View::of(b)),
+        (Datum::Bytea(a), Datum::Bytea(b)) | (Datum::Jsonb(a), Datum::Jsonb(b)) => a.cmp(b),
+        (Datum::Interval(a), Datum::Interval(b)) => {
+            datetime::interval::span(a).cmp(&datetime::interval::span(b))
+        }
+        (Datum::Uuid(a), Datum::Uuid(b)) => a.cmp(b),
+        (Datum::Array(a), Datum::Array(b)) => compare_arrays(&Array::of(a), &Array::of(b)),
+        (Datum::Record(a), Datum::Record(b)) => compare_records(a, b),
+        _ => {
+            // Integers of different widths.
+            match (integer(a), integer(b)) {
+                (Some(a), Some(b)) => a.cmp(&b),
+                _ => panic!("values of different forms are compared: {a:?} and {b:?}"),
+            }
+        }
+    }
+}
+
+fn integer(datum: &Datum<'_>) -> Option<i64> {
+    match datum {
+        Datum::Int2(value) => Some(i64::from(*value)),
+        Datum::Int4(value) => Some(i64::from(*value)),
+        Datum::Int8(value) => Some(*value),
+        Datum::Oid(value) => Some(i64::from(*value)),
+        _ => None,
+    }
+}
+
+/// PostgreSQL's order of floats: NaN is equal to itself and greater than all others.
+#[must_use]
+pub fn compare_floats(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+}
+
+/// A bpchar without the blanks at its end, which do not count.
+#[must_use]
+pub fn without_blanks(text: &str) -> &str {
+    text.trim_end_matches(' ')
+}
+
+/// Element by element, then by length, then by dimensions.
+fn compare_arrays(a: &Array<'_>, b: &Array<'_>) -> Ordering {
+    let arena = Bump::new();
+    for (x, y) in a.slots().zip(b.slots()) {
+        let order = compare_slots(&arena, (a.element, x), (b.element, y));
+        if order.is_ne() {
+            return order;
+        }
+    }
+    a.len().cmp(&b.len()).then_with(|| a.dimension_count().cmp(&b.dimension_count())).then_with(
+        || {
+            let sizes = |array: &Array<'_>| {
+                array.dimensions().map(|d| (d.length, d.lower)).collect::<Vec<_>>()
+            };
+            sizes(a).cmp(&sizes(b))
+        },
+    )
+}
+
+fn compare_slots(
+    arena: &Bump,
+    (a_type, a): (u32, Option<&[u8]>),
+    (b_type, b): (u32, Option<&[u8]>),
+) -> Ordering {
+    let (Some(a), Some(b)) = (a, b) else { return a.is_none().cmp(&b.is_none()) };
+    let a = stored::read(arena, a_type, arena.alloc_slice_copy(a));
+    let b = stored::read(arena, b_type, arena.alloc_slice_copy(b));
+    match (a, b) {
+        (Ok(a), Ok(b)) => compare(a_type, &a, &b),
+        // Bytes that are no values have been reported where they were read.
+        _ => Ordering::Equal,
+    }
+}
+
+fn compare_records(a: &[u8], b: &[u8]) -> Ordering {
+    let arena = Bump::new();
+    for (x, y) in record::fields(a).zip(record::fields(b)) {
+        let order = compare_slots(&arena, x, y);
+        if order.is_ne() {
+            return order;
+        }
+    }
+    record::fields(a).count().cmp(&record::fields(b).count())
+}
+
+/// Feeds a value of the type `ty` to a hasher, so that equal values hash equal.
+pub fn hash_into(ty: u32, datum: &Datum<'_>, hasher: &mut impl Hasher) {
+    match datum {
+        Datum::Null => hasher.write_u8(0),
+        Datum::Bool(value) => hasher.write_u8(u8::from(*value)),
+        Datum::Char(value) => hasher.write_u8(*value),
+        Datum::Int2(value) => hasher.write_i64(i64::from(*value)),
+        Datum::Int4(value) => hasher.write_i64(i64::from(*value)),
+        Datum::Oid(value) => hasher.write_i64(i64::from(*value)),
+        Datum::Int8(value) => hasher.write_i64(*value),
+        Datum::Date(value) => hasher.write_i32(*value),
+        Datum::Time(value) | Datum::Timestamp(value) | Datum::TimestampTz(value) => {
+            hasher.write_i64(*value);
+        }
+        Datum::Float4(value) => hash_float(f64::from(*value), hasher),
+        Datum::Float8(value) => hash_float(*value, hasher),
+        Datum::Text(text) => {
+            let text = if ty == oids::BPCHAR { without_blanks(text) } else { text };
+            hasher.write(text.as_bytes());
+            hasher.write_u8(0xff);
+        }
+        Datum::Bytea(bytes) | Datum::Jsonb(bytes) => {
+            hasher.write_usize(bytes.len());
+            hasher.write(bytes);
+        }
+        Datum::Uuid(uuid) => hasher.write(*uuid),
+        Datum::Interval(value) => hasher.write_i128(datetime::interval::span(value)),
+        Datum::Numeric(stored) => match View::of(stored) {
+            View::Finite(number) => {
+                hasher.write_u8(u8::from(number.negative));
+                hasher.write_i16(number.weight);
+                number.digits().for_each(|digit| hasher.write_u16(digit));
+            }
+            View::Infinity => hasher.write_u8(2),
+            View::NegativeInfinity => hasher.write_u8(3),
+            View::Nan => hasher.write_u8(4),
+        },
+        Datum::Array(bytes) => {
+            let array = Array::of(bytes);
+            let slots = array.slots().map(|slot| (array.element, slot));
+            hash_slots(slots, hasher);
+        }
+        Datum::Record(bytes) => hash_slots(record::fields(bytes), hasher),
+    }
+}
+
+fn hash_slots<'s>(slots: impl Iterator<Item = (u32, Option<&'s [u8]>)>, hasher: &mut impl Hasher) {
+    let arena = Bump::new();
+    for (ty, slot) in slots {
+        let datum = slot.map(|bytes| stored::read(&arena, ty, arena.alloc_slice_copy(bytes)));
+        hash_into(ty, &datum.and_then(Result::ok).unwrap_or(Datum::Null), hasher);
+    }
+}
+
+fn hash_float(value: f64, hasher: &mut impl Hasher) {
+    let bits = if value == 0.0 {
+        0
+    } else if value.is_nan() {
+        f64::NAN.to_bits()
+    } else {
+        value.to_bits()
+    };
+    hasher.write_u64(bits);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hash::DefaultHasher;
+
+    fn hash(ty: u32, datum: &Datum<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hash_into(ty, datum, &mut hasher);
+        hasher.finish()
+    }
+
+    #[test]
+    fn equal_values_hash_equal() {
+        let pairs = [
+            (oids::BPCHAR, Datum::Text("a  "), Datum::Text("a")),
+            (oids::FLOAT8, Datum::Float8(0.0), Datum::Float8(-0.0)),
+            (oids::FLOAT8, Datum::Float8(f64::NAN), Datum::Float8(-f64::NAN)),
+            (oids::INT8, Datum::Int4(7), Datum::Int8(7)),
+        ];
+        for (ty, a, b) in pairs {
+            assert!(compare(ty, &a, &b).is_eq(), "{a:?} {b:?}");
+            assert_eq!(hash(ty, &a), hash(ty, &b), "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn order_is_that_of_the_type() {
+        assert!(
+            compare(oids::FLOAT8, &Datum::Float8(f64::NAN), &Datum::Float8(f64::INFINITY)).is_gt()
+        );
+        assert!(compare(oids::TEXT, &Datum::Text("a"), &Datum::Text("a ")).is_lt());
+        assert!(compare(oids::TEXT, &Datum::Text("Z"), &Datum::Text("a")).is_lt());
+        assert!(compare(oids::INT4, &Datum::Int4(1), &Datum::Null).is_lt());
+        assert!(compare(oids::PG_LSN, &Datum::Int8(-1), &Datum::Int8(1)).is_gt());
+    }
+}

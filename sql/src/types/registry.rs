@@ -1,0 +1,50 @@
+//! Which function implements which row of `pg_proc`.
+//!
+//! Each module lists its own; here they are put together into one table by OID, once. What is not listed is not
+//! implemented, and whoever compiles a call of it reports 0A000 with its name.
+
+use super::function::{Accumulator, Callable, Signature};
+use std::sync::LazyLock;
+
+/// All lists.
+const LISTS: &[&[(u32, Callable)]] = &[super::numeric::functions::FUNCTIONS];
+
+static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {
+    let mut all: Box<[(u32, Callable)]> =
+        LISTS.iter().flat_map(|list| list.iter().copied()).collect();
+    all.sort_by_key(|(oid, _)| *oid);
+    all
+});
+
+/// The implementation of the `pg_proc` row with this OID; none: it has none (yet).
+#[must_use]
+pub fn function(oid: u32) -> Option<Callable> {
+    let all = &*BY_OID;
+    all.binary_search_by_key(&oid, |(oid, _)| *oid).ok().map(|i| all[i].1)
+}
+
+/// A fresh state of the aggregate whose `pg_proc` row has this OID; none: it has no implementation (yet).
+#[must_use]
+pub fn accumulator(_oid: u32, _signature: &Signature<'_>) -> Option<Box<dyn Accumulator>> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::builtin;
+
+    #[test]
+    fn every_function_is_listed_once_and_exists() {
+        let all = &*BY_OID;
+        for pair in all.windows(2) {
+            assert_ne!(pair[0].0, pair[1].0, "listed twice");
+        }
+        for (oid, callable) in all {
+            let procedure =
+                builtin::function(*oid).unwrap_or_else(|| panic!("no pg_proc row {oid}"));
+            let set = matches!(callable, Callable::Set(_));
+            assert_eq!(set, procedure.returns_set, "{} {oid}", procedure.name);
+        }
+    }
+}
