@@ -1,6 +1,333 @@
 //! Names and types resolved: a statement's syntax becomes a typed tree, by PostgreSQL's own rules for names, unknown
 //! literals, overloads and implicit casts (manual, chapter 10), driven by the catalog's data.
+//!
+//! - [`expr`]: what expressions become; `plan::logical` what queries become
+//! - [`scope`]: what names stand for; [`type_name`]: types by name and back
+//! - [`coerce`] and [`overload`]: casts, operators, functions
+//! - `expression`, `call`, `grouping`: expressions, calls, aggregates and windows
+//! - `from`, `query`, `dml`: the statements
+//! - [`levels`]: walks over what was bound
 
+mod call;
+mod coerce;
+mod dml;
 pub mod expr;
+mod expression;
+mod from;
+mod grouping;
+pub mod levels;
+mod overload;
+mod query;
+pub mod scope;
+mod target;
+pub mod type_name;
 
 pub use expr::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
+
+use crate::catalog::acl::Privileges;
+use crate::catalog::{CatalogSnapshot, Relation};
+use crate::error::{Result, SqlError};
+use crate::parse::ast;
+use crate::plan::logical::{Modify, Query};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use expression::Place;
+use scope::{Scope, ScopeColumn, ScopeItem, column_at};
+use std::cell::{Cell, RefCell};
+use type_name::{format_type, oid};
+
+/// Reads the text of a literal as a value of a type: the input functions.
+pub trait Constants {
+    /// The value.
+    ///
+    /// # Errors
+    /// 22P02 and its kin.
+    fn read(&self, ty: SqlType, text: &str) -> Result<Literal>;
+}
+
+/// What names are resolved against.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// The catalog as the statement's transaction sees it.
+    pub catalog: &'a CatalogSnapshot,
+    /// The schemas that unqualified names are looked up in.
+    pub path: &'a [Oid],
+    /// Reads literals.
+    pub constants: &'a dyn Constants,
+}
+
+/// A privilege that whoever runs the statement must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Required {
+    /// On which relation.
+    pub relation: Oid,
+    /// Which.
+    pub privileges: Privileges,
+}
+
+/// A bound statement.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// What it does.
+    pub statement: BoundStatement,
+    /// The types of `$1`, `$2` and so on.
+    pub parameters: Vec<SqlType>,
+    /// What whoever runs it must be allowed.
+    pub required: Vec<Required>,
+}
+
+/// What a bound statement does.
+#[derive(Clone, Debug)]
+pub enum BoundStatement {
+    /// It returns rows.
+    Query(Query),
+    /// It changes a table.
+    Modify(Modify),
+}
+
+/// One statement's binding.
+struct Binder<'a> {
+    catalog: &'a CatalogSnapshot,
+    path: &'a [Oid],
+    constants: &'a dyn Constants,
+    text: &'a str,
+    parameters: RefCell<Vec<SqlType>>,
+    /// Parameters beyond those declared may come up (not so in EXECUTE'd SQL text).
+    required: RefCell<Vec<Required>>,
+    depth: Cell<u32>,
+}
+
+/// How deeply expressions and queries may be nested.
+const DEPTH_MAX: u32 = 6000;
+/// The stack that must be left for one more level, and what it grows by.
+const STACK_LEFT: usize = 128 << 10;
+const STACK_GROWTH: usize = 4 << 20;
+/// Parameters are numbered in 16 bits.
+const PARAMETERS_MAX: u32 = 65_535;
+
+/// Binds SELECT, VALUES, INSERT, UPDATE or DELETE. `parameter_types` are those a client declared, 0 or missing where it did not.
+///
+/// # Errors
+/// Everything that PostgreSQL's analysis can refuse a statement for.
+pub fn bind(
+    environment: Environment<'_>,
+    text: &str,
+    statement: &ast::Statement,
+    parameter_types: &[Oid],
+) -> Result<Bound> {
+    let binder = Binder::new(environment, text, parameter_types);
+    let statement = match statement {
+        ast::Statement::Query(query) => {
+            if let ast::Body::Select(select) = &query.body
+                && select.into.is_some()
+            {
+                return Err(SqlError::unsupported("SELECT INTO is"));
+            }
+            BoundStatement::Query(binder.top_query(query)?)
+        }
+        ast::Statement::Insert(insert) => BoundStatement::Modify(binder.insert(insert, None)?),
+        ast::Statement::Update(update) => BoundStatement::Modify(binder.update(update, None)?),
+        ast::Statement::Delete(delete) => BoundStatement::Modify(binder.delete(delete, None)?),
+        _ => return Err(SqlError::unsupported("this statement inside another is")),
+    };
+    binder.finish(statement)
+}
+
+/// Binds an expression over one table's row: a CHECK constraint, a generated column, the predicate of an index. With no
+/// relation: a DEFAULT, or an argument of EXECUTE. `wanted` is the type it is assigned to, if any.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_expression(
+    environment: Environment<'_>,
+    text: &str,
+    expr: &ast::Expr,
+    relation: Option<&Relation>,
+    wanted: Option<(SqlType, &str)>,
+    clause: &'static str,
+) -> Result<Expr> {
+    let binder = Binder::new(environment, text, &[]);
+    let mut scope = Scope::new(None, 0);
+    scope.items.extend(relation.map(|relation| table_item(relation, None, 0, &[])));
+    let bound = binder.expression(expr, &Place::plain(&scope, None, clause))?;
+    let at = binder.position(expr.start());
+    match wanted {
+        Some((ty, column)) => binder.assign(bound, ty, column, at),
+        None => Ok(bound),
+    }
+}
+
+/// The FROM item of a table's live columns from `base` on, and of the system columns behind them.
+fn table_item(
+    relation: &Relation,
+    alias: Option<&ast::Ident>,
+    base: usize,
+    system: &[i16],
+) -> ScopeItem {
+    let live = relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
+    let mut columns: Vec<ScopeColumn> = live
+        .enumerate()
+        .map(|(place, (number, column))| ScopeColumn {
+            name: column.name.clone(),
+            expr: column_at(base + place, column.ty),
+            origin: Some((relation.oid, number as i16 + 1)),
+            system: false,
+        })
+        .collect();
+    for &attribute in system {
+        let (name, ty) = system_column(attribute);
+        columns.push(ScopeColumn {
+            name: name.into(),
+            expr: column_at(base + columns.len(), SqlType::plain(ty)),
+            origin: Some((relation.oid, attribute)),
+            system: true,
+        });
+    }
+    ScopeItem {
+        name: Some(alias.unwrap_or(&relation.name).clone()),
+        schema: alias.is_none().then(|| relation.schema.1.clone()),
+        columns,
+        columns_visible: true,
+        name_visible: true,
+        row_type: relation.row_type.0,
+        scan: None,
+    }
+}
+
+/// System columns: `attnum`, name, type.
+const SYSTEM_COLUMNS: [(i16, &str, u32); 6] = [
+    (-1, "ctid", 27),
+    (-2, "xmin", 28),
+    (-3, "cmin", 29),
+    (-4, "xmax", 28),
+    (-5, "cmax", 29),
+    (-6, "tableoid", oid::OID),
+];
+
+fn system_column(attribute: i16) -> (&'static str, u32) {
+    let found = SYSTEM_COLUMNS.iter().find(|(number, ..)| *number == attribute);
+    found.map(|(_, name, ty)| (*name, *ty)).expect("only these are asked for")
+}
+
+impl<'a> Binder<'a> {
+    fn new(environment: Environment<'a>, text: &'a str, parameter_types: &[Oid]) -> Binder<'a> {
+        let declared = |ty: &Oid| SqlType::plain(if ty.0 == 0 { oid::UNKNOWN } else { ty.0 });
+        Binder {
+            catalog: environment.catalog,
+            path: environment.path,
+            constants: environment.constants,
+            text,
+            parameters: RefCell::new(parameter_types.iter().map(declared).collect()),
+            required: RefCell::default(),
+            depth: Cell::new(0),
+        }
+    }
+
+    fn finish(self, statement: BoundStatement) -> Result<Bound> {
+        let parameters = self.parameters.into_inner();
+        if let Some(at) = parameters.iter().position(|ty| ty.oid.0 == oid::UNKNOWN) {
+            return Err(SqlError::new(
+                SqlState::INDETERMINATE_DATATYPE,
+                format!("could not determine data type of parameter ${}", at + 1),
+            ));
+        }
+        Ok(Bound { statement, parameters, required: self.required.into_inner() })
+    }
+
+    /// A place in the query text as clients are told it: characters, from 1.
+    fn position(&self, at: u32) -> u32 {
+        let before = self.text.get(..at as usize).unwrap_or(self.text);
+        before.chars().count() as u32 + 1
+    }
+
+    fn type_text(&self, ty: Oid) -> String {
+        format_type(self.catalog, SqlType { oid: ty, typmod: -1 })
+    }
+
+    /// One level deeper, on a larger stack where this one ends.
+    fn deeper<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.depth.get() >= DEPTH_MAX {
+            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(
+                "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's stack depth limit is adequate.",
+            ));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = stacker::maybe_grow(STACK_LEFT, STACK_GROWTH, body);
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
+    /// The system columns that the statement's text speaks of at all: scans carry those, so that a column's place is known
+    /// before the expressions that name it are bound.
+    fn system_columns(&self) -> Vec<i16> {
+        let names = |name: &str| self.text.to_ascii_lowercase().contains(name);
+        SYSTEM_COLUMNS
+            .iter()
+            .filter(|(_, name, _)| names(name))
+            .map(|(number, ..)| *number)
+            .collect()
+    }
+
+    /// `$n`, from 1.
+    fn parameter(&self, number: u32, position: u32) -> Result<Expr> {
+        if number == 0 || number > PARAMETERS_MAX {
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_PARAMETER,
+                format!("there is no parameter ${number}"),
+            )
+            .at(position));
+        }
+        let mut parameters = self.parameters.borrow_mut();
+        if parameters.len() < number as usize {
+            parameters.resize(number as usize, SqlType::plain(oid::UNKNOWN));
+        }
+        Ok(Expr::Parameter(number - 1, parameters[number as usize - 1]))
+    }
+
+    /// Gives a parameter without a type the one that its place wants.
+    fn parameter_as(&self, number: u32, target: SqlType, position: u32) -> Result<Expr> {
+        let mut parameters = self.parameters.borrow_mut();
+        let known = &mut parameters[number as usize];
+        let wanted = SqlType { oid: target.oid, typmod: -1 };
+        if known.oid.0 == oid::UNKNOWN {
+            *known = wanted;
+        } else if known.oid != wanted.oid {
+            return Err(SqlError::new(
+                SqlState::AMBIGUOUS_PARAMETER,
+                format!("inconsistent types deduced for parameter ${}", number + 1),
+            )
+            .detail(format!("{} versus {}", self.type_text(known.oid), self.type_text(wanted.oid)))
+            .at(position));
+        }
+        Ok(Expr::Parameter(number, wanted))
+    }
+
+    fn require(&self, relation: Oid, privileges: Privileges) {
+        let mut required = self.required.borrow_mut();
+        match required.iter_mut().find(|known| known.relation == relation) {
+            Some(known) => known.privileges = known.privileges.union(privileges),
+            None => required.push(Required { relation, privileges }),
+        }
+    }
+
+    /// A value for a column of type `ty`, as INSERT and UPDATE cast it.
+    ///
+    /// # Errors
+    /// 42804 `column "a" is of type x but expression is of type y`.
+    fn assign(&self, value: Expr, ty: SqlType, column: &str, position: u32) -> Result<Expr> {
+        let source = value.ty();
+        if !self.can_coerce(source.oid, ty.oid, coerce::Context::Assignment) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "column \"{column}\" is of type {} but expression is of type {}",
+                    self.type_text(ty.oid),
+                    self.type_text(source.oid)
+                ),
+            )
+            .hint("You will need to rewrite or cast the expression.")
+            .at(position));
+        }
+        self.cast(value, ty, coerce::Context::Assignment, position)
+    }
+}

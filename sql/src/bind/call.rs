@@ -1,0 +1,333 @@
+//! Calls: functions, aggregates, window functions, and types called like functions (`ParseFuncOrColumn`).
+
+use crate::bind::Binder;
+use crate::bind::coerce::{Context, Pathway, pathway};
+use crate::bind::expr::{AggregateCall, Expr, Literal};
+use crate::bind::expression::Place;
+use crate::bind::grouping::{self, WindowCall};
+use crate::bind::overload::ChosenFunction;
+use crate::bind::type_name::{array_of, oid};
+use crate::catalog::builtin::PG_CATALOG;
+use crate::catalog::builtin::type_by_name;
+use crate::catalog::builtin::{Kind, aggregate, functions_named};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Call};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+fn wrong_kind(message: String, at: u32) -> SqlError {
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(at)
+}
+
+impl Binder<'_> {
+    pub(super) fn call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
+        let name = &**call.name.name();
+        let shown = call.name.to_string();
+        let namespace = match call.name.schema() {
+            None => PG_CATALOG,
+            Some(schema) => match self.catalog.schema(schema) {
+                Some(schema) => schema.oid.0,
+                None => {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_SCHEMA_NAME,
+                        format!("schema \"{schema}\" does not exist"),
+                    )
+                    .at(at));
+                }
+            },
+        };
+        let is_aggregate = functions_named(name).iter().any(|found| {
+            found.namespace == namespace && matches!(found.kind, Kind::Aggregate | Kind::Window)
+        });
+        let arguments = if is_aggregate {
+            self.aggregate_arguments(call, place)?
+        } else {
+            self.call_arguments(call, place)?
+        };
+        if let Some(cast) = self.cast_like_function(call, &arguments, namespace, at)? {
+            return Ok(cast);
+        }
+        let types: Vec<(Option<&str>, Oid)> = call
+            .arguments
+            .iter()
+            .zip(&arguments)
+            .map(|(argument, value)| (argument.name.as_deref(), value.ty().oid))
+            .collect();
+        let chosen = self.function(name, namespace, &types, call.variadic, &shown, at)?;
+        match chosen.procedure.kind {
+            Kind::Procedure => {
+                return Err(wrong_kind(format!("{shown}() is a procedure"), at)
+                    .hint("To call a procedure, use CALL."));
+            }
+            Kind::Function => {
+                let not_aggregate = |what: &str| {
+                    Err(wrong_kind(format!("{what}, but {shown} is not an aggregate function"), at))
+                };
+                if call.star {
+                    return not_aggregate(&format!("{shown}(*) specified"));
+                }
+                if call.distinct {
+                    return not_aggregate("DISTINCT specified");
+                }
+                if call.within_group {
+                    return not_aggregate("WITHIN GROUP specified");
+                }
+                if !call.order_by.is_empty() {
+                    return not_aggregate("ORDER BY specified");
+                }
+                if call.filter.is_some() {
+                    return not_aggregate("FILTER specified");
+                }
+                if call.over.is_some() {
+                    return Err(wrong_kind(
+                        format!(
+                            "OVER specified, but {shown} is not a window function nor an aggregate function"
+                        ),
+                        at,
+                    ));
+                }
+            }
+            Kind::Window if call.over.is_none() => {
+                return Err(wrong_kind(
+                    format!("window function {shown} requires an OVER clause"),
+                    at,
+                ));
+            }
+            Kind::Aggregate if !call.star && call.arguments.is_empty() && call.over.is_none() => {
+                return Err(wrong_kind(
+                    format!("{shown}(*) must be used to call a parameterless aggregate function"),
+                    at,
+                ));
+            }
+            Kind::Aggregate | Kind::Window => {}
+        }
+        if chosen.procedure.returns_set && !place.sets {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("set-returning functions are not allowed in {}", place.clause),
+            )
+            .at(at));
+        }
+        let (arguments, result) = self.place_arguments(&chosen, arguments, at)?;
+        let function = Oid(chosen.procedure.oid);
+        let ty = SqlType { oid: result, typmod: -1 };
+        if chosen.procedure.kind == Kind::Function {
+            return Ok(Expr::Call { function, arguments, ty, position: at });
+        }
+        if aggregate(function.0).is_some_and(|found| found.kind != 'n') {
+            return Err(SqlError::unsupported(format!("ordered-set aggregate {shown} is")).at(at));
+        }
+        let bound = self.aggregate_call(call, function, arguments, ty, place)?;
+        self.collect(call, bound, place, at)
+    }
+
+    fn call_arguments(&self, call: &Call, place: &Place<'_>) -> Result<Vec<Expr>> {
+        call.arguments.iter().map(|argument| self.expression(&argument.value, place)).collect()
+    }
+
+    /// Arguments of an aggregate see the rows before grouping, and no aggregate.
+    fn aggregate_arguments(&self, call: &Call, place: &Place<'_>) -> Result<Vec<Expr>> {
+        if call.over.is_some() {
+            // A window's arguments are computed behind grouping and may hold aggregates.
+            let within = Place { windows: false, sets: false, ..*place };
+            return self.call_arguments(call, &within);
+        }
+        self.call_arguments(call, &place.inner(grouping::NESTED))
+    }
+
+    /// `text(x)`, `date('...')`: a type's name with one argument is a cast where no function fits exactly.
+    fn cast_like_function(
+        &self,
+        call: &Call,
+        arguments: &[Expr],
+        namespace: u32,
+        at: u32,
+    ) -> Result<Option<Expr>> {
+        let [argument] = arguments else { return Ok(None) };
+        let plain =
+            !call.star && !call.distinct && call.over.is_none() && call.arguments[0].name.is_none();
+        if !plain || call.variadic {
+            return Ok(None);
+        }
+        let name = &**call.name.name();
+        let source = argument.ty().oid;
+        let exact = functions_named(name)
+            .iter()
+            .any(|found| found.namespace == namespace && *found.arguments == [source.0]);
+        let Some(target) = type_by_name(namespace, name).filter(|_| !exact) else {
+            return Ok(None);
+        };
+        let way = if source.0 == oid::UNKNOWN {
+            true
+        } else {
+            match pathway(source, Oid(target.oid), Context::Explicit) {
+                Some(Pathway::Relabel) => true,
+                Some(Pathway::ViaText) => {
+                    !matches!(source.0, oid::RECORD) || target.category != 'S'
+                }
+                _ => false,
+            }
+        };
+        if !way {
+            return Ok(None);
+        }
+        let at = if source.0 == oid::UNKNOWN {
+            self.position(call.arguments[0].value.start())
+        } else {
+            at
+        };
+        self.cast(argument.clone(), SqlType::plain(target.oid), Context::Explicit, at).map(Some)
+    }
+
+    /// Puts arguments in their places: casts, defaults, the VARIADIC array. Gives the result's type too.
+    fn place_arguments(
+        &self,
+        chosen: &ChosenFunction,
+        given: Vec<Expr>,
+        at: u32,
+    ) -> Result<(Vec<Expr>, Oid)> {
+        let mut given: Vec<Option<Expr>> = given.into_iter().map(Some).collect();
+        let mut placed = Vec::with_capacity(chosen.declared.len());
+        let mut defaults = chosen.procedure.defaults().into_iter();
+        // Defaults belong to the last arguments, in order.
+        let first_default = chosen.declared.len().saturating_sub(defaults.len());
+        for (place, source) in chosen.sources.iter().enumerate() {
+            let default = if place >= first_default { defaults.next() } else { None };
+            placed.push(match source {
+                Some(source) => given[*source].take().expect("each argument has one place"),
+                None => {
+                    self.default_argument(&default.unwrap_or_default(), chosen.declared[place])?
+                }
+            });
+        }
+        let actual: Vec<Oid> = placed.iter().map(|value| value.ty().oid).collect();
+        let (declared, result) =
+            self.resolve_polymorphic(&chosen.declared, &actual, chosen.procedure.result, at)?;
+        let mut arguments = placed
+            .into_iter()
+            .zip(&declared)
+            .map(|(value, ty)| match ty.0 {
+                oid::ANY => self.decided(value),
+                _ => self.argument(value, *ty, at),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        if let Some(from) = chosen.variadic_from
+            && chosen.procedure.variadic != oid::ANY
+        {
+            let elements = arguments.split_off(from);
+            let element = declared.get(from).copied().unwrap_or(Oid(chosen.procedure.variadic));
+            let array = array_of(self.catalog, element).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("could not find array type for data type {}", self.type_text(element)),
+                )
+                .at(at)
+            })?;
+            arguments.push(Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } });
+        }
+        Ok((arguments, result))
+    }
+
+    /// A built-in function's default: a constant, perhaps with a cast behind it.
+    fn default_argument(&self, text: &str, ty: u32) -> Result<Expr> {
+        let constant = text.split("::").next().unwrap_or_default().trim();
+        let target = SqlType::plain(ty);
+        if constant.is_empty() || constant.eq_ignore_ascii_case("null") {
+            return Ok(Expr::Constant(Literal::Null, target));
+        }
+        let unquoted = constant.trim_matches('\'');
+        Ok(Expr::Constant(self.constants.read(target, unquoted)?, target))
+    }
+
+    /// The call itself: DISTINCT, ORDER BY and FILTER.
+    fn aggregate_call(
+        &self,
+        call: &Call,
+        function: Oid,
+        arguments: Vec<Expr>,
+        ty: SqlType,
+        place: &Place<'_>,
+    ) -> Result<AggregateCall> {
+        let inner = if call.over.is_some() {
+            Place { windows: false, sets: false, ..*place }
+        } else {
+            place.inner(grouping::NESTED)
+        };
+        if call.distinct && call.over.is_some() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "DISTINCT is not implemented for window functions",
+            )
+            .at(self.position(call.name.at)));
+        }
+        let mut order_by = Vec::new();
+        for key in &call.order_by {
+            let bound = self.decided(self.expression(&key.expr, &inner)?)?;
+            order_by.push(self.sort_key(bound, key)?);
+        }
+        if call.distinct {
+            for argument in &arguments {
+                self.demand_ordering(argument.ty().oid, self.position(call.name.at))?;
+            }
+            let named =
+                |key: &Expr| arguments.iter().any(|argument| super::levels::same(argument, key));
+            if let Some(at) = order_by.iter().position(|key| !named(&key.expr)) {
+                return Err(SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+                )
+                .at(self.position(call.order_by[at].expr.start())));
+            }
+        }
+        let filter = call
+            .filter
+            .as_ref()
+            .map(|filter| self.condition(filter, &inner, "FILTER"))
+            .transpose()?;
+        Ok(AggregateCall { function, arguments, distinct: call.distinct, order_by, filter, ty })
+    }
+
+    /// Hands an aggregate or window call to the query block; the expression that stands for its value.
+    fn collect(
+        &self,
+        call: &Call,
+        bound: AggregateCall,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let refused = |what: &str| {
+            let message = if place.clause == grouping::NESTED {
+                format!("aggregate function calls cannot contain {what} function calls")
+                    .replace("cannot contain aggregate function calls", "cannot be nested")
+            } else {
+                format!("{what} functions are not allowed in {}", place.clause)
+            };
+            Err(message)
+        };
+        let ty = bound.ty;
+        match (&call.over, place.collected) {
+            (None, Some(collected)) => {
+                Ok(grouping::aggregate_column(&mut collected.borrow_mut(), bound, ty))
+            }
+            (None, None) => refused("aggregate")
+                .map_err(|message| SqlError::new(SqlState::GROUPING_ERROR, message).at(at)),
+            (Some(over), Some(collected)) if place.windows => {
+                let window = self.window_of(over, place)?;
+                let call = WindowCall { call: bound, window };
+                Ok(grouping::window_column(&mut collected.borrow_mut(), call, ty))
+            }
+            (Some(_), _) => refused("window")
+                .map_err(|message| SqlError::new(SqlState::WINDOWING_ERROR, message).at(at)),
+        }
+    }
+
+    /// GROUPING(...).
+    pub(super) fn grouping(
+        &self,
+        _arguments: &[ast::Expr],
+        _place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        Err(SqlError::unsupported("GROUPING is").at(at))
+    }
+}

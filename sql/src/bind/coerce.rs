@@ -1,0 +1,454 @@
+//! Casts: which there are, which a context allows, and the expression that makes one (manual, sections 10.1 and 10.4).
+
+use crate::bind::Binder;
+use crate::bind::expr::{Expr, Literal};
+use crate::bind::scope::column_at;
+use crate::bind::type_name::{category, fields_of, oid};
+use crate::catalog::builtin::function;
+use crate::catalog::builtin::{CastContext, CastMethod, cast};
+use crate::catalog::builtin::{TypeKind, element_type, type_by_oid};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+/// How willing a place is to cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Context {
+    /// Arguments of operators and functions.
+    Implicit,
+    /// INSERT and UPDATE.
+    Assignment,
+    /// CAST.
+    Explicit,
+}
+
+/// The way from one type to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pathway {
+    /// Held alike.
+    Relabel,
+    /// A function of `pg_proc`.
+    Function(u32),
+    /// Through the text form.
+    ViaText,
+    /// Element by element.
+    Array,
+}
+
+const fn plain(ty: u32) -> SqlType {
+    SqlType::plain(ty)
+}
+
+/// The type that a domain stands on; any other type is its own.
+#[must_use]
+pub fn base_type(ty: Oid) -> Oid {
+    match type_by_oid(ty.0) {
+        Some(found) if found.kind == TypeKind::Domain => base_type(Oid(found.base)),
+        _ => ty,
+    }
+}
+
+/// Whether a type of a function's signature stands for others.
+#[must_use]
+pub fn is_polymorphic(ty: u32) -> bool {
+    matches!(
+        ty,
+        oid::ANYELEMENT
+            | oid::ANYARRAY
+            | oid::ANYNONARRAY
+            | oid::ANYENUM
+            | oid::ANYRANGE
+            | oid::ANYMULTIRANGE
+            | oid::ANYCOMPATIBLE
+            | oid::ANYCOMPATIBLEARRAY
+            | oid::ANYCOMPATIBLENONARRAY
+            | oid::ANYCOMPATIBLERANGE
+            | oid::ANYCOMPATIBLEMULTIRANGE
+    )
+}
+
+/// The way from `source` to `target` that `context` allows (`find_coercion_pathway`).
+#[must_use]
+pub fn pathway(source: Oid, target: Oid, context: Context) -> Option<Pathway> {
+    let (source, target) = (base_type(source), base_type(target));
+    if source == target {
+        return Some(Pathway::Relabel);
+    }
+    if let Some(found) = cast(source.0, target.0) {
+        let needed = match found.context {
+            CastContext::Implicit => Context::Implicit,
+            CastContext::Assignment => Context::Assignment,
+            CastContext::Explicit => Context::Explicit,
+        };
+        return (context >= needed).then_some(match found.method {
+            CastMethod::Function => Pathway::Function(found.function),
+            CastMethod::InOut => Pathway::ViaText,
+            CastMethod::Binary => Pathway::Relabel,
+        });
+    }
+    if target.0 != oid::OIDVECTOR
+        && target.0 != oid::INT2VECTOR
+        && let (Some(from), Some(to)) = (element_type(source.0), element_type(target.0))
+    {
+        return match pathway(Oid(from), Oid(to), context)? {
+            Pathway::Relabel => Some(Pathway::Relabel),
+            _ => Some(Pathway::Array),
+        };
+    }
+    let text = |ty: Oid| category(ty).0 == 'S';
+    if (context >= Context::Assignment && text(target))
+        || (context >= Context::Explicit && text(source))
+    {
+        return Some(Pathway::ViaText);
+    }
+    None
+}
+
+impl Binder<'_> {
+    /// Whether a value of `source` can stand where `target` is wanted (`can_coerce_type`).
+    pub(super) fn can_coerce(&self, source: Oid, target: Oid, context: Context) -> bool {
+        if source == target || target.0 == oid::ANY || source.0 == oid::UNKNOWN {
+            return true;
+        }
+        if is_polymorphic(target.0) {
+            return true;
+        }
+        if pathway(source, target, context).is_some() {
+            return true;
+        }
+        let composite = |ty: Oid| fields_of(self.catalog, ty).is_some();
+        (source.0 == oid::RECORD && composite(target))
+            || (target.0 == oid::RECORD && composite(source))
+    }
+
+    /// A value of `target`, without its modifier (`coerce_type`); the caller has made sure that there is a way.
+    fn convert(
+        &self,
+        expr: Expr,
+        target: SqlType,
+        context: Context,
+        position: u32,
+    ) -> Result<Expr> {
+        let source = expr.ty();
+        if source.oid == target.oid
+            || target.oid.0 == oid::ANY
+            || is_polymorphic(target.oid.0) && target.oid.0 != oid::ANYARRAY
+        {
+            return Ok(expr);
+        }
+        if source.oid.0 == oid::UNKNOWN {
+            return self.convert_unknown(expr, target, position);
+        }
+        match pathway(source.oid, target.oid, context) {
+            Some(Pathway::Relabel) => {
+                Ok(Expr::Relabel(Box::new(expr), SqlType { oid: target.oid, typmod: -1 }))
+            }
+            Some(Pathway::Function(chosen)) => {
+                let declared = function(chosen).map_or(1, |found| found.arguments.len());
+                Ok(cast_call(chosen, declared, expr, target, context, position))
+            }
+            Some(Pathway::ViaText) => {
+                Ok(Expr::ViaText(Box::new(expr), SqlType { oid: target.oid, typmod: -1 }))
+            }
+            Some(Pathway::Array) => self.convert_array(expr, target, context, position),
+            None => {
+                if let (Expr::Row(fields, _), Some(wanted)) =
+                    (&expr, fields_of(self.catalog, target.oid))
+                {
+                    return self.convert_row(fields.clone(), &wanted, target, context, position);
+                }
+                if target.oid.0 == oid::RECORD {
+                    return Ok(Expr::Relabel(Box::new(expr), plain(oid::RECORD)));
+                }
+                Err(self.cannot_cast(source, target).at(position))
+            }
+        }
+    }
+
+    /// A quoted literal, a parameter without a type, or an expression of them.
+    fn convert_unknown(&self, expr: Expr, target: SqlType, position: u32) -> Result<Expr> {
+        match expr {
+            Expr::Constant(Literal::Null, _) => {
+                Ok(Expr::Constant(Literal::Null, SqlType { oid: target.oid, typmod: -1 }))
+            }
+            Expr::Constant(Literal::Text(text), _) => {
+                // An interval's modifier says which fields its text means; all others are applied behind.
+                let typmod = if target.oid.0 == oid::INTERVAL { target.typmod } else { -1 };
+                let ty = SqlType { oid: target.oid, typmod };
+                let literal = self.constants.read(ty, &text).map_err(|error| error.at(position))?;
+                Ok(Expr::Constant(literal, ty))
+            }
+            Expr::Parameter(number, _) => self.parameter_as(number, target, position),
+            other => Ok(Expr::ViaText(Box::new(other), SqlType { oid: target.oid, typmod: -1 })),
+        }
+    }
+
+    fn convert_array(
+        &self,
+        expr: Expr,
+        target: SqlType,
+        context: Context,
+        position: u32,
+    ) -> Result<Expr> {
+        let (Some(from), Some(to)) = (element_type(expr.ty().oid.0), element_type(target.oid.0))
+        else {
+            return Err(self.cannot_cast(expr.ty(), target).at(position));
+        };
+        let element = column_at(0, SqlType { oid: Oid(from), typmod: expr.ty().typmod });
+        let element = self.convert(element, plain(to), context, position)?;
+        Ok(Expr::ArrayCast {
+            operand: Box::new(expr),
+            element: Box::new(element),
+            ty: SqlType { oid: target.oid, typmod: -1 },
+        })
+    }
+
+    fn convert_row(
+        &self,
+        fields: Vec<Expr>,
+        wanted: &[(std::sync::Arc<str>, SqlType)],
+        target: SqlType,
+        context: Context,
+        position: u32,
+    ) -> Result<Expr> {
+        if fields.len() != wanted.len() {
+            let what = if fields.len() < wanted.len() { "few" } else { "many" };
+            return Err(self
+                .cannot_cast(plain(oid::RECORD), target)
+                .detail(format!("Input has too {what} columns."))
+                .at(position));
+        }
+        let fields = fields
+            .into_iter()
+            .zip(wanted)
+            .map(|(field, (_, ty))| self.cast(field, *ty, context, position))
+            .collect::<Result<_>>()?;
+        Ok(Expr::Row(fields, target))
+    }
+
+    /// Applies a modifier by the type's own length function, if the value may not have it already (`coerce_type_typmod`).
+    fn apply_modifier(&self, expr: Expr, target: SqlType, context: Context, position: u32) -> Expr {
+        if target.typmod < 0 || expr.ty() == target {
+            return expr;
+        }
+        if matches!(expr, Expr::Constant(Literal::Null, _)) {
+            return Expr::Constant(Literal::Null, target);
+        }
+        if let Some(element) = element_type(target.oid.0)
+            && !matches!(target.oid.0, oid::OIDVECTOR | oid::INT2VECTOR)
+        {
+            let inner = SqlType { oid: Oid(element), typmod: target.typmod };
+            let column = column_at(0, plain(element));
+            return match self.apply_modifier(column, inner, context, position) {
+                Expr::Column { .. } => expr,
+                changed => Expr::ArrayCast {
+                    operand: Box::new(expr),
+                    element: Box::new(changed),
+                    ty: target,
+                },
+            };
+        }
+        match cast(target.oid.0, target.oid.0) {
+            Some(found) => {
+                let declared = function(found.function).map_or(2, |found| found.arguments.len());
+                cast_call(found.function, declared, expr, target, context, position)
+            }
+            None => Expr::Relabel(Box::new(expr), target),
+        }
+    }
+
+    /// A value of `target` with its modifier, as `context` allows.
+    ///
+    /// # Errors
+    /// 42846 `cannot cast type x to y`; what reading a literal fails with.
+    pub(super) fn cast(
+        &self,
+        expr: Expr,
+        target: SqlType,
+        context: Context,
+        position: u32,
+    ) -> Result<Expr> {
+        if !self.can_coerce(expr.ty().oid, target.oid, context) {
+            return Err(self.cannot_cast(expr.ty(), target).at(position));
+        }
+        // A cast function that takes the modifier has applied it.
+        let one_step = matches!(
+            pathway(expr.ty().oid, target.oid, context),
+            Some(Pathway::Function(chosen))
+                if expr.ty().oid != target.oid && function(chosen).is_some_and(|found| found.arguments.len() > 1)
+        );
+        let converted = self.convert(expr, target, context, position)?;
+        Ok(if one_step {
+            converted
+        } else {
+            self.apply_modifier(converted, target, context, position)
+        })
+    }
+
+    /// A value for an argument of a type without a modifier.
+    ///
+    /// # Errors
+    /// As [`Binder::cast`].
+    pub(super) fn argument(&self, expr: Expr, target: Oid, position: u32) -> Result<Expr> {
+        self.convert(expr, SqlType { oid: target, typmod: -1 }, Context::Implicit, position)
+    }
+
+    /// A condition.
+    ///
+    /// # Errors
+    /// 42804 `argument of WHERE must be type boolean, not type x`.
+    pub(super) fn boolean(&self, expr: Expr, clause: &str, position: u32) -> Result<Expr> {
+        if expr.ty().oid.0 == oid::BOOL {
+            return Ok(expr);
+        }
+        if !self.can_coerce(expr.ty().oid, Oid(oid::BOOL), Context::Implicit) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "argument of {clause} must be type boolean, not type {}",
+                    self.type_text(expr.ty().oid)
+                ),
+            )
+            .at(position));
+        }
+        self.argument(expr, Oid(oid::BOOL), position)
+    }
+
+    /// The type that a list of values has in common (`select_common_type`): none if it has none and `context` is none.
+    ///
+    /// # Errors
+    /// 42804 `CASE types x and y cannot be matched`.
+    pub(super) fn common_type(
+        &self,
+        types: &[(Oid, u32)],
+        context: Option<&str>,
+    ) -> Result<Option<Oid>> {
+        let Some(&(first, _)) = types.first() else { return Ok(Some(Oid(oid::TEXT))) };
+        if first.0 != oid::UNKNOWN && types.iter().all(|(ty, _)| *ty == first) {
+            return Ok(Some(first));
+        }
+        let mut chosen = base_type(first);
+        for &(ty, position) in &types[1..] {
+            let ty = base_type(ty);
+            if ty.0 == oid::UNKNOWN || ty == chosen {
+                continue;
+            }
+            if chosen.0 == oid::UNKNOWN {
+                chosen = ty;
+                continue;
+            }
+            let ((chosen_category, preferred), (new_category, _)) =
+                (category(chosen), category(ty));
+            if chosen_category != new_category {
+                let Some(context) = context else { return Ok(None) };
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!(
+                        "{context} types {} and {} cannot be matched",
+                        self.type_text(chosen),
+                        self.type_text(ty)
+                    ),
+                )
+                .at(position));
+            }
+            if !preferred
+                && self.can_coerce(chosen, ty, Context::Implicit)
+                && !self.can_coerce(ty, chosen, Context::Implicit)
+            {
+                chosen = ty;
+            }
+        }
+        Ok(Some(if chosen.0 == oid::UNKNOWN { Oid(oid::TEXT) } else { chosen }))
+    }
+
+    /// Brings values to their common type.
+    ///
+    /// # Errors
+    /// 42804; 42846 `CASE could not convert type x to y`.
+    pub(super) fn to_common(
+        &self,
+        values: Vec<(Expr, u32)>,
+        context: &str,
+    ) -> Result<(Vec<Expr>, SqlType)> {
+        let types: Vec<(Oid, u32)> =
+            values.iter().map(|(value, at)| (value.ty().oid, *at)).collect();
+        let common = self.common_type(&types, Some(context))?.unwrap_or(Oid(oid::TEXT));
+        let typmod = self.common_modifier(values.iter().map(|(value, _)| value.ty()), common);
+        let ty = SqlType { oid: common, typmod };
+        let converted = values
+            .into_iter()
+            .map(|(value, at)| self.to_common_one(value, ty, context, at))
+            .collect::<Result<_>>()?;
+        Ok((converted, ty))
+    }
+
+    pub(super) fn to_common_one(
+        &self,
+        value: Expr,
+        ty: SqlType,
+        context: &str,
+        at: u32,
+    ) -> Result<Expr> {
+        let source = value.ty();
+        if !self.can_coerce(source.oid, ty.oid, Context::Implicit) {
+            return Err(SqlError::new(
+                SqlState::CANNOT_COERCE,
+                format!(
+                    "{context} could not convert type {} to {}",
+                    self.type_text(source.oid),
+                    self.type_text(ty.oid)
+                ),
+            )
+            .at(at));
+        }
+        self.argument(value, ty.oid, at)
+    }
+
+    /// The modifier that values of one type share; -1 if they do not.
+    pub(super) fn common_modifier(
+        &self,
+        mut types: impl Iterator<Item = SqlType>,
+        common: Oid,
+    ) -> i32 {
+        let Some(first) = types.next() else { return -1 };
+        let shared = first.oid == common && types.all(|ty| ty == first);
+        if shared { first.typmod } else { -1 }
+    }
+
+    pub(super) fn cannot_cast(&self, source: SqlType, target: SqlType) -> SqlError {
+        SqlError::new(
+            SqlState::CANNOT_COERCE,
+            format!(
+                "cannot cast type {} to {}",
+                self.type_text(source.oid),
+                self.type_text(target.oid)
+            ),
+        )
+    }
+}
+
+/// A call of a cast function: the value, and where it is declared so the modifier and whether the cast is explicit.
+fn cast_call(
+    function: u32,
+    declared: usize,
+    value: Expr,
+    target: SqlType,
+    context: Context,
+    position: u32,
+) -> Expr {
+    let mut arguments = vec![value];
+    if declared > 1 {
+        arguments.push(Expr::Constant(Literal::Int4(target.typmod), plain(oid::INT4)));
+    }
+    if declared > 2 {
+        let explicit = Literal::Bool(context == Context::Explicit);
+        arguments.push(Expr::Constant(explicit, plain(oid::BOOL)));
+    }
+    let typmod = if declared > 1 { target.typmod } else { -1 };
+    Expr::Call {
+        function: Oid(function),
+        arguments,
+        ty: SqlType { oid: target.oid, typmod },
+        position,
+    }
+}

@@ -1,0 +1,608 @@
+//! FROM: tables, views, functions, subqueries and joins, and the names they bring.
+
+use crate::bind::Binder;
+use crate::bind::expr::Expr;
+use crate::bind::expression::Place;
+use crate::bind::levels::drop_level;
+use crate::bind::query::{CteScope, Outside, cross};
+use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, column_at};
+use crate::bind::target::name_of;
+use crate::bind::type_name::{fields_of, oid, resolve};
+use crate::bind::{Environment, table_item};
+use crate::catalog::acl::Privileges;
+use crate::catalog::builtin::function;
+use crate::catalog::{Named, Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident, JoinCondition};
+use crate::plan::logical::{JoinKind, Node};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// A bound FROM item: its rows, and its names over them.
+pub(super) struct From {
+    pub node: Node,
+    pub items: Vec<ScopeItem>,
+    pub width: usize,
+}
+
+impl Binder<'_> {
+    /// FROM's list: a row of all its items, from left to right.
+    pub(super) fn bind_list(
+        &self,
+        list: &[FromItem],
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        scans: &Cell<u32>,
+    ) -> Result<From> {
+        let mut all: Option<From> = None;
+        for item in list {
+            let next = match all.take() {
+                None => self.bind_item(item, outside, ctes, scans)?,
+                Some(left) => {
+                    let (right, lateral) = self.beside(&left, item, outside, ctes, scans)?;
+                    self.check_names(&left.items, &right.items)?;
+                    let width = left.width + right.width;
+                    let mut items = left.items;
+                    items.extend(shifted(right.items, left.width));
+                    From { node: cross(left.node, right.node, lateral), items, width }
+                }
+            };
+            all = Some(next);
+        }
+        Ok(all.unwrap_or(From { node: Node::Unit, items: Vec::new(), width: 0 }))
+    }
+
+    /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row.
+    fn beside(
+        &self,
+        left: &From,
+        item: &FromItem,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        scans: &Cell<u32>,
+    ) -> Result<(From, bool)> {
+        if matches!(item, FromItem::Table { .. }) {
+            return Ok((self.bind_item(item, outside, ctes, scans)?, false));
+        }
+        let frame = Scope {
+            items: left.items.clone(),
+            parent: outside.scope,
+            cost: outside.cost,
+            lateral: true,
+            sees_lateral: outside.sees_lateral,
+            used: Cell::new(false),
+        };
+        let within = Outside { scope: Some(&frame), cost: 1, sees_lateral: true };
+        let mut right = self.bind_item(item, within, ctes, scans)?;
+        let lateral = frame.used.get();
+        if !lateral {
+            drop_level(&mut right.node);
+        }
+        Ok((right, lateral))
+    }
+
+    fn check_names(&self, left: &[ScopeItem], right: &[ScopeItem]) -> Result<()> {
+        for item in right.iter().filter(|item| item.name_visible) {
+            let Some(name) = &item.name else { continue };
+            let clash = left.iter().any(|other| {
+                other.name_visible
+                    && other.name.as_ref() == Some(name)
+                    && other.schema.is_none() == item.schema.is_none()
+                    && other.schema == item.schema
+            });
+            if clash {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_ALIAS,
+                    format!("table name \"{name}\" specified more than once"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn bind_item(
+        &self,
+        item: &FromItem,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        scans: &Cell<u32>,
+    ) -> Result<From> {
+        self.deeper(|| match item {
+            FromItem::Table { name, alias, .. } => {
+                self.bind_table(name, alias.as_ref(), ctes, scans)
+            }
+            FromItem::Sample { at, .. } => {
+                Err(SqlError::unsupported("TABLESAMPLE is").at(self.position(*at)))
+            }
+            FromItem::Function { calls, rows_from, ordinality, alias, definitions, at, .. } => {
+                let at = self.position(*at);
+                let [(call, own)] = calls.as_slice() else {
+                    return Err(SqlError::unsupported("ROWS FROM with several functions is").at(at));
+                };
+                let definitions = if *rows_from { own } else { definitions };
+                self.bind_function(
+                    call,
+                    *ordinality,
+                    alias.as_ref(),
+                    definitions,
+                    outside,
+                    ctes,
+                    at,
+                )
+            }
+            FromItem::Subquery { lateral, query, alias, at } => {
+                let within = Outside { sees_lateral: *lateral, ..outside };
+                let query = self.query(query, within, Some(ctes), true)?;
+                let columns =
+                    query.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
+                let origins: Vec<_> = query.output.iter().map(|column| column.origin).collect();
+                let name = alias.as_ref().map(|alias| alias.name.clone());
+                let shown: Arc<str> = name.clone().unwrap_or_else(|| "unnamed_subquery".into());
+                let node = Node::Derived { query: Arc::new(query), alias: shown };
+                let mut from = self.named(node, columns, alias.as_ref(), name, *at)?;
+                for (column, origin) in from.items[0].columns.iter_mut().zip(origins) {
+                    column.origin = origin;
+                }
+                // Its columns are no columns of a table whose keys could be grouped by.
+                from.items[0].row_type = Oid(0);
+                Ok(from)
+            }
+            FromItem::Join { kind, left, right, condition, alias, at } => {
+                let left = self.bind_item(left, outside, ctes, scans)?;
+                let (right, lateral) = self.beside(&left, right, outside, ctes, scans)?;
+                if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_COLUMN_REFERENCE,
+                        "invalid reference to FROM-clause entry",
+                    )
+                    .detail(
+                        "The combining JOIN type must be INNER or LEFT for a LATERAL reference.",
+                    )
+                    .at(self.position(*at)));
+                }
+                self.check_names(&left.items, &right.items)?;
+                self.join(
+                    *kind,
+                    left,
+                    right,
+                    lateral,
+                    condition,
+                    alias.as_ref(),
+                    outside,
+                    ctes,
+                    *at,
+                )
+            }
+        })
+    }
+
+    /// A FROM item of columns that have no table, under its alias.
+    fn named(
+        &self,
+        node: Node,
+        mut columns: Vec<(Ident, SqlType)>,
+        alias: Option<&Alias>,
+        name: Option<Ident>,
+        at: u32,
+    ) -> Result<From> {
+        if let Some(alias) = alias {
+            self.rename(&mut columns, &alias.columns, &alias.name, "table", at)?;
+        }
+        let width = columns.len();
+        let columns = columns
+            .into_iter()
+            .enumerate()
+            .map(|(place, (name, ty))| ScopeColumn {
+                name,
+                expr: column_at(place, ty),
+                origin: None,
+                system: false,
+            })
+            .collect();
+        let item = ScopeItem {
+            name,
+            schema: None,
+            columns,
+            columns_visible: true,
+            name_visible: true,
+            row_type: Oid(0),
+            scan: None,
+        };
+        Ok(From { node, items: vec![item], width })
+    }
+
+    fn bind_table(
+        &self,
+        name: &ast::ObjectName,
+        alias: Option<&Alias>,
+        ctes: &CteScope<'_>,
+        scans: &Cell<u32>,
+    ) -> Result<From> {
+        let at = self.position(name.at);
+        if name.schema().is_none()
+            && let Some((level, number, entry)) = ctes.find(name.name())
+        {
+            if !entry.rows {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    format!("WITH query \"{}\" does not have a RETURNING clause", entry.name),
+                )
+                .at(at));
+            }
+            let columns = entry.columns.iter().map(|(_, ty)| *ty).collect();
+            let node = Node::CteScan { level, cte: number, columns };
+            let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
+            return self.named(node, entry.columns, alias, Some(shown), name.at);
+        }
+        let relation = self.relation(name)?;
+        self.require(relation.oid, Privileges::SELECT);
+        match &relation.kind {
+            RelationKind::View { query } => self.bind_view(&relation, query, alias, name.at),
+            RelationKind::Sequence(_) => {
+                Err(SqlError::unsupported("reading a sequence as a table is").at(at))
+            }
+            RelationKind::Table { .. } | RelationKind::System => {
+                Ok(self.scan(&relation, alias, scans, name.at)?)
+            }
+        }
+    }
+
+    /// A relation by name.
+    ///
+    /// # Errors
+    /// 42P01, 42809.
+    pub(super) fn relation(&self, name: &ast::ObjectName) -> Result<Arc<Relation>> {
+        let at = self.position(name.at);
+        let unknown = || {
+            SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
+                .at(at)
+        };
+        let found = match name.schema() {
+            None => self.catalog.find(self.path, name.name()),
+            Some(schema) => {
+                let schema = self.catalog.schema(schema).ok_or_else(unknown)?;
+                self.catalog.named(schema.oid, name.name())
+            }
+        };
+        match found {
+            Some(Named::Relation(found)) => {
+                self.catalog.relation(found).cloned().ok_or_else(unknown)
+            }
+            Some(Named::Index { .. }) => Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("\"{}\" is an index", name.name()),
+            )
+            .at(at)),
+            None => Err(unknown()),
+        }
+    }
+
+    /// A scan of a table: its live columns, and the system columns that the statement speaks of.
+    pub(super) fn scan(
+        &self,
+        relation: &Arc<Relation>,
+        alias: Option<&Alias>,
+        scans: &Cell<u32>,
+        at: u32,
+    ) -> Result<From> {
+        let system = if relation.columns.is_empty() { Vec::new() } else { self.system_columns() };
+        let columns: Vec<usize> = (0..relation.columns.len())
+            .filter(|&number| !relation.columns[number].dropped)
+            .collect();
+        let width = columns.len() + system.len();
+        let mut item = table_item(relation, alias.map(|alias| &alias.name), 0, &system);
+        if let Some(alias) = alias {
+            let mut names: Vec<(Ident, SqlType)> = item
+                .columns
+                .iter()
+                .filter(|column| !column.system)
+                .map(|column| (column.name.clone(), column.expr.ty()))
+                .collect();
+            self.rename(&mut names, &alias.columns, &alias.name, "table", at)?;
+            for (column, (name, _)) in item.columns.iter_mut().zip(names) {
+                column.name = name;
+            }
+        }
+        let number = scans.get();
+        scans.set(number + 1);
+        item.scan = matches!(relation.kind, RelationKind::Table { .. }).then_some(number);
+        let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
+        let node = Node::Scan {
+            relation: relation.clone(),
+            columns,
+            system,
+            filter: Vec::new(),
+            alias,
+            item: number,
+        };
+        Ok(From { node, items: vec![item], width })
+    }
+
+    /// A view: its query, bound with names of its own.
+    fn bind_view(
+        &self,
+        relation: &Arc<Relation>,
+        text: &str,
+        alias: Option<&Alias>,
+        at: u32,
+    ) -> Result<From> {
+        let parsed = crate::parse::parse_query(text)?;
+        let environment =
+            Environment { catalog: self.catalog, path: self.path, constants: self.constants };
+        let inner = Binder::new(environment, text, &[]);
+        inner.depth.set(self.depth.get());
+        let query = inner.top_query(&parsed)?;
+        let types = query.output.iter().map(|column| column.ty);
+        let live = relation.columns.iter().filter(|column| !column.dropped);
+        let columns = live.zip(types).map(|(column, ty)| (column.name.clone(), ty)).collect();
+        let name = alias.map_or_else(|| relation.name.clone(), |alias| alias.name.clone());
+        let node = Node::Derived { query: Arc::new(query), alias: name.clone() };
+        let mut from = self.named(node, columns, alias, Some(name), at)?;
+        let item = &mut from.items[0];
+        item.schema = alias.is_none().then(|| relation.schema.1.clone());
+        item.row_type = relation.row_type.0;
+        for (number, column) in item.columns.iter_mut().enumerate() {
+            column.origin = Some((relation.oid, number as i16 + 1));
+        }
+        Ok(from)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one FROM item")]
+    fn bind_function(
+        &self,
+        call: &ast::Expr,
+        ordinality: bool,
+        alias: Option<&Alias>,
+        definitions: &[ast::ColumnDefinition],
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        at: u32,
+    ) -> Result<From> {
+        let scope =
+            Scope { sees_lateral: outside.sees_lateral, ..Scope::new(outside.scope, outside.cost) };
+        let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "functions in FROM") };
+        let bound = self.decided(self.expression(call, &place)?)?;
+        let called = match &call.kind {
+            ExprKind::Call(call) => call.name.name().clone(),
+            _ => name_of(call),
+        };
+        let name = alias.map_or_else(|| called.clone(), |alias| alias.name.clone());
+        let result = bound.ty();
+        let mut columns: Vec<(Ident, SqlType)> = match self.composite_result(&bound) {
+            Some(columns) => columns,
+            None if result.oid.0 == oid::RECORD => {
+                if definitions.is_empty() {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX_ERROR,
+                        "a column definition list is required for functions returning \"record\"",
+                    )
+                    .at(at));
+                }
+                definitions
+                    .iter()
+                    .map(|definition| {
+                        Ok((
+                            definition.name.clone(),
+                            resolve(self.catalog, self.path, &definition.ty)?,
+                        ))
+                    })
+                    .collect::<Result<_>>()?
+            }
+            None => vec![(self.scalar_name(&bound).unwrap_or_else(|| name.clone()), result)],
+        };
+        if !definitions.is_empty() && result.oid.0 != oid::RECORD {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "a column definition list is only allowed for functions returning \"record\"",
+            )
+            .at(at));
+        }
+        let types = columns.iter().map(|(_, ty)| *ty).collect();
+        if ordinality {
+            columns.push(("ordinality".into(), SqlType::plain(oid::INT8)));
+        }
+        let composite = fields_of(self.catalog, result.oid).map(|_| result.oid);
+        let node = match bound {
+            Expr::Call { function, arguments, .. } => Node::FunctionScan {
+                function,
+                arguments,
+                columns: types,
+                ordinality,
+                alias: name.clone(),
+            },
+            value if !ordinality => {
+                Node::Project { input: Box::new(Node::Unit), columns: vec![value] }
+            }
+            _ => {
+                return Err(
+                    SqlError::unsupported("WITH ORDINALITY of what is not a function is").at(at)
+                );
+            }
+        };
+        let mut from = self.named(node, columns, alias, Some(name), at)?;
+        from.items[0].row_type = composite.unwrap_or(Oid(0));
+        Ok(from)
+    }
+
+    /// The name of a function's only OUT argument.
+    fn scalar_name(&self, bound: &Expr) -> Option<Ident> {
+        let Expr::Call { function: called, .. } = bound else { return None };
+        let mut columns = function(called.0)?.output_columns();
+        let (name, _) = columns.next()?;
+        (!name.is_empty()).then(|| name.into())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one FROM item")]
+    fn join(
+        &self,
+        kind: JoinKind,
+        left: From,
+        right: From,
+        lateral: bool,
+        condition: &JoinCondition,
+        alias: Option<&Alias>,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        at: u32,
+    ) -> Result<From> {
+        let (left_count, width) = (left.items.len(), left.width + right.width);
+        let mut items = left.items;
+        items.extend(shifted(right.items, left.width));
+        let mut scope =
+            Scope { sees_lateral: outside.sees_lateral, ..Scope::new(outside.scope, outside.cost) };
+        let (on, merged) = match condition {
+            JoinCondition::None => (Vec::new(), None),
+            JoinCondition::On(expr) => {
+                scope.items = items;
+                let place = Place::plain(&scope, Some(ctes), "JOIN conditions");
+                let condition = self.condition(expr, &place, "JOIN/ON")?;
+                items = std::mem::take(&mut scope.items);
+                (super::query::conjuncts(condition), None)
+            }
+            JoinCondition::Using(names, merged_alias) => {
+                if merged_alias.is_some() {
+                    return Err(
+                        SqlError::unsupported("JOIN ... USING ... AS is").at(self.position(at))
+                    );
+                }
+                let (on, merged) =
+                    self.merge(kind, &items[..left_count], &items[left_count..], names, at)?;
+                (on, Some(merged))
+            }
+            JoinCondition::Natural => {
+                let visible = |items: &[ScopeItem]| -> Vec<Ident> {
+                    let items = items.iter().filter(|item| item.columns_visible);
+                    items
+                        .flat_map(|item| &item.columns)
+                        .filter(|column| !column.system)
+                        .map(|column| column.name.clone())
+                        .collect()
+                };
+                let right_names = visible(&items[left_count..]);
+                let names: Vec<Ident> = visible(&items[..left_count])
+                    .into_iter()
+                    .filter(|name| right_names.contains(name))
+                    .collect();
+                let (on, merged) =
+                    self.merge(kind, &items[..left_count], &items[left_count..], &names, at)?;
+                (on, Some(merged))
+            }
+        };
+        if merged.is_some() || alias.is_some() {
+            let rest =
+                items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
+            let merged = merged.unwrap_or_default();
+            let is_merged =
+                |column: &&ScopeColumn| !merged.iter().any(|known| known.name == column.name);
+            let rest: Vec<ScopeColumn> =
+                rest.filter(|column| !column.system).filter(is_merged).cloned().collect();
+            let mut columns: Vec<ScopeColumn> = merged.iter().cloned().chain(rest).collect();
+            for item in &mut items {
+                item.columns_visible = false;
+                item.name_visible &= alias.is_none();
+            }
+            if let Some(alias) = alias {
+                let mut names: Vec<(Ident, SqlType)> =
+                    columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
+                self.rename(&mut names, &alias.columns, &alias.name, "table", at)?;
+                for (column, (name, _)) in columns.iter_mut().zip(names) {
+                    column.name = name;
+                }
+            }
+            items.push(ScopeItem {
+                name: alias.map(|alias| alias.name.clone()),
+                schema: None,
+                columns,
+                columns_visible: true,
+                name_visible: true,
+                row_type: Oid(0),
+                scan: None,
+            });
+        }
+        let node = Node::Join {
+            kind,
+            left: Box::new(left.node),
+            right: Box::new(right.node),
+            on,
+            lateral,
+        };
+        Ok(From { node, items, width })
+    }
+
+    /// USING: the equalities, and the columns that stand for both sides' ones.
+    fn merge(
+        &self,
+        kind: JoinKind,
+        left: &[ScopeItem],
+        right: &[ScopeItem],
+        names: &[Ident],
+        at: u32,
+    ) -> Result<(Vec<Expr>, Vec<ScopeColumn>)> {
+        let at = self.position(at);
+        let find = |items: &[ScopeItem], name: &Ident, side: &str| -> Result<ScopeColumn> {
+            let visible =
+                items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
+            let mut found = visible.filter(|column| column.name == *name && !column.system);
+            match (found.next(), found.next()) {
+                (None, _) => Err(SqlError::new(
+                    SqlState::UNDEFINED_COLUMN,
+                    format!(
+                        "column \"{name}\" specified in USING clause does not exist in {side} table"
+                    ),
+                )
+                .at(at)),
+                (Some(_), Some(_)) => Err(SqlError::new(
+                    SqlState::AMBIGUOUS_COLUMN,
+                    format!("common column name \"{name}\" appears more than once in {side} table"),
+                )
+                .at(at)),
+                (Some(column), None) => Ok(column.clone()),
+            }
+        };
+        let (mut on, mut merged) = (Vec::new(), Vec::new());
+        for name in names {
+            let (a, b) = (find(left, name, "left")?, find(right, name, "right")?);
+            let (function, x, y) = self.comparison("=", a.expr.clone(), b.expr.clone(), at)?;
+            let types = [(a.expr.ty().oid, at), (b.expr.ty().oid, at)];
+            let common = self.common_type(&types, Some("JOIN/USING"))?.unwrap_or(a.expr.ty().oid);
+            let typmod = self.common_modifier([a.expr.ty(), b.expr.ty()].into_iter(), common);
+            let ty = SqlType { oid: common, typmod };
+            on.push(Expr::Call {
+                function,
+                arguments: vec![x, y],
+                ty: SqlType::plain(oid::BOOL),
+                position: at,
+            });
+            let [x, y] = [a.clone(), b.clone()]
+                .map(|side| self.to_common_one(side.expr, ty, "JOIN/USING", at));
+            let (expr, origin) = match kind {
+                JoinKind::Right => (y?, b.origin),
+                JoinKind::Full => (Expr::Coalesce(vec![x?, y?], ty), None),
+                _ => (x?, a.origin),
+            };
+            merged.push(ScopeColumn { name: name.clone(), expr, origin, system: false });
+        }
+        Ok((on, merged))
+    }
+}
+
+/// Items whose row has moved `by` columns to the right.
+fn shifted(mut items: Vec<ScopeItem>, by: usize) -> Vec<ScopeItem> {
+    for column in items.iter_mut().flat_map(|item| &mut item.columns) {
+        super::levels::columns_of_expr(&mut column.expr, 0, &mut |expr, depth| {
+            if let Expr::Column { level, column, .. } = expr
+                && *level == depth
+            {
+                *column += by as u32;
+            }
+        });
+    }
+    items
+}
+
+/// The names of a plain statement's own WITH queries.
+pub(super) fn own_ctes<'s>(parent: Option<&'s CteScope<'s>>) -> CteScope<'s> {
+    CteScope { parent, entries: RefCell::default() }
+}

@@ -1,0 +1,418 @@
+//! Aggregates and windows of a query block: collected while its expressions are bound, then put in place.
+//!
+//! While a block is bound, an aggregate's value is a column with a number from [`AGGREGATES`] on, a window function's one
+//! from [`WINDOWS`] on. [`Binder::group`] turns expressions over the FROM row into ones over the grouped row, and finds
+//! columns that are neither grouped by nor aggregated.
+
+use crate::bind::Binder;
+use crate::bind::expr::{AggregateCall, Expr};
+use crate::bind::expression::Place;
+use crate::bind::levels::{children, columns_of_expr, same};
+use crate::bind::scope::{Scope, column_at};
+use crate::bind::type_name::oid;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Ident, Over, Window};
+use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+/// The clause name of an aggregate's own arguments.
+pub(super) const NESTED: &str = "aggregate arguments";
+/// The first number of an aggregate's column while a block is bound.
+const AGGREGATES: u32 = 1 << 30;
+/// The first number of a window function's column while a block is bound.
+const WINDOWS: u32 = AGGREGATES + (1 << 29);
+
+/// What has been collected from a block's expressions.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    pub aggregates: Vec<AggregateCall>,
+    pub windows: Vec<WindowCall>,
+    /// Windows by name (WINDOW clause).
+    pub named: Vec<(Ident, BoundWindow)>,
+}
+
+/// A window function's call.
+#[derive(Clone, Debug)]
+pub(super) struct WindowCall {
+    pub call: AggregateCall,
+    pub window: BoundWindow,
+}
+
+/// A window's definition.
+#[derive(Clone, Debug)]
+pub(super) struct BoundWindow {
+    pub partition_by: Vec<Expr>,
+    pub order_by: Vec<SortKey>,
+    pub frame: Option<Frame>,
+}
+
+/// The value of an aggregate: one that is already collected is used again.
+pub(super) fn aggregate_column(
+    collected: &mut Collected,
+    call: AggregateCall,
+    ty: SqlType,
+) -> Expr {
+    let known = collected.aggregates.iter().position(|known| same_call(known, &call));
+    let number = known.unwrap_or_else(|| {
+        collected.aggregates.push(call);
+        collected.aggregates.len() - 1
+    });
+    Expr::Column { level: 0, column: AGGREGATES + number as u32, ty }
+}
+
+/// The value of a window function.
+pub(super) fn window_column(collected: &mut Collected, call: WindowCall, ty: SqlType) -> Expr {
+    collected.windows.push(call);
+    Expr::Column { level: 0, column: WINDOWS + collected.windows.len() as u32 - 1, ty }
+}
+
+fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {
+    let filter = match (&a.filter, &b.filter) {
+        (None, None) => true,
+        (Some(a), Some(b)) => same(a, b),
+        _ => false,
+    };
+    a.function == b.function
+        && a.distinct == b.distinct
+        && filter
+        && a.arguments.len() == b.arguments.len()
+        && a.arguments.iter().zip(&b.arguments).all(|(a, b)| same(a, b))
+        && same_keys(&a.order_by, &b.order_by)
+}
+
+fn same_keys(a: &[SortKey], b: &[SortKey]) -> bool {
+    let alike = |a: &SortKey, b: &SortKey| {
+        a.descending == b.descending && a.nulls_first == b.nulls_first && same(&a.expr, &b.expr)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+}
+
+/// The grouping of a block: the keys its grouped row begins with.
+pub(super) struct Groups<'s> {
+    pub keys: Vec<Expr>,
+    /// How many keys GROUP BY named; the others follow from a primary key among those.
+    pub written: usize,
+    pub scope: &'s Scope<'s>,
+}
+
+impl Binder<'_> {
+    /// Makes `expr`, over the FROM row, one over the grouped row: its keys, then (still numbered from [`AGGREGATES`]) the
+    /// aggregates.
+    ///
+    /// # Errors
+    /// 42803.
+    pub(super) fn group(&self, expr: &mut Expr, groups: &mut Groups<'_>, at: u32) -> Result<()> {
+        if let Some(key) = groups.keys.iter().position(|key| same(key, expr)) {
+            *expr = column_at(key, expr.ty());
+            return Ok(());
+        }
+        match expr {
+            Expr::Column { level: 0, column, .. } if *column >= AGGREGATES => Ok(()),
+            Expr::Column { level: 0, column, ty } => {
+                let (number, ty) = (*column, *ty);
+                let key = self
+                    .follows(number, groups)
+                    .ok_or_else(|| self.ungrouped(number, groups, false).at(at))?;
+                *expr = column_at(key, ty);
+                Ok(())
+            }
+            Expr::Subquery { .. } => {
+                let mut failed = None;
+                columns_of_expr(expr, 0, &mut |column, depth| {
+                    let Expr::Column { level, column: number, .. } = column else { return };
+                    if *level != depth || *number >= AGGREGATES || depth == 0 {
+                        return;
+                    }
+                    match self.key_of(*number, groups).or_else(|| self.follows(*number, groups)) {
+                        Some(key) => *number = key as u32,
+                        None => failed = Some(self.ungrouped(*number, groups, true).at(at)),
+                    }
+                });
+                failed.map_or(Ok(()), Err)
+            }
+            _ => {
+                let mut failed = None;
+                children(expr, &mut |child| {
+                    if failed.is_none()
+                        && let Err(error) = self.group(child, groups, at)
+                    {
+                        failed = Some(error);
+                    }
+                });
+                failed.map_or(Ok(()), Err)
+            }
+        }
+    }
+
+    fn key_of(&self, column: u32, groups: &Groups<'_>) -> Option<usize> {
+        groups.keys.iter().position(
+            |key| matches!(key, Expr::Column { level: 0, column: known, .. } if *known == column),
+        )
+    }
+
+    /// A column of a table whose whole primary key is grouped by follows from it, and becomes a key itself.
+    fn follows(&self, column: u32, groups: &mut Groups<'_>) -> Option<usize> {
+        let is = |expr: &Expr, wanted: u32| matches!(expr, Expr::Column { level: 0, column, .. } if *column == wanted);
+        let (item, found) = groups.scope.items.iter().find_map(|item| {
+            let found = item
+                .columns
+                .iter()
+                .find(|known| is(&known.expr, column) && known.origin.is_some())?;
+            Some((item, found))
+        })?;
+        let (table, _) = found.origin?;
+        let relation = self.catalog.relation(table)?;
+        let primary = relation.indexes.iter().find(|index| index.primary)?;
+        for key in &primary.columns {
+            let origin = Some((table, key.column as i16 + 1));
+            let of_key = item.columns.iter().find(|known| known.origin == origin)?;
+            groups.keys[..groups.written].iter().find(|key| same(key, &of_key.expr))?;
+        }
+        groups.keys.push(found.expr.clone());
+        Some(groups.keys.len() - 1)
+    }
+
+    fn ungrouped(&self, column: u32, groups: &Groups<'_>, within: bool) -> SqlError {
+        let is = |expr: &Expr| matches!(expr, Expr::Column { level: 0, column: found, .. } if *found == column);
+        let name = groups.scope.items.iter().find_map(|item| {
+            let found = item.columns.iter().find(|known| is(&known.expr))?;
+            let qualifier = item.name.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
+            Some(format!("{qualifier}{}", found.name))
+        });
+        let name = name.unwrap_or_default();
+        SqlError::new(
+            SqlState::GROUPING_ERROR,
+            if within {
+                format!("subquery uses ungrouped column \"{name}\" from outer query")
+            } else {
+                format!(
+                    "column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function"
+                )
+            },
+        )
+    }
+
+    /// OVER: the window it names or defines.
+    pub(super) fn window_of(&self, over: &Over, place: &Place<'_>) -> Result<BoundWindow> {
+        match over {
+            Over::Named(name, at) => self.named_window(name, *at, place),
+            Over::Window(window) => self.window(window, place),
+        }
+    }
+
+    fn named_window(&self, name: &Ident, at: u32, place: &Place<'_>) -> Result<BoundWindow> {
+        let collected =
+            place.collected.expect("windows are collected where they are allowed").borrow();
+        let found = collected.named.iter().find(|(known, _)| known == name);
+        found.map(|(_, window)| window.clone()).ok_or_else(|| {
+            SqlError::new(SqlState::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist"))
+                .at(self.position(at))
+        })
+    }
+
+    /// A window's definition, refined from the one it names.
+    pub(super) fn window(&self, window: &Window, place: &Place<'_>) -> Result<BoundWindow> {
+        let within = Place { windows: false, sets: false, clause: "window definitions", ..*place };
+        let mut bound = match &window.base {
+            Some(base) => {
+                let base_window = self.named_window(base, window.at, place)?;
+                let cannot = |what: &str| {
+                    Err(SqlError::new(
+                        SqlState::WINDOWING_ERROR,
+                        format!("cannot override {what} clause of window \"{base}\""),
+                    )
+                    .at(self.position(window.at)))
+                };
+                if !window.partition_by.is_empty() {
+                    return cannot("PARTITION BY");
+                }
+                if !window.order_by.is_empty() && !base_window.order_by.is_empty() {
+                    return cannot("ORDER BY");
+                }
+                if base_window.frame.is_some() {
+                    return Err(SqlError::new(
+                        SqlState::WINDOWING_ERROR,
+                        format!("cannot copy window \"{base}\" because it has a frame clause"),
+                    )
+                    .at(self.position(window.at)));
+                }
+                base_window
+            }
+            None => BoundWindow { partition_by: Vec::new(), order_by: Vec::new(), frame: None },
+        };
+        for expr in &window.partition_by {
+            let key = self.decided(self.expression(expr, &within)?)?;
+            self.demand_ordering(key.ty().oid, self.position(expr.start()))?;
+            bound.partition_by.push(key);
+        }
+        for key in &window.order_by {
+            let value = self.decided(self.expression(&key.expr, &within)?)?;
+            bound.order_by.push(self.sort_key(value, key)?);
+        }
+        bound.frame =
+            window.frame.as_ref().map(|frame| self.frame(frame, &bound, &within)).transpose()?;
+        Ok(bound)
+    }
+
+    fn frame(&self, frame: &ast::Frame, window: &BoundWindow, place: &Place<'_>) -> Result<Frame> {
+        let at = self.position(frame.at);
+        let offset = |expr: &ast::Expr| -> Result<Expr> {
+            let value = self.expression(expr, place)?;
+            match frame.unit {
+                FrameUnit::Rows | FrameUnit::Groups => {
+                    let clause = if frame.unit == FrameUnit::Rows { "ROWS" } else { "GROUPS" };
+                    self.limit_value(value, clause, self.position(expr.start()))
+                }
+                FrameUnit::Range => {
+                    Err(SqlError::unsupported("RANGE with offset PRECEDING/FOLLOWING is").at(at))
+                }
+            }
+        };
+        let bound = |bound: &ast::Bound| -> Result<FrameBound> {
+            Ok(match bound {
+                ast::Bound::UnboundedPreceding => FrameBound::UnboundedPreceding,
+                ast::Bound::Preceding(value) => FrameBound::Preceding(offset(value)?),
+                ast::Bound::CurrentRow => FrameBound::CurrentRow,
+                ast::Bound::Following(value) => FrameBound::Following(offset(value)?),
+                ast::Bound::UnboundedFollowing => FrameBound::UnboundedFollowing,
+            })
+        };
+        if frame.unit == FrameUnit::Groups && window.order_by.is_empty() {
+            return Err(SqlError::new(
+                SqlState::WINDOWING_ERROR,
+                "GROUPS mode requires an ORDER BY clause",
+            )
+            .at(at));
+        }
+        Ok(Frame {
+            unit: frame.unit,
+            start: bound(&frame.start)?,
+            end: bound(&frame.end)?,
+            exclude: frame.exclude,
+        })
+    }
+
+    /// Puts window functions above `node`, one node for each different window, and gives expressions their columns.
+    pub(super) fn place_windows(
+        &self,
+        mut node: Node,
+        mut width: usize,
+        windows: Vec<WindowCall>,
+        exprs: &mut [&mut Expr],
+    ) -> (Node, usize) {
+        let mut columns = vec![0; windows.len()];
+        let mut left: Vec<(usize, WindowCall)> = windows.into_iter().enumerate().collect();
+        while let Some((_, first)) = left.first() {
+            let window = first.window.clone();
+            let (here, later): (Vec<_>, Vec<_>) =
+                left.into_iter().partition(|(_, call)| same_window(&call.window, &window));
+            let mut calls = Vec::new();
+            for (number, call) in here {
+                columns[number] = width + calls.len();
+                calls.push(call.call);
+            }
+            width += calls.len();
+            node = Node::Window {
+                input: Box::new(node),
+                calls,
+                partition_by: window.partition_by,
+                order_by: window.order_by,
+                frame: window.frame.unwrap_or(DEFAULT_FRAME),
+            };
+            left = later;
+        }
+        for expr in exprs {
+            columns_of_expr(expr, 0, &mut |column, depth| {
+                if let Expr::Column { level, column, .. } = column
+                    && *level == depth
+                    && *column >= WINDOWS
+                {
+                    *column = columns[(*column - WINDOWS) as usize] as u32;
+                }
+            });
+        }
+        (node, width)
+    }
+
+    /// Gives aggregates their places behind `keys` group keys.
+    pub(super) fn place_aggregates(&self, keys: usize, expr: &mut Expr) {
+        columns_of_expr(expr, 0, &mut |column, depth| {
+            if let Expr::Column { level, column, .. } = column
+                && *level == depth
+                && (AGGREGATES..WINDOWS).contains(column)
+            {
+                *column = *column - AGGREGATES + keys as u32;
+            }
+        });
+    }
+
+    /// Refuses to order by a type that has no order.
+    pub(super) fn demand_ordering(&self, ty: Oid, at: u32) -> Result<()> {
+        let ordered = ty.0 == oid::UNKNOWN
+            || crate::catalog::builtin::ordering(ty.0).is_some()
+            || self.catalog.row_type(ty).is_some();
+        if ordered {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("could not identify an ordering operator for type {}", self.type_text(ty)),
+        )
+        .hint("Use an explicit ordering operator or modify the query.")
+        .at(at))
+    }
+
+    /// A sort key over a bound value.
+    pub(super) fn sort_key(&self, expr: Expr, key: &ast::OrderBy) -> Result<SortKey> {
+        let at = self.position(key.expr.start());
+        self.demand_ordering(expr.ty().oid, at)?;
+        let descending = match &key.direction {
+            ast::Direction::Default | ast::Direction::Ascending => false,
+            ast::Direction::Descending => true,
+            ast::Direction::Using(operator) => match &*operator.name {
+                "<" => false,
+                ">" => true,
+                other => {
+                    return Err(SqlError::new(
+                        SqlState::WRONG_OBJECT_TYPE,
+                        format!("operator {other} is not a valid ordering operator"),
+                    )
+                    .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
+                    .at(at));
+                }
+            },
+        };
+        Ok(SortKey { expr, descending, nulls_first: key.nulls_first.unwrap_or(descending) })
+    }
+}
+
+/// RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW.
+const DEFAULT_FRAME: Frame = Frame {
+    unit: FrameUnit::Range,
+    start: FrameBound::UnboundedPreceding,
+    end: FrameBound::CurrentRow,
+    exclude: FrameExclude::NoOthers,
+};
+
+fn same_window(a: &BoundWindow, b: &BoundWindow) -> bool {
+    let bound = |a: &FrameBound, b: &FrameBound| match (a, b) {
+        (FrameBound::Preceding(a), FrameBound::Preceding(b))
+        | (FrameBound::Following(a), FrameBound::Following(b)) => same(a, b),
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    };
+    let frame = match (&a.frame, &b.frame) {
+        (None, None) => true,
+        (Some(a), Some(b)) => {
+            a.unit == b.unit
+                && a.exclude == b.exclude
+                && bound(&a.start, &b.start)
+                && bound(&a.end, &b.end)
+        }
+        _ => false,
+    };
+    frame
+        && a.partition_by.len() == b.partition_by.len()
+        && a.partition_by.iter().zip(&b.partition_by).all(|(a, b)| same(a, b))
+        && same_keys(&a.order_by, &b.order_by)
+}

@@ -1,0 +1,317 @@
+//! Walks over bound trees that change columns: how many rows out they look, and which place they name there.
+//!
+//! Depth counts the rows that the executor has put on its stack of outer rows since the walk began: one for a subquery in an
+//! expression, one for the right side of a lateral join.
+
+use crate::bind::expr::{AggregateCall, Expr, SubqueryKind};
+use crate::plan::logical::{
+    Cte, CteBody, Frame, FrameBound, Modify, ModifyKind, Node, Query, SortKey,
+};
+use std::sync::Arc;
+
+/// Is told of every column with the depth it stands at, and of the expression that holds it.
+pub type ColumnVisitor<'v> = dyn FnMut(&mut Expr, u16) + 'v;
+
+/// Adds `by` to the level of every column that looks out of `expr`.
+pub fn raise(expr: &mut Expr, by: u16) {
+    if by > 0 {
+        columns_of_expr(expr, 0, &mut |column, depth| {
+            if let Expr::Column { level, .. } = column
+                && *level >= depth
+            {
+                *level += by;
+            }
+        });
+    }
+}
+
+/// Takes the row at level 1 out of the stack below `node`: nothing there looks at it.
+pub fn drop_level(node: &mut Node) {
+    columns_of_node(node, 0, &mut |column, depth| {
+        if let Expr::Column { level, .. } = column
+            && *level > depth + 1
+        {
+            *level -= 1;
+        }
+    });
+}
+
+/// Visits every column below `expr`.
+pub fn columns_of_expr(expr: &mut Expr, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    match expr {
+        Expr::Column { .. } => visit(expr, depth),
+        Expr::Subquery { kind, query, .. } => {
+            if let SubqueryKind::Quantified { test, .. } = kind {
+                columns_of_expr(test, depth + 1, visit);
+            }
+            columns_of_query(Arc::make_mut(query), depth + 1, visit);
+        }
+        _ => children(expr, &mut |child| columns_of_expr(child, depth, visit)),
+    }
+}
+
+/// Calls `visit` for each expression directly below `expr`, subqueries' own expressions aside.
+pub fn children(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
+    match expr {
+        Expr::Constant(..)
+        | Expr::Column { .. }
+        | Expr::Parameter(..)
+        | Expr::CurrentValue(..)
+        | Expr::Subquery { .. } => {}
+        Expr::Call { arguments: list, .. }
+        | Expr::And(list)
+        | Expr::Or(list)
+        | Expr::Coalesce(list, _)
+        | Expr::Extreme { arguments: list, .. }
+        | Expr::Array { elements: list, .. }
+        | Expr::Row(list, _) => list.iter_mut().for_each(visit),
+        Expr::Not(operand)
+        | Expr::IsNull { operand, .. }
+        | Expr::IsBool { operand, .. }
+        | Expr::Relabel(operand, _)
+        | Expr::ViaText(operand, _)
+        | Expr::ArrayCast { operand, .. }
+        | Expr::Field { operand, .. } => visit(operand),
+        Expr::IsDistinct { left, right, .. } | Expr::NullIf { left, right, .. } => {
+            visit(left);
+            visit(right);
+        }
+        Expr::ScalarArray { left, array, .. } => {
+            visit(left);
+            visit(array);
+        }
+        Expr::Case { branches, otherwise, .. } => {
+            for (condition, result) in branches {
+                visit(condition);
+                visit(result);
+            }
+            if let Some(otherwise) = otherwise {
+                visit(otherwise);
+            }
+        }
+        Expr::Subscript { operand, indices, .. } => {
+            visit(operand);
+            for index in indices.iter_mut().flat_map(|(low, high)| [low, high]).flatten() {
+                visit(index);
+            }
+        }
+    }
+}
+
+fn columns_of_keys(keys: &mut [SortKey], depth: u16, visit: &mut ColumnVisitor<'_>) {
+    for key in keys {
+        columns_of_expr(&mut key.expr, depth, visit);
+    }
+}
+
+fn columns_of_calls(calls: &mut [AggregateCall], depth: u16, visit: &mut ColumnVisitor<'_>) {
+    for call in calls {
+        call.arguments.iter_mut().for_each(|argument| columns_of_expr(argument, depth, visit));
+        columns_of_keys(&mut call.order_by, depth, visit);
+        if let Some(filter) = &mut call.filter {
+            columns_of_expr(filter, depth, visit);
+        }
+    }
+}
+
+fn columns_of_frame(frame: &mut Frame, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    for bound in [&mut frame.start, &mut frame.end] {
+        if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
+            columns_of_expr(offset, depth, visit);
+        }
+    }
+}
+
+/// Visits every column of a query.
+pub fn columns_of_query(query: &mut Query, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    columns_of_ctes(&mut query.ctes, depth, visit);
+    columns_of_node(&mut query.root, depth, visit);
+}
+
+fn columns_of_ctes(ctes: &mut [Cte], depth: u16, visit: &mut ColumnVisitor<'_>) {
+    for cte in ctes {
+        match &mut cte.body {
+            CteBody::Query(query) => columns_of_query(query, depth, visit),
+            CteBody::Recursive { base, step, .. } => {
+                columns_of_query(base, depth, visit);
+                columns_of_query(step, depth, visit);
+            }
+            CteBody::Modify(modify) => columns_of_modify(modify, depth, visit),
+        }
+    }
+}
+
+fn columns_of_modify(modify: &mut Modify, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    columns_of_ctes(&mut modify.ctes, depth, visit);
+    match &mut modify.kind {
+        ModifyKind::Insert { source, on_conflict } => {
+            columns_of_node(source, depth, visit);
+            if let Some(update) = on_conflict.as_mut().and_then(|conflict| conflict.update.as_mut())
+            {
+                update
+                    .assignments
+                    .iter_mut()
+                    .for_each(|(_, value)| columns_of_expr(value, depth, visit));
+                if let Some(filter) = &mut update.filter {
+                    columns_of_expr(filter, depth, visit);
+                }
+            }
+        }
+        ModifyKind::Update { source, assignments } => {
+            columns_of_node(source, depth, visit);
+            assignments.iter_mut().for_each(|(_, value)| columns_of_expr(value, depth, visit));
+        }
+        ModifyKind::Delete { source } => columns_of_node(source, depth, visit),
+    }
+    for (expr, _) in modify.returning.iter_mut().flatten() {
+        columns_of_expr(expr, depth, visit);
+    }
+}
+
+/// Visits every column below a plan node.
+pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    match node {
+        Node::Unit | Node::Nothing(_) | Node::CteScan { .. } => {}
+        Node::Scan { filter, .. } => {
+            filter.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::FunctionScan { arguments, .. } => {
+            arguments.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::Values { rows, .. } => {
+            rows.iter_mut().flatten().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::Derived { query, .. } => columns_of_query(Arc::make_mut(query), depth, visit),
+        Node::Join { left, right, on, lateral, .. } => {
+            columns_of_node(left, depth, visit);
+            columns_of_node(right, depth + u16::from(*lateral), visit);
+            on.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::Filter { input, conjuncts } => {
+            columns_of_node(input, depth, visit);
+            conjuncts.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::Project { input, columns } | Node::ProjectSet { input, columns } => {
+            columns_of_node(input, depth, visit);
+            columns.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::Aggregate { input, keys, calls, .. } => {
+            columns_of_node(input, depth, visit);
+            keys.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            columns_of_calls(calls, depth, visit);
+        }
+        Node::Window { input, calls, partition_by, order_by, frame } => {
+            columns_of_node(input, depth, visit);
+            columns_of_calls(calls, depth, visit);
+            partition_by.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            columns_of_keys(order_by, depth, visit);
+            columns_of_frame(frame, depth, visit);
+        }
+        Node::Distinct { input, on, .. } => {
+            columns_of_node(input, depth, visit);
+            on.iter_mut().flatten().for_each(|expr| columns_of_expr(expr, depth, visit));
+        }
+        Node::Sort { input, keys } => {
+            columns_of_node(input, depth, visit);
+            columns_of_keys(keys, depth, visit);
+        }
+        Node::Limit { input, limit, offset, with_ties } => {
+            columns_of_node(input, depth, visit);
+            for expr in [limit, offset].into_iter().flatten() {
+                columns_of_expr(expr, depth, visit);
+            }
+            if let Some(keys) = with_ties {
+                columns_of_keys(keys, depth, visit);
+            }
+        }
+        Node::SetOperation { left, right, .. } => {
+            columns_of_node(left, depth, visit);
+            columns_of_node(right, depth, visit);
+        }
+        Node::LockRows { input, .. } => columns_of_node(input, depth, visit),
+    }
+}
+
+/// Whether two expressions are the same, wherever they stand in the text. Subqueries are never the same.
+#[must_use]
+pub fn same(a: &Expr, b: &Expr) -> bool {
+    let all =
+        |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
+    let maybe = |a: &Option<Expr>, b: &Option<Expr>| match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => same(a, b),
+        _ => false,
+    };
+    if a.ty() != b.ty() {
+        return false;
+    }
+    match (a, b) {
+        (Expr::Constant(a, _), Expr::Constant(b, _)) => a == b,
+        (
+            Expr::Column { level: la, column: ca, .. },
+            Expr::Column { level: lb, column: cb, .. },
+        ) => la == lb && ca == cb,
+        (Expr::Parameter(a, _), Expr::Parameter(b, _)) => a == b,
+        (
+            Expr::Call { function: fa, arguments: aa, .. },
+            Expr::Call { function: fb, arguments: ab, .. },
+        ) => fa == fb && all(aa, ab),
+        (Expr::And(a), Expr::And(b))
+        | (Expr::Or(a), Expr::Or(b))
+        | (Expr::Coalesce(a, _), Expr::Coalesce(b, _)) => all(a, b),
+        (Expr::Row(a, _), Expr::Row(b, _)) => all(a, b),
+        (Expr::Array { elements: a, .. }, Expr::Array { elements: b, .. }) => all(a, b),
+        (Expr::Not(a), Expr::Not(b))
+        | (Expr::Relabel(a, _), Expr::Relabel(b, _))
+        | (Expr::ViaText(a, _), Expr::ViaText(b, _)) => same(a, b),
+        (Expr::IsNull { operand: a, negated: na }, Expr::IsNull { operand: b, negated: nb }) => {
+            na == nb && same(a, b)
+        }
+        (
+            Expr::IsBool { operand: a, test: ta, negated: na },
+            Expr::IsBool { operand: b, test: tb, negated: nb },
+        ) => ta == tb && na == nb && same(a, b),
+        (
+            Expr::IsDistinct { left: la, right: ra, negated: na, .. },
+            Expr::IsDistinct { left: lb, right: rb, negated: nb, .. },
+        ) => na == nb && same(la, lb) && same(ra, rb),
+        (Expr::NullIf { left: la, right: ra, .. }, Expr::NullIf { left: lb, right: rb, .. }) => {
+            same(la, lb) && same(ra, rb)
+        }
+        (
+            Expr::Extreme { arguments: a, greatest: ga, .. },
+            Expr::Extreme { arguments: b, greatest: gb, .. },
+        ) => ga == gb && all(a, b),
+        (
+            Expr::ScalarArray { left: la, function: fa, array: aa, quantifier: qa },
+            Expr::ScalarArray { left: lb, function: fb, array: ab, quantifier: qb },
+        ) => fa == fb && qa == qb && same(la, lb) && same(aa, ab),
+        (
+            Expr::Case { branches: ba, otherwise: oa, .. },
+            Expr::Case { branches: bb, otherwise: ob, .. },
+        ) => {
+            ba.len() == bb.len()
+                && ba.iter().zip(bb).all(|((ca, ra), (cb, rb))| same(ca, cb) && same(ra, rb))
+                && match (oa, ob) {
+                    (None, None) => true,
+                    (Some(a), Some(b)) => same(a, b),
+                    _ => false,
+                }
+        }
+        (
+            Expr::Subscript { operand: a, indices: ia, slice: sa, .. },
+            Expr::Subscript { operand: b, indices: ib, slice: sb, .. },
+        ) => {
+            sa == sb
+                && same(a, b)
+                && ia.len() == ib.len()
+                && ia.iter().zip(ib).all(|((la, ha), (lb, hb))| maybe(la, lb) && maybe(ha, hb))
+        }
+        (Expr::Field { operand: a, field: fa, .. }, Expr::Field { operand: b, field: fb, .. }) => {
+            fa == fb && same(a, b)
+        }
+        (Expr::ArrayCast { operand: a, .. }, Expr::ArrayCast { operand: b, .. }) => same(a, b),
+        (Expr::CurrentValue(a, _), Expr::CurrentValue(b, _)) => a == b,
+        _ => false,
+    }
+}

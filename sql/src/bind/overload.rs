@@ -1,0 +1,513 @@
+//! Which operator or function a name means for given arguments (manual, sections 10.2 and 10.3).
+
+use crate::bind::Binder;
+use crate::bind::coerce::{Context, base_type, is_polymorphic};
+use crate::bind::type_name::{array_of, category, oid};
+use crate::catalog::builtin::element_type;
+use crate::catalog::builtin::{Kind, Procedure, functions_named};
+use crate::catalog::builtin::{Operator, operators_named};
+use crate::error::{Result, SqlError};
+use crate::parse::ast;
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+
+/// What a choice among candidates came to.
+enum Choice<T> {
+    One(T),
+    None,
+    Ambiguous,
+}
+
+/// A function with its arguments in place.
+#[derive(Clone, Debug)]
+pub struct ChosenFunction {
+    /// It.
+    pub procedure: &'static Procedure,
+    /// The types its arguments are cast to, one for each argument given or defaulted; still polymorphic ones.
+    pub declared: Vec<u32>,
+    /// For each of them which argument given stands there; none is a default.
+    pub sources: Vec<Option<usize>>,
+    /// From this argument on they are elements of the VARIADIC array.
+    pub variadic_from: Option<usize>,
+}
+
+impl Binder<'_> {
+    /// The operator `name` for these operand types; one is prefix.
+    ///
+    /// # Errors
+    /// 42883, 42725.
+    pub(super) fn operator(
+        &self,
+        op: &ast::Operator,
+        operands: &[Oid],
+        position: u32,
+    ) -> Result<&'static Operator> {
+        self.check_operator_schema(op)?;
+        let candidates = operators_named(&op.name, operands.len() == 1);
+        let found = match self.choose_operator(candidates, operands) {
+            Choice::One(found) => return Ok(found),
+            Choice::None => false,
+            Choice::Ambiguous => true,
+        };
+        let shown = match operands {
+            [operand] => format!("{} {}", op.name, self.type_text(*operand)),
+            [left, right] => {
+                format!("{} {} {}", self.type_text(*left), op.name, self.type_text(*right))
+            }
+            _ => op.name.to_string(),
+        };
+        Err(if found {
+            SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("operator is not unique: {shown}"))
+                .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")
+        } else {
+            let hint = if operands.len() == 1 {
+                "No operator matches the given name and argument type. You might need to add an explicit type cast."
+            } else {
+                "No operator matches the given name and argument types. You might need to add explicit type casts."
+            };
+            SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {shown}")).hint(hint)
+        }
+        .at(position))
+    }
+
+    fn check_operator_schema(&self, op: &ast::Operator) -> Result<()> {
+        match &op.schema {
+            Some(schema) if self.catalog.schema(schema).is_none() => Err(SqlError::new(
+                SqlState::INVALID_SCHEMA_NAME,
+                format!("schema \"{schema}\" does not exist"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn choose_operator(
+        &self,
+        candidates: &[&'static Operator],
+        operands: &[Oid],
+    ) -> Choice<&'static Operator> {
+        let types = |found: &Operator| match operands.len() {
+            1 => vec![found.right],
+            _ => vec![found.left, found.right],
+        };
+        let exact = |wanted: &[Oid]| {
+            candidates
+                .iter()
+                .find(|found| types(found).iter().zip(wanted).all(|(have, want)| *have == want.0))
+                .copied()
+        };
+        if let [left, right] = operands {
+            // An untyped literal is taken to be of the other side's type first.
+            let unknown = |ty: &Oid| ty.0 == oid::UNKNOWN;
+            let wanted = match (unknown(left), unknown(right)) {
+                (true, false) => [*right, *right],
+                (false, true) => [*left, *left],
+                _ => [*left, *right],
+            };
+            if let Some(found) = exact(&wanted).or_else(|| exact(&wanted.map(base_type))) {
+                return Choice::One(found);
+            }
+        } else if let Some(found) = exact(operands) {
+            return Choice::One(found);
+        }
+        let listed: Vec<(&'static Operator, Vec<u32>)> =
+            candidates.iter().map(|found| (*found, types(found))).collect();
+        self.choose(listed, operands)
+    }
+
+    /// The rules of `func_match_argtypes` and `func_select_candidate`.
+    fn choose<T: Copy>(&self, candidates: Vec<(T, Vec<u32>)>, inputs: &[Oid]) -> Choice<T> {
+        let mut left: Vec<(T, Vec<u32>)> = candidates
+            .into_iter()
+            .filter(|(_, types)| {
+                inputs
+                    .iter()
+                    .zip(types)
+                    .all(|(input, ty)| self.can_coerce(*input, Oid(*ty), Context::Implicit))
+            })
+            .collect();
+        match left.len() {
+            0 => return Choice::None,
+            1 => return Choice::One(left[0].0),
+            _ => {}
+        }
+        let inputs: Vec<Oid> = inputs.iter().map(|input| base_type(*input)).collect();
+        let known: Vec<usize> =
+            (0..inputs.len()).filter(|&at| inputs[at].0 != oid::UNKNOWN).collect();
+        let unknown: Vec<usize> =
+            (0..inputs.len()).filter(|&at| inputs[at].0 == oid::UNKNOWN).collect();
+
+        keep_best(&mut left, |types| known.iter().filter(|&&at| types[at] == inputs[at].0).count());
+        if let [(only, _)] = left.as_slice() {
+            return Choice::One(*only);
+        }
+        keep_best(&mut left, |types| {
+            known
+                .iter()
+                .filter(|&&at| {
+                    types[at] == inputs[at].0 || is_preferred_for(inputs[at], Oid(types[at]))
+                })
+                .count()
+        });
+        if let [(only, _)] = left.as_slice() {
+            return Choice::One(*only);
+        }
+        if unknown.is_empty() {
+            return Choice::Ambiguous;
+        }
+        if let Some(slots) = unknown_slots(&left, &unknown) {
+            let fits = |types: &[u32]| {
+                unknown.iter().zip(&slots).all(|(&at, &(wanted, preferred))| {
+                    let (found, is_preferred) = category(Oid(types[at]));
+                    found == wanted && (!preferred || is_preferred)
+                })
+            };
+            if left.iter().any(|(_, types)| fits(types)) {
+                left.retain(|(_, types)| fits(types));
+            }
+            if let [(only, _)] = left.as_slice() {
+                return Choice::One(*only);
+            }
+        }
+        // If all known arguments have one type, the unknown ones are taken to have it too.
+        if let Some(&first) = known.first()
+            && known.iter().all(|&at| inputs[at] == inputs[first])
+        {
+            let mut fitting = left.iter().filter(|(_, types)| {
+                types.iter().all(|ty| self.can_coerce(inputs[first], Oid(*ty), Context::Implicit))
+            });
+            if let (Some((only, _)), None) = (fitting.next(), fitting.next()) {
+                return Choice::One(*only);
+            }
+        }
+        Choice::Ambiguous
+    }
+
+    /// The function `name` of a schema for these arguments; named ones have a name.
+    ///
+    /// # Errors
+    /// 42883, 42725.
+    pub(super) fn function(
+        &self,
+        name: &str,
+        namespace: u32,
+        arguments: &[(Option<&str>, Oid)],
+        variadic: bool,
+        shown: &str,
+        position: u32,
+    ) -> Result<ChosenFunction> {
+        let inputs: Vec<Oid> = arguments.iter().map(|(_, ty)| *ty).collect();
+        let mut candidates: Vec<ChosenFunction> = Vec::new();
+        for procedure in
+            functions_named(name).iter().copied().filter(|found| found.namespace == namespace)
+        {
+            for candidate in fitted(procedure, arguments, variadic) {
+                self.consider(&mut candidates, candidate);
+            }
+        }
+        let in_order = |candidate: &ChosenFunction| -> Vec<u32> {
+            let mut types = vec![0; inputs.len()];
+            for (declared, source) in candidate.declared.iter().zip(&candidate.sources) {
+                if let Some(source) = source {
+                    types[*source] = *declared;
+                }
+            }
+            types
+        };
+        let exact = candidates.iter().position(|candidate| {
+            in_order(candidate).iter().zip(&inputs).all(|(have, want)| *have == want.0)
+        });
+        if let Some(found) = exact {
+            return Ok(candidates.swap_remove(found));
+        }
+        let listed = candidates
+            .iter()
+            .enumerate()
+            .map(|(at, candidate)| (at, in_order(candidate)))
+            .collect();
+        let ambiguous = match self.choose(listed, &inputs) {
+            Choice::One(at) => return Ok(candidates.swap_remove(at)),
+            Choice::None => false,
+            Choice::Ambiguous => true,
+        };
+        let types: Vec<String> = arguments
+            .iter()
+            .map(|(name, ty)| match name {
+                Some(name) => format!("{name} => {}", self.type_text(*ty)),
+                None => self.type_text(*ty),
+            })
+            .collect();
+        let signature = format!("{shown}({})", types.join(", "));
+        Err(if ambiguous {
+            SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("function {signature} is not unique"))
+                .hint("Could not choose a best candidate function. You might need to add explicit type casts.")
+        } else {
+            SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("function {signature} does not exist")).hint(
+                "No function matches the given name and argument types. You might need to add explicit type casts.",
+            )
+        }
+        .at(position))
+    }
+
+    /// Adds a candidate unless one with the same arguments is better: without VARIADIC, or with fewer defaults.
+    fn consider(&self, candidates: &mut Vec<ChosenFunction>, new: ChosenFunction) {
+        let cost = |candidate: &ChosenFunction| {
+            (
+                candidate.variadic_from.is_some(),
+                candidate.sources.iter().filter(|source| source.is_none()).count(),
+            )
+        };
+        let given = |candidate: &ChosenFunction| -> Vec<(usize, u32)> {
+            let pairs = candidate.sources.iter().zip(&candidate.declared);
+            pairs.filter_map(|(source, ty)| source.map(|source| (source, *ty))).collect()
+        };
+        match candidates.iter().position(|old| given(old) == given(&new)) {
+            Some(at) if cost(&new) < cost(&candidates[at]) => candidates[at] = new,
+            Some(_) => {}
+            None => candidates.push(new),
+        }
+    }
+
+    /// Replaces polymorphic types by what the arguments make of them (`enforce_generic_type_consistency`): the types to cast
+    /// arguments to, and the result's.
+    ///
+    /// # Errors
+    /// 42804.
+    pub(super) fn resolve_polymorphic(
+        &self,
+        declared: &[u32],
+        actual: &[Oid],
+        result: u32,
+        position: u32,
+    ) -> Result<(Vec<Oid>, Oid)> {
+        if !declared.iter().any(|ty| is_polymorphic(*ty)) && !is_polymorphic(result) {
+            return Ok((declared.iter().map(|ty| Oid(*ty)).collect(), Oid(result)));
+        }
+        let mismatch =
+            |message: String| SqlError::new(SqlState::DATATYPE_MISMATCH, message).at(position);
+        let (mut element, mut array) = (None, None);
+        let mut compatible: Vec<(Oid, u32)> = Vec::new();
+        for (&declared, &actual) in declared.iter().zip(actual) {
+            let actual = if actual.0 == oid::UNKNOWN { None } else { Some(base_type(actual)) };
+            match declared {
+                oid::ANYELEMENT | oid::ANYNONARRAY | oid::ANYENUM => {
+                    if let (Some(before), Some(now)) = (element, actual)
+                        && before != now
+                    {
+                        return Err(mismatch(
+                            "arguments declared \"anyelement\" are not all alike".to_owned(),
+                        )
+                        .detail(format!(
+                            "{} versus {}",
+                            self.type_text(before),
+                            self.type_text(now)
+                        )));
+                    }
+                    element = element.or(actual);
+                }
+                oid::ANYARRAY => {
+                    if let (Some(before), Some(now)) = (array, actual)
+                        && before != now
+                    {
+                        return Err(mismatch(
+                            "arguments declared \"anyarray\" are not all alike".to_owned(),
+                        )
+                        .detail(format!(
+                            "{} versus {}",
+                            self.type_text(before),
+                            self.type_text(now)
+                        )));
+                    }
+                    array = array.or(actual);
+                }
+                oid::ANYCOMPATIBLE | oid::ANYCOMPATIBLENONARRAY => {
+                    compatible.extend(actual.map(|ty| (ty, position)));
+                }
+                oid::ANYCOMPATIBLEARRAY => {
+                    if let Some(array) = actual {
+                        let Some(element) = self.element_of(array) else {
+                            return Err(mismatch(format!(
+                                "argument declared anycompatiblearray is not an array but type {}",
+                                self.type_text(array)
+                            )));
+                        };
+                        compatible.push((element, position));
+                    }
+                }
+                ranged if is_polymorphic(ranged) => {
+                    return Err(
+                        SqlError::unsupported("polymorphic range functions are").at(position)
+                    );
+                }
+                _ => {}
+            }
+        }
+        if let Some(array) = array
+            && array.0 != oid::ANYARRAY
+        {
+            let Some(of) = self.element_of(array) else {
+                return Err(mismatch(format!(
+                    "argument declared anyarray is not an array but type {}",
+                    self.type_text(array)
+                )));
+            };
+            if let Some(element) = element
+                && element != of
+            {
+                return Err(mismatch(
+                    "argument declared anyarray is not consistent with argument declared anyelement".to_owned(),
+                )
+                .detail(format!("{} versus {}", self.type_text(array), self.type_text(element))));
+            }
+            element = Some(of);
+        }
+        let generic = declared.iter().chain([&result]);
+        let uses = |which: &[u32]| generic.clone().any(|ty| which.contains(ty));
+        let undetermined = || {
+            mismatch(
+                "could not determine polymorphic type because input has type unknown".to_owned(),
+            )
+        };
+        if element.is_none()
+            && array.is_none()
+            && uses(&[oid::ANYELEMENT, oid::ANYNONARRAY, oid::ANYARRAY, oid::ANYENUM])
+        {
+            return Err(undetermined());
+        }
+        let common =
+            if uses(&[oid::ANYCOMPATIBLE, oid::ANYCOMPATIBLEARRAY, oid::ANYCOMPATIBLENONARRAY]) {
+                self.common_type(&compatible, Some("anycompatible"))?
+            } else {
+                None
+            };
+        let array_over = |element: Option<Oid>| {
+            let element = element.ok_or_else(undetermined)?;
+            array_of(self.catalog, element).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("could not find array type for data type {}", self.type_text(element)),
+                )
+                .at(position)
+            })
+        };
+        let resolve = |ty: u32| match ty {
+            oid::ANYELEMENT | oid::ANYNONARRAY | oid::ANYENUM => element.ok_or_else(undetermined),
+            oid::ANYARRAY => match array {
+                Some(array) => Ok(array),
+                None => array_over(element),
+            },
+            oid::ANYCOMPATIBLE | oid::ANYCOMPATIBLENONARRAY => common.ok_or_else(undetermined),
+            oid::ANYCOMPATIBLEARRAY => array_over(common),
+            other => Ok(Oid(other)),
+        };
+        let arguments = declared.iter().map(|ty| resolve(*ty)).collect::<Result<_>>()?;
+        Ok((arguments, resolve(result)?))
+    }
+
+    /// The element type of an array type, a row type's too.
+    pub(super) fn element_of(&self, array: Oid) -> Option<Oid> {
+        element_type(array.0).map(Oid).or_else(|| {
+            let relation = self.catalog.row_type(array)?;
+            (relation.row_type.1 == array).then_some(relation.row_type.0)
+        })
+    }
+}
+
+fn is_preferred_for(input: Oid, candidate: Oid) -> bool {
+    let (wanted, (found, preferred)) = (category(input).0, category(candidate));
+    wanted == found && preferred
+}
+
+/// Keeps the candidates with the highest score.
+fn keep_best<T>(candidates: &mut Vec<(T, Vec<u32>)>, score: impl Fn(&[u32]) -> usize) {
+    let best = candidates.iter().map(|(_, types)| score(types)).max().unwrap_or(0);
+    candidates.retain(|(_, types)| score(types) == best);
+}
+
+/// For each untyped argument the category it is taken to have, and whether it must be the preferred type of it; none if the
+/// candidates disagree. String wins where it is among them.
+fn unknown_slots<T>(candidates: &[(T, Vec<u32>)], unknown: &[usize]) -> Option<Vec<(char, bool)>> {
+    unknown
+        .iter()
+        .map(|&at| {
+            let mut slot: Option<(char, bool)> = None;
+            let mut conflict = false;
+            for (_, types) in candidates {
+                let (found, preferred) = category(Oid(types[at]));
+                slot = match slot {
+                    None => Some((found, preferred)),
+                    Some((wanted, any)) if wanted == found => Some((wanted, any || preferred)),
+                    Some(_) if found == 'S' => Some((found, preferred)),
+                    kept => {
+                        conflict = true;
+                        kept
+                    }
+                };
+            }
+            slot.filter(|(wanted, _)| !conflict || *wanted == 'S')
+        })
+        .collect()
+}
+
+/// The ways in which a function can take these arguments.
+fn fitted(
+    procedure: &'static Procedure,
+    arguments: &[(Option<&str>, Oid)],
+    variadic: bool,
+) -> Vec<ChosenFunction> {
+    let (given, declared) = (arguments.len(), procedure.arguments.len());
+    if arguments.iter().any(|(name, _)| name.is_some()) {
+        return named(procedure, arguments).into_iter().collect();
+    }
+    let mut ways = Vec::new();
+    if given <= declared && given + procedure.default_count >= declared {
+        ways.push(ChosenFunction {
+            procedure,
+            declared: procedure.arguments.to_vec(),
+            sources: (0..declared).map(|at| (at < given).then_some(at)).collect(),
+            variadic_from: None,
+        });
+    }
+    let ordered_set = procedure.kind == Kind::Aggregate
+        && crate::catalog::builtin::aggregate(procedure.oid).is_some_and(|found| found.kind != 'n');
+    if procedure.variadic != 0 && !variadic && !ordered_set && given >= declared {
+        let fixed = declared - 1;
+        let mut types = procedure.arguments[..fixed].to_vec();
+        types.resize(given, procedure.variadic);
+        ways.push(ChosenFunction {
+            procedure,
+            declared: types,
+            sources: (0..given).map(Some).collect(),
+            variadic_from: Some(fixed),
+        });
+    }
+    ways
+}
+
+/// Puts named arguments in their places.
+fn named(
+    procedure: &'static Procedure,
+    arguments: &[(Option<&str>, Oid)],
+) -> Option<ChosenFunction> {
+    let declared = procedure.arguments.len();
+    let mut sources: Vec<Option<usize>> = vec![None; declared];
+    for (at, (name, _)) in arguments.iter().enumerate() {
+        let place = match name {
+            None => at,
+            Some(name) => procedure.argument_names.iter().position(|known| known == name)?,
+        };
+        if sources.get(place)?.is_some() {
+            return None;
+        }
+        sources[place] = Some(at);
+    }
+    let first_default = declared - procedure.default_count;
+    if sources[..first_default].iter().any(Option::is_none) {
+        return None;
+    }
+    Some(ChosenFunction {
+        procedure,
+        declared: procedure.arguments.to_vec(),
+        sources,
+        variadic_from: None,
+    })
+}

@@ -1,0 +1,1161 @@
+//! Queries: WITH, SELECT, VALUES, set operations, ORDER BY, LIMIT, FOR UPDATE.
+
+use crate::bind::Binder;
+use crate::bind::coerce::Context;
+use crate::bind::expr::{Expr, Literal};
+use crate::bind::expression::Place;
+use crate::bind::grouping::{Collected, Groups};
+use crate::bind::levels::{children, columns_of_expr, same};
+use crate::bind::scope::{Scope, column_at};
+use crate::bind::target::{BoundTarget, name_of};
+use crate::bind::type_name::oid;
+use crate::catalog::builtin::function;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Body, Distinct, ExprKind, GroupItem, Ident, Select};
+use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Output, Query, SetKind, SortKey};
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+use std::cell::{Cell, RefCell};
+use txn::{RowLock, WaitPolicy};
+
+/// The WITH queries of one query, and those around it.
+#[derive(Debug)]
+pub(super) struct CteScope<'s> {
+    pub parent: Option<&'s CteScope<'s>>,
+    pub entries: RefCell<Vec<CteEntry>>,
+}
+
+/// A WITH query that FROM may name.
+#[derive(Clone, Debug)]
+pub(super) struct CteEntry {
+    pub name: Ident,
+    pub columns: Vec<(Ident, SqlType)>,
+    /// A data-modifying one without RETURNING gives no rows.
+    pub rows: bool,
+}
+
+impl CteScope<'_> {
+    /// A WITH query by name: levels out, its number there, and what it is.
+    pub fn find(&self, name: &str) -> Option<(u16, u32, CteEntry)> {
+        let (mut scope, mut level) = (self, 0);
+        loop {
+            let entries = scope.entries.borrow();
+            if let Some(number) = entries.iter().rposition(|entry| &*entry.name == name) {
+                return Some((level, number as u32, entries[number].clone()));
+            }
+            drop(entries);
+            scope = scope.parent?;
+            level += 1;
+        }
+    }
+}
+
+/// What encloses a query.
+#[derive(Clone, Copy)]
+pub(super) struct Outside<'s> {
+    pub scope: Option<&'s Scope<'s>>,
+    /// Levels to that scope's row.
+    pub cost: u16,
+    /// Names of lateral scopes directly above may be used.
+    pub sees_lateral: bool,
+}
+
+impl<'s> Outside<'s> {
+    fn inner(self) -> Scope<'s> {
+        Scope { sees_lateral: self.sees_lateral, ..Scope::new(self.scope, self.cost) }
+    }
+}
+
+/// A query's rows, and what its ORDER BY and LIMIT are still to be put above.
+struct Block {
+    node: Node,
+    output: Vec<Output>,
+}
+
+impl Binder<'_> {
+    pub(super) fn top_query(&self, query: &ast::Query) -> Result<Query> {
+        self.query_within(query, None, 0, None, true)
+    }
+
+    /// A query below `scope`. `decide`: untyped output becomes text.
+    pub(super) fn query_within(
+        &self,
+        query: &ast::Query,
+        scope: Option<&Scope<'_>>,
+        cost: u16,
+        ctes: Option<&CteScope<'_>>,
+        decide: bool,
+    ) -> Result<Query> {
+        let outside = Outside { scope, cost, sees_lateral: true };
+        self.query(query, outside, ctes, decide)
+    }
+
+    pub(super) fn query(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: Option<&CteScope<'_>>,
+        decide: bool,
+    ) -> Result<Query> {
+        self.deeper(|| {
+            let scope = CteScope { parent: ctes, entries: RefCell::default() };
+            let ctes = self.with(query.with.as_ref(), outside, &scope)?;
+            let block = self.block(query, outside, &scope, decide)?;
+            Ok(Query { root: block.node, output: block.output, ctes })
+        })
+    }
+
+    /// WITH: binds each query, and lets those behind it name it.
+    pub(super) fn with(
+        &self,
+        with: Option<&ast::With>,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<Vec<Cte>> {
+        let Some(with) = with else { return Ok(Vec::new()) };
+        let mut bound = Vec::new();
+        for (at, cte) in with.ctes.iter().enumerate() {
+            if with.ctes[..at].iter().any(|before| before.name == cte.name) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_ALIAS,
+                    format!("WITH query name \"{}\" specified more than once", cte.name),
+                )
+                .at(self.position(cte.at)));
+            }
+            let (body, output) = self.cte(cte, with.recursive, outside, scope)?;
+            let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
+            let mut columns: Vec<(Ident, SqlType)> =
+                output.into_iter().map(|column| (column.name, column.ty)).collect();
+            self.rename(&mut columns, &cte.columns, &cte.name, "WITH query", cte.at)?;
+            let mut entries = scope.entries.borrow_mut();
+            // A recursive one has entered itself.
+            entries.truncate(at);
+            entries.push(CteEntry { name: cte.name.clone(), columns, rows });
+            bound.push(Cte { name: cte.name.clone(), body });
+        }
+        Ok(bound)
+    }
+
+    /// Gives the first columns the names of an alias.
+    pub(super) fn rename(
+        &self,
+        columns: &mut [(Ident, SqlType)],
+        names: &[Ident],
+        of: &str,
+        what: &str,
+        at: u32,
+    ) -> Result<()> {
+        if names.len() > columns.len() {
+            return Err(SqlError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                format!(
+                    "{what} \"{of}\" has {} columns available but {} columns specified",
+                    columns.len(),
+                    names.len()
+                ),
+            )
+            .at(self.position(at)));
+        }
+        for ((name, _), new) in columns.iter_mut().zip(names) {
+            *name = new.clone();
+        }
+        Ok(())
+    }
+
+    fn cte(
+        &self,
+        cte: &ast::Cte,
+        recursive: bool,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<(CteBody, Vec<Output>)> {
+        let modify = |modify: crate::plan::logical::Modify| {
+            let output =
+                modify.returning.iter().flatten().map(|(_, output)| output.clone()).collect();
+            (CteBody::Modify(Box::new(modify)), output)
+        };
+        match &cte.body {
+            ast::CteBody::Insert(insert) => Ok(modify(self.insert(insert, Some(scope))?)),
+            ast::CteBody::Update(update) => Ok(modify(self.update(update, Some(scope))?)),
+            ast::CteBody::Delete(delete) => Ok(modify(self.delete(delete, Some(scope))?)),
+            ast::CteBody::Query(query) => {
+                if recursive
+                    && let Body::SetOperation { kind: SetKind::Union, all, left, right, .. } =
+                        &query.body
+                    && query.order_by.is_empty()
+                    && query.limit.is_none()
+                    && mentions(right, &cte.name)
+                {
+                    return self.recursive(cte, left, right, *all, outside, scope);
+                }
+                let query = self.query(query, outside, Some(scope), true)?;
+                let output = query.output.clone();
+                Ok((CteBody::Query(query), output))
+            }
+        }
+    }
+
+    /// WITH RECURSIVE: the second term may name the query, whose columns the first term gives.
+    fn recursive(
+        &self,
+        cte: &ast::Cte,
+        base: &ast::Query,
+        step: &ast::Query,
+        all: bool,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<(CteBody, Vec<Output>)> {
+        let base = self.query(base, outside, Some(scope), true)?;
+        let mut columns: Vec<(Ident, SqlType)> =
+            base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
+        self.rename(&mut columns, &cte.columns, &cte.name, "WITH query", cte.at)?;
+        scope.entries.borrow_mut().push(CteEntry { name: cte.name.clone(), columns, rows: true });
+        let step_at = self.position(step.at);
+        let mut step = self.query(step, outside, Some(scope), false)?;
+        if step.output.len() != base.output.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "each UNION query must have the same number of columns",
+            )
+            .at(step_at));
+        }
+        let mut columns = Vec::new();
+        for (number, (have, want)) in step.output.iter().zip(&base.output).enumerate() {
+            if have.ty.oid != want.ty.oid
+                && have.ty.oid.0 != oid::UNKNOWN
+                && !self.can_coerce(have.ty.oid, want.ty.oid, Context::Implicit)
+            {
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!(
+                        "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
+                        cte.name,
+                        number + 1,
+                        self.type_text(want.ty.oid),
+                        self.type_text(have.ty.oid)
+                    ),
+                )
+                .hint("Cast the output of the non-recursive term to the correct type.")
+                .at(step_at));
+            }
+            columns.push(self.argument(column_at(number, have.ty), want.ty.oid, step_at)?);
+        }
+        if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
+            step.root = Node::Project { input: Box::new(step.root), columns };
+            step.output.clone_from(&base.output);
+        }
+        let output = base.output.clone();
+        Ok((CteBody::Recursive { base, step, all }, output))
+    }
+
+    /// The rows of a query without its WITH.
+    fn block(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        decide: bool,
+    ) -> Result<Block> {
+        let mut block = match &query.body {
+            Body::Select(select) => return self.select(query, select, outside, ctes, decide),
+            Body::Values(rows) => self.values(rows, outside, ctes, decide)?,
+            Body::SetOperation { kind, all, left, right, at } => {
+                self.set_operation((*kind, *all), left, right, *at, outside, ctes)?
+            }
+        };
+        if let Some(locking) = query.locking.first() {
+            let what = if matches!(query.body, Body::Values(_)) {
+                "VALUES"
+            } else {
+                "UNION/INTERSECT/EXCEPT"
+            };
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("{} is not allowed with {what}", lock_words(locking.strength)),
+            ));
+        }
+        if !query.order_by.is_empty() {
+            let keys = query
+                .order_by
+                .iter()
+                .map(|key| self.output_key(key, &block.output))
+                .collect::<Result<_>>()?;
+            block.node = Node::Sort { input: Box::new(block.node), keys };
+        }
+        block.node = self.limit(block.node, query, outside, ctes)?;
+        Ok(block)
+    }
+
+    /// A sort key that can only name an output column, by number or name.
+    fn output_key(&self, key: &ast::OrderBy, output: &[Output]) -> Result<SortKey> {
+        let at = self.position(key.expr.start());
+        let place = match &key.expr.kind {
+            ExprKind::Integer(number) => self.numbered(*number, output.len(), "ORDER BY", at)?,
+            ExprKind::Column(parts) if parts.len() == 1 => {
+                output.iter().position(|column| column.name == parts[0]).ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::UNDEFINED_COLUMN,
+                        format!("column \"{}\" does not exist", parts[0]),
+                    )
+                    .at(at)
+                })?
+            }
+            _ => {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
+                )
+                .detail("Only result column names can be used, not expressions or functions.")
+                .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+                .at(at));
+            }
+        };
+        self.sort_key(column_at(place, output[place].ty), key)
+    }
+
+    fn numbered(&self, number: i32, count: usize, clause: &str, at: u32) -> Result<usize> {
+        match usize::try_from(number) {
+            Ok(place) if (1..=count).contains(&place) => Ok(place - 1),
+            _ => Err(SqlError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                format!("{clause} position {number} is not in select list"),
+            )
+            .at(at)),
+        }
+    }
+
+    // --- VALUES, UNION -----------------------------------------------------------------------------------------------
+
+    fn values(
+        &self,
+        rows: &[Vec<ast::Expr>],
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        decide: bool,
+    ) -> Result<Block> {
+        let scope = outside.inner();
+        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        let width = rows.first().map_or(0, Vec::len);
+        let mut columns: Vec<Vec<(Expr, u32)>> = (0..width).map(|_| Vec::new()).collect();
+        for row in rows {
+            if row.len() != width {
+                let at = row.first().map_or(0, |first| self.position(first.start()));
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "VALUES lists must all be the same length",
+                )
+                .at(at));
+            }
+            for (column, expr) in columns.iter_mut().zip(row) {
+                column.push((self.expression(expr, &place)?, self.position(expr.start())));
+            }
+        }
+        let mut types = Vec::new();
+        let mut by_row: Vec<Vec<Expr>> = rows.iter().map(|_| Vec::with_capacity(width)).collect();
+        for column in columns {
+            let untyped = column.iter().all(|(value, _)| value.ty().oid.0 == oid::UNKNOWN);
+            let (values, ty) = if untyped && !decide {
+                (column.into_iter().map(|(value, _)| value).collect(), SqlType::plain(oid::UNKNOWN))
+            } else {
+                self.to_common(column, "VALUES")?
+            };
+            types.push(ty);
+            for (row, value) in by_row.iter_mut().zip::<Vec<Expr>>(values) {
+                row.push(value);
+            }
+        }
+        let output = types
+            .iter()
+            .enumerate()
+            .map(|(number, ty)| Output {
+                name: format!("column{}", number + 1).into(),
+                ty: *ty,
+                origin: None,
+            })
+            .collect();
+        Ok(Block { node: Node::Values { rows: by_row, types }, output })
+    }
+
+    fn set_operation(
+        &self,
+        (kind, all): (SetKind, bool),
+        left: &ast::Query,
+        right: &ast::Query,
+        at: u32,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Block> {
+        let word = match kind {
+            SetKind::Union => "UNION",
+            SetKind::Intersect => "INTERSECT",
+            SetKind::Except => "EXCEPT",
+        };
+        let sides = [self.side(left, outside, ctes)?, self.side(right, outside, ctes)?];
+        let [a, b] = &sides;
+        let right_at = self.position(first_expression(right).unwrap_or(at));
+        if a.output.len() != b.output.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("each {word} query must have the same number of columns"),
+            )
+            .at(right_at));
+        }
+        let mut columns = [Vec::new(), Vec::new()];
+        let mut output = Vec::new();
+        for (number, (x, y)) in a.output.iter().zip(&b.output).enumerate() {
+            let places = [column_at(number, x.ty), column_at(number, y.ty)];
+            let types = [(x.ty.oid, right_at), (y.ty.oid, right_at)];
+            let common = self.common_type(&types, Some(word))?.unwrap_or(x.ty.oid);
+            let typmod = self.common_modifier([x.ty, y.ty].into_iter(), common);
+            let ty = SqlType { oid: common, typmod };
+            for ((side, place), query) in columns.iter_mut().zip(places).zip(&sides) {
+                side.push(self.side_column(place, ty, query, number, word, right_at)?);
+            }
+            if !all || kind != SetKind::Union {
+                self.demand_ordering(common, right_at)?;
+            }
+            output.push(Output { name: x.name.clone(), ty, origin: None });
+        }
+        let [left_columns, right_columns] = columns;
+        let [a, b] = sides;
+        let node = Node::SetOperation {
+            kind,
+            all,
+            left: Box::new(converted(a, left_columns)),
+            right: Box::new(converted(b, right_columns)),
+        };
+        Ok(Block { node, output })
+    }
+
+    /// One side's column, cast to the common type; an untyped literal in a select list is read as that type.
+    fn side_column(
+        &self,
+        place: Expr,
+        ty: SqlType,
+        side: &Block,
+        number: usize,
+        word: &str,
+        at: u32,
+    ) -> Result<Expr> {
+        if place.ty().oid.0 == oid::UNKNOWN
+            && let Node::Project { columns, .. } = &side.node
+            && let Some(literal @ Expr::Constant(..)) = columns.get(number)
+        {
+            return self.argument(literal.clone(), ty.oid, at);
+        }
+        self.to_common_one(place, ty, word, at)
+    }
+
+    fn side(&self, query: &ast::Query, outside: Outside<'_>, ctes: &CteScope<'_>) -> Result<Block> {
+        if query.with.is_none() {
+            return self.block(query, outside, ctes, false);
+        }
+        let query = self.query(query, outside, Some(ctes), false)?;
+        let output = query.output.clone();
+        Ok(Block { node: Node::Derived { query: query.into(), alias: "*SELECT*".into() }, output })
+    }
+
+    // --- SELECT ----------------------------------------------------------------------------------------------------
+
+    fn select(
+        &self,
+        query: &ast::Query,
+        select: &Select,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        decide: bool,
+    ) -> Result<Block> {
+        let mut scope = outside.inner();
+        let scans = Cell::new(0);
+        let from = self.bind_list(&select.from, outside, ctes, &scans)?;
+        scope.items = from.items;
+        let (mut node, mut width) = (from.node, from.width);
+        if let Some(filter) = &select.filter {
+            let condition =
+                self.condition(filter, &Place::plain(&scope, Some(ctes), "WHERE"), "WHERE")?;
+            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
+        }
+        let collected = RefCell::new(Collected::default());
+        let place = Place {
+            scope: &scope,
+            ctes: Some(ctes),
+            clause: "SELECT",
+            collected: Some(&collected),
+            windows: true,
+            sets: true,
+        };
+        for (name, window) in &select.windows {
+            let bound = self.window(window, &place)?;
+            collected.borrow_mut().named.push((name.clone(), bound));
+        }
+        let mut targets = self.targets(&select.targets, &place, decide)?;
+        let visible = targets.len();
+        let keys = self.group_keys(&select.group_by, &targets, &place)?;
+        let having = select
+            .having
+            .as_ref()
+            .map(|having| {
+                let place = Place { windows: false, sets: false, clause: "HAVING", ..place };
+                self.condition(having, &place, "HAVING")
+            })
+            .transpose()?;
+        let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
+        let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
+
+        let Collected { mut aggregates, mut windows, .. } = collected.into_inner();
+        let grouped = !select.group_by.is_empty() || !aggregates.is_empty() || having.is_some();
+        let mut having = having;
+        if grouped {
+            let sets = keys.1;
+            let mut groups = Groups { written: keys.0.len(), keys: keys.0, scope: &scope };
+            for target in &mut targets {
+                self.group(&mut target.expr, &mut groups, target.at)?;
+            }
+            if let (Some(having), Some(written)) = (&mut having, &select.having) {
+                self.group(having, &mut groups, self.position(written.start()))?;
+            }
+            for call in &mut windows {
+                for expr in window_expressions(call) {
+                    self.group(expr, &mut groups, 0)?;
+                }
+            }
+            let count = groups.keys.len();
+            // Columns that follow from the keys belong to every grouping set that has those.
+            let implied = groups.written as u32..count as u32;
+            let sets = sets
+                .into_iter()
+                .map(|set| set.into_iter().chain(implied.clone()).collect())
+                .collect();
+            for target in &mut targets {
+                self.place_aggregates(count, &mut target.expr);
+            }
+            if let Some(having) = &mut having {
+                self.place_aggregates(count, having);
+            }
+            for call in &mut windows {
+                for expr in window_expressions(call) {
+                    self.place_aggregates(count, expr);
+                }
+            }
+            width = count + aggregates.len();
+            let calls = std::mem::take(&mut aggregates);
+            node = Node::Aggregate { input: Box::new(node), keys: groups.keys, sets, calls };
+        }
+        if let Some(having) = having {
+            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(having) };
+        }
+        if !windows.is_empty() {
+            let mut exprs: Vec<&mut Expr> =
+                targets.iter_mut().map(|target| &mut target.expr).collect();
+            (node, width) = self.place_windows(node, width, windows, &mut exprs);
+        }
+        node = project(node, width, &mut targets);
+        let output = targets[..visible].iter().map(BoundTarget::output).collect();
+        node = self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
+        node = self.lock(node, query, select, &scope, grouped)?;
+        node = self.limit(node, query, outside, ctes)?;
+        Ok(Block { node, output })
+    }
+
+    /// GROUP BY: the keys over the FROM row, and which of them each grouping set has.
+    fn group_keys(
+        &self,
+        items: &[GroupItem],
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+    ) -> Result<(Vec<Expr>, Vec<Vec<u32>>)> {
+        let mut keys: Vec<Expr> = Vec::new();
+        let mut one = |expr: &ast::Expr| -> Result<u32> {
+            let key = self.group_key(expr, targets, place)?;
+            let known = keys.iter().position(|known| same(known, &key));
+            Ok(known.unwrap_or_else(|| {
+                keys.push(key);
+                keys.len() - 1
+            }) as u32)
+        };
+        let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
+        for item in items {
+            let here = self.grouping_sets(item, &mut one)?;
+            sets = sets
+                .iter()
+                .flat_map(|set| {
+                    here.iter().map(move |more| {
+                        let mut all = set.clone();
+                        all.extend(more.iter().filter(|key| !set.contains(key)));
+                        all
+                    })
+                })
+                .collect();
+        }
+        Ok((keys, sets))
+    }
+
+    /// The sets that one item of GROUP BY stands for.
+    fn grouping_sets(
+        &self,
+        item: &GroupItem,
+        one: &mut dyn FnMut(&ast::Expr) -> Result<u32>,
+    ) -> Result<Vec<Vec<u32>>> {
+        let mut group = |expr: &ast::Expr| -> Result<Vec<u32>> {
+            match &expr.kind {
+                ExprKind::Row { fields, explicit: false } => fields.iter().map(&mut *one).collect(),
+                _ => Ok(vec![one(expr)?]),
+            }
+        };
+        match item {
+            GroupItem::Expr(expr) => Ok(vec![group(expr)?]),
+            GroupItem::Empty => Ok(vec![Vec::new()]),
+            GroupItem::Rollup(exprs) => {
+                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
+                Ok((0..=groups.len()).rev().map(|kept| groups[..kept].concat()).collect())
+            }
+            GroupItem::Cube(exprs) => {
+                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
+                let count = 1usize
+                    .checked_shl(groups.len() as u32)
+                    .filter(|_| groups.len() <= 12)
+                    .ok_or_else(|| {
+                        SqlError::new(SqlState::TOO_MANY_COLUMNS, "CUBE is limited to 12 elements")
+                    })?;
+                Ok((0..count)
+                    .rev()
+                    .map(|mask| {
+                        let last = groups.len() - 1;
+                        let kept = groups
+                            .iter()
+                            .enumerate()
+                            .filter(|(at, _)| mask >> (last - at) & 1 == 1);
+                        kept.flat_map(|(_, keys)| keys.clone()).collect()
+                    })
+                    .collect())
+            }
+            GroupItem::Sets(items) => {
+                let mut all = Vec::new();
+                for item in items {
+                    all.extend(self.grouping_sets(item, one)?);
+                }
+                Ok(all)
+            }
+        }
+    }
+
+    /// One key: a number or an output name stands for a select-list item, but a column of FROM goes before such a name.
+    fn group_key(
+        &self,
+        expr: &ast::Expr,
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+    ) -> Result<Expr> {
+        let at = self.position(expr.start());
+        let place =
+            Place { collected: None, windows: false, sets: false, clause: "GROUP BY", ..*place };
+        let key = match &expr.kind {
+            ExprKind::Integer(number) => {
+                let target = self.numbered(*number, targets.len(), "GROUP BY", at)?;
+                targets[target].expr.clone()
+            }
+            ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_) => {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "non-integer constant in GROUP BY",
+                )
+                .at(at));
+            }
+            ExprKind::Column(parts)
+                if parts.len() == 1 && place.scope.column(&parts[0]).is_err() =>
+            {
+                match self.output_name(&parts[0], targets, "GROUP BY", at)? {
+                    Some(target) => targets[target].expr.clone(),
+                    None => self.expression(expr, &place)?,
+                }
+            }
+            _ => self.expression(expr, &place)?,
+        };
+        let key = self.decided(key)?;
+        let mut aggregate = false;
+        columns_of_expr(&mut key.clone(), 0, &mut |column, depth| {
+            aggregate |= matches!(column, Expr::Column { level, column, .. } if *level == depth && *column >= 1 << 30);
+        });
+        if aggregate {
+            return Err(SqlError::new(
+                SqlState::GROUPING_ERROR,
+                "aggregate functions are not allowed in GROUP BY",
+            )
+            .at(at));
+        }
+        self.demand_ordering(key.ty().oid, at)?;
+        Ok(key)
+    }
+
+    /// The select-list item that an output name means.
+    fn output_name(
+        &self,
+        name: &str,
+        targets: &[BoundTarget],
+        clause: &str,
+        at: u32,
+    ) -> Result<Option<usize>> {
+        let mut found: Option<usize> = None;
+        for (number, target) in
+            targets.iter().enumerate().filter(|(_, target)| &*target.name == name)
+        {
+            match found {
+                Some(before) if !same(&targets[before].expr, &target.expr) => {
+                    return Err(SqlError::new(
+                        SqlState::AMBIGUOUS_COLUMN,
+                        format!("{clause} \"{name}\" is ambiguous"),
+                    )
+                    .at(at));
+                }
+                Some(_) => {}
+                None => found = Some(number),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The select-list item of a sort key, added behind the visible ones if it is none of them.
+    fn sort_target(
+        &self,
+        expr: &ast::Expr,
+        clause: &'static str,
+        targets: &mut Vec<BoundTarget>,
+        visible: usize,
+        place: &Place<'_>,
+    ) -> Result<usize> {
+        let at = self.position(expr.start());
+        match &expr.kind {
+            ExprKind::Integer(number) => return self.numbered(*number, visible, clause, at),
+            ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_) => {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("non-integer constant in {clause}"),
+                )
+                .at(at));
+            }
+            ExprKind::Column(parts) if parts.len() == 1 => {
+                if let Some(found) = self.output_name(&parts[0], &targets[..visible], clause, at)? {
+                    return Ok(found);
+                }
+            }
+            _ => {}
+        }
+        let place = Place { clause, ..*place };
+        let bound = self.decided(self.expression(expr, &place)?)?;
+        if let Some(found) = targets.iter().position(|target| same(&target.expr, &bound)) {
+            return Ok(found);
+        }
+        targets.push(BoundTarget { expr: bound, name: name_of(expr), origin: None, at });
+        Ok(targets.len() - 1)
+    }
+
+    fn order_by(
+        &self,
+        query: &ast::Query,
+        select: &Select,
+        targets: &mut Vec<BoundTarget>,
+        visible: usize,
+        place: &Place<'_>,
+    ) -> Result<Vec<(usize, SortKey)>> {
+        let mut keys = Vec::new();
+        for key in &query.order_by {
+            let target = self.sort_target(&key.expr, "ORDER BY", targets, visible, place)?;
+            if target >= visible && matches!(select.distinct, Distinct::All) {
+                return Err(SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+                )
+                .at(self.position(key.expr.start())));
+            }
+            keys.push((target, self.sort_key(column_at(target, targets[target].expr.ty()), key)?));
+        }
+        Ok(keys)
+    }
+
+    fn distinct_on(
+        &self,
+        distinct: &Distinct,
+        targets: &mut Vec<BoundTarget>,
+        visible: usize,
+        place: &Place<'_>,
+    ) -> Result<Vec<(usize, u32)>> {
+        let Distinct::On(exprs) = distinct else { return Ok(Vec::new()) };
+        exprs
+            .iter()
+            .map(|expr| {
+                let target = self.sort_target(expr, "DISTINCT ON", targets, visible, place)?;
+                let at = self.position(expr.start());
+                self.demand_ordering(targets[target].expr.ty().oid, at)?;
+                Ok((target, at))
+            })
+            .collect()
+    }
+
+    fn distinct_and_sort(
+        &self,
+        mut node: Node,
+        select: &Select,
+        targets: &[BoundTarget],
+        visible: usize,
+        order_by: Vec<(usize, SortKey)>,
+        on: Vec<(usize, u32)>,
+    ) -> Result<Node> {
+        let sort = |node: Node, keys: Vec<SortKey>| {
+            if keys.is_empty() { node } else { Node::Sort { input: Box::new(node), keys } }
+        };
+        match &select.distinct {
+            Distinct::No => {}
+            Distinct::All => {
+                for target in &targets[..visible] {
+                    self.demand_ordering(target.expr.ty().oid, target.at)?;
+                }
+                node = Node::Distinct { input: Box::new(node), on: None, columns: visible as u32 };
+            }
+            Distinct::On(_) => {
+                let chosen: Vec<usize> = on.iter().map(|(target, _)| *target).collect();
+                // ORDER BY has to begin with the ON expressions, in any order; those it does not name follow.
+                let leading =
+                    order_by.iter().take_while(|(target, _)| chosen.contains(target)).count();
+                let named = &order_by[..leading];
+                if order_by.len() > leading
+                    && let Some((_, at)) =
+                        on.iter().find(|(target, _)| !named.iter().any(|(key, _)| key == target))
+                {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_COLUMN_REFERENCE,
+                        "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
+                    )
+                    .at(*at));
+                }
+                let missing: Vec<usize> = chosen
+                    .iter()
+                    .copied()
+                    .filter(|target| !order_by.iter().any(|(key, _)| key == target))
+                    .collect();
+                let mut keys: Vec<SortKey> = order_by.into_iter().map(|(_, key)| key).collect();
+                for target in missing {
+                    let expr = column_at(target, targets[target].expr.ty());
+                    keys.push(SortKey { expr, descending: false, nulls_first: false });
+                }
+                let on = chosen
+                    .iter()
+                    .map(|&target| column_at(target, targets[target].expr.ty()))
+                    .collect();
+                let input = Box::new(sort(node, keys));
+                return Ok(Node::Distinct { input, on: Some(on), columns: visible as u32 });
+            }
+        }
+        Ok(sort(node, order_by.into_iter().map(|(_, key)| key).collect()))
+    }
+
+    /// FOR UPDATE and its family, above the sort and below the limit.
+    fn lock(
+        &self,
+        node: Node,
+        query: &ast::Query,
+        select: &Select,
+        scope: &Scope<'_>,
+        grouped: bool,
+    ) -> Result<Node> {
+        let mut locks: Vec<(u32, RowLock, WaitPolicy)> = Vec::new();
+        for locking in &query.locking {
+            let words = lock_words(locking.strength);
+            let refused = |what: &str| {
+                Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    format!("{words} is not allowed with {what}"),
+                ))
+            };
+            if !matches!(select.distinct, Distinct::No) {
+                return refused("DISTINCT clause");
+            }
+            if !select.group_by.is_empty() {
+                return refused("GROUP BY clause");
+            }
+            if select.having.is_some() {
+                return refused("HAVING clause");
+            }
+            if grouped {
+                return refused("aggregate functions");
+            }
+            let mut chosen = Vec::new();
+            if locking.of.is_empty() {
+                chosen.extend(scope.items.iter().filter_map(|item| item.scan));
+            }
+            for name in &locking.of {
+                let at = self.position(name.at);
+                let item = scope.items.iter().find(|item| item.name.as_ref() == Some(name.name()));
+                let Some(item) = item else {
+                    return Err(SqlError::new(
+                        SqlState::UNDEFINED_TABLE,
+                        format!(
+                            "relation \"{}\" in {words} clause not found in FROM clause",
+                            name.name()
+                        ),
+                    )
+                    .at(at));
+                };
+                let Some(scan) = item.scan else {
+                    return Err(SqlError::unsupported(format!(
+                        "{words} of what is not a table is"
+                    ))
+                    .at(at));
+                };
+                chosen.push(scan);
+            }
+            for item in scope
+                .items
+                .iter()
+                .filter(|item| item.scan.is_some_and(|scan| chosen.contains(&scan)))
+            {
+                if let Some((table, _)) = item.columns.iter().find_map(|column| column.origin) {
+                    self.require(table, crate::catalog::acl::Privileges::UPDATE);
+                }
+            }
+            for scan in chosen {
+                match locks.iter_mut().find(|(known, ..)| *known == scan) {
+                    Some((_, strength, wait)) => {
+                        *strength = (*strength).max(locking.strength);
+                        *wait = stricter(*wait, locking.wait);
+                    }
+                    None => locks.push((scan, locking.strength, locking.wait)),
+                }
+            }
+            if locking.of.is_empty() && holds_subquery(&node) {
+                return Err(SqlError::unsupported(format!("{words} of a subquery in FROM is")));
+            }
+        }
+        Ok(if locks.is_empty() { node } else { Node::LockRows { input: Box::new(node), locks } })
+    }
+
+    fn limit(
+        &self,
+        node: Node,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Node> {
+        if query.limit.is_none() && query.offset.is_none() {
+            return Ok(node);
+        }
+        let scope = outside.inner();
+        let value = |expr: &ast::Expr, clause: &'static str| -> Result<Expr> {
+            let bound = self.expression(expr, &Place::plain(&scope, Some(ctes), clause))?;
+            self.limit_value(bound, clause, self.position(expr.start()))
+        };
+        let limit = query.limit.as_ref().map(|expr| value(expr, "LIMIT")).transpose()?;
+        let offset = query.offset.as_ref().map(|expr| value(expr, "OFFSET")).transpose()?;
+        let with_ties = if query.with_ties {
+            match &node {
+                Node::Sort { keys, .. } => Some(keys.clone()),
+                Node::LockRows { .. } => {
+                    return Err(SqlError::unsupported("WITH TIES beside FOR UPDATE is"));
+                }
+                _ => {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX_ERROR,
+                        "WITH TIES cannot be specified without ORDER BY clause",
+                    ));
+                }
+            }
+        } else {
+            None
+        };
+        Ok(Node::Limit { input: Box::new(node), limit, offset, with_ties })
+    }
+
+    /// An int8 for LIMIT, OFFSET and frames.
+    pub(super) fn limit_value(&self, value: Expr, clause: &str, at: u32) -> Result<Expr> {
+        let ty = SqlType::plain(oid::INT8);
+        let source = value.ty().oid;
+        if !self.can_coerce(source, ty.oid, Context::Assignment) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "argument of {clause} must be type bigint, not type {}",
+                    self.type_text(source)
+                ),
+            )
+            .at(at));
+        }
+        self.cast(value, ty, Context::Assignment, at)
+    }
+}
+
+fn window_expressions(call: &mut crate::bind::grouping::WindowCall) -> Vec<&mut Expr> {
+    let window = &mut call.window;
+    let mut all: Vec<&mut Expr> = call.call.arguments.iter_mut().collect();
+    all.extend(call.call.filter.as_mut());
+    all.extend(window.partition_by.iter_mut());
+    all.extend(window.order_by.iter_mut().map(|key| &mut key.expr));
+    all
+}
+
+/// Whether a set-returning call stands in an expression.
+fn returns_set(expr: &Expr) -> bool {
+    if is_set_call(expr) {
+        return true;
+    }
+    let mut found = false;
+    children(&mut expr.clone(), &mut |child| found |= returns_set(child));
+    found
+}
+
+fn is_set_call(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call { function: called, .. } if function(called.0).is_some_and(|found| found.returns_set))
+}
+
+/// The select list above `node`, whose row has `width` columns. Set-returning calls get a node of their own below.
+fn project(node: Node, width: usize, targets: &mut [BoundTarget]) -> Node {
+    if !targets.iter().any(|target| returns_set(&target.expr)) {
+        let columns = targets.iter().map(|target| target.expr.clone()).collect();
+        return Node::Project { input: Box::new(node), columns };
+    }
+    if targets.iter().all(|target| is_set_call(&target.expr) || !returns_set(&target.expr)) {
+        let columns = targets.iter().map(|target| target.expr.clone()).collect();
+        return Node::ProjectSet { input: Box::new(node), columns };
+    }
+    // Calls inside expressions: the sets first, beside what the expressions read of the row, then the expressions.
+    let mut below: Vec<Expr> = Vec::new();
+    let mut places: Vec<(u32, u32)> = Vec::new();
+    for target in targets.iter_mut() {
+        columns_of_expr(&mut target.expr, 0, &mut |column, depth| {
+            if let Expr::Column { level, column, ty } = column
+                && *level == depth
+                && (*column as usize) < width
+                && !places.iter().any(|(from, _)| from == column)
+            {
+                places.push((*column, below.len() as u32));
+                below.push(Expr::Column { level: 0, column: *column, ty: *ty });
+            }
+        });
+    }
+    let kept = below.len();
+    for target in targets.iter_mut() {
+        lift_sets(&mut target.expr, &mut below);
+    }
+    for target in targets.iter_mut() {
+        columns_of_expr(&mut target.expr, 0, &mut |column, depth| {
+            if let Expr::Column { level, column, .. } = column
+                && *level == depth
+                && *column < LIFTED
+                && let Some((_, to)) = places.iter().find(|(from, _)| from == column)
+            {
+                *column = *to;
+            } else if let Expr::Column { level, column, .. } = column
+                && *level == depth
+                && *column >= LIFTED
+            {
+                *column = *column - LIFTED + kept as u32;
+            }
+        });
+    }
+    let columns = targets.iter().map(|target| target.expr.clone()).collect();
+    let sets = Node::ProjectSet { input: Box::new(node), columns: below };
+    Node::Project { input: Box::new(sets), columns }
+}
+
+/// The first number of a set-returning call's column while it is lifted out of its expression.
+const LIFTED: u32 = 1 << 28;
+
+fn lift_sets(expr: &mut Expr, below: &mut Vec<Expr>) {
+    if is_set_call(expr) {
+        let lifted = below.iter().filter(|known| is_set_call(known)).count() as u32;
+        let column = Expr::Column { level: 0, column: LIFTED + lifted, ty: expr.ty() };
+        below.push(std::mem::replace(expr, column));
+        return;
+    }
+    children(expr, &mut |child| lift_sets(child, below));
+}
+
+/// AND taken apart.
+pub(super) fn conjuncts(condition: Expr) -> Vec<Expr> {
+    match condition {
+        Expr::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        Expr::Constant(Literal::Bool(true), _) => Vec::new(),
+        other => vec![other],
+    }
+}
+
+/// A side of a set operation with its columns cast.
+fn converted(side: Block, columns: Vec<Expr>) -> Node {
+    let plain = |(at, expr): (usize, &Expr)| matches!(expr, Expr::Column { level: 0, column, .. } if *column as usize == at);
+    let extra = match &side.node {
+        Node::Project { columns, .. } => columns.len() > side.output.len(),
+        _ => true,
+    };
+    if columns.iter().enumerate().all(plain) && !extra {
+        return side.node;
+    }
+    Node::Project { input: Box::new(side.node), columns }
+}
+
+/// Where a query's first select-list item stands.
+fn first_expression(query: &ast::Query) -> Option<u32> {
+    match &query.body {
+        Body::Select(select) => select.targets.first().map(|target| target.expr.start()),
+        Body::Values(rows) => rows.first()?.first().map(ast::Expr::start),
+        Body::SetOperation { left, .. } => first_expression(left),
+    }
+}
+
+/// Whether FROM anywhere in a query names `name`: what makes WITH RECURSIVE recursive.
+fn mentions(query: &ast::Query, name: &str) -> bool {
+    fn item(from: &ast::FromItem, name: &str) -> bool {
+        match from {
+            ast::FromItem::Table { name: table, .. } => {
+                table.schema().is_none() && &**table.name() == name
+            }
+            ast::FromItem::Sample { table, .. } => item(table, name),
+            ast::FromItem::Function { .. } => false,
+            ast::FromItem::Subquery { query, .. } => mentions(query, name),
+            ast::FromItem::Join { left, right, .. } => item(left, name) || item(right, name),
+        }
+    }
+    match &query.body {
+        Body::Select(select) => select.from.iter().any(|from| item(from, name)),
+        Body::Values(_) => false,
+        Body::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
+    }
+}
+
+/// Whether a FROM subquery stands below a node: FOR UPDATE would reach into it.
+fn holds_subquery(node: &Node) -> bool {
+    match node {
+        Node::Derived { .. } => true,
+        Node::Join { left, right, .. } => holds_subquery(left) || holds_subquery(right),
+        Node::Filter { input, .. }
+        | Node::Project { input, .. }
+        | Node::ProjectSet { input, .. }
+        | Node::Sort { input, .. } => holds_subquery(input),
+        _ => false,
+    }
+}
+
+fn stricter(a: WaitPolicy, b: WaitPolicy) -> WaitPolicy {
+    match (a, b) {
+        (WaitPolicy::Error, _) | (_, WaitPolicy::Error) => WaitPolicy::Error,
+        (WaitPolicy::Skip, _) | (_, WaitPolicy::Skip) => WaitPolicy::Skip,
+        _ => WaitPolicy::Block,
+    }
+}
+
+fn lock_words(strength: RowLock) -> &'static str {
+    match strength {
+        RowLock::KeyShare => "FOR KEY SHARE",
+        RowLock::Share => "FOR SHARE",
+        RowLock::NoKeyUpdate => "FOR NO KEY UPDATE",
+        RowLock::Update => "FOR UPDATE",
+    }
+}
+
+/// A join of two FROM items without a condition.
+pub(super) fn cross(left: Node, right: Node, lateral: bool) -> Node {
+    Node::Join {
+        kind: JoinKind::Inner,
+        left: Box::new(left),
+        right: Box::new(right),
+        on: Vec::new(),
+        lateral,
+    }
+}

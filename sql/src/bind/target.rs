@@ -1,0 +1,189 @@
+//! Select lists and RETURNING: stars, names, and the names PostgreSQL gives to what has none (`FigureColname`).
+
+use crate::bind::Binder;
+use crate::bind::expr::{CurrentValue, Expr};
+use crate::bind::expression::Place;
+use crate::bind::levels::raise;
+use crate::bind::scope::ScopeColumn;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, ExprKind, Ident, Target};
+use crate::plan::logical::Output;
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+
+/// An item of a select list.
+#[derive(Clone, Debug)]
+pub(super) struct BoundTarget {
+    pub expr: Expr,
+    pub name: Ident,
+    pub origin: Option<(Oid, i16)>,
+    /// Where its text begins, for messages.
+    pub at: u32,
+}
+
+impl BoundTarget {
+    pub fn output(&self) -> Output {
+        Output { name: self.name.clone(), ty: self.expr.ty(), origin: self.origin }
+    }
+}
+
+impl Binder<'_> {
+    /// A select list. Where `decide` says so, untyped literals become text.
+    pub(super) fn targets(
+        &self,
+        targets: &[Target],
+        place: &Place<'_>,
+        decide: bool,
+    ) -> Result<Vec<BoundTarget>> {
+        let mut bound = Vec::new();
+        for target in targets {
+            let at = self.position(target.expr.start());
+            match &target.expr.kind {
+                ExprKind::Star(item) => {
+                    for column in self.star(item, place, at)? {
+                        let origin = column.origin;
+                        bound.push(BoundTarget {
+                            expr: column.expr,
+                            name: column.name,
+                            origin,
+                            at,
+                        });
+                    }
+                }
+                ExprKind::AllFields(operand) => {
+                    let value = self.expression(operand, place)?;
+                    let Some(fields) = self.composite_result(&value) else {
+                        return Err(SqlError::new(
+                            SqlState::WRONG_OBJECT_TYPE,
+                            format!("type {} is not composite", self.type_text(value.ty().oid)),
+                        )
+                        .at(at));
+                    };
+                    for (number, (name, ty)) in fields.into_iter().enumerate() {
+                        let operand = Box::new(value.clone());
+                        let expr = Expr::Field { operand, field: number as u32, ty };
+                        bound.push(BoundTarget { expr, name, origin: None, at });
+                    }
+                }
+                _ => {
+                    let expr = self.expression(&target.expr, place)?;
+                    let expr = if decide { self.decided(expr)? } else { expr };
+                    let name = target.alias.clone().unwrap_or_else(|| name_of(&target.expr));
+                    let origin = self.origin(&target.expr, place);
+                    bound.push(BoundTarget { expr, name, origin, at });
+                }
+            }
+        }
+        Ok(bound)
+    }
+
+    fn origin(&self, expr: &ast::Expr, place: &Place<'_>) -> Option<(Oid, i16)> {
+        let ExprKind::Column(parts) = &expr.kind else { return None };
+        let found = match parts.as_slice() {
+            [name] => place.scope.column(name).ok()?,
+            [item, name] => place.scope.qualified(None, item, name).ok()?,
+            [schema, item, name] => place.scope.qualified(Some(schema), item, name).ok()?,
+            _ => return None,
+        };
+        found.origin.filter(|_| found.level == 0)
+    }
+
+    /// The columns that `*` or `t.*` stands for.
+    pub(super) fn star(
+        &self,
+        item: &[Ident],
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Vec<ScopeColumn>> {
+        let (schema, name) = match item {
+            [] => {
+                let visible = place.scope.items.iter().filter(|item| item.columns_visible);
+                let columns: Vec<ScopeColumn> = visible
+                    .flat_map(|item| item.columns.iter().filter(|column| !column.system).cloned())
+                    .collect();
+                if place.scope.items.is_empty() {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX_ERROR,
+                        "SELECT * with no tables specified is not valid",
+                    )
+                    .at(at));
+                }
+                return Ok(columns);
+            }
+            [name] => (None, name),
+            [.., schema, name] => (Some(&**schema), name),
+        };
+        let Some((found, level)) = place.scope.item(schema, name) else {
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_TABLE,
+                format!("missing FROM-clause entry for table \"{name}\""),
+            )
+            .at(at));
+        };
+        let columns = found.columns.iter().filter(|column| !column.system).cloned();
+        Ok(columns
+            .map(|mut column| {
+                raise(&mut column.expr, level);
+                column
+            })
+            .collect())
+    }
+}
+
+/// The name of a column without one.
+pub(super) fn name_of(expr: &ast::Expr) -> Ident {
+    figure(expr).map_or_else(|| "?column?".into(), |(name, _)| name)
+}
+
+/// A name and how much it is worth: 2 is a name, 1 is a type's, which gives way to one behind it.
+fn figure(expr: &ast::Expr) -> Option<(Ident, u8)> {
+    let strong = |name: &str| Some((Ident::from(name), 2));
+    match &expr.kind {
+        ExprKind::Column(parts) => parts.last().map(|name| (name.clone(), 2)),
+        ExprKind::Field { name, .. } => Some((name.clone(), 2)),
+        ExprKind::Subscript { operand, .. } | ExprKind::Collate { operand, .. } => figure(operand),
+        ExprKind::Call(call) => Some((call.name.name().clone(), 2)),
+        ExprKind::NullIf(..) => strong("nullif"),
+        ExprKind::Cast { operand, ty } => match figure(operand) {
+            Some((name, 2)) => Some((name, 2)),
+            _ => Some((ty.name.name().clone(), 1)),
+        },
+        ExprKind::Bool(_) => Some(("bool".into(), 1)),
+        ExprKind::Case { otherwise, .. } => match otherwise.as_deref().and_then(figure) {
+            Some((name, 2)) => Some((name, 2)),
+            _ => Some(("case".into(), 1)),
+        },
+        ExprKind::Exists(_) => strong("exists"),
+        ExprKind::ArrayQuery(_) | ExprKind::Array(_) => strong("array"),
+        ExprKind::Subquery(query) => first_name(query).map(|name| (name, 2)),
+        ExprKind::Row { .. } => strong("row"),
+        ExprKind::Coalesce(_) => strong("coalesce"),
+        ExprKind::Extreme { greatest: true, .. } => strong("greatest"),
+        ExprKind::Extreme { greatest: false, .. } => strong("least"),
+        ExprKind::Grouping(_) => strong("grouping"),
+        ExprKind::CurrentValue(value) => strong(match value {
+            CurrentValue::Date => "current_date",
+            CurrentValue::Time(_) => "current_time",
+            CurrentValue::Timestamp(_) => "current_timestamp",
+            CurrentValue::LocalTime(_) => "localtime",
+            CurrentValue::LocalTimestamp(_) => "localtimestamp",
+            CurrentValue::User => "current_user",
+            CurrentValue::SessionUser => "session_user",
+            CurrentValue::Catalog => "current_catalog",
+            CurrentValue::Schema => "current_schema",
+        }),
+        _ => None,
+    }
+}
+
+/// The name of a query's first column.
+fn first_name(query: &ast::Query) -> Option<Ident> {
+    match &query.body {
+        ast::Body::Select(select) => {
+            let first = select.targets.first()?;
+            Some(first.alias.clone().unwrap_or_else(|| name_of(&first.expr)))
+        }
+        ast::Body::Values(_) => Some("column1".into()),
+        ast::Body::SetOperation { left, .. } => first_name(left),
+    }
+}

@@ -1,0 +1,383 @@
+//! Type names: from what was written to a type with its modifier, and back to the words PostgreSQL uses.
+
+use crate::catalog::builtin::PG_CATALOG;
+use crate::catalog::builtin::{Type, array_type, type_by_name, type_by_oid};
+use crate::catalog::{CatalogSnapshot, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{ExprKind, TypeName};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+/// OIDs of `pg_type` that rules of the grammar and the binder speak of by name.
+pub mod oid {
+    /// bool.
+    pub const BOOL: u32 = 16;
+    /// bytea.
+    pub const BYTEA: u32 = 17;
+    /// "char".
+    pub const CHAR: u32 = 18;
+    /// name.
+    pub const NAME: u32 = 19;
+    /// int8.
+    pub const INT8: u32 = 20;
+    /// int2.
+    pub const INT2: u32 = 21;
+    /// int2vector.
+    pub const INT2VECTOR: u32 = 22;
+    /// int4.
+    pub const INT4: u32 = 23;
+    /// text.
+    pub const TEXT: u32 = 25;
+    /// oid.
+    pub const OID: u32 = 26;
+    /// oidvector.
+    pub const OIDVECTOR: u32 = 30;
+    /// float8.
+    pub const FLOAT8: u32 = 701;
+    /// unknown.
+    pub const UNKNOWN: u32 = 705;
+    /// bpchar.
+    pub const BPCHAR: u32 = 1042;
+    /// varchar.
+    pub const VARCHAR: u32 = 1043;
+    /// date.
+    pub const DATE: u32 = 1082;
+    /// time.
+    pub const TIME: u32 = 1083;
+    /// timestamp.
+    pub const TIMESTAMP: u32 = 1114;
+    /// timestamptz.
+    pub const TIMESTAMPTZ: u32 = 1184;
+    /// interval.
+    pub const INTERVAL: u32 = 1186;
+    /// timetz.
+    pub const TIMETZ: u32 = 1266;
+    /// bit.
+    pub const BIT: u32 = 1560;
+    /// varbit.
+    pub const VARBIT: u32 = 1562;
+    /// numeric.
+    pub const NUMERIC: u32 = 1700;
+    /// record.
+    pub const RECORD: u32 = 2249;
+    /// record[].
+    pub const RECORD_ARRAY: u32 = 2287;
+    /// "any".
+    pub const ANY: u32 = 2276;
+    /// anyarray.
+    pub const ANYARRAY: u32 = 2277;
+    /// anyelement.
+    pub const ANYELEMENT: u32 = 2283;
+    /// anynonarray.
+    pub const ANYNONARRAY: u32 = 2776;
+    /// anyenum.
+    pub const ANYENUM: u32 = 3500;
+    /// anyrange.
+    pub const ANYRANGE: u32 = 3831;
+    /// anymultirange.
+    pub const ANYMULTIRANGE: u32 = 4537;
+    /// anycompatible.
+    pub const ANYCOMPATIBLE: u32 = 5077;
+    /// anycompatiblearray.
+    pub const ANYCOMPATIBLEARRAY: u32 = 5078;
+    /// anycompatiblenonarray.
+    pub const ANYCOMPATIBLENONARRAY: u32 = 5079;
+    /// anycompatiblerange.
+    pub const ANYCOMPATIBLERANGE: u32 = 5080;
+    /// anycompatiblemultirange.
+    pub const ANYCOMPATIBLEMULTIRANGE: u32 = 4538;
+    /// void.
+    pub const VOID: u32 = 2278;
+}
+
+/// The header that a character type's modifier counts with its length (`VARHDRSZ`).
+const HEADER: i32 = 4;
+/// The longest `varchar(n)` and `char(n)`.
+const CHARACTERS_MAX: i32 = 10_485_760;
+/// The most digits of `numeric(p, s)`.
+const PRECISION_MAX: i32 = 1000;
+
+fn invalid(message: String) -> SqlError {
+    SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)
+}
+
+/// The type that a name stands for. `path` are the schemas that an unqualified name is looked up in.
+///
+/// # Errors
+/// 42704, and what modifiers can be wrong with.
+pub fn resolve(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<SqlType> {
+    if name.of_column {
+        return Err(SqlError::unsupported("%TYPE is"));
+    }
+    let found = lookup(catalog, path, name)?;
+    let modifiers: Vec<i32> = name
+        .modifiers
+        .iter()
+        .map(|modifier| match &modifier.kind {
+            ExprKind::Integer(value) => Ok(*value),
+            ExprKind::Unary(op, operand) => match &operand.kind {
+                ExprKind::Integer(value) if &*op.name == "-" => Ok(-value),
+                _ => Err(invalid_modifier()),
+            },
+            ExprKind::String(text) | ExprKind::Number(text) => {
+                text.parse().map_err(|_| invalid_modifier())
+            }
+            _ => Err(invalid_modifier()),
+        })
+        .collect::<Result<_>>()?;
+    let typmod =
+        if modifiers.is_empty() { default_modifier(found) } else { modifier(found, &modifiers)? };
+    if name.dimensions == 0 {
+        return Ok(SqlType { oid: Oid(found), typmod });
+    }
+    match array_of(catalog, Oid(found)) {
+        Some(array) => Ok(SqlType { oid: array, typmod }),
+        None => Err(SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!(
+                "could not find array type for data type {}",
+                format_type(catalog, SqlType::plain(found))
+            ),
+        )),
+    }
+}
+
+fn invalid_modifier() -> SqlError {
+    SqlError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers")
+}
+
+fn lookup(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<u32> {
+    let own = name.name.name();
+    let schemas: Vec<Oid> = match name.name.schema() {
+        None => path.to_vec(),
+        Some(schema) => match catalog.schema(schema) {
+            Some(schema) => vec![schema.oid],
+            None => {
+                return Err(SqlError::new(
+                    SqlState::INVALID_SCHEMA_NAME,
+                    format!("schema \"{schema}\" does not exist"),
+                ));
+            }
+        },
+    };
+    for schema in schemas {
+        if let Some(found) = type_by_name(schema.0, own) {
+            return Ok(found.oid);
+        }
+        if let Some(crate::catalog::Named::Relation(found)) = catalog.named(schema, own)
+            && let Some(relation) = catalog.relation(found)
+            && relation.row_type.0 != Oid(0)
+        {
+            return Ok(relation.row_type.0.0);
+        }
+    }
+    Err(SqlError::new(
+        SqlState::UNDEFINED_OBJECT,
+        format!("type \"{}\" does not exist", qualified(name)),
+    ))
+}
+
+fn qualified(name: &TypeName) -> String {
+    let mut text = name.name.to_string();
+    for _ in 0..name.dimensions {
+        text.push_str("[]");
+    }
+    text
+}
+
+/// A character type without a length: `char` is `char(1)`, which the grammar has already made of it; `bpchar` has none.
+fn default_modifier(_ty: u32) -> i32 {
+    -1
+}
+
+/// The modifier of a type whose name has some (its `typmodin` function).
+fn modifier(ty: u32, given: &[i32]) -> Result<i32> {
+    let only = |given: &[i32]| match given {
+        [one] => Ok(*one),
+        _ => Err(invalid("invalid type modifier".to_owned())),
+    };
+    match ty {
+        oid::VARCHAR | oid::BPCHAR => {
+            let name = if ty == oid::VARCHAR { "varchar" } else { "char" };
+            let length = only(given)?;
+            if length < 1 {
+                return Err(invalid(format!("length for type {name} must be at least 1")));
+            }
+            if length > CHARACTERS_MAX {
+                return Err(invalid(format!(
+                    "length for type {name} cannot exceed {CHARACTERS_MAX}"
+                )));
+            }
+            Ok(length + HEADER)
+        }
+        oid::NUMERIC => {
+            let (precision, scale) = match given {
+                [precision] => (*precision, 0),
+                [precision, scale] => (*precision, *scale),
+                _ => return Err(invalid("invalid NUMERIC type modifier".to_owned())),
+            };
+            if !(1..=PRECISION_MAX).contains(&precision) {
+                return Err(invalid(format!(
+                    "NUMERIC precision {precision} must be between 1 and {PRECISION_MAX}"
+                )));
+            }
+            if !(-PRECISION_MAX..=PRECISION_MAX).contains(&scale) {
+                return Err(invalid(format!(
+                    "NUMERIC scale {scale} must be between -{PRECISION_MAX} and {PRECISION_MAX}"
+                )));
+            }
+            Ok(((precision << 16) | (scale & 0x7FF)) + HEADER)
+        }
+        oid::TIME | oid::TIMETZ | oid::TIMESTAMP | oid::TIMESTAMPTZ => {
+            let precision = only(given)?;
+            if precision < 0 {
+                let name = if matches!(ty, oid::TIME | oid::TIMETZ) { "TIME" } else { "TIMESTAMP" };
+                return Err(invalid(format!("{name}({precision}) precision must not be negative")));
+            }
+            Ok(precision.min(6))
+        }
+        oid::INTERVAL => match given {
+            [range] => Ok((range << 16) | 0xFFFF),
+            [range, precision] => Ok((range << 16) | (precision & 0xFFFF)),
+            _ => Err(invalid("invalid INTERVAL type modifier".to_owned())),
+        },
+        oid::BIT | oid::VARBIT => {
+            let length = only(given)?;
+            if length < 1 {
+                let name = if ty == oid::BIT { "bit" } else { "varbit" };
+                return Err(invalid(format!("length for type {name} must be at least 1")));
+            }
+            Ok(length)
+        }
+        _ => {
+            let name = type_by_oid(ty).map_or("", |found| found.name);
+            Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("type modifier is not allowed for type \"{name}\""),
+            ))
+        }
+    }
+}
+
+/// The array type over `element`, a row type's too.
+#[must_use]
+pub fn array_of(catalog: &CatalogSnapshot, element: Oid) -> Option<Oid> {
+    match array_type(element.0) {
+        0 => catalog
+            .row_type(element)
+            .filter(|relation| relation.row_type.0 == element && relation.row_type.1 != Oid(0))
+            .map(|relation| relation.row_type.1),
+        array => Some(Oid(array)),
+    }
+}
+
+/// What a type is to the rules of chapter 10: category and preference. A row type is composite.
+#[must_use]
+pub fn category(ty: Oid) -> (char, bool) {
+    type_by_oid(ty.0).map_or(('C', false), |found| (found.category, found.preferred))
+}
+
+/// A type as `format_type` prints it: `character varying(10)`, `timestamp without time zone`, `integer[]`.
+#[must_use]
+pub fn format_type(catalog: &CatalogSnapshot, ty: SqlType) -> String {
+    if let Some(found) = type_by_oid(ty.oid.0) {
+        if found.is_array() && found.element != 0 {
+            let element = SqlType { oid: Oid(found.element), typmod: ty.typmod };
+            return format!("{}[]", format_type(catalog, element));
+        }
+        return format_builtin(found, ty.typmod);
+    }
+    match catalog.row_type(ty.oid) {
+        Some(relation) if relation.row_type.0 == ty.oid => quoted(&relation.name),
+        Some(relation) => format!("{}[]", quoted(&relation.name)),
+        None => "???".to_owned(),
+    }
+}
+
+/// A name in double quotes where it needs them.
+fn quoted(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+fn format_builtin(found: &Type, typmod: i32) -> String {
+    let with_length = |name: &str| {
+        if typmod > HEADER { format!("{name}({})", typmod - HEADER) } else { name.to_owned() }
+    };
+    let with_precision = |before: &str, behind: &str| match typmod {
+        -1 => format!("{before}{behind}"),
+        precision => format!("{before}({precision}){behind}"),
+    };
+    match found.oid {
+        oid::BOOL => "boolean".to_owned(),
+        oid::CHAR => "\"char\"".to_owned(),
+        oid::INT2 => "smallint".to_owned(),
+        oid::INT4 => "integer".to_owned(),
+        oid::INT8 => "bigint".to_owned(),
+        700 => "real".to_owned(),
+        oid::FLOAT8 => "double precision".to_owned(),
+        oid::BPCHAR if typmod == -1 => "bpchar".to_owned(),
+        oid::BPCHAR => with_length("character"),
+        oid::VARCHAR => with_length("character varying"),
+        oid::BIT => match typmod {
+            -1 => "\"bit\"".to_owned(),
+            length => format!("bit({length})"),
+        },
+        oid::VARBIT => match typmod {
+            -1 => "bit varying".to_owned(),
+            length => format!("bit varying({length})"),
+        },
+        oid::NUMERIC if typmod >= HEADER => {
+            let packed = typmod - HEADER;
+            // The scale is a signed number of eleven bits.
+            let scale = ((packed & 0x7FF) ^ 1024) - 1024;
+            format!("numeric({},{scale})", (packed >> 16) & 0xFFFF)
+        }
+        oid::TIME => with_precision("time", " without time zone"),
+        oid::TIMETZ => with_precision("time", " with time zone"),
+        oid::TIMESTAMP => with_precision("timestamp", " without time zone"),
+        oid::TIMESTAMPTZ => with_precision("timestamp", " with time zone"),
+        oid::INTERVAL if typmod >= 0 => format!("interval{}", interval_modifier(typmod)),
+        oid::ANY => "\"any\"".to_owned(),
+        _ if found.namespace == PG_CATALOG => quoted(found.name),
+        _ => format!("information_schema.{}", quoted(found.name)),
+    }
+}
+
+/// `intervaltypmodout`: fields and precision.
+fn interval_modifier(typmod: i32) -> String {
+    const FIELDS: [(i32, &str); 13] = [
+        (1 << 2, " year"),
+        (1 << 1, " month"),
+        (1 << 3, " day"),
+        (1 << 10, " hour"),
+        (1 << 11, " minute"),
+        (1 << 12, " second"),
+        ((1 << 2) | (1 << 1), " year to month"),
+        ((1 << 3) | (1 << 10), " day to hour"),
+        ((1 << 3) | (1 << 10) | (1 << 11), " day to minute"),
+        ((1 << 3) | (1 << 10) | (1 << 11) | (1 << 12), " day to second"),
+        ((1 << 10) | (1 << 11), " hour to minute"),
+        ((1 << 10) | (1 << 11) | (1 << 12), " hour to second"),
+        ((1 << 11) | (1 << 12), " minute to second"),
+    ];
+    let (range, precision) = ((typmod >> 16) & 0x7FFF, typmod & 0xFFFF);
+    let words = FIELDS.iter().find(|(mask, _)| *mask == range).map_or("", |(_, words)| words);
+    if precision == 0xFFFF { words.to_owned() } else { format!("{words}({precision})") }
+}
+
+/// The relation behind a row type, if `ty` is one.
+#[must_use]
+pub fn fields_of(
+    catalog: &CatalogSnapshot,
+    ty: Oid,
+) -> Option<Vec<(std::sync::Arc<str>, SqlType)>> {
+    let relation = catalog.row_type(ty).filter(|relation| relation.row_type.0 == ty)?;
+    debug_assert!(
+        !matches!(relation.kind, RelationKind::Sequence(_)),
+        "a sequence has no row type"
+    );
+    let live = relation.columns.iter().filter(|column| !column.dropped);
+    Some(live.map(|column| (column.name.clone(), column.ty)).collect())
+}
