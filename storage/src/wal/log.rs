@@ -199,7 +199,8 @@ impl Log {
         let tail = epoch.start.0;
         let workers = env.scheduler.slots();
         let chunk = (options.bytes_max / (8 * workers as u64)).min(CHUNK_BYTES_MAX);
-        let kept = bytes.min(options.bytes_max / 8);
+        // Room for the largest record and a few more, and not more of a small log than an eighth.
+        let kept = (bytes / 4).max(options.ring_bytes / 2).min(options.bytes_max / 8);
         let shared = Arc::new(Shared {
             planted: options.planted,
             epoch: epoch.number,
@@ -382,10 +383,12 @@ impl Log {
         {
             let _one = lock(&log.maintenance);
             log.redo.store(redo.0, Ordering::Relaxed);
-            log.checkpointed.store(self.tail().0, Ordering::Relaxed);
-            // As much is kept ready as the system's share and a burst of commits may need before the next checkpoint.
-            let ahead = 2 + log.space.kept() / log.segments.bytes();
+            // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
+            // zeros, and their blocks are the file's already.
+            let before = log.checkpointed.load(Ordering::Relaxed);
+            let ahead = 2 + self.tail().0.saturating_sub(before) / log.segments.bytes();
             let recycled = log.segments.recycle(redo, self.tail(), ahead);
+            log.checkpointed.store(self.tail().0, Ordering::Relaxed);
             let prepared = log.halt_if_unsynced(recycled)?;
             log.space.add(prepared * log.segments.bytes());
         }
