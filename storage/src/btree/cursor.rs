@@ -1,14 +1,18 @@
-//! Cursors: a scan copies a leaf at a time, validates the copy, and holds no latch between its steps.
+//! Cursors: a scan copies a batch of records, validates the copy, and holds no latch between its steps.
 //!
 //! There are no links between leaves: the fence of the leaf that is used up is the key the next descent goes to, so a
-//! split or merge under a scan needs no care at all.
+//! split or merge under a scan needs no care at all. Batches begin small, because most scans are short, and grow to
+//! whole leaves; a batch that ends within a leaf goes on behind its last key.
 
 use super::descend::{Stop, Target};
 use super::{Direction, ReadToken, Record, Tree, node};
-use crate::page::{Page, PageBuf, racy};
+use crate::page::{Page, racy};
 use crate::sync::Arc;
 use crate::{Lsn, Result};
 use std::ops::Bound;
+
+/// The records of a scan's first batch; each further one has four times as many.
+const FIRST_BATCH: usize = 8;
 
 /// A place in a tree that moves record by record.
 #[derive(Debug)]
@@ -17,38 +21,60 @@ pub struct Cursor {
     direction: Direction,
     /// The end of the range in the direction of the scan.
     end: Bound<Vec<u8>>,
-    /// The copy of the leaf, and which of its slots are left.
-    leaf: PageBuf,
-    left: std::ops::Range<usize>,
-    /// Where the next leaf is.
+    batch: Batch,
+    /// How many records of the batch have been handed out.
+    given: usize,
+    batch_max: usize,
+    /// Where the next batch begins.
     next: Next,
-    key: Vec<u8>,
+    /// The key that `next` speaks of.
+    next_key: Vec<u8>,
     token: ReadToken,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// The leaf that holds this key.
-    At(Vec<u8>),
-    /// The leaf of the keys just below this one.
-    Below(Vec<u8>),
-    /// The last leaf.
+    /// With the first record at or above the key.
+    From,
+    /// With the first record above the key.
+    After,
+    /// With the last record at or below the key.
+    DownFrom,
+    /// With the last record below the key.
+    Below,
+    /// With the last record of all.
     Last,
     /// There is none.
     Nowhere,
 }
 
+/// Copies of records, in the order of the scan.
+#[derive(Debug, Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    records: Vec<Copied>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Copied {
+    at: usize,
+    key_len: usize,
+    value_len: usize,
+    tombstone: bool,
+    lsn: Lsn,
+}
+
 impl Cursor {
     pub(super) fn new(tree: Arc<Tree>) -> Cursor {
-        let leaf = PageBuf::new(tree.page_bytes());
         Cursor {
             tree,
             direction: Direction::Forward,
             end: Bound::Unbounded,
-            leaf,
-            left: 0..0,
+            batch: Batch::default(),
+            given: 0,
+            batch_max: FIRST_BATCH,
             next: Next::Nowhere,
-            key: Vec::new(),
+            next_key: Vec::new(),
             token: ReadToken::default(),
         }
     }
@@ -68,41 +94,23 @@ impl Cursor {
             Direction::Forward => (low, high),
             Direction::Backward => (high, low),
         };
-        self.end = end.map(<[u8]>::to_vec);
-        self.next = match (direction, begin) {
-            (Direction::Forward, Bound::Included(key) | Bound::Excluded(key)) => {
-                Next::At(key.to_vec())
-            }
-            (Direction::Forward, Bound::Unbounded) => Next::At(Vec::new()),
-            (Direction::Backward, Bound::Included(key)) => Next::At(key.to_vec()),
-            (Direction::Backward, Bound::Excluded([])) => Next::Nowhere,
-            (Direction::Backward, Bound::Excluded(key)) => Next::Below(key.to_vec()),
-            (Direction::Backward, Bound::Unbounded) => Next::Last,
+        set_bound(&mut self.end, end);
+        let (next, key) = match (direction, begin) {
+            (Direction::Forward, Bound::Included(key)) => (Next::From, key),
+            (Direction::Forward, Bound::Excluded(key)) => (Next::After, key),
+            (Direction::Forward, Bound::Unbounded) => (Next::From, &[][..]),
+            (Direction::Backward, Bound::Included(key)) => (Next::DownFrom, key),
+            (Direction::Backward, Bound::Excluded([])) => (Next::Nowhere, &[][..]),
+            (Direction::Backward, Bound::Excluded(key)) => (Next::Below, key),
+            (Direction::Backward, Bound::Unbounded) => (Next::Last, &[][..]),
         };
-        self.left = 0..0;
-        if self.next == Next::Nowhere {
-            return Ok(());
-        }
-        self.load()?;
-        // Only the first leaf can hold records before the beginning.
-        let page = self.leaf.page();
-        match (direction, begin) {
-            (Direction::Forward, Bound::Included(key)) => {
-                self.left.start = node::first_not_below(page, key);
-            }
-            (Direction::Forward, Bound::Excluded(key)) => {
-                self.left.start = first_above(page, key);
-            }
-            (Direction::Backward, Bound::Included(key)) => {
-                self.left.end = first_above(page, key);
-            }
-            (Direction::Backward, Bound::Excluded(key)) => {
-                self.left.end = node::first_not_below(page, key);
-            }
-            (_, Bound::Unbounded) => {}
-        }
-        self.cut_at_end();
-        Ok(())
+        self.next = next;
+        self.next_key.clear();
+        self.next_key.extend_from_slice(key);
+        self.batch_max = FIRST_BATCH;
+        self.batch.clear();
+        self.given = 0;
+        if self.next != Next::Nowhere { self.load() } else { Ok(()) }
     }
 
     /// The next record, tombstones too.
@@ -110,25 +118,14 @@ impl Cursor {
     /// # Errors
     /// I/O and corruption.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>> {
-        while self.left.is_empty() {
+        while self.given == self.batch.records.len() {
             if self.next == Next::Nowhere {
                 return Ok(None);
             }
             self.load()?;
-            self.cut_at_end();
         }
-        let slot = match self.direction {
-            Direction::Forward => self.left.next(),
-            Direction::Backward => self.left.next_back(),
-        };
-        let slot = slot.expect("the range is not empty");
-        let page = self.leaf.page();
-        self.key.clear();
-        page.append_key(slot, &mut self.key);
-        let lsn = Lsn(page.entry_word(slot));
-        let value = page.value(slot);
-        let bytes = &self.leaf.bytes_mut()[value.at..value.at + value.len];
-        Ok(Some(Record { key: &self.key, lsn, value: (!value.tombstone).then_some(bytes) }))
+        self.given += 1;
+        Ok(Some(self.batch.record(self.given - 1)))
     }
 
     /// The token of the leaf that the last record, or the end, was read from.
@@ -137,93 +134,173 @@ impl Cursor {
         self.token
     }
 
-    /// Copies the next leaf, and finds out where the one after it is.
+    /// Copies the next batch, and finds out where the one after it begins.
     fn load(&mut self) -> Result<()> {
+        let tree = Arc::clone(&self.tree);
         let mut held = None;
         let mut spins = 0;
+        self.given = 0;
         loop {
-            let target = match &self.next {
-                Next::At(key) => Target::At(key),
-                Next::Below(key) => Target::Below(key),
-                Next::Last | Next::Nowhere => Target::Last,
-            };
-            match copy_leaf(&self.tree, target, &mut self.leaf) {
-                Ok(token) => {
-                    self.token = token;
-                    break;
+            match self.try_load(&tree) {
+                Ok(next) => {
+                    self.set_next(next);
+                    self.batch_max = self.batch_max.saturating_mul(4);
+                    return Ok(());
                 }
-                Err(stop) => self.tree.recover(stop, &mut held, &mut spins)?,
+                Err(stop) => tree.recover(stop, &mut held, &mut spins)?,
             }
         }
-        let page = self.leaf.page();
-        self.left = 0..page.slots();
-        let mut fence = Vec::new();
-        self.next = match self.direction {
-            Direction::Forward if page.high_is_infinite() => Next::Nowhere,
+    }
+
+    fn try_load<'v>(&mut self, tree: &'v Tree) -> std::result::Result<After, Stop<'v>> {
+        let target = match self.next {
+            Next::From | Next::After | Next::DownFrom => Target::At(&self.next_key),
+            Next::Below => Target::Below(&self.next_key),
+            Next::Last | Next::Nowhere => Target::Last,
+        };
+        let leaf = tree.leaf(target)?;
+        let page = leaf.page();
+        let slots = match self.direction {
             Direction::Forward => {
-                page.append_high(&mut fence);
-                Next::At(fence)
+                let begin = position(page, &self.next_key, self.next == Next::After);
+                let end = match &self.end {
+                    Bound::Unbounded => page.slots(),
+                    Bound::Included(key) => position(page, key, true),
+                    Bound::Excluded(key) => position(page, key, false),
+                };
+                begin..end
             }
             Direction::Backward => {
-                page.append_low(&mut fence);
-                if fence.is_empty() { Next::Nowhere } else { Next::Below(fence) }
+                let begin = match &self.end {
+                    Bound::Unbounded => 0,
+                    Bound::Included(key) => position(page, key, false),
+                    Bound::Excluded(key) => position(page, key, true),
+                };
+                let end = match self.next {
+                    Next::DownFrom => position(page, &self.next_key, true),
+                    Next::Below => position(page, &self.next_key, false),
+                    _ => page.slots(),
+                };
+                begin..end
             }
         };
-        Ok(())
+        let token = ReadToken::of(&leaf);
+        let count = slots.len().min(self.batch_max);
+        self.batch.clear();
+        match self.direction {
+            Direction::Forward => {
+                slots.clone().take(count).for_each(|at| self.batch.copy(page, at))
+            }
+            Direction::Backward => {
+                slots.clone().rev().take(count).for_each(|at| self.batch.copy(page, at));
+            }
+        }
+        let after = if count < slots.len() { After::LastCopied } else { self.after_leaf(page) };
+        leaf.validate()?;
+        self.token = token;
+        Ok(after)
     }
 
-    /// Forgets what lies past the end of the range.
-    fn cut_at_end(&mut self) {
-        let page = self.leaf.page();
-        let (low, high) = (self.left.start, self.left.end);
-        match (self.direction, &self.end) {
-            (_, Bound::Unbounded) => {}
-            (Direction::Forward, Bound::Included(end)) => {
-                self.left.end = high.min(first_above(page, end));
-                if page.is_above(end) {
-                    self.next = Next::Nowhere;
-                }
+    /// Where the range goes on when this leaf is used up.
+    fn after_leaf(&self, page: Page<'_>) -> After {
+        let mut fence = Vec::new();
+        let ends_here = match (self.direction, &self.end) {
+            (Direction::Forward, _) if page.high_is_infinite() => true,
+            (Direction::Forward, Bound::Included(end) | Bound::Excluded(end)) => page.is_above(end),
+            (Direction::Backward, Bound::Included(end) | Bound::Excluded(end)) => {
+                page.is_below_or_at(end)
             }
-            (Direction::Forward, Bound::Excluded(end)) => {
-                self.left.end = high.min(node::first_not_below(page, end));
-                if page.is_above(end) {
-                    self.next = Next::Nowhere;
-                }
+            (_, Bound::Unbounded) => false,
+        };
+        if ends_here {
+            return After::Nothing;
+        }
+        match self.direction {
+            Direction::Forward => page.append_high(&mut fence),
+            Direction::Backward => page.append_low(&mut fence),
+        }
+        if fence.is_empty() { After::Nothing } else { After::Fence(fence) }
+    }
+
+    fn set_next(&mut self, after: After) {
+        match after {
+            After::Nothing => self.next = Next::Nowhere,
+            After::Fence(fence) => {
+                self.next_key = fence;
+                self.next = match self.direction {
+                    Direction::Forward => Next::From,
+                    Direction::Backward => Next::Below,
+                };
             }
-            (Direction::Backward, Bound::Included(end)) => {
-                self.left.start = low.max(node::first_not_below(page, end));
-                if page.is_below_or_at(end) {
-                    self.next = Next::Nowhere;
-                }
-            }
-            (Direction::Backward, Bound::Excluded(end)) => {
-                self.left.start = low.max(first_above(page, end));
-                if page.is_below_or_at(end) {
-                    self.next = Next::Nowhere;
-                }
+            After::LastCopied => {
+                let last = self.batch.record(self.batch.records.len() - 1);
+                self.next_key.clear();
+                self.next_key.extend_from_slice(last.key);
+                self.next = match self.direction {
+                    Direction::Forward => Next::After,
+                    Direction::Backward => Next::Below,
+                };
             }
         }
     }
 }
 
-fn copy_leaf<'v>(
-    tree: &'v Tree,
-    target: Target<'_>,
-    into: &mut PageBuf,
-) -> std::result::Result<ReadToken, Stop<'v>> {
-    let leaf = tree.leaf(target)?;
-    let token = ReadToken::of(&leaf);
-    racy::copy_page(leaf.page().words(), into.page().words());
-    leaf.validate()?;
-    Ok(token)
+/// What comes after a batch.
+enum After {
+    /// More of the same leaf, behind the last record copied.
+    LastCopied,
+    /// The leaf beyond this fence.
+    Fence(Vec<u8>),
+    /// Nothing.
+    Nothing,
 }
 
-/// The first slot whose key is above `key`.
-fn first_above(page: Page<'_>, key: &[u8]) -> usize {
-    let slot = node::first_not_below(page, key);
-    let mut own = Vec::new();
-    if slot < page.slots() {
-        page.append_key(slot, &mut own);
+impl Batch {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.records.clear();
     }
-    if slot < page.slots() && own == key { slot + 1 } else { slot }
+
+    fn copy(&mut self, page: Page<'_>, slot: usize) {
+        let at = self.bytes.len();
+        page.append_key(slot, &mut self.bytes);
+        let key_len = self.bytes.len() - at;
+        let value = page.value(slot);
+        racy::append(page.words(), value.at, value.len, &mut self.bytes);
+        let value_len = self.bytes.len() - at - key_len;
+        let lsn = Lsn(page.entry_word(slot));
+        self.records.push(Copied { at, key_len, value_len, tombstone: value.tombstone, lsn });
+    }
+
+    fn record(&self, index: usize) -> Record<'_> {
+        let copied = self.records[index];
+        let (key, value) =
+            self.bytes[copied.at..][..copied.key_len + copied.value_len].split_at(copied.key_len);
+        Record { key, lsn: copied.lsn, value: (!copied.tombstone).then_some(value) }
+    }
+}
+
+fn set_bound(bound: &mut Bound<Vec<u8>>, to: Bound<&[u8]>) {
+    // The vector of the last range serves this one, too.
+    let mut key = match std::mem::replace(bound, Bound::Unbounded) {
+        Bound::Included(key) | Bound::Excluded(key) => key,
+        Bound::Unbounded => Vec::new(),
+    };
+    key.clear();
+    *bound = to.map(|to| {
+        key.extend_from_slice(to);
+        key
+    });
+}
+
+/// The first slot of a leaf whose key is not below `key`, or, with `above`, is above it, wherever `key` lies.
+fn position(page: Page<'_>, key: &[u8], above: bool) -> usize {
+    if !page.is_above(key) {
+        return page.slots();
+    }
+    if !page.covers(key) {
+        return 0;
+    }
+    let place = node::place(page, key);
+    place.slot + usize::from(place.found && above)
 }

@@ -15,6 +15,9 @@
 
 use super::racy::{self, Words};
 use super::{HEADER_BYTES, HIGH_IS_INFINITE, Kind, Page, PageMut};
+use std::cmp::Ordering;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = 8;
@@ -158,24 +161,55 @@ impl<'a> Page<'a> {
     #[inline]
     #[must_use]
     pub fn search(self, suffix: &[u8]) -> (usize, bool) {
-        let head = (racy::key_chunk(suffix) >> 32) as u32;
-        let (mut low, mut high) = (0, self.slots());
-        while low < high {
-            let middle = (low + high) / 2;
-            let slot = self.slot(middle);
-            let order = match head.cmp(&slot.head()) {
-                std::cmp::Ordering::Equal => {
-                    racy::compare(self.words(), slot.at() + ENTRY_BYTES, slot.key_len(), suffix)
-                }
-                decided => decided,
-            };
-            match order {
-                std::cmp::Ordering::Less => high = middle,
-                std::cmp::Ordering::Equal => return (middle, true),
-                std::cmp::Ordering::Greater => low = middle + 1,
+        let chunk = racy::key_chunk(suffix);
+        let head = (chunk >> 32) as u32;
+        let head_of = |word: &AtomicU64| Slot(word.load(Relaxed)).head();
+        let begin = HEADER_BYTES / SLOT_BYTES;
+        let slots = self.words().get(begin..begin + self.slots()).unwrap_or_default();
+        // By heads first, which needs no branch; then by whole keys among those whose heads are equal. In nodes at the
+        // tree's edges all heads may be equal, because an infinite fence leaves no prefix to truncate.
+        let low = match slots.first() {
+            Some(first) if head_of(first) < head => {
+                slots.partition_point(|word| head_of(word) < head)
+            }
+            _ => 0,
+        };
+        let rest = &slots[low..];
+        let equal = match (rest.first(), rest.last()) {
+            (Some(first), _) if head_of(first) != head => return (low, false),
+            (_, Some(last)) if head_of(last) == head => rest,
+            _ => &rest[..rest.partition_point(|word| head_of(word) == head)],
+        };
+        let (mut from, mut to) = (0, equal.len());
+        while from < to {
+            let middle = (from + to) / 2;
+            match self.compare(Slot(equal[middle].load(Relaxed)), chunk, suffix) {
+                Ordering::Less => to = middle,
+                Ordering::Equal => return (low + middle, true),
+                Ordering::Greater => from = middle + 1,
             }
         }
-        (low, false)
+        (low + from, false)
+    }
+
+    /// Compares `suffix`, which begins with `chunk`, with the key of a slot that has the same head.
+    #[inline(always)]
+    fn compare(self, slot: Slot, chunk: u64, suffix: &[u8]) -> Ordering {
+        let (ours, theirs) = (suffix.len(), slot.key_len());
+        // Their heads are equal; if these were all there is, the entry need not be looked at.
+        if ours <= 4 && theirs <= 4 {
+            return ours.cmp(&theirs);
+        }
+        let at = slot.at() + ENTRY_BYTES;
+        let their_chunk = racy::load_chunk(self.words(), at, theirs);
+        if chunk != their_chunk {
+            return chunk.cmp(&their_chunk);
+        }
+        // Equal up to the padding: if one of them ends here it is the other's beginning.
+        if ours <= 8 || theirs <= 8 {
+            return ours.cmp(&theirs);
+        }
+        racy::compare(self.words(), at + 8, slot.key_len() - 8, &suffix[8..])
     }
 
     /// The word of an entry: a record's LSN, or a child.
