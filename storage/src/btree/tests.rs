@@ -477,3 +477,77 @@ fn the_space_of_freed_trees_and_of_emptied_ones_is_used_again() {
     drop(component.bulk_builder().unwrap());
     assert!(component.forest().volume().space.allocated().is_empty());
 }
+
+/// Fills a tree, closes, lets `damage` loose on a page of it, opens again and checks.
+fn problems_after(
+    pick: &dyn Fn(crate::page::Page<'_>) -> bool,
+    damage: &dyn Fn(&crate::buffer::DataFile, crate::page::PageBuf),
+) -> Vec<String> {
+    let options = tiny();
+    let device = Arc::new(FaultyDevice::new(4));
+    let env = environment(&device);
+    DataComponent::create(&env, &options).unwrap();
+    let component = DataComponent::open(env, options.clone()).unwrap().finish(&|_| true).unwrap();
+    let tree = component.create_tree().unwrap();
+    for n in 0..2_000u64 {
+        put(&component, &tree, &n.to_be_bytes(), Some(&[3; 60]));
+    }
+    let pages: Vec<_> = component.forest().volume().space.allocated().into_keys().collect();
+    component.close().unwrap();
+    drop((tree, component));
+    let device = Arc::new(device.crash(2));
+    // Without it, or the double-write area would heal some of the damage.
+    crate::Device::remove(&*device, "doublewrite").unwrap();
+    let planted = crate::Planted::default();
+    let file = crate::buffer::DataFile::open(&*device, 4096, false, planted).unwrap();
+    let mut buf = crate::page::PageBuf::new(4096);
+    let victim = pages.iter().find(|page| {
+        file.read(**page, &mut buf).unwrap();
+        pick(buf.page())
+    });
+    assert!(victim.is_some());
+    damage(&file, buf);
+    drop(file);
+    let opened = DataComponent::open(environment(&device), options).unwrap();
+    let component = opened.finish(&|_| true).unwrap();
+    component.forest().check().unwrap().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_offline_check_finds_each_kind_of_damage() {
+    let leaf = |page: crate::page::Page<'_>| page.level() == 0 && page.slots() > 4;
+    let write = |file: &crate::buffer::DataFile, buf: crate::page::PageBuf| {
+        file.write_new(&mut [buf]).unwrap();
+    };
+    assert_eq!(problems_after(&leaf, &|_, _| ()), Vec::<String>::new());
+    let flipped = problems_after(&leaf, &|file, mut buf| {
+        let id = buf.page().id();
+        buf.bytes_mut()[3000] ^= 4;
+        file.write_unsealed(id, &mut buf).unwrap();
+    });
+    assert!(flipped[0].contains("its checksum does not match"), "{flipped:?}");
+    let exchanged = problems_after(&leaf, &|file, mut buf| {
+        let slots = buf.bytes_mut();
+        let (first, second) = slots[64..80].split_at_mut(8);
+        first.swap_with_slice(second);
+        write(file, buf);
+    });
+    assert!(exchanged[0].contains("its keys are not in order"), "{exchanged:?}");
+    let swapped = problems_after(&leaf, &|file, mut buf| {
+        let id = buf.page().id();
+        let mut other = crate::page::PageBuf::new(4096);
+        let neighbour = crate::PageId(id.0 ^ 1);
+        file.read_unchecked(neighbour, &mut other).unwrap();
+        file.write_unsealed(neighbour, &mut buf).unwrap();
+        file.write_unsealed(id, &mut other).unwrap();
+    });
+    assert!(swapped.iter().any(|what| what.contains("it is another page")), "{swapped:?}");
+    let orphan = problems_after(&|page| page.level() == 1, &|file, mut buf| {
+        // The parent forgets its last child but one.
+        let last = buf.page().slots() - 2;
+        buf.page_mut().remove(last);
+        write(file, buf);
+    });
+    assert!(orphan.iter().any(|what| what.contains("no page leads to it")), "{orphan:?}");
+    assert!(orphan.iter().any(|what| what.contains("fences")), "{orphan:?}");
+}

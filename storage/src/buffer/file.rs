@@ -96,6 +96,12 @@ impl DataFile {
         Ok(())
     }
 
+    /// Writes a page as it is, wherever: damage for tests of the check.
+    #[cfg(test)]
+    pub(crate) fn write_unsealed(&self, page: PageId, contents: &mut PageBuf) -> Result<()> {
+        self.file.write_at(self.offset(page), contents.bytes_mut())
+    }
+
     /// Makes what was written durable.
     ///
     /// # Errors

@@ -23,6 +23,8 @@ pub mod frame;
 #[cfg(not(loom))]
 pub mod guard;
 pub mod latch;
+#[cfg(all(test, loom))]
+mod loom_tests;
 pub mod page_table;
 #[cfg(not(loom))]
 pub mod pool;

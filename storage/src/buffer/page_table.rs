@@ -21,12 +21,14 @@ use crate::{FrameId, PageId};
 /// Slots of a bucket: with its latch, one cache line.
 #[cfg(not(loom))]
 pub const SLOTS: usize = 7;
+/// One, so that three pages fill the smallest table.
 #[cfg(loom)]
 pub const SLOTS: usize = 1;
 
 /// Slots of the stash.
 #[cfg(not(loom))]
 pub const STASH: usize = 64;
+/// One, so that it fills as well.
 #[cfg(loom)]
 pub const STASH: usize = 1;
 
