@@ -259,6 +259,7 @@ impl DataComponent {
         let _one = lock(&self.checkpointing);
         let taken =
             checkpoint::take(&self.log, &self.control, self, floor, age, self.options.planted);
+        // A control file that cannot be synced is as bad as a log that cannot.
         if let Err(Error::Halted(why)) = &taken {
             self.log.halt(why);
         }

@@ -292,6 +292,53 @@ fn what_was_acknowledged_is_there_and_nothing_else_whenever_the_power_goes() {
     }
 }
 
+/// Whichever sync fails, of log, data, area or control file: afterwards nobody is answered, and a restart finds all that
+/// was answered before.
+#[test]
+fn a_failed_sync_ends_the_instance_unanswered() {
+    for seed in 0..40 {
+        Simulation::run(seed, 4, |simulation| {
+            let options = options(Planted::default());
+            let device = simulation.device(FaultyDevice::new(seed));
+            let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+            DataComponent::create(&env, &options).unwrap();
+            let component = restart(simulation, &device, &options, seed).unwrap();
+            let running = Running {
+                tree: component.create_tree().unwrap(),
+                component,
+                model: Arc::default(),
+                slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
+                stop: AtomicBool::new(false),
+            };
+            let log = running.component.log();
+            log.wait_durable_end(log.tail()).unwrap();
+            let sync_error_at = Some(device.operations() + 1 + seed * 9);
+            device.set_schedule(FaultSchedule { sync_error_at, ..Default::default() });
+            let mut rounds = 0;
+            let error = loop {
+                rounds += 1;
+                assert!(rounds < 100, "seed {seed}: the sync failed and nobody noticed");
+                if let Err(error) = running.writer(0, rounds, 20) {
+                    break error;
+                }
+                let floor = &mut |tail| running.floor(tail);
+                if let Err(error) = running.component.checkpoint_all(floor) {
+                    break error;
+                }
+            };
+            assert!(matches!(error, Error::Halted(_)), "seed {seed}: {error}");
+            let log = running.component.log();
+            assert!(matches!(log.wait_durable(Lsn(1)), Err(Error::Halted(_))), "seed {seed}");
+            assert!(log.reserve(SpaceClass::Commit, 1, 1).is_err(), "seed {seed}");
+            let (id, model) = (running.tree.id(), Arc::clone(&running.model));
+            drop(running);
+            let device = simulation.device(device.crash(seed));
+            let component = restart(simulation, &device, &options, seed).unwrap();
+            assert_eq!(compare(&component, id, &model).unwrap(), "", "seed {seed}");
+        });
+    }
+}
+
 /// Each planted fault turns the test above red.
 #[test]
 fn planted_faults_of_the_component_are_noticed() {

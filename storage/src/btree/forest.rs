@@ -40,6 +40,7 @@ impl Forest {
     pub fn open(env: &Environment, log: Arc<Log>, options: &Options) -> Result<Forest> {
         let page_bytes = options.page_bytes as usize;
         let file = DataFile::open(&*env.device, page_bytes, false, options.planted)?;
+        let file = file.with_log(Arc::clone(&log));
         let space = Space::open(file.clone(), options.data_bytes_max, env.scheduler.slots())?;
         let frames = options.pool_frames;
         let pool = BufferPool::new(env.clone(), Arc::clone(&log), file, frames);

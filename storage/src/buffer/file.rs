@@ -1,11 +1,14 @@
 //! The data file: pages by number. What is written over goes through the double-write area, what is new need not.
+//!
+//! A failed sync, of the file or of the area, halts the log: from then on nobody may be answered, and no page is written.
 
 use crate::device::doublewrite::DoubleWrite;
 use crate::device::{Device, File};
 use crate::page::{self, PageBuf};
 use crate::planted::Planted;
 use crate::sync::Arc;
-use crate::{PageId, Result};
+use crate::wal::Log;
+use crate::{Error, PageId, Result};
 
 /// The name of the data file on its device.
 pub const DATA_FILE: &str = "data";
@@ -18,6 +21,8 @@ pub struct DataFile {
     file: Arc<dyn File>,
     guard: Arc<DoubleWrite>,
     page_bytes: usize,
+    /// What a failed sync halts; none while the file is being made.
+    log: Option<Arc<Log>>,
 }
 
 impl std::fmt::Debug for DataFile {
@@ -41,7 +46,25 @@ impl DataFile {
         let guard =
             DoubleWrite::open(device, Arc::clone(&file), page_bytes, GUARDED_PAGES, planted)?;
         guard.repair(&|page, bytes| page::is_whole(page, bytes))?;
-        Ok(DataFile { file, guard: Arc::new(guard), page_bytes })
+        Ok(DataFile { file, guard: Arc::new(guard), page_bytes, log: None })
+    }
+
+    /// The same file, whose failures halt `log`.
+    #[must_use]
+    pub fn with_log(self, log: Arc<Log>) -> DataFile {
+        DataFile { log: Some(log), ..self }
+    }
+
+    /// Nothing is written or synced any more once the log has failed, and what fails here fails the log.
+    fn unless_halted(&self, step: impl FnOnce() -> Result<()>) -> Result<()> {
+        if let Some(log) = &self.log {
+            log.alive()?;
+        }
+        let done = step();
+        if let (Some(log), Err(Error::Halted(why))) = (&self.log, &done) {
+            log.halt(why);
+        }
+        done
     }
 
     /// The size of a page, in bytes.
@@ -57,7 +80,7 @@ impl DataFile {
     /// Reads and checks a page.
     ///
     /// # Errors
-    /// I/O; [`crate::Error::Corrupt`].
+    /// I/O; [`Error::Corrupt`].
     pub fn read(&self, page: PageId, into: &mut PageBuf) -> Result<()> {
         self.file.read_at(self.offset(page), into.bytes_mut())?;
         into.check(page)
@@ -74,12 +97,12 @@ impl DataFile {
     /// Writes pages in place, whole or not at all even if the power goes. Durable after [`DataFile::sync`].
     ///
     /// # Errors
-    /// I/O; [`crate::Error::Halted`] if a sync failed.
+    /// I/O; [`Error::Halted`] if a sync failed.
     pub fn write(&self, pages: &mut [PageBuf]) -> Result<()> {
         for batch in pages.chunks_mut(self.guard.batch_max()) {
             let sealed: Vec<(PageId, &[u8])> =
                 batch.iter_mut().map(|page| (page.page().id(), page.seal())).collect();
-            self.guard.write(&sealed)?;
+            self.unless_halted(|| self.guard.write(&sealed))?;
         }
         Ok(())
     }
@@ -105,9 +128,9 @@ impl DataFile {
     /// Makes what was written durable.
     ///
     /// # Errors
-    /// [`crate::Error::Halted`]: after a failed sync nothing is known.
+    /// [`Error::Halted`]: after a failed sync nothing is known.
     pub fn sync(&self) -> Result<()> {
-        self.guard.sync_data()
+        self.unless_halted(|| self.guard.sync_data())
     }
 
     /// The length, in pages.
@@ -121,7 +144,7 @@ impl DataFile {
     /// Makes the file `pages` long; what is new is zero.
     ///
     /// # Errors
-    /// [`crate::Error::Full`]; I/O.
+    /// [`Error::Full`]; I/O.
     pub fn grow(&self, pages: u64) -> Result<()> {
         self.file.set_len(pages * self.page_bytes as u64)
     }
