@@ -15,7 +15,7 @@
 //! bytes of those who have not left yet.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::relax;
+use crate::sync::{PUBLISH, relax};
 use crossbeam_utils::CachePadded;
 
 /// How many groups may form at once: few, or none would grow.
@@ -125,7 +125,7 @@ impl Group<'_> {
     pub(crate) fn expose(self, base: u64) {
         self.slot.base.store(base, Ordering::Relaxed);
         // Release: pairs with Acquire in `follow`.
-        self.slot.state.store(EXPOSED | self.total, Ordering::Release);
+        self.slot.state.store(EXPOSED | self.total, PUBLISH);
         leave(self.slot, self.own);
     }
 }

@@ -21,7 +21,7 @@ use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::id::Micros;
 use crate::planted::Fault;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, PUBLISH, lock};
 use crate::{Error, Result};
 use crossbeam_utils::CachePadded;
 use std::task::Waker;
@@ -324,7 +324,7 @@ impl Flusher<'_> {
         self.flush.writes.fetch_add(1, Ordering::Relaxed);
         self.flush.written.store(to, Ordering::Release);
         // Release: pairs with Acquire in `has_room`; who fills there finds zeros.
-        self.flush.room.store(to + ring.bytes(), Ordering::Release);
+        self.flush.room.store(to + ring.bytes(), PUBLISH);
         self.flush.wake_write_waiters(&self.log.env);
         Ok(())
     }

@@ -20,6 +20,7 @@ const WORD_BYTES: u64 = 8;
 #[cfg(not(loom))]
 mod bytes {
     use super::WORD_BYTES;
+    use crate::sync::PUBLISH;
     use crate::sync::atomic::{AtomicU64, Ordering};
     use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
     use std::ptr::NonNull;
@@ -96,7 +97,7 @@ mod bytes {
         /// Stores the first word of the record at `lsn`: from here on it is the flusher's.
         pub(crate) fn seal(&self, lsn: u64, word: u64) {
             // Release: pairs with Acquire in `sealed`; who sees the word sees the record.
-            self.word(lsn).store(word.to_le(), Ordering::Release);
+            self.word(lsn).store(word.to_le(), PUBLISH);
         }
 
         /// The first word of the record at `lsn`, zero while it is not complete.
@@ -142,6 +143,7 @@ mod bytes {
 #[cfg(loom)]
 mod model {
     use super::WORD_BYTES;
+    use crate::sync::PUBLISH;
     use crate::sync::atomic::{AtomicU64, Ordering};
 
     pub(crate) struct Ring {
@@ -173,7 +175,7 @@ mod model {
         }
 
         pub(crate) fn seal(&self, lsn: u64, word: u64) {
-            self.word(lsn).store(word, Ordering::Release);
+            self.word(lsn).store(word, PUBLISH);
         }
 
         pub(crate) fn sealed(&self, lsn: u64) -> u64 {
