@@ -289,37 +289,9 @@ impl CatalogTransaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::bootstrap::bootstrap;
     use crate::catalog::object::{Schema, well_known};
+    use crate::catalog::testing::{begin, catalog};
     use crate::catalog::{Loaded, SearchPath};
-    use txn::{
-        Begin, Environment, FaultyDevice, Manager, Options, SessionWait, SystemClock, Threads,
-    };
-
-    fn environment() -> Environment {
-        Environment {
-            device: Arc::new(FaultyDevice::new(1)),
-            clock: Arc::new(SystemClock::new()),
-            scheduler: Arc::new(Threads::new(2)),
-            seed: 1,
-        }
-    }
-
-    fn catalog() -> Arc<Catalog> {
-        let env = environment();
-        Manager::create(&env, &Options::default()).unwrap();
-        let none = |_: &Arc<Manager>| Ok::<_, txn::Error>(Vec::new());
-        let manager = Manager::open(env, Options::default(), none).unwrap();
-        bootstrap(&manager, "postgres", None).unwrap();
-        Catalog::open(&manager, Loaded::read(&manager).unwrap()).unwrap()
-    }
-
-    fn begin(catalog: &Arc<Catalog>) -> Transaction {
-        let wait = Arc::new(SessionWait::new(1));
-        let mut transaction = catalog.manager().begin(Begin::default(), &wait);
-        transaction.begin_statement().unwrap();
-        transaction
-    }
 
     fn make(own: &mut CatalogTransaction, transaction: &mut Transaction, name: &str) -> Oid {
         let oid = own.next_oid().unwrap();

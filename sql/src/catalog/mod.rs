@@ -25,6 +25,8 @@ pub mod snapshot;
 pub mod statistics;
 pub mod store;
 pub mod system;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};

@@ -113,7 +113,8 @@ impl Row {
 }
 
 /// Resolves COPY's backslash escapes.
-pub(super) fn decode(field: &'static str) -> Cow<'static, str> {
+#[must_use]
+pub fn decode(field: &'static str) -> Cow<'static, str> {
     if !field.contains('\\') {
         return Cow::Borrowed(field);
     }

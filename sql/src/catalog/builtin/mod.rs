@@ -15,7 +15,7 @@ mod orderings;
 mod procedures;
 mod types;
 
-pub use copy_text::{Relation, Row, RowIter, relation, relations};
+pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
 pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,

@@ -5,7 +5,14 @@
 //! ([`RelationKind::View`]). They have no records, no locks worth waiting for, and the OIDs they have in PostgreSQL, which
 //! `regclass` and drivers rely on.
 
+mod columns;
+mod definitions;
 pub mod format;
+mod objects;
+pub mod rows;
+mod session;
+
+pub use rows::{Activity, Emit, PreparedStatement, SystemContext, scan};
 
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;

@@ -1,0 +1,215 @@
+//! `pg_attribute`, `pg_attrdef`, `pg_stats`: columns of users' relations, behind the built-in rows.
+
+use super::objects::users;
+use super::rows::Rows;
+use crate::catalog::builtin;
+use crate::catalog::relation::{Column, Identity, Relation, RelationKind};
+use crate::error::Result;
+use crate::types::{Datum, Oid, SqlType};
+
+/// The columns that every table has: name, type, number.
+const SYSTEM_COLUMNS: [(&str, u32, i16); 6] = [
+    ("ctid", 27, -1),
+    ("xmin", 28, -2),
+    ("cmin", 29, -3),
+    ("xmax", 28, -4),
+    ("cmax", 29, -5),
+    ("tableoid", 26, -6),
+];
+
+/// What differs between columns in `pg_attribute`.
+struct Attribute<'r> {
+    relation: Oid,
+    name: &'r str,
+    ty: SqlType,
+    number: i16,
+    not_null: bool,
+    has_default: bool,
+    missing: bool,
+    identity: Option<Identity>,
+    generated: bool,
+    dropped: bool,
+    collation: Oid,
+}
+
+pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    let key = rows.oid_key(0);
+    let table = key.map(|oid| rows.system.snapshot.index(oid).map_or(oid, |found| found.0.oid));
+    for relation in users(rows, table) {
+        let oid = relation.oid;
+        if key.is_none_or(|key| key == oid) {
+            if !matches!(relation.kind, RelationKind::View { .. }) {
+                for (name, ty, number) in SYSTEM_COLUMNS {
+                    attribute(rows, &system_column(oid, name, ty, number))?;
+                }
+            }
+            for (at, column) in relation.columns.iter().enumerate() {
+                attribute(rows, &of_column(oid, column, at))?;
+            }
+        }
+        for index in &relation.indexes {
+            if key.is_some_and(|key| key != index.oid) {
+                continue;
+            }
+            for (at, part) in index.columns.iter().enumerate() {
+                let column = &relation.columns[part.column];
+                let plain = Attribute {
+                    not_null: false,
+                    has_default: false,
+                    missing: false,
+                    identity: None,
+                    generated: false,
+                    dropped: false,
+                    ..of_column(index.oid, column, at)
+                };
+                attribute(rows, &plain)?;
+            }
+        }
+        if rows.done() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn system_column(relation: Oid, name: &str, ty: u32, number: i16) -> Attribute<'_> {
+    Attribute {
+        relation,
+        name,
+        ty: SqlType::plain(ty),
+        number,
+        not_null: true,
+        has_default: false,
+        missing: false,
+        identity: None,
+        generated: false,
+        dropped: false,
+        collation: Oid(0),
+    }
+}
+
+fn of_column(relation: Oid, column: &Column, at: usize) -> Attribute<'_> {
+    Attribute {
+        relation,
+        name: &column.name,
+        ty: column.ty,
+        number: i16::try_from(at + 1).expect("a table has at most 1600 columns"),
+        not_null: column.not_null,
+        has_default: column.default.is_some(),
+        missing: column.missing.is_some(),
+        identity: column.identity,
+        generated: column.generated,
+        dropped: column.dropped,
+        collation: column.collation,
+    }
+}
+
+fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Result<()> {
+    let letter = |letter: char| Datum::Char(letter as u8);
+    let none = Datum::Char(0);
+    let ty = builtin::type_by_oid(attribute.ty.oid.0);
+    let length = ty.map_or(-1, |ty| ty.length);
+    let dimensions = ty.is_some_and(builtin::Type::is_array);
+    let row = [
+        Datum::Oid(attribute.relation.0),
+        rows.text(attribute.name),
+        Datum::Oid(if attribute.dropped { 0 } else { attribute.ty.oid.0 }),
+        Datum::Int4(if attribute.number > 0 && !attribute.dropped { -1 } else { 0 }),
+        Datum::Int2(length),
+        Datum::Int2(attribute.number),
+        Datum::Int4(i32::from(dimensions)),
+        Datum::Int4(-1),
+        Datum::Int4(attribute.ty.typmod),
+        Datum::Bool(ty.is_some_and(|ty| ty.by_value)),
+        letter(ty.map_or('i', |ty| ty.align)),
+        letter(ty.map_or('x', |ty| ty.storage)),
+        none,
+        Datum::Bool(attribute.not_null),
+        Datum::Bool(attribute.has_default),
+        Datum::Bool(attribute.missing),
+        match attribute.identity {
+            Some(Identity::Always) => letter('a'),
+            Some(Identity::ByDefault) => letter('d'),
+            None => none,
+        },
+        if attribute.generated { letter('s') } else { none },
+        Datum::Bool(attribute.dropped),
+        Datum::Bool(true),
+        Datum::Int4(0),
+        Datum::Oid(attribute.collation.0),
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+    ];
+    rows.row(&row)
+}
+
+/// A default has no object of its own here; its OID is made of its table's and the column's number, above all OIDs that
+/// the counter gives for a long time.
+pub(super) fn default_oid(table: Oid, column: usize) -> Oid {
+    Oid(1 << 31 | table.0.wrapping_mul(1600).wrapping_add(column as u32) & 0x7FFF_FFFF)
+}
+
+pub(super) fn defaults(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for relation in users(rows, rows.oid_key(1)) {
+        for (at, column) in relation.columns.iter().enumerate() {
+            let Some(default) = &column.default else { continue };
+            let row = [
+                Datum::Oid(default_oid(relation.oid, at).0),
+                Datum::Oid(relation.oid.0),
+                Datum::Int2(at as i16 + 1),
+                rows.text(default),
+            ];
+            rows.row(&row)?;
+        }
+    }
+    Ok(())
+}
+
+/// `pg_stats`. Values are shown as text arrays.
+pub(super) fn statistics(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for relation in users(rows, None) {
+        let Some(found) = snapshot.statistics(relation.oid) else { continue };
+        let select = crate::catalog::acl::Privileges::SELECT;
+        if !snapshot.may_on_relation(rows.system.user, relation, select) {
+            continue;
+        }
+        for (column, statistics) in relation.columns.iter().zip(&found.columns) {
+            let (Some(statistics), false) = (statistics, column.dropped) else { continue };
+            let values: Vec<String> =
+                statistics.common.iter().map(|value| value.0.to_string()).collect();
+            let frequencies: Vec<Datum<'_>> =
+                statistics.common.iter().map(|value| Datum::Float4(value.1 as f32)).collect();
+            let bounds: Vec<String> =
+                statistics.histogram.iter().map(|value| value.to_string()).collect();
+            let list = |texts: &[String]| {
+                if texts.is_empty() { Datum::Null } else { rows.texts(texts) }
+            };
+            let row = [
+                rows.text(&relation.schema.1),
+                rows.text(&relation.name),
+                rows.text(&column.name),
+                Datum::Bool(false),
+                Datum::Float4(statistics.null_fraction as f32),
+                Datum::Int4(statistics.width),
+                Datum::Float4(statistics.distinct as f32),
+                list(&values),
+                if frequencies.is_empty() {
+                    Datum::Null
+                } else {
+                    crate::types::array::from_datums(rows.call.arena, 700, &frequencies)
+                },
+                list(&bounds),
+                statistics.correlation.map_or(Datum::Null, |found| Datum::Float4(found as f32)),
+                Datum::Null,
+                Datum::Null,
+                Datum::Null,
+            ];
+            rows.row(&row)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! `pg_namespace`, `pg_database`, `pg_authid`, `pg_auth_members`, `pg_db_role_setting`, `pg_shdescription`: objects that are
+//! kept whole, built-in ones too.
+
+use super::rows::Rows;
+use crate::error::Result;
+use crate::types::Datum;
+
+pub(super) fn schemas(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for schema in snapshot.schemas() {
+        let row = [
+            Datum::Oid(schema.oid.0),
+            rows.text(&schema.name),
+            Datum::Oid(schema.owner.0),
+            rows.acl(schema.acl.as_ref()),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn databases(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    /// UTF8.
+    const ENCODING: i32 = 6;
+    let snapshot = rows.system.snapshot;
+    for database in snapshot.shared().databases() {
+        let row = [
+            Datum::Oid(database.oid.0),
+            rows.text(&database.name),
+            Datum::Oid(database.owner.0),
+            Datum::Int4(ENCODING),
+            Datum::Char(b'c'),
+            Datum::Bool(database.template),
+            Datum::Bool(database.allow_connections),
+            Datum::Int4(database.connection_limit),
+            Datum::Oid(3),
+            Datum::Oid(1),
+            Datum::Oid(crate::catalog::object::well_known::DEFAULT_TABLESPACE.0),
+            Datum::Text("C.UTF-8"),
+            Datum::Text("C.UTF-8"),
+            Datum::Null,
+            Datum::Null,
+            rows.acl(database.acl.as_ref()),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn roles(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for role in snapshot.shared().roles() {
+        let row = [
+            Datum::Oid(role.oid.0),
+            rows.text(&role.name),
+            Datum::Bool(role.superuser),
+            Datum::Bool(role.inherit),
+            Datum::Bool(role.create_role),
+            Datum::Bool(role.create_db),
+            Datum::Bool(role.login),
+            Datum::Bool(role.replication),
+            Datum::Bool(role.bypass_rls),
+            Datum::Int4(role.connection_limit),
+            rows.optional(role.verifier.as_deref()),
+            role.valid_until.map_or(Datum::Null, Datum::TimestampTz),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn memberships(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for membership in snapshot.shared().memberships() {
+        let row = [
+            Datum::Oid(membership.group.0),
+            Datum::Oid(membership.member.0),
+            Datum::Oid(membership.grantor.0),
+            Datum::Bool(membership.admin),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn kept_settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for ((database, role), settings) in snapshot.shared().all_settings() {
+        // Both 0 is ALTER SYSTEM, which PostgreSQL keeps in a file.
+        if database.0 == 0 && role.0 == 0 {
+            continue;
+        }
+        let row = [Datum::Oid(database.0), Datum::Oid(role.0), rows.options(settings)];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn shared_descriptions(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for (oid, comment) in snapshot.shared().comments() {
+        let row = [Datum::Oid(oid.0), Datum::Oid(comment.class.0), rows.text(&comment.text)];
+        rows.row(&row)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,481 @@
+//! `pg_class`, `pg_index`, `pg_constraint`, `pg_type`, `pg_sequence`, `pg_depend`, `pg_description`: users' relations and
+//! what belongs to them, behind the built-in rows.
+
+use super::rows::Rows;
+use crate::catalog::builtin;
+use crate::catalog::object::well_known;
+use crate::catalog::relation::{
+    Action, Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
+};
+use crate::error::Result;
+use crate::types::{Datum, Oid};
+use std::sync::Arc;
+
+/// The B-tree access method.
+const BTREE: u32 = 403;
+/// The heap access method, as which tables are shown.
+const HEAP: u32 = 2;
+
+pub(super) fn users<'s>(rows: &Rows<'s, '_, '_, '_>, key: Option<Oid>) -> Vec<&'s Arc<Relation>> {
+    let snapshot = rows.system.snapshot;
+    match key {
+        Some(oid) if oid.0 < well_known::FIRST_NORMAL => Vec::new(),
+        Some(oid) => snapshot.relation(oid).into_iter().collect(),
+        None => snapshot.relations().collect(),
+    }
+}
+
+fn letter<'a>(letter: char) -> Datum<'a> {
+    Datum::Char(letter as u8)
+}
+
+fn position(column: usize) -> i16 {
+    i16::try_from(column + 1).expect("a table has at most 1600 columns")
+}
+
+pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    let (oid, name) = (rows.oid_key(0), rows.text_key(1));
+    // An index's OID leads to its table.
+    let owner = oid.map(|oid| rows.system.snapshot.index(oid).map_or(oid, |found| found.0.oid));
+    for relation in users(rows, owner) {
+        if name.is_none_or(|name| *relation.name == *name) {
+            class_of_relation(rows, relation)?;
+        }
+        for index in &relation.indexes {
+            if name.is_none_or(|name| *index.name == *name) {
+                class_of_index(rows, relation, index)?;
+            }
+        }
+        if rows.done() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    let statistics = rows.system.snapshot.statistics(relation.oid);
+    let table = matches!(relation.kind, RelationKind::Table { .. });
+    let view = matches!(relation.kind, RelationKind::View { .. });
+    let checks = relation
+        .constraints
+        .iter()
+        .filter(|constraint| matches!(constraint.kind, ConstraintKind::Check(_)))
+        .count();
+    let foreign_keys = relation.constraints.len() > checks || !relation.referenced_by.is_empty();
+    let row = [
+        Datum::Oid(relation.oid.0),
+        rows.text(&relation.name),
+        Datum::Oid(relation.schema.0.0),
+        Datum::Oid(relation.row_type.0.0),
+        Datum::Oid(0),
+        Datum::Oid(relation.owner.0),
+        Datum::Oid(if table { HEAP } else { 0 }),
+        Datum::Oid(if view { 0 } else { relation.oid.0 }),
+        Datum::Oid(0),
+        Datum::Int4(statistics.map_or(0, |found| found.pages as i32)),
+        Datum::Float4(if view { -1.0 } else { relation.row_estimate as f32 }),
+        Datum::Int4(0),
+        Datum::Oid(0),
+        Datum::Bool(!relation.indexes.is_empty()),
+        Datum::Bool(false),
+        letter(relation.persistence),
+        letter(relation.kind_letter()),
+        Datum::Int2(relation.columns.len() as i16),
+        Datum::Int2(checks as i16),
+        Datum::Bool(view),
+        Datum::Bool(foreign_keys),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(true),
+        letter(if table { 'd' } else { 'n' }),
+        Datum::Bool(false),
+        Datum::Oid(0),
+        Datum::Oid(if table { 3 } else { 0 }),
+        Datum::Oid(u32::from(table)),
+        rows.acl(relation.acl.as_ref()),
+        rows.options(&relation.options),
+        Datum::Null,
+    ];
+    rows.row(&row)
+}
+
+fn class_of_index(
+    rows: &mut Rows<'_, '_, '_, '_>,
+    relation: &Relation,
+    index: &Index,
+) -> Result<()> {
+    let row = [
+        Datum::Oid(index.oid.0),
+        rows.text(&index.name),
+        Datum::Oid(relation.schema.0.0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Oid(relation.owner.0),
+        Datum::Oid(BTREE),
+        Datum::Oid(index.oid.0),
+        Datum::Oid(0),
+        Datum::Int4(1),
+        Datum::Float4(relation.row_estimate.max(0.0) as f32),
+        Datum::Int4(0),
+        Datum::Oid(0),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        letter(relation.persistence),
+        letter('i'),
+        Datum::Int2(index.columns.len() as i16),
+        Datum::Int2(0),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(true),
+        letter('n'),
+        Datum::Bool(false),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Null,
+        rows.options(&index.options),
+        Datum::Null,
+    ];
+    rows.row(&row)
+}
+
+pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    let index_key = rows.oid_key(0);
+    let table = rows.oid_key(1).or_else(|| {
+        Some(rows.system.snapshot.index(index_key?).map_or(Oid(0), |found| found.0.oid))
+    });
+    for relation in users(rows, table) {
+        for index in &relation.indexes {
+            let columns: Vec<i16> = index.columns.iter().map(|key| position(key.column)).collect();
+            let of = |pick: &dyn Fn(&crate::catalog::Column) -> u32| -> Vec<u32> {
+                index.columns.iter().map(|key| pick(&relation.columns[key.column])).collect()
+            };
+            let collations = of(&|column| column.collation.0);
+            let classes =
+                of(&|column| builtin::ordering(column.ty.oid.0).map_or(0, |found| found.opclass));
+            let options: Vec<i16> = index
+                .columns
+                .iter()
+                .map(|key| i16::from(key.descending) | i16::from(key.nulls_first) << 1)
+                .collect();
+            let count = Datum::Int2(index.columns.len() as i16);
+            let row = [
+                Datum::Oid(index.oid.0),
+                Datum::Oid(relation.oid.0),
+                count,
+                count,
+                Datum::Bool(index.unique),
+                Datum::Bool(false),
+                Datum::Bool(index.primary),
+                Datum::Bool(false),
+                Datum::Bool(true),
+                Datum::Bool(false),
+                Datum::Bool(true),
+                Datum::Bool(false),
+                Datum::Bool(true),
+                Datum::Bool(true),
+                Datum::Bool(false),
+                rows.number_vector(&columns),
+                rows.oid_vector(&collations),
+                rows.oid_vector(&classes),
+                rows.number_vector(&options),
+                Datum::Null,
+                Datum::Null,
+            ];
+            rows.row(&row)?;
+        }
+    }
+    Ok(())
+}
+
+fn action(action: Action) -> char {
+    match action {
+        Action::NoAction => 'a',
+        Action::Restrict => 'r',
+        Action::Cascade => 'c',
+        Action::SetNull => 'n',
+        Action::SetDefault => 'd',
+    }
+}
+
+/// What differs between the kinds of constraints in `pg_constraint`.
+struct ConstraintRow<'r> {
+    oid: Oid,
+    name: &'r str,
+    kind: char,
+    validated: bool,
+    index: Oid,
+    columns: Vec<i16>,
+    foreign: Option<&'r ForeignKey>,
+    text: Option<&'r str>,
+}
+
+pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    let snapshot = rows.system.snapshot;
+    let by_oid = |oid| snapshot.constraint_table(oid).map_or(Oid(0), |table| table.oid);
+    let table = rows.oid_key(7).or_else(|| rows.oid_key(0).map(by_oid));
+    for relation in users(rows, table) {
+        for index in &relation.indexes {
+            let Some((oid, name)) = &index.constraint else { continue };
+            let columns = index.columns.iter().map(|key| position(key.column)).collect();
+            let kind = if index.primary { 'p' } else { 'u' };
+            let row = ConstraintRow {
+                oid: *oid,
+                name,
+                kind,
+                validated: true,
+                index: index.oid,
+                columns,
+                foreign: None,
+                text: None,
+            };
+            constraint(rows, relation, &row)?;
+        }
+        for found in &relation.constraints {
+            let row = of_constraint(found);
+            constraint(rows, relation, &row)?;
+        }
+    }
+    Ok(())
+}
+
+fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
+    let (oid, name, validated) = (found.oid, &*found.name, found.validated);
+    match &found.kind {
+        ConstraintKind::Check(text) => ConstraintRow {
+            oid,
+            name,
+            kind: 'c',
+            validated,
+            index: Oid(0),
+            columns: Vec::new(),
+            foreign: None,
+            text: Some(text),
+        },
+        ConstraintKind::ForeignKey(key) => ConstraintRow {
+            oid,
+            name,
+            kind: 'f',
+            validated,
+            index: key.index,
+            columns: key.columns.iter().map(|&column| position(column)).collect(),
+            foreign: Some(key),
+            text: None,
+        },
+    }
+}
+
+fn constraint(
+    rows: &mut Rows<'_, '_, '_, '_>,
+    relation: &Relation,
+    row: &ConstraintRow<'_>,
+) -> Result<()> {
+    let foreign = row.foreign;
+    let code = |pick: &dyn Fn(&ForeignKey) -> char| letter(foreign.map_or(' ', pick));
+    let equals = foreign.map(|key| {
+        let oid = |&column: &usize| {
+            let ty = relation.columns[column].ty.oid.0;
+            builtin::ordering(ty).map_or(0, |found| found.operators[2])
+        };
+        key.columns.iter().map(oid).collect::<Vec<u32>>()
+    });
+    let equals = equals.map_or(Datum::Null, |oids| rows.oids(&oids));
+    let referenced = foreign
+        .map(|key| key.referenced.iter().map(|&column| position(column)).collect::<Vec<i16>>());
+    let row = [
+        Datum::Oid(row.oid.0),
+        rows.text(row.name),
+        Datum::Oid(relation.schema.0.0),
+        letter(row.kind),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(row.validated),
+        Datum::Oid(relation.oid.0),
+        Datum::Oid(0),
+        Datum::Oid(row.index.0),
+        Datum::Oid(0),
+        Datum::Oid(foreign.map_or(0, |key| key.references.0)),
+        code(&|key| action(key.on_update)),
+        code(&|key| action(key.on_delete)),
+        code(&|key| if key.match_type == MatchType::Full { 'f' } else { 's' }),
+        Datum::Bool(true),
+        Datum::Int4(0),
+        Datum::Bool(row.kind != 'c'),
+        if row.columns.is_empty() { Datum::Null } else { rows.numbers(&row.columns) },
+        referenced.map_or(Datum::Null, |columns| rows.numbers(&columns)),
+        equals,
+        equals,
+        equals,
+        Datum::Null,
+        Datum::Null,
+        rows.optional(row.text),
+    ];
+    rows.row(&row)
+}
+
+pub(super) fn row_types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    if rows.oid_key(0).is_some_and(|oid| oid.0 < well_known::FIRST_NORMAL) {
+        return Ok(());
+    }
+    for relation in users(rows, None) {
+        if relation.row_type.1 == Oid(0) {
+            continue;
+        }
+        row_type(rows, relation, false)?;
+        row_type(rows, relation, true)?;
+        if rows.done() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn row_type(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation, array: bool) -> Result<()> {
+    let (row, of_rows) = relation.row_type;
+    let name = if array { format!("_{}", relation.name) } else { relation.name.to_string() };
+    let name = crate::types::truncate_bytes(&name, 63);
+    // record_in and its kin, array_in and its kin: pg_proc's OIDs.
+    let functions: [u32; 4] = if array { [750, 751, 2400, 2401] } else { [2290, 2291, 2402, 2403] };
+    let row = [
+        Datum::Oid(if array { of_rows.0 } else { row.0 }),
+        rows.text(name),
+        Datum::Oid(relation.schema.0.0),
+        Datum::Oid(relation.owner.0),
+        Datum::Int2(-1),
+        Datum::Bool(false),
+        letter(if array { 'b' } else { 'c' }),
+        letter(if array { 'A' } else { 'C' }),
+        Datum::Bool(false),
+        Datum::Bool(true),
+        letter(','),
+        Datum::Oid(if array { 0 } else { relation.oid.0 }),
+        Datum::Oid(if array { 6179 } else { 0 }),
+        Datum::Oid(if array { row.0 } else { 0 }),
+        Datum::Oid(if array { 0 } else { of_rows.0 }),
+        Datum::Oid(functions[0]),
+        Datum::Oid(functions[1]),
+        Datum::Oid(functions[2]),
+        Datum::Oid(functions[3]),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Oid(if array { 3816 } else { 0 }),
+        letter('d'),
+        letter('x'),
+        Datum::Bool(false),
+        Datum::Oid(0),
+        Datum::Int4(-1),
+        Datum::Int4(0),
+        Datum::Oid(0),
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+    ];
+    rows.row(&row)
+}
+
+pub(super) fn sequences(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for relation in users(rows, rows.oid_key(0)) {
+        let RelationKind::Sequence(sequence) = &relation.kind else { continue };
+        let row = [
+            Datum::Oid(relation.oid.0),
+            Datum::Oid(sequence.ty.0),
+            Datum::Int8(sequence.start),
+            Datum::Int8(sequence.increment),
+            Datum::Int8(sequence.max),
+            Datum::Int8(sequence.min),
+            Datum::Int8(sequence.cache),
+            Datum::Bool(sequence.cycle),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+/// Of the dependencies, those that clients ask for: what indexes, sequences and constraints belong to.
+pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    const CLASS: u32 = 1259;
+    const CONSTRAINT: u32 = 2606;
+    let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
+        rows.row(&[
+            Datum::Oid(on.0),
+            Datum::Oid(on.1.0),
+            Datum::Int4(0),
+            Datum::Oid(to.0),
+            Datum::Oid(to.1.0),
+            Datum::Int4(to.2),
+            letter(kind),
+        ])
+    };
+    for relation in users(rows, None) {
+        let table = relation.oid;
+        if let RelationKind::Sequence(sequence) = &relation.kind
+            && let Some((owner, column)) = sequence.owner
+        {
+            let identity = rows
+                .system
+                .snapshot
+                .relation(owner)
+                .is_some_and(|owner| owner.columns[column].identity.is_some());
+            let kind = if identity { 'i' } else { 'a' };
+            let to = (CLASS, owner, i32::from(position(column)));
+            emit(rows, (CLASS, table), to, kind)?;
+        }
+        for index in &relation.indexes {
+            let columns = index.columns.iter().map(|key| i32::from(position(key.column)));
+            match &index.constraint {
+                Some((constraint, _)) => {
+                    emit(rows, (CLASS, index.oid), (CONSTRAINT, *constraint, 0), 'i')?;
+                    for column in columns {
+                        emit(rows, (CONSTRAINT, *constraint), (CLASS, table, column), 'a')?;
+                    }
+                }
+                None => {
+                    for column in columns {
+                        emit(rows, (CLASS, index.oid), (CLASS, table, column), 'a')?;
+                    }
+                }
+            }
+        }
+        for constraint in &relation.constraints {
+            let on = (CONSTRAINT, constraint.oid);
+            match &constraint.kind {
+                ConstraintKind::Check(_) => emit(rows, on, (CLASS, table, 0), 'a')?,
+                ConstraintKind::ForeignKey(key) => {
+                    for &column in &key.columns {
+                        emit(rows, on, (CLASS, table, i32::from(position(column))), 'a')?;
+                    }
+                    for &column in &key.referenced {
+                        let to = (CLASS, key.references, i32::from(position(column)));
+                        emit(rows, on, to, 'n')?;
+                    }
+                    emit(rows, on, (CLASS, key.index, 0), 'n')?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn descriptions(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    let snapshot = rows.system.snapshot;
+    for ((oid, sub), comment) in snapshot.comments() {
+        let row = [
+            Datum::Oid(oid.0),
+            Datum::Oid(comment.class.0),
+            Datum::Int4(*sub as i32),
+            rows.text(&comment.text),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,390 @@
+//! Rows of system relations: what a scan of one is given, how rows are put together, and which function makes which.
+//!
+//! The built-in part of a relation is PostgreSQL's own data, parsed field by field as it is asked for; users' objects
+//! follow, made from the snapshot. A key is a hint: rows that do not have it may come too, so every condition is checked
+//! again by who scans. Keys on a relation's first column (its OID, in most) find built-in rows by binary search.
+
+use super::{columns, definitions, objects, relation, session};
+use crate::catalog::acl::{self, Acl};
+use crate::catalog::builtin::{self, Row};
+use crate::catalog::relation::Relation;
+use crate::catalog::snapshot::CatalogSnapshot;
+use crate::error::Result;
+use crate::settings::Settings;
+use crate::types::{CallContext, Datum, Oid, SqlType, array};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What a session is doing: a row of `pg_stat_activity`.
+#[derive(Clone, Debug, Default)]
+pub struct Activity {
+    /// `pid`.
+    pub pid: u32,
+    /// The database's OID.
+    pub database: Oid,
+    /// The session user's OID.
+    pub user: Oid,
+    /// `application_name`.
+    pub application_name: String,
+    /// The client's port, -1 for a Unix socket.
+    pub client_port: i32,
+    /// `backend_start`, microseconds since 2000-01-01 UTC.
+    pub backend_start: i64,
+    /// `xact_start`.
+    pub transaction_start: Option<i64>,
+    /// `query_start`.
+    pub query_start: Option<i64>,
+    /// `state_change`.
+    pub state_change: Option<i64>,
+    /// `wait_event_type` and `wait_event`.
+    pub wait: Option<(&'static str, &'static str)>,
+    /// `state`: `active`, `idle`, `idle in transaction`.
+    pub state: &'static str,
+    /// The latest statement.
+    pub query: String,
+}
+
+/// A prepared statement: a row of `pg_prepared_statements`.
+#[derive(Clone, Debug, Default)]
+pub struct PreparedStatement {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub statement: String,
+    /// When it was prepared.
+    pub prepare_time: i64,
+    /// Its parameters' types.
+    pub parameter_types: Vec<Oid>,
+    /// Whether PREPARE made it, and not the protocol.
+    pub from_sql: bool,
+}
+
+/// What system relations are made of.
+pub struct SystemContext<'s> {
+    /// The catalog as the statement sees it.
+    pub snapshot: &'s CatalogSnapshot,
+    /// The session's settings.
+    pub settings: &'s Settings,
+    /// The current user.
+    pub user: Oid,
+    /// All sessions, the asking one too.
+    pub activity: &'s dyn Fn() -> Vec<Activity>,
+    /// The session's prepared statements.
+    pub prepared: &'s dyn Fn() -> Vec<PreparedStatement>,
+}
+
+/// Takes a row; false ends the scan.
+pub type Emit<'e, 'a> = dyn FnMut(&[Datum<'a>]) -> Result<bool> + 'e;
+
+/// A scan under way: everything that makes rows.
+pub(super) struct Rows<'s, 'c, 'a, 'e> {
+    pub(super) system: &'s SystemContext<'s>,
+    pub(super) call: &'c CallContext<'a>,
+    /// `column = value` conditions that all rows have to meet anyway.
+    keys: &'s [(usize, Datum<'a>)],
+    emit: &'e mut Emit<'e, 'a>,
+    /// The taker has had enough.
+    done: bool,
+}
+
+impl<'a> Rows<'_, '_, 'a, '_> {
+    /// Hands a row out.
+    pub(super) fn row(&mut self, row: &[Datum<'a>]) -> Result<()> {
+        if !self.done {
+            self.done = !(self.emit)(row)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the taker has had enough.
+    pub(super) fn done(&self) -> bool {
+        self.done
+    }
+
+    /// The OID that rows must have in this column, if one is asked for.
+    pub(super) fn oid_key(&self, column: usize) -> Option<Oid> {
+        self.keys.iter().find(|key| key.0 == column).and_then(|key| match key.1 {
+            Datum::Oid(oid) => Some(Oid(oid)),
+            _ => None,
+        })
+    }
+
+    /// The text that rows must have in this column, if one is asked for.
+    pub(super) fn text_key(&self, column: usize) -> Option<&'a str> {
+        self.keys.iter().find(|key| key.0 == column).and_then(|key| match key.1 {
+            Datum::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// A text in the arena.
+    pub(super) fn text(&self, text: &str) -> Datum<'a> {
+        Datum::Text(self.call.arena.alloc_str(text))
+    }
+
+    /// A text or NULL.
+    pub(super) fn optional(&self, text: Option<&str>) -> Datum<'a> {
+        text.map_or(Datum::Null, |text| self.text(text))
+    }
+
+    /// text[].
+    pub(super) fn texts(&self, texts: &[String]) -> Datum<'a> {
+        let datums: Vec<Datum<'_>> = texts.iter().map(|text| Datum::Text(text)).collect();
+        array::from_datums(self.call.arena, 25, &datums)
+    }
+
+    /// int2[].
+    pub(super) fn numbers(&self, numbers: &[i16]) -> Datum<'a> {
+        let datums: Vec<Datum<'_>> = numbers.iter().map(|number| Datum::Int2(*number)).collect();
+        array::from_datums(self.call.arena, 21, &datums)
+    }
+
+    /// oid[].
+    pub(super) fn oids(&self, oids: &[u32]) -> Datum<'a> {
+        let datums: Vec<Datum<'_>> = oids.iter().map(|oid| Datum::Oid(*oid)).collect();
+        array::from_datums(self.call.arena, 26, &datums)
+    }
+
+    /// int2vector.
+    pub(super) fn number_vector(&self, numbers: &[i16]) -> Datum<'a> {
+        let datums: Vec<Datum<'_>> = numbers.iter().map(|number| Datum::Int2(*number)).collect();
+        array::vector(self.call.arena, 21, &datums)
+    }
+
+    /// oidvector.
+    pub(super) fn oid_vector(&self, oids: &[u32]) -> Datum<'a> {
+        let datums: Vec<Datum<'_>> = oids.iter().map(|oid| Datum::Oid(*oid)).collect();
+        array::vector(self.call.arena, 26, &datums)
+    }
+
+    /// aclitem[], NULL for the owner's default.
+    pub(super) fn acl(&self, list: Option<&Acl>) -> Datum<'a> {
+        let Some(list) = list else { return Datum::Null };
+        let shared = self.system.snapshot.shared();
+        let name = |oid: Oid| match shared.role_by_oid(oid) {
+            Some(role) => role.name.to_string(),
+            None => oid.to_string(),
+        };
+        let texts: Vec<String> = list.iter().map(|item| acl::item_text(item, &name)).collect();
+        let datums: Vec<Datum<'_>> = texts.iter().map(|text| Datum::Text(text)).collect();
+        array::from_datums(self.call.arena, 1033, &datums)
+    }
+
+    /// Options as `name=value` texts, NULL for none.
+    pub(super) fn options(&self, options: &[(String, String)]) -> Datum<'a> {
+        if options.is_empty() {
+            return Datum::Null;
+        }
+        let texts: Vec<String> =
+            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        self.texts(&texts)
+    }
+
+    /// The built-in rows of a relation.
+    pub(super) fn builtin(&mut self, relation: &Relation) -> Result<()> {
+        let Some(file) = FILES.get(&*relation.name) else { return Ok(()) };
+        let key = self.oid_key(0);
+        let rows = match key {
+            Some(oid) if file.sorted => {
+                let start = file.rows.partition_point(|row| row.0 < oid.0);
+                let end = file.rows.partition_point(|row| row.0 <= oid.0);
+                &file.rows[start..end]
+            }
+            _ => &file.rows[..],
+        };
+        let mut row = Vec::with_capacity(relation.columns.len());
+        for (_, line) in rows {
+            row.clear();
+            for (column, field) in relation.columns.iter().zip(line.fields()) {
+                row.push(self.field(column.ty, field)?);
+            }
+            self.row(&row)?;
+            if self.done {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A field of a generated file as a value.
+    fn field(&self, ty: SqlType, field: Option<&'static str>) -> Result<Datum<'a>> {
+        let Some(field) = field else { return Ok(Datum::Null) };
+        let expected = "the generated files have numbers where their tables have them";
+        Ok(match ty.oid.0 {
+            16 => Datum::Bool(field == "t"),
+            18 => Datum::Char(field.bytes().next().unwrap_or(0)),
+            21 => Datum::Int2(field.parse().expect(expected)),
+            23 => Datum::Int4(field.parse().expect(expected)),
+            26 | 24 | 28 => Datum::Oid(field.parse().expect(expected)),
+            19 | 25 | 194 if !field.contains('\\') => Datum::Text(field),
+            19 | 25 | 194 => self.text(&builtin::unescape(field)),
+            _ => crate::types::read_text(self.call, ty, &builtin::unescape(field))?,
+        })
+    }
+}
+
+/// A generated file, its lines with the number that each begins with.
+struct File {
+    rows: Vec<(u32, Row)>,
+    /// The lines are in the order of that number.
+    sorted: bool,
+}
+
+static FILES: LazyLock<HashMap<&'static str, File>> = LazyLock::new(|| {
+    builtin::relations()
+        .iter()
+        .filter(|file| file.name.starts_with("pg_"))
+        .map(|file| {
+            let first = |row: &Row| {
+                row.fields().next().flatten().and_then(|field| field.parse().ok()).unwrap_or(0)
+            };
+            let rows: Vec<(u32, Row)> = file.rows().map(|row| (first(&row), row)).collect();
+            let sorted = rows.is_sorted_by_key(|row| row.0);
+            (file.name, File { rows, sorted })
+        })
+        .collect()
+});
+
+/// Hands out the rows of a system relation that is served from the snapshot, all columns in `attnum` order. `keys` are
+/// equality conditions by column index that every row has to meet: they may save work, and are checked by the caller.
+///
+/// # Errors
+/// Those of `emit`; 0A000 for values that cannot be held yet.
+pub fn scan<'a>(
+    oid: Oid,
+    system: &SystemContext<'_>,
+    call: &CallContext<'a>,
+    keys: &[(usize, Datum<'a>)],
+    emit: &mut Emit<'_, 'a>,
+) -> Result<()> {
+    let Some(relation) = relation(oid) else { return Ok(()) };
+    // What the roles' passwords and the statistics' values are is for superusers only; `privilege` has said so already.
+    let mut forward = |row: &[Datum<'a>]| emit(row);
+    let mut rows = Rows { system, call, keys, emit: &mut forward, done: false };
+    match &*relation.name {
+        "pg_class" => objects::classes(&mut rows, relation),
+        "pg_attribute" => columns::attributes(&mut rows, relation),
+        "pg_attrdef" => columns::defaults(&mut rows),
+        "pg_index" => objects::indexes(&mut rows, relation),
+        "pg_constraint" => objects::constraints(&mut rows, relation),
+        "pg_type" => objects::row_types(&mut rows, relation),
+        "pg_sequence" => objects::sequences(&mut rows),
+        "pg_depend" => objects::dependencies(&mut rows),
+        "pg_description" => objects::descriptions(&mut rows, relation),
+        "pg_stats" => columns::statistics(&mut rows),
+        "pg_namespace" => definitions::schemas(&mut rows),
+        "pg_database" => definitions::databases(&mut rows),
+        "pg_authid" => definitions::roles(&mut rows),
+        "pg_auth_members" => definitions::memberships(&mut rows),
+        "pg_db_role_setting" => definitions::kept_settings(&mut rows),
+        "pg_shdescription" => definitions::shared_descriptions(&mut rows),
+        "pg_settings" => session::settings(&mut rows),
+        "pg_stat_activity" => session::activity(&mut rows),
+        "pg_prepared_statements" => session::prepared_statements(&mut rows),
+        _ => rows.builtin(relation),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::object::well_known;
+    use crate::catalog::testing::{begin, catalog, table};
+    use crate::catalog::{CatalogTransaction, RelationKind, system};
+    use crate::settings::ServerSettings;
+    use crate::types::testing::with_context;
+    use std::sync::Arc;
+
+    fn with_system(test: impl FnOnce(&SystemContext<'_>)) {
+        let catalog = catalog();
+        let mut own = CatalogTransaction::new(&catalog, well_known::POSTGRES).unwrap();
+        let mut transaction = begin(&catalog);
+        own.put_relation(&mut transaction, table(20_000)).unwrap();
+        let settings = Settings::new(Arc::new(ServerSettings::default()));
+        test(&SystemContext {
+            snapshot: &Arc::clone(own.snapshot()),
+            settings: &settings,
+            user: well_known::SUPERUSER,
+            activity: &|| vec![Activity { pid: 7, state: "active", ..Activity::default() }],
+            prepared: &Vec::new,
+        });
+    }
+
+    #[test]
+    fn every_row_has_every_column_in_its_columns_form() {
+        with_system(|system| {
+            with_context(|call| {
+                for relation in system::relations() {
+                    if !matches!(relation.kind, RelationKind::System) {
+                        continue;
+                    }
+                    let mut count = 0;
+                    scan(relation.oid, system, call, &[], &mut |row| {
+                        count += 1;
+                        assert_eq!(row.len(), relation.columns.len(), "{}", relation.name);
+                        for (column, datum) in relation.columns.iter().zip(row) {
+                            let shown = crate::types::text_of(call, column.ty, datum);
+                            let place = format!("{}.{}", relation.name, column.name);
+                            assert!(datum.is_null() || shown.is_ok(), "{place}: {shown:?}");
+                            assert!(!(column.not_null && datum.is_null()), "{place} is NULL");
+                        }
+                        Ok(true)
+                    })
+                    .unwrap();
+                    let many = ["pg_class", "pg_attribute", "pg_type", "pg_proc", "pg_settings"];
+                    assert!(count > 300 || !many.contains(&&*relation.name), "{}", relation.name);
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn keys_find_what_scans_find() {
+        with_system(|system| {
+            with_context(|call| {
+                let rows = |name: &str, keys: &[(usize, Datum<'_>)], wanted: (usize, u32)| {
+                    let oid = system::named(well_known::PG_CATALOG, name).unwrap();
+                    let mut found = Vec::new();
+                    // The keys are texts and numbers, which live as long as the scan.
+                    let keys: Vec<(usize, Datum<'_>)> = keys
+                        .iter()
+                        .map(|(at, key)| match key {
+                            Datum::Text(text) => (*at, Datum::Text(call.arena.alloc_str(text))),
+                            Datum::Oid(oid) => (*at, Datum::Oid(*oid)),
+                            _ => unreachable!("keys are OIDs and names"),
+                        })
+                        .collect();
+                    scan(oid, system, call, &keys, &mut |row| {
+                        if matches!(row[wanted.0], Datum::Oid(oid) if oid == wanted.1) {
+                            found.push(format!("{row:?}"));
+                        }
+                        Ok(true)
+                    })
+                    .unwrap();
+                    found
+                };
+                for (name, column, oid) in [
+                    ("pg_class", 0, 20_000),
+                    ("pg_class", 0, 20_002),
+                    ("pg_class", 0, 1259),
+                    ("pg_attribute", 0, 20_000),
+                    ("pg_attribute", 0, 20_002),
+                    ("pg_attribute", 0, 1259),
+                    ("pg_index", 0, 20_001),
+                    ("pg_index", 1, 20_000),
+                    ("pg_constraint", 0, 20_004),
+                    ("pg_constraint", 7, 20_000),
+                    ("pg_type", 0, 20_005),
+                    ("pg_type", 0, 23),
+                    ("pg_attrdef", 1, 20_000),
+                ] {
+                    let all = rows(name, &[], (column, oid));
+                    let keyed = rows(name, &[(column, Datum::Oid(oid))], (column, oid));
+                    assert!(!all.is_empty(), "{name} {oid}");
+                    assert_eq!(all, keyed, "{name} {oid}");
+                }
+                assert_eq!(rows("pg_class", &[(1, Datum::Text("ti"))], (0, 20_002)).len(), 1);
+            });
+        });
+    }
+}

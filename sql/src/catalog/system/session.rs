@@ -1,0 +1,108 @@
+//! `pg_settings`, `pg_stat_activity`, `pg_prepared_statements`: what sessions are and do.
+
+use super::rows::Rows;
+use crate::error::Result;
+use crate::settings::definition::Kind;
+use crate::settings::value::{general, parse, raw};
+use crate::types::{Datum, array};
+
+pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let settings = rows.system.settings;
+    for found in settings.rows() {
+        let definition = found.definition;
+        let (low, high) = match &definition.kind {
+            Kind::Integer(low, high) => (Some(low.to_string()), Some(high.to_string())),
+            Kind::Real(low, high) => (Some(general(*low)), Some(general(*high))),
+            Kind::Bool | Kind::Enum(_) | Kind::Text => (None, None),
+        };
+        let values = match &definition.kind {
+            Kind::Enum(values) => {
+                let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+                rows.texts(&values)
+            }
+            Kind::Bool | Kind::Integer(..) | Kind::Real(..) | Kind::Text => Datum::Null,
+        };
+        let boot = parse(definition, definition.boot).map(|value| raw(definition, &value));
+        let row = [
+            Datum::Text(definition.name),
+            rows.text(&found.setting),
+            rows.optional(definition.unit),
+            Datum::Text(definition.category),
+            Datum::Text(definition.short_description),
+            rows.optional(definition.extra_description),
+            Datum::Text(definition.context.word()),
+            Datum::Text(definition.kind.word()),
+            Datum::Text(found.source.word()),
+            rows.optional(low.as_deref()),
+            rows.optional(high.as_deref()),
+            values,
+            rows.optional(boot.as_deref().ok()),
+            rows.text(&found.reset),
+            Datum::Null,
+            Datum::Null,
+            Datum::Bool(false),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    let shared = snapshot.shared();
+    for found in (rows.system.activity)() {
+        let database = shared.database_by_oid(found.database).map(|database| &*database.name);
+        let user = shared.role_by_oid(found.user).map(|role| &*role.name);
+        // Others' statements are for who may act as them.
+        let own = shared.has_privileges_of(rows.system.user, found.user);
+        let time = |at: Option<i64>| match at {
+            Some(at) if own => Datum::TimestampTz(at),
+            _ => Datum::Null,
+        };
+        let query = if own { found.query.as_str() } else { "<insufficient privilege>" };
+        let row = [
+            Datum::Oid(found.database.0),
+            rows.optional(database),
+            Datum::Int4(found.pid as i32),
+            Datum::Null,
+            Datum::Oid(found.user.0),
+            rows.optional(user),
+            rows.text(&found.application_name),
+            Datum::Null,
+            Datum::Null,
+            if own { Datum::Int4(found.client_port) } else { Datum::Null },
+            time(Some(found.backend_start)),
+            time(found.transaction_start),
+            time(found.query_start),
+            time(found.state_change),
+            rows.optional(found.wait.filter(|_| own).map(|wait| wait.0)),
+            rows.optional(found.wait.filter(|_| own).map(|wait| wait.1)),
+            rows.optional(own.then_some(found.state)),
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+            rows.text(query),
+            Datum::Text("client backend"),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn prepared_statements(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for found in (rows.system.prepared)() {
+        let types: Vec<Datum<'_>> =
+            found.parameter_types.iter().map(|ty| Datum::Oid(ty.0)).collect();
+        let row = [
+            rows.text(&found.name),
+            rows.text(&found.statement),
+            Datum::TimestampTz(found.prepare_time),
+            array::from_datums(rows.call.arena, 2206, &types),
+            Datum::Bool(found.from_sql),
+            Datum::Int8(0),
+            Datum::Int8(0),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
