@@ -38,3 +38,9 @@ pub(crate) fn division_by_zero() -> SqlError {
 pub(crate) fn invalid_binary(what: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_BINARY_REPRESENTATION, what)
 }
+
+/// 22023.
+#[cold]
+pub(crate) fn invalid_parameter(what: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::INVALID_PARAMETER_VALUE, what)
+}

@@ -88,7 +88,8 @@ fn argument(written: &str) -> Argument {
 fn call(text: &str) -> (&str, Vec<Argument>) {
     let (name, rest) = text.split_once('(').unwrap_or_else(|| panic!("no call: {text}"));
     let inner = rest.strip_suffix(')').unwrap_or_else(|| panic!("no call: {text}"));
-    (name.trim_matches('"'), split_arguments(inner).into_iter().map(argument).collect())
+    let name = name.trim_start_matches("pg_catalog.").trim_matches('"');
+    (name, split_arguments(inner).into_iter().map(argument).collect())
 }
 
 fn parse(text: &str) -> Case<'_> {
@@ -271,4 +272,4 @@ macro_rules! golden {
     };
 }
 
-golden! { input, numeric_random }
+golden! { aggregates, arrays, input, numbers, numeric_random, texts }

@@ -3,9 +3,12 @@
 //! A [`Datum`] borrows: from the row it was read from, from the statement's text or parameters, or from the arena of
 //! the row being worked on. It is copied freely and owns nothing, so that a point query allocates nothing.
 
+pub mod aggregate;
+mod arithmetic;
 pub mod array;
 mod binary_form;
 pub mod bytea;
+mod comparison;
 pub mod datetime;
 pub(crate) mod failure;
 pub mod float;
@@ -20,11 +23,14 @@ pub mod oids;
 pub mod order;
 pub mod record;
 mod registry;
+mod series;
 pub mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod text;
 mod text_form;
 
+pub use aggregate::accumulator;
 pub use binary_form::{check_text, read_binary, write_binary};
 pub use form::{Form, form};
 pub use function::{
@@ -33,7 +39,7 @@ pub use function::{
 };
 pub use literal::copy_to_arena;
 pub use order::{compare, hash_into};
-pub use registry::{accumulator, function};
+pub use registry::function;
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
 
 use crate::error::SqlError;

@@ -3,11 +3,26 @@
 //! Each module lists its own; here they are put together into one table by OID, once. What is not listed is not
 //! implemented, and whoever compiles a call of it reports 0A000 with its name.
 
-use super::function::{Accumulator, Callable, Signature};
+use super::function::Callable;
 use std::sync::LazyLock;
 
 /// All lists.
-const LISTS: &[&[(u32, Callable)]] = &[super::numeric::functions::FUNCTIONS];
+const LISTS: &[&[(u32, Callable)]] = &[
+    super::arithmetic::FLOATS,
+    super::arithmetic::FLOAT_FUNCTIONS,
+    super::arithmetic::INTEGERS,
+    super::arithmetic::INTEGER_FUNCTIONS,
+    super::array::functions::FUNCTIONS,
+    super::comparison::FUNCTIONS,
+    super::comparison::MORE,
+    super::numeric::functions::FUNCTIONS,
+    super::series::FUNCTIONS,
+    super::text::build::FUNCTIONS,
+    super::text::cut::FUNCTIONS,
+    super::text::encode::FUNCTIONS,
+    super::text::like::FUNCTIONS,
+    super::text::regular::FUNCTIONS,
+];
 
 static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {
     let mut all: Box<[(u32, Callable)]> =
@@ -21,12 +36,6 @@ static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {
 pub fn function(oid: u32) -> Option<Callable> {
     let all = &*BY_OID;
     all.binary_search_by_key(&oid, |(oid, _)| *oid).ok().map(|i| all[i].1)
-}
-
-/// A fresh state of the aggregate whose `pg_proc` row has this OID; none: it has no implementation (yet).
-#[must_use]
-pub fn accumulator(_oid: u32, _signature: &Signature<'_>) -> Option<Box<dyn Accumulator>> {
-    None
 }
 
 #[cfg(test)]

@@ -33,7 +33,9 @@ fn add_months(timestamp: i64, months: i32) -> Option<i64> {
     calendar::timestamp(calendar::days(year, month, i64::from(day)), micros)
 }
 
-fn infinite(timestamp: i64) -> bool {
+/// Whether a timestamp is one of the infinities.
+#[must_use]
+pub fn infinite(timestamp: i64) -> bool {
     timestamp == i64::MIN || timestamp == i64::MAX
 }
 
@@ -239,6 +241,35 @@ pub fn multiply(interval: &Interval, factor: f64) -> Result<Interval> {
         Some(out)
     };
     product().ok_or_else(interval::out_of_range)
+}
+
+/// interval / divisor, its fractions as in [`multiply`].
+///
+/// # Errors
+/// 22008, 22012.
+pub fn divide(interval: &Interval, divisor: f64) -> Result<Interval> {
+    if divisor == 0.0 {
+        return Err(crate::types::failure::division_by_zero());
+    }
+    let mut out = Interval {
+        months: (f64::from(interval.months) / divisor) as i32,
+        days: (f64::from(interval.days) / divisor) as i32,
+        micros: 0,
+    };
+    let round = |value: f64| (value * SECOND as f64).round_ties_even() / SECOND as f64;
+    let months = f64::from(interval.months) / divisor;
+    let month_days = round((months - f64::from(out.months)) * 30.0);
+    let days = f64::from(interval.days) / divisor - f64::from(out.days);
+    let mut seconds = round((days + month_days - month_days.trunc()) * 86_400.0);
+    if seconds.abs() >= 86_400.0 {
+        let whole = (seconds / 86_400.0) as i32;
+        out.days = out.days.checked_add(whole).ok_or_else(interval::out_of_range)?;
+        seconds -= f64::from(whole) * 86_400.0;
+    }
+    out.days = out.days.checked_add(month_days as i32).ok_or_else(interval::out_of_range)?;
+    let micros = interval.micros as f64 / divisor + seconds * SECOND as f64;
+    out.micros = micros.round_ties_even() as i64;
+    Ok(out)
 }
 
 /// age(a, b): years, months, days and a time, as a calendar counts.

@@ -1,0 +1,132 @@
+//! array_agg and string_agg.
+
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::array::{Array, Builder, Dimension};
+use crate::types::function::Accumulator;
+use crate::types::{CallContext, Datum, arena_text};
+
+/// array_agg over elements: NULLs too.
+pub(super) struct Elements(Builder);
+
+impl Elements {
+    pub(super) fn new(element: u32) -> Elements {
+        Elements(Builder::new(element))
+    }
+}
+
+impl Accumulator for Elements {
+    fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
+        self.0.push(&arguments[0]);
+        Ok(())
+    }
+
+    fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
+        if self.0.is_empty() {
+            return Ok(Datum::Null);
+        }
+        Ok(self.0.finish(context.arena))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Elements>() + self.0.bytes()
+    }
+}
+
+/// array_agg over arrays: one more dimension, all of the same sizes.
+pub(super) struct Arrays {
+    builder: Builder,
+    inner: Option<Vec<Dimension>>,
+    count: i32,
+}
+
+impl Arrays {
+    pub(super) fn new(element: u32) -> Arrays {
+        Arrays { builder: Builder::new(element), inner: None, count: 0 }
+    }
+}
+
+impl Accumulator for Arrays {
+    fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
+        let error = |message: &str| Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message));
+        let Datum::Array(bytes) = arguments[0] else {
+            return Err(SqlError::new(
+                SqlState::NULL_VALUE_NOT_ALLOWED,
+                "cannot accumulate null arrays",
+            ));
+        };
+        let array = Array::of(bytes);
+        if array.is_empty() {
+            return error("cannot accumulate empty arrays");
+        }
+        let dimensions: Vec<Dimension> = array.dimensions().collect();
+        if self.inner.as_ref().is_some_and(|inner| *inner != dimensions) {
+            return error("cannot accumulate arrays of different dimensionality");
+        }
+        self.inner = Some(dimensions);
+        self.count += 1;
+        array.slots().for_each(|slot| self.builder.push_slot(slot));
+        Ok(())
+    }
+
+    fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
+        let Some(inner) = &self.inner else { return Ok(Datum::Null) };
+        let mut dimensions = vec![Dimension { length: self.count, lower: 1 }];
+        dimensions.extend(inner);
+        Ok(Datum::Array(self.builder.store(context.arena, &dimensions)))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Arrays>() + self.builder.bytes()
+    }
+}
+
+/// string_agg: each value but the first behind its own separator; NULL values are left out.
+pub(super) struct Joined {
+    out: Option<Vec<u8>>,
+    text: bool,
+}
+
+impl Joined {
+    pub(super) fn text() -> Joined {
+        Joined { out: None, text: true }
+    }
+
+    pub(super) fn bytea() -> Joined {
+        Joined { out: None, text: false }
+    }
+}
+
+fn bytes_of<'a>(datum: &Datum<'a>) -> Option<&'a [u8]> {
+    match datum {
+        Datum::Null => None,
+        Datum::Text(text) => Some(text.as_bytes()),
+        other => Some(other.bytea()),
+    }
+}
+
+impl Accumulator for Joined {
+    fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
+        let Some(value) = bytes_of(&arguments[0]) else { return Ok(()) };
+        match &mut self.out {
+            None => self.out = Some(value.to_vec()),
+            Some(out) => {
+                out.extend_from_slice(bytes_of(&arguments[1]).unwrap_or(&[]));
+                out.extend_from_slice(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
+        Ok(match &self.out {
+            None => Datum::Null,
+            Some(out) if self.text => Datum::Text(arena_text(context, out)),
+            Some(out) => Datum::Bytea(context.arena.alloc_slice_copy(out)),
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Joined>() + self.out.as_ref().map_or(0, Vec::capacity)
+    }
+}

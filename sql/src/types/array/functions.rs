@@ -1,0 +1,414 @@
+//! Array functions and operators, by `pg_proc` OID.
+//!
+//! PostgreSQL: `array_userfuncs.c`, `arrayfuncs.c`. Elements compare by their type's default ordering.
+
+use super::{Array, Builder, Dimension, empty};
+use crate::catalog::builtin;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::function::Callable::{self, Plain, Set, Typed};
+use crate::types::{CallContext, Datum, Signature, SqlType, oids, order, stored, text_of};
+
+/// By OID.
+pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
+    (747, Plain(dims)),
+    (748, Plain(|_, a| Ok(positive(a[0].array().dimension_count() as i32)))),
+    (2091, Plain(|_, a| Ok(dimension(a).map_or(Datum::Null, |d| Datum::Int4(d.lower))))),
+    (
+        2092,
+        Plain(|_, a| Ok(dimension(a).map_or(Datum::Null, |d| Datum::Int4(d.lower + d.length - 1)))),
+    ),
+    (2176, Plain(|_, a| Ok(dimension(a).map_or(Datum::Null, |d| Datum::Int4(d.length))))),
+    (3179, Plain(|_, a| Ok(Datum::Int4(a[0].array().len() as i32)))),
+    (378, Typed(|c, s, a| append(c, s, &a[0], &a[1], true))),
+    (379, Typed(|c, s, a| append(c, s, &a[1], &a[0], false))),
+    (383, Plain(concatenate)),
+    (3277, Plain(position)),
+    (3278, Plain(position)),
+    (3279, Plain(positions)),
+    (3167, Plain(remove)),
+    (3168, Plain(replace)),
+    (2747, Plain(|c, a| overlap(c, a))),
+    (2748, Plain(|c, a| contains(c, &a[0].array(), &a[1].array()).map(Datum::Bool))),
+    (2749, Plain(|c, a| contains(c, &a[1].array(), &a[0].array()).map(Datum::Bool))),
+    (384, Plain(to_text)),
+    (395, Plain(to_text)),
+    (376, Plain(from_text)),
+    (394, Plain(from_text)),
+    (6160, Set(|c, _, a, emit| super::sets::text_rows(c, a, emit))),
+    (6161, Set(|c, _, a, emit| super::sets::text_rows(c, a, emit))),
+    (1193, Typed(fill)),
+    (1286, Typed(fill)),
+    (6172, Plain(trim)),
+    (438, Typed(|_, s, a| Ok(Datum::Int4(count_nulls(s, a, true))))),
+    (440, Typed(|_, s, a| Ok(Datum::Int4(count_nulls(s, a, false))))),
+    (2331, Set(|c, _, a, emit| super::sets::unnest(c, a, emit))),
+    (1191, Set(|_, _, a, emit| super::sets::subscripts(a, emit))),
+    (1192, Set(|_, _, a, emit| super::sets::subscripts(a, emit))),
+];
+
+fn positive(value: i32) -> Datum<'static> {
+    if value > 0 { Datum::Int4(value) } else { Datum::Null }
+}
+
+fn dimension(a: &[Datum<'_>]) -> Option<Dimension> {
+    let index = usize::try_from(a[1].int4()).ok()?.checked_sub(1)?;
+    a[0].array().dimension(index)
+}
+
+fn dims<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let array = a[0].array();
+    if array.is_empty() {
+        return Ok(Datum::Null);
+    }
+    let text: String =
+        array.dimensions().map(|d| format!("[{}:{}]", d.lower, d.lower + d.length - 1)).collect();
+    Ok(Datum::Text(context.arena.alloc_str(&text)))
+}
+
+fn append<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    array: &Datum<'a>,
+    element: &Datum<'a>,
+    at_end: bool,
+) -> Result<Datum<'a>> {
+    let element_type = builtin::element_type(signature.result.oid.0).unwrap_or(oids::TEXT);
+    let stored = match array {
+        Datum::Null => empty(context.arena, element_type),
+        Datum::Array(bytes) => *bytes,
+        other => return Ok(*other),
+    };
+    let array = Array::of(stored);
+    if array.dimension_count() > 1 {
+        return Err(SqlError::new(
+            SqlState::DATA_EXCEPTION,
+            "argument must be empty or one-dimensional array",
+        ));
+    }
+    let mut builder = Builder::new(element_type);
+    if !at_end {
+        builder.push(element);
+    }
+    array.slots().for_each(|slot| builder.push_slot(slot));
+    if at_end {
+        builder.push(element);
+    }
+    let lower = array.dimension(0).map_or(1, |d| d.lower);
+    let dimensions = [Dimension { length: builder.len() as i32, lower }];
+    Ok(Datum::Array(builder.store(context.arena, &dimensions)))
+}
+
+fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(a[1]);
+    }
+    if a[1].is_null() {
+        return Ok(a[0]);
+    }
+    let (x, y) = (a[0].array(), a[1].array());
+    if x.is_empty() {
+        return Ok(a[1]);
+    }
+    if y.is_empty() {
+        return Ok(a[0]);
+    }
+    let incompatible = |detail: &str| {
+        SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "cannot concatenate incompatible arrays")
+            .detail(detail.to_owned())
+    };
+    let (dx, dy): (Vec<Dimension>, Vec<Dimension>) =
+        (x.dimensions().collect(), y.dimensions().collect());
+    let lengths =
+        |dimensions: &[Dimension]| dimensions.iter().map(|d| d.length).collect::<Vec<_>>();
+    let mut dimensions;
+    if dx.len() == dy.len() {
+        if lengths(&dx[1..]) != lengths(&dy[1..]) {
+            return Err(incompatible(
+                "Arrays with differing element dimensions are not compatible for concatenation.",
+            ));
+        }
+        dimensions = dx;
+        dimensions[0].length += dy[0].length;
+    } else if dx.len() + 1 == dy.len() || dy.len() + 1 == dx.len() {
+        let (outer, inner) = if dx.len() > dy.len() { (dx, &dy) } else { (dy, &dx) };
+        if lengths(&outer[1..]) != lengths(inner) {
+            return Err(incompatible(
+                "Arrays with differing dimensions are not compatible for concatenation.",
+            ));
+        }
+        dimensions = outer;
+        dimensions[0].length += 1;
+    } else {
+        let (a, b) = (dx.len(), dy.len());
+        return Err(incompatible(&format!(
+            "Arrays of {a} and {b} dimensions are not compatible for concatenation."
+        )));
+    }
+    let mut builder = Builder::new(x.element);
+    x.slots().chain(y.slots()).for_each(|slot| builder.push_slot(slot));
+    Ok(Datum::Array(builder.store(context.arena, &dimensions)))
+}
+
+/// Whether a slot holds a value; NULLs are equal to NULL here.
+fn same<'a>(
+    context: &CallContext<'a>,
+    element: u32,
+    slot: Option<&'a [u8]>,
+    wanted: &Datum<'a>,
+) -> Result<bool> {
+    match slot {
+        None => Ok(wanted.is_null()),
+        Some(_) if wanted.is_null() => Ok(false),
+        Some(bytes) => {
+            let datum = stored::read(context.arena, element, bytes)?;
+            Ok(order::compare(element, &datum, wanted).is_eq())
+        }
+    }
+}
+
+fn one_dimension(array: &Array<'_>, what: &str) -> Result<()> {
+    if array.dimension_count() > 1 {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("{what} multidimensional arrays is not supported"),
+        ));
+    }
+    Ok(())
+}
+
+fn position<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let array = a[0].array();
+    one_dimension(&array, "searching for elements in")?;
+    let lower = array.dimension(0).map_or(1, |d| d.lower);
+    let start = match a.get(2) {
+        None => lower,
+        Some(Datum::Null) => {
+            return Err(SqlError::new(
+                SqlState::NULL_VALUE_NOT_ALLOWED,
+                "initial position must not be null",
+            ));
+        }
+        Some(start) => start.int4(),
+    };
+    for (slot, subscript) in array.slots().zip(lower..) {
+        if subscript >= start && same(context, array.element, slot, &a[1])? {
+            return Ok(Datum::Int4(subscript));
+        }
+    }
+    Ok(Datum::Null)
+}
+
+fn positions<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let array = a[0].array();
+    one_dimension(&array, "searching for elements in")?;
+    let mut builder = Builder::new(oids::INT4);
+    let lower = array.dimension(0).map_or(1, |d| d.lower);
+    for (slot, subscript) in array.slots().zip(lower..) {
+        if same(context, array.element, slot, &a[1])? {
+            builder.push(&Datum::Int4(subscript));
+        }
+    }
+    Ok(builder.finish(context.arena))
+}
+
+fn remove<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let array = a[0].array();
+    one_dimension(&array, "removing elements from")?;
+    let mut builder = Builder::new(array.element);
+    for slot in array.slots() {
+        if !same(context, array.element, slot, &a[1])? {
+            builder.push_slot(slot);
+        }
+    }
+    let lower = array.dimension(0).map_or(1, |d| d.lower);
+    let dimensions = [Dimension { length: builder.len() as i32, lower }];
+    Ok(Datum::Array(builder.store(context.arena, &dimensions)))
+}
+
+fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let array = a[0].array();
+    let mut builder = Builder::new(array.element);
+    for slot in array.slots() {
+        if same(context, array.element, slot, &a[1])? {
+            builder.push(&a[2]);
+        } else {
+            builder.push_slot(slot);
+        }
+    }
+    let dimensions: Vec<Dimension> = array.dimensions().collect();
+    Ok(Datum::Array(builder.store(context.arena, &dimensions)))
+}
+
+/// Whether `large` has every element of `small`; a NULL is in no array.
+fn contains<'a>(context: &CallContext<'a>, large: &Array<'a>, small: &Array<'a>) -> Result<bool> {
+    for datum in small.datums(context.arena) {
+        if !has(context, large, &datum?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has<'a>(context: &CallContext<'a>, array: &Array<'a>, wanted: &Datum<'a>) -> Result<bool> {
+    if wanted.is_null() {
+        return Ok(false);
+    }
+    for slot in array.slots() {
+        if same(context, array.element, slot, wanted)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn overlap<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    for datum in a[0].array().datums(context.arena) {
+        if has(context, &a[1].array(), &datum?)? {
+            return Ok(Datum::Bool(true));
+        }
+    }
+    Ok(Datum::Bool(false))
+}
+
+fn to_text<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() || a[1].is_null() {
+        return Ok(Datum::Null);
+    }
+    let array = a[0].array();
+    let null = a.get(2).filter(|null| !null.is_null()).map(|null| null.text());
+    let mut out = crate::types::text::growing(context);
+    let mut first = true;
+    for datum in array.datums(context.arena) {
+        let text = match datum? {
+            Datum::Null => match null {
+                Some(text) => text,
+                None => continue,
+            },
+            datum => text_of(context, SqlType::plain(array.element), &datum)?,
+        };
+        if !first {
+            out.push_str(a[1].text());
+        }
+        first = false;
+        out.push_str(text);
+    }
+    crate::types::text::finished(out)
+}
+
+/// The parts of `string_to_array`: none for an empty text, characters without a separator; NULL where the part is `null`.
+pub(super) fn split<'a>(a: &[Datum<'a>]) -> Vec<Datum<'a>> {
+    let text = a[0].text();
+    let null = a.get(2).filter(|null| !null.is_null()).map(|null| null.text());
+    let part = |part: &'a str| if null == Some(part) { Datum::Null } else { Datum::Text(part) };
+    if text.is_empty() {
+        return Vec::new();
+    }
+    match a[1] {
+        Datum::Null => text
+            .char_indices()
+            .map(|(at, character)| part(&text[at..at + character.len_utf8()]))
+            .collect(),
+        separator if separator.text().is_empty() => vec![part(text)],
+        separator => text.split(separator.text()).map(part).collect(),
+    }
+}
+
+fn from_text<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    Ok(super::from_datums(context.arena, oids::TEXT, &split(a)))
+}
+
+fn fill<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+) -> Result<Datum<'a>> {
+    if a[1].is_null() || a.get(2).is_some_and(Datum::is_null) {
+        return Err(SqlError::new(
+            SqlState::NULL_VALUE_NOT_ALLOWED,
+            "dimension array or low bound array cannot be null",
+        ));
+    }
+    let numbers = |datum: &Datum<'a>| -> Result<Vec<i32>> {
+        datum
+            .array()
+            .datums(context.arena)
+            .map(|number| match number? {
+                Datum::Null => Err(SqlError::new(
+                    SqlState::NULL_VALUE_NOT_ALLOWED,
+                    "dimension values cannot be null",
+                )),
+                number => Ok(number.int4()),
+            })
+            .collect()
+    };
+    let lengths = numbers(&a[1])?;
+    let lowers = match a.get(2) {
+        Some(lowers) => numbers(lowers)?,
+        None => vec![1; lengths.len()],
+    };
+    if lengths.len() > super::DIMENSIONS_MAX {
+        return Err(super::too_many_dimensions(lengths.len()));
+    }
+    if lengths.len() != lowers.len() {
+        return Err(SqlError::new(
+            SqlState::ARRAY_SUBSCRIPT_ERROR,
+            "wrong number of array subscripts",
+        )
+        .detail("Low bound array has different size than dimensions array."));
+    }
+    let total = lengths.iter().try_fold(1i64, |total, &length| {
+        (length >= 0).then(|| total.saturating_mul(i64::from(length)))
+    });
+    let total = total.filter(|total| *total <= super::ELEMENTS_MAX as i64).ok_or_else(|| {
+        SqlError::new(
+            SqlState::PROGRAM_LIMIT_EXCEEDED,
+            format!("array size exceeds the maximum allowed ({})", super::ELEMENTS_MAX),
+        )
+    })?;
+    let mut builder = Builder::new(signature.arguments[0].oid.0);
+    if !lengths.is_empty() {
+        (0..total).for_each(|_| builder.push(&a[0]));
+    }
+    let dimensions: Vec<Dimension> =
+        lengths.iter().zip(&lowers).map(|(&length, &lower)| Dimension { length, lower }).collect();
+    Ok(Datum::Array(builder.store(context.arena, &dimensions)))
+}
+
+fn trim<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let array = a[0].array();
+    let (length, lower) = array.dimension(0).map_or((0, 1), |d| (d.length, d.lower));
+    let count = a[1].int4();
+    if !(0..=length).contains(&count) {
+        return Err(SqlError::new(
+            SqlState::ARRAY_SUBSCRIPT_ERROR,
+            format!("number of elements to trim must be between 0 and {length}"),
+        ));
+    }
+    let last = lower + length - count - 1;
+    Ok(Datum::Array(array.slice(context.arena, &[(None, Some(last))])))
+}
+
+fn count_nulls(signature: &Signature<'_>, a: &[Datum<'_>], nulls: bool) -> i32 {
+    match a {
+        [Datum::Array(bytes)] if !signature.variadic_spread => {
+            Array::of(bytes).slots().filter(|slot| slot.is_none() == nulls).count() as i32
+        }
+        values => values.iter().filter(|value| value.is_null() == nulls).count() as i32,
+    }
+}

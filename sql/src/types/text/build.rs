@@ -1,0 +1,452 @@
+//! Functions that make new text: concatenation, case, padding, replacement, quoting, format.
+
+use super::{byte_of, finished, growing, length};
+use crate::catalog::builtin::keywords;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::failure::invalid_parameter;
+use crate::types::function::Callable::{self, Plain, Typed};
+use crate::types::order::without_blanks;
+use crate::types::text_form::{limit_bpchar, limit_varchar};
+use crate::types::{CallContext, Datum, Signature, SqlType, oids, text_of, truncate_bytes};
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// By OID.
+pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
+    (1258, Plain(concatenate)),
+    (2011, Plain(concatenate_bytes)),
+    (2003, Typed(concatenate_any)),
+    (2004, Typed(concatenate_any)),
+    (3058, Typed(concat)),
+    (3059, Typed(concat_ws)),
+    (870, Plain(|c, a| map(c, a[0].text(), |ch| simple(ch.to_lowercase(), ch)))),
+    (871, Plain(|c, a| map(c, a[0].text(), |ch| simple(ch.to_uppercase(), ch)))),
+    (872, Plain(initcap)),
+    (873, Plain(lpad)),
+    (879, Plain(lpad)),
+    (874, Plain(rpad)),
+    (880, Plain(rpad)),
+    (878, Plain(translate)),
+    (1404, Plain(overlay)),
+    (1405, Plain(overlay)),
+    (1621, Plain(chr)),
+    (1622, Plain(repeat)),
+    (2087, Plain(replace)),
+    (
+        3062,
+        Plain(|c, a| {
+            finished(bumpalo::collections::String::from_iter_in(a[0].text().chars().rev(), c.arena))
+        }),
+    ),
+    (1282, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&quote_identifier(a[0].text())))))),
+    (1283, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&quote_literal(a[0].text())))))),
+    (1285, Typed(quote_any)),
+    (1289, Plain(quote_nullable)),
+    (1290, Typed(quote_any)),
+    (2089, Plain(|c, a| write(c, format_args!("{:x}", a[0].int4())))),
+    (2090, Plain(|c, a| write(c, format_args!("{:x}", a[0].int8())))),
+    (3539, Typed(format)),
+    (3540, Typed(format)),
+    (401, Plain(|_, a| Ok(Datum::Text(without_blanks(a[0].text()))))),
+    (406, Plain(|_, a| Ok(a[0]))),
+    (407, Plain(to_name)),
+    (408, Plain(|_, a| Ok(a[0]))),
+    (409, Plain(|_, a| Ok(Datum::Text(truncate_bytes(without_blanks(a[0].text()), 63))))),
+    (1400, Plain(to_name)),
+    (1401, Plain(|_, a| Ok(a[0]))),
+    (860, Plain(char_to_text)),
+    (946, Plain(char_to_text)),
+    (944, Plain(|_, a| Ok(Datum::Char(a[0].text().bytes().next().unwrap_or(0))))),
+    (668, Plain(|c, a| Ok(Datum::Text(limit_bpchar(c, a[0].text(), a[1].int4(), a[2].bool())?)))),
+    (669, Plain(|_, a| Ok(Datum::Text(limit_varchar(a[0].text(), a[1].int4(), a[2].bool())?)))),
+    (2971, Plain(|_, a| Ok(Datum::Text(if a[0].bool() { "true" } else { "false" })))),
+    (266, Plain(name_with_oid)),
+];
+
+fn write<'a>(context: &CallContext<'a>, arguments: std::fmt::Arguments<'_>) -> Result<Datum<'a>> {
+    let mut out = growing(context);
+    out.write_fmt(arguments).expect("a text in the arena takes everything");
+    finished(out)
+}
+
+fn to_name<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    Ok(Datum::Text(truncate_bytes(a[0].text(), 63)))
+}
+
+fn char_to_text<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    Ok(Datum::Text(text_of(context, SqlType::plain(oids::CHAR), &a[0])?))
+}
+
+fn name_with_oid<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let suffix = format!("_{}", a[1].oid());
+    let kept = truncate_bytes(a[0].text(), 63 - suffix.len());
+    write(context, format_args!("{kept}{suffix}"))
+}
+
+fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (left, right) = (a[0].text(), a[1].text());
+    let mut out =
+        bumpalo::collections::String::with_capacity_in(left.len() + right.len(), context.arena);
+    out.push_str(left);
+    out.push_str(right);
+    finished(out)
+}
+
+fn concatenate_bytes<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (left, right) = (a[0].bytea(), a[1].bytea());
+    let out = context.arena.alloc_slice_fill_copy(left.len() + right.len(), 0);
+    out[..left.len()].copy_from_slice(left);
+    out[left.len()..].copy_from_slice(right);
+    Ok(Datum::Bytea(out))
+}
+
+fn concatenate_any<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+) -> Result<Datum<'a>> {
+    let [left, right] = [0, 1].map(|i| match a[i] {
+        // These two functions cast to text, which for two types is not the text form.
+        Datum::Bool(value) => Ok(if value { "true" } else { "false" }),
+        Datum::Text(text) if signature.arguments[i].oid.0 == oids::BPCHAR => {
+            Ok(without_blanks(text))
+        }
+        ref other => text_of(context, signature.arguments[i], other),
+    });
+    let (left, right) = (left?, right?);
+    concatenate(context, &[Datum::Text(left), Datum::Text(right)])
+}
+
+/// The texts of VARIADIC "any" arguments from `first` on: given one by one, or as the array's elements.
+fn variadic<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+    first: usize,
+) -> Result<Vec<Option<&'a str>>> {
+    let text = |ty, datum: &Datum<'a>| match datum {
+        Datum::Null => Ok(None),
+        datum => text_of(context, ty, datum).map(Some),
+    };
+    if signature.variadic_spread
+        || !matches!(a.get(first), Some(Datum::Array(_)))
+        || a.len() > first + 1
+    {
+        return a[first..]
+            .iter()
+            .zip(&signature.arguments[first..])
+            .map(|(d, ty)| text(*ty, d))
+            .collect();
+    }
+    let array = a[first].array();
+    let element = SqlType::plain(array.element);
+    array.datums(context.arena).map(|datum| text(element, &datum?)).collect()
+}
+
+fn concat<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+) -> Result<Datum<'a>> {
+    let mut out = growing(context);
+    variadic(context, signature, a, 0)?.into_iter().flatten().for_each(|text| out.push_str(text));
+    finished(out)
+}
+
+fn concat_ws<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let mut out = growing(context);
+    for (i, text) in variadic(context, signature, a, 1)?.into_iter().flatten().enumerate() {
+        if i > 0 {
+            out.push_str(a[0].text());
+        }
+        out.push_str(text);
+    }
+    finished(out)
+}
+
+/// A case mapping that stays one character, as C's `towlower` and `towupper`.
+fn simple(mut mapped: impl Iterator<Item = char>, original: char) -> char {
+    match (mapped.next(), mapped.next()) {
+        (Some(character), None) => character,
+        _ => original,
+    }
+}
+
+fn map<'a>(context: &CallContext<'a>, text: &str, map: fn(char) -> char) -> Result<Datum<'a>> {
+    finished(bumpalo::collections::String::from_iter_in(text.chars().map(map), context.arena))
+}
+
+fn initcap<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let mut inside = false;
+    let mut out = growing(context);
+    for character in a[0].text().chars() {
+        out.push(if inside {
+            simple(character.to_lowercase(), character)
+        } else {
+            simple(character.to_uppercase(), character)
+        });
+        inside = character.is_alphanumeric();
+    }
+    finished(out)
+}
+
+/// What is put in front or behind to reach a length, and how much of the text stays.
+fn pad<'a>(a: &[Datum<'a>]) -> Result<(&'a str, String)> {
+    let (text, wanted) = (a[0].text(), usize::try_from(a[1].int4()).unwrap_or(0));
+    let fill = a.get(2).map_or(" ", |fill| fill.text());
+    check_size(wanted)?;
+    let kept = &text[..byte_of(text, wanted)];
+    let missing = wanted.saturating_sub(length(kept));
+    let padding =
+        if fill.is_empty() { String::new() } else { fill.chars().cycle().take(missing).collect() };
+    Ok((kept, padding))
+}
+
+/// 54000 for results past PostgreSQL's 1 GB.
+fn check_size(bytes: usize) -> Result<()> {
+    if bytes >= 0x3fff_ffff {
+        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "requested length too large"));
+    }
+    Ok(())
+}
+
+fn lpad<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (kept, padding) = pad(a)?;
+    write(context, format_args!("{padding}{kept}"))
+}
+
+fn rpad<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (kept, padding) = pad(a)?;
+    write(context, format_args!("{kept}{padding}"))
+}
+
+fn translate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (from, to) = (a[1].text(), a[2].text());
+    let mut out = growing(context);
+    for character in a[0].text().chars() {
+        match from.chars().position(|candidate| candidate == character) {
+            None => out.push(character),
+            Some(index) => out.extend(to.chars().nth(index)),
+        }
+    }
+    finished(out)
+}
+
+fn overlay<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (text, new, start) = (a[0].text(), a[1].text(), i64::from(a[2].int4()));
+    if start <= 0 {
+        return Err(SqlError::new(
+            SqlState::SUBSTRING_ERROR,
+            "negative substring length not allowed",
+        ));
+    }
+    let count = a.get(3).map_or(length(new) as i64, |count| i64::from(count.int4()));
+    let before = &text[..byte_of(text, start as usize - 1)];
+    let behind = &text[byte_of(text, (start - 1 + count).max(0) as usize)..];
+    write(context, format_args!("{before}{new}{behind}"))
+}
+
+fn chr<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let code = a[0].int4();
+    let error = |message: String| SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message);
+    if code == 0 {
+        return Err(error("null character not permitted".to_owned()));
+    }
+    if code < 0 {
+        return Err(invalid_parameter("character number must be positive"));
+    }
+    let character = char::from_u32(code as u32).ok_or_else(|| {
+        let invalid = (0xd800..0xe000).contains(&code);
+        error(if invalid {
+            format!("requested character not valid for encoding: {code}")
+        } else {
+            format!("requested character too large for encoding: {code}")
+        })
+    })?;
+    write(context, format_args!("{character}"))
+}
+
+fn repeat<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (text, count) = (a[0].text(), usize::try_from(a[1].int4()).unwrap_or(0));
+    check_size(text.len().saturating_mul(count))?;
+    let mut out = bumpalo::collections::String::with_capacity_in(text.len() * count, context.arena);
+    for _ in 0..count {
+        out.push_str(text);
+    }
+    finished(out)
+}
+
+fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (text, from, to) = (a[0].text(), a[1].text(), a[2].text());
+    if from.is_empty() || !text.contains(from) {
+        return Ok(a[0]);
+    }
+    let mut out = growing(context);
+    for (i, part) in text.split(from).enumerate() {
+        if i > 0 {
+            out.push_str(to);
+        }
+        out.push_str(part);
+    }
+    finished(out)
+}
+
+/// Words that an identifier cannot be without quotes: all keywords that are not unreserved.
+static RESERVED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    keywords().filter(|(_, class, _)| *class != 'U').map(|(word, _, _)| word).collect()
+});
+
+/// An identifier as SQL has it: in quotes if it needs them.
+#[must_use]
+pub fn quote_identifier(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    if plain && !RESERVED.contains(name) {
+        return name.to_owned();
+    }
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text as an SQL literal.
+#[must_use]
+pub fn quote_literal(text: &str) -> String {
+    let doubled = text.replace('\'', "''");
+    if text.contains('\\') {
+        format!("E'{}'", doubled.replace('\\', "\\\\"))
+    } else {
+        format!("'{doubled}'")
+    }
+}
+
+fn quote_nullable<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    match a[0] {
+        Datum::Null => Ok(Datum::Text("NULL")),
+        text => Ok(Datum::Text(context.arena.alloc_str(&quote_literal(text.text())))),
+    }
+}
+
+fn quote_any<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Text("NULL"));
+    }
+    let text = text_of(context, signature.arguments[0], &a[0])?;
+    Ok(Datum::Text(context.arena.alloc_str(&quote_literal(text))))
+}
+
+/// format(): `%s`, `%I`, `%L`, `%%`, with `n$` positions and `-` and width flags.
+fn format<'a>(
+    context: &CallContext<'a>,
+    signature: &Signature<'_>,
+    a: &[Datum<'a>],
+) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let values = if a.len() > 1 { variadic(context, signature, a, 1)? } else { Vec::new() };
+    let few = || invalid_parameter("too few arguments for format()");
+    let unterminated = || {
+        invalid_parameter("unterminated format() type specifier")
+            .hint("For a single \"%\" use \"%%\".")
+    };
+    let mut out = growing(context);
+    let mut next = 0;
+    let mut rest = a[0].text();
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(behind) = rest.strip_prefix('%') {
+            out.push('%');
+            rest = behind;
+            continue;
+        }
+        let number = |rest: &mut &str| -> Result<Option<usize>> {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, behind) = rest.split_at(digits);
+            if digits == 0 {
+                return Ok(None);
+            }
+            *rest = behind;
+            number.parse().map(Some).map_err(|_| {
+                SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "number is out of range")
+            })
+        };
+        let (mut left, mut width, mut position) = (false, 0, None);
+        let before = rest;
+        if let Some(found) = number(&mut rest)? {
+            match rest.strip_prefix('$') {
+                Some(behind) => {
+                    if found == 0 {
+                        return Err(invalid_parameter(
+                            "format specifies argument 0, but arguments are numbered from 1",
+                        ));
+                    }
+                    position = Some(found - 1);
+                    rest = behind;
+                }
+                None => rest = before,
+            }
+        }
+        while let Some(behind) = rest.strip_prefix('-') {
+            left = true;
+            rest = behind;
+        }
+        if let Some(behind) = rest.strip_prefix('*') {
+            rest = behind;
+            let value = *values.get(next).ok_or_else(few)?;
+            next += 1;
+            let signed: i64 = value.unwrap_or("0").parse().unwrap_or(0);
+            left |= signed < 0;
+            width = signed.unsigned_abs() as usize;
+        } else if let Some(found) = number(&mut rest)? {
+            width = found;
+        }
+        check_size(width)?;
+        let mut characters = rest.chars();
+        let kind = characters.next().ok_or_else(unterminated)?;
+        rest = characters.as_str();
+        if !matches!(kind, 's' | 'I' | 'L') {
+            return Err(invalid_parameter(format!(
+                "unrecognized format() type specifier \"{kind}\""
+            ))
+            .hint("For a single \"%\" use \"%%\"."));
+        }
+        let index = position.unwrap_or(next);
+        let value = *values.get(index).ok_or_else(few)?;
+        next = index + 1;
+        let shown = match (kind, value) {
+            ('s', value) => value.unwrap_or("").to_owned(),
+            ('I', Some(value)) => quote_identifier(value),
+            ('I', None) => {
+                return Err(SqlError::new(
+                    SqlState::NULL_VALUE_NOT_ALLOWED,
+                    "null values cannot be formatted as an SQL identifier",
+                ));
+            }
+            (_, Some(value)) => quote_literal(value),
+            (_, None) => "NULL".to_owned(),
+        };
+        let padding = " ".repeat(width.saturating_sub(length(&shown)));
+        if left {
+            out.push_str(&shown);
+            out.push_str(&padding);
+        } else {
+            out.push_str(&padding);
+            out.push_str(&shown);
+        }
+    }
+    out.push_str(rest);
+    finished(out)
+}

@@ -1,0 +1,213 @@
+//! LIKE and ILIKE, and what makes a SIMILAR TO pattern a regular expression.
+//!
+//! PostgreSQL: `like_match.c`, `similar_escape_internal`. `%` stands for any text, `_` for one character, the escape character
+//! (`\` unless said otherwise) for the next one itself. The matcher backtracks only to the last `%`, which is enough.
+
+use super::{finished, growing};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::function::Callable::{self, Plain};
+use crate::types::{CallContext, Datum};
+
+/// By OID.
+pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
+    (850, Plain(|_, a| like(a, false))),
+    (1569, Plain(|_, a| like(a, false))),
+    (858, Plain(|_, a| like(a, false))),
+    (1571, Plain(|_, a| like(a, false))),
+    (1631, Plain(|_, a| like(a, false))),
+    (851, Plain(|_, a| like(a, true))),
+    (1570, Plain(|_, a| like(a, true))),
+    (859, Plain(|_, a| like(a, true))),
+    (1572, Plain(|_, a| like(a, true))),
+    (1632, Plain(|_, a| like(a, true))),
+    (1633, Plain(|_, a| ilike(a, false))),
+    (1635, Plain(|_, a| ilike(a, false))),
+    (1660, Plain(|_, a| ilike(a, false))),
+    (1634, Plain(|_, a| ilike(a, true))),
+    (1636, Plain(|_, a| ilike(a, true))),
+    (1661, Plain(|_, a| ilike(a, true))),
+    (1637, Plain(like_escape)),
+    (1623, Plain(similar_escape)),
+    (1986, Plain(similar_escape)),
+    (1987, Plain(similar_escape)),
+];
+
+fn like<'a>(a: &[Datum<'a>], negated: bool) -> Result<Datum<'a>> {
+    Ok(Datum::Bool(matches(a[0].text(), a[1].text())? != negated))
+}
+
+fn ilike<'a>(a: &[Datum<'a>], negated: bool) -> Result<Datum<'a>> {
+    let (text, pattern) = (a[0].text().to_lowercase(), a[1].text().to_lowercase());
+    Ok(Datum::Bool(matches(&text, &pattern)? != negated))
+}
+
+#[cold]
+fn trailing_escape() -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_ESCAPE_SEQUENCE,
+        "LIKE pattern must not end with escape character",
+    )
+}
+
+/// Whether a text matches a LIKE pattern.
+///
+/// # Errors
+/// 22025.
+pub fn matches(text: &str, pattern: &str) -> Result<bool> {
+    let (mut t, mut p) = (text.chars(), pattern.chars());
+    // Behind the last `%`: the pattern there, and the text that it has not been tried on.
+    let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
+    loop {
+        let here = (t.clone(), p.clone());
+        let step = match p.next() {
+            Some('%') => {
+                if p.as_str().is_empty() {
+                    return Ok(true);
+                }
+                retry = Some((p.clone(), t.clone()));
+                true
+            }
+            Some('_') => t.next().is_some(),
+            Some('\\') => match p.next() {
+                None => {
+                    // PostgreSQL notices only where there is text left to compare with.
+                    if here.0.as_str().is_empty() {
+                        false
+                    } else {
+                        return Err(trailing_escape());
+                    }
+                }
+                Some(literal) => t.next() == Some(literal),
+            },
+            Some(literal) => t.next() == Some(literal),
+            None if t.as_str().is_empty() => return Ok(true),
+            None => false,
+        };
+        if step {
+            continue;
+        }
+        let Some((pattern, remaining)) = &mut retry else { return Ok(false) };
+        if remaining.next().is_none() {
+            return Ok(false);
+        }
+        (p, t) = (pattern.clone(), remaining.clone());
+    }
+}
+
+#[cold]
+fn invalid_escape() -> SqlError {
+    SqlError::new(SqlState::INVALID_ESCAPE_SEQUENCE, "invalid escape string")
+        .hint("Escape string must be empty or one character.")
+}
+
+/// Rewrites a pattern with another escape character (or none) to one with `\`.
+fn like_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let mut escapes = a[1].text().chars();
+    let escape = escapes.next();
+    if escapes.next().is_some() {
+        return Err(invalid_escape());
+    }
+    if escape == Some('\\') {
+        return Ok(a[0]);
+    }
+    let mut out = growing(context);
+    let mut behind_escape = false;
+    for character in a[0].text().chars() {
+        if Some(character) == escape && !behind_escape {
+            out.push('\\');
+            behind_escape = true;
+        } else if character == '\\' {
+            out.push('\\');
+            if !behind_escape {
+                out.push('\\');
+            }
+            behind_escape = false;
+        } else {
+            out.push(character);
+            behind_escape = false;
+        }
+    }
+    finished(out)
+}
+
+/// A SIMILAR TO pattern as a regular expression: anchored, `%` and `_` spelled out, what means more in those escaped.
+fn similar_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    if a[0].is_null() {
+        return Ok(Datum::Null);
+    }
+    let escape = match a.get(1) {
+        // similar_escape takes NULL for the default.
+        None | Some(Datum::Null) => Some('\\'),
+        Some(text) => {
+            let mut escapes = text.text().chars();
+            let escape = escapes.next();
+            if escapes.next().is_some() {
+                return Err(invalid_escape());
+            }
+            escape
+        }
+    };
+    let mut out = growing(context);
+    out.push_str("^(?:");
+    let (mut behind_escape, mut bracket) = (false, false);
+    for character in a[0].text().chars() {
+        if behind_escape {
+            if character == '"' && !bracket {
+                return Err(SqlError::unsupported("SUBSTRING with separators is"));
+            }
+            out.push('\\');
+            out.push(character);
+            behind_escape = false;
+        } else if Some(character) == escape {
+            behind_escape = true;
+        } else if bracket {
+            if character == '\\' {
+                out.push('\\');
+            }
+            out.push(character);
+            bracket = character != ']';
+        } else {
+            match character {
+                '[' => {
+                    out.push('[');
+                    bracket = true;
+                }
+                '%' => out.push_str(".*"),
+                '_' => out.push('.'),
+                '(' => out.push_str("(?:"),
+                '\\' | '.' | '^' | '$' => {
+                    out.push('\\');
+                    out.push(character);
+                }
+                other => out.push(other),
+            }
+        }
+    }
+    out.push_str(")$");
+    finished(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+    use proptest::prelude::*;
+
+    /// The definition, by recursion.
+    fn model(text: &[char], pattern: &[char]) -> bool {
+        match pattern {
+            [] => text.is_empty(),
+            ['%', rest @ ..] => (0..=text.len()).any(|skip| model(&text[skip..], rest)),
+            ['_', rest @ ..] => !text.is_empty() && model(&text[1..], rest),
+            [literal, rest @ ..] => text.first() == Some(literal) && model(&text[1..], rest),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_definition(text in "[abé]{0,8}", pattern in "[abé%_]{0,6}") {
+            let (t, p): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+            prop_assert_eq!(matches(&text, &pattern), Ok(model(&t, &p)));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Text: its functions and operators.
+//!
+//! PostgreSQL: `varlena.c`, `oracle_compat.c`, `like.c`, `regexp.c`. Lengths and positions count characters. Case is mapped as
+//! C.UTF-8 does: one character to one character.
+
+pub mod build;
+pub mod cut;
+pub mod encode;
+pub mod like;
+pub mod regular;
+
+use super::{CallContext, Datum};
+use crate::error::Result;
+
+/// A text made of bytes or characters, in the arena.
+pub(crate) type ArenaString<'a> = bumpalo::collections::String<'a>;
+
+/// An empty text that grows in the arena.
+pub(crate) fn growing<'a>(context: &CallContext<'a>) -> ArenaString<'a> {
+    ArenaString::new_in(context.arena)
+}
+
+/// A finished text.
+pub(crate) fn finished<'a>(text: ArenaString<'a>) -> Result<Datum<'a>> {
+    Ok(Datum::Text(text.into_bump_str()))
+}
+
+/// The byte position of character `count`; the length where there are not so many.
+pub(crate) fn byte_of(text: &str, count: usize) -> usize {
+    if text.is_ascii() {
+        return count.min(text.len());
+    }
+    text.char_indices().nth(count).map_or(text.len(), |(at, _)| at)
+}
+
+/// The number of characters.
+pub(crate) fn length(text: &str) -> usize {
+    text.chars().count()
+}

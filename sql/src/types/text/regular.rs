@@ -1,0 +1,388 @@
+//! Regular expressions: `~`, `regexp_replace`, `substring(... from pattern)` and their family.
+//!
+//! PostgreSQL's advanced regular expressions (manual, 9.7.3) are translated to the `regex` crate's syntax, which is the same in
+//! nearly all that is used: the escapes `\m`, `\M`, `\y`, `\Y`, `\Z` and the embedded options `(?i)` are rewritten, and
+//! `***` prefixes understood. What that crate cannot do (back-references, look-around) is 0A000. It matches leftmost-first where
+//! PostgreSQL matches leftmost-longest; `docs/differences.md` says so. Each thread keeps the last expressions it compiled.
+
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::failure::invalid_parameter;
+use crate::types::function::Callable::{self, Plain, Set};
+use crate::types::{CallContext, Datum, array, oids};
+use regex::{Captures, Regex, RegexBuilder};
+use std::cell::RefCell;
+
+/// By OID.
+pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
+    (1254, Plain(|_, a| matching(a, "", false))),
+    (79, Plain(|_, a| matching(a, "", false))),
+    (1658, Plain(|_, a| matching(a, "", false))),
+    (1256, Plain(|_, a| matching(a, "", true))),
+    (1252, Plain(|_, a| matching(a, "", true))),
+    (1659, Plain(|_, a| matching(a, "", true))),
+    (1238, Plain(|_, a| matching(a, "i", false))),
+    (1240, Plain(|_, a| matching(a, "i", false))),
+    (1656, Plain(|_, a| matching(a, "i", false))),
+    (1239, Plain(|_, a| matching(a, "i", true))),
+    (1241, Plain(|_, a| matching(a, "i", true))),
+    (1657, Plain(|_, a| matching(a, "i", true))),
+    (6263, Plain(|_, a| matching(a, "", false))),
+    (6264, Plain(|_, a| matching(a, a[2].text(), false))),
+    (2073, Plain(substring)),
+    (2284, Plain(replace)),
+    (2285, Plain(replace)),
+    (3396, Plain(first_match)),
+    (3397, Plain(first_match)),
+    (2763, Set(|c, _, a, emit| all_matches(c, a, emit))),
+    (2764, Set(|c, _, a, emit| all_matches(c, a, emit))),
+    (2767, Plain(split_to_array)),
+    (2768, Plain(split_to_array)),
+    (2765, Set(|_, _, a, emit| split_to_rows(a, emit))),
+    (2766, Set(|_, _, a, emit| split_to_rows(a, emit))),
+    (6254, Plain(count)),
+];
+
+thread_local! {
+    static COMPILED: RefCell<Vec<(String, String, Regex)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many compiled expressions a thread keeps, PostgreSQL's MAX_CACHED_RES.
+const COMPILED_MAX: usize = 32;
+
+/// What an expression may grow to when compiled, bytes.
+const COMPILED_BYTES_MAX: usize = 16 << 20;
+
+/// The compiled form of a pattern under PostgreSQL's option letters (without `g`).
+fn compile(pattern: &str, options: &str) -> Result<Regex> {
+    COMPILED.with_borrow_mut(|compiled| {
+        if let Some(at) = compiled.iter().position(|(p, o, _)| p == pattern && o == options) {
+            let found = compiled.remove(at);
+            let regex = found.2.clone();
+            compiled.insert(0, found);
+            return Ok(regex);
+        }
+        let regex = build(pattern, options)?;
+        compiled.truncate(COMPILED_MAX - 1);
+        compiled.insert(0, (pattern.to_owned(), options.to_owned(), regex.clone()));
+        Ok(regex)
+    })
+}
+
+fn build(pattern: &str, options: &str) -> Result<Regex> {
+    let (mut insensitive, mut literal, mut extended) = (false, false, false);
+    // PostgreSQL: a dot matches a line's end and anchors only the whole text, unless newline-sensitive.
+    let (mut dot_newline, mut multi_line) = (true, false);
+    let mut rest = pattern;
+    let mut letters = options.to_owned();
+    if let Some(behind) = rest.strip_prefix("***=") {
+        (literal, rest) = (true, behind);
+    } else if let Some(behind) = rest.strip_prefix("***:") {
+        rest = behind;
+    }
+    if !literal
+        && let Some(embedded) = rest.strip_prefix("(?")
+        && let Some((found, behind)) = embedded.split_once(')')
+        && !found.is_empty()
+        && found.bytes().all(|b| b.is_ascii_lowercase())
+    {
+        letters.push_str(found);
+        rest = behind;
+    }
+    for letter in letters.chars() {
+        match letter {
+            'i' => insensitive = true,
+            'c' => insensitive = false,
+            'n' | 'm' => (dot_newline, multi_line) = (false, true),
+            'p' => dot_newline = false,
+            'w' => multi_line = true,
+            's' => (dot_newline, multi_line) = (true, false),
+            'q' => literal = true,
+            'x' => extended = true,
+            't' => extended = false,
+            'a' | 'b' | 'e' => {}
+            other => {
+                return Err(invalid_parameter(format!(
+                    "invalid regular expression option: \"{other}\""
+                )));
+            }
+        }
+    }
+    let translated = if literal { regex::escape(rest) } else { translate(rest)? };
+    RegexBuilder::new(&translated)
+        .case_insensitive(insensitive)
+        .dot_matches_new_line(dot_newline)
+        .multi_line(multi_line)
+        .ignore_whitespace(extended)
+        .size_limit(COMPILED_BYTES_MAX)
+        .build()
+        .map_err(|error| invalid(&error))
+}
+
+#[cold]
+fn invalid(error: &regex::Error) -> SqlError {
+    let reason = match error {
+        regex::Error::CompiledTooBig(_) => "regular expression is too complex".to_owned(),
+        regex::Error::Syntax(text) => {
+            let text = text.to_ascii_lowercase();
+            let reason = if text.contains("unclosed group") || text.contains("unopened group") {
+                "parentheses () not balanced"
+            } else if text.contains("unclosed character class") {
+                "brackets [] not balanced"
+            } else if text.contains("repetition operator missing") {
+                "quantifier operand invalid"
+            } else if text.contains("repetition quantifier") || text.contains("invalid repetition")
+            {
+                "invalid repetition count(s)"
+            } else if text.contains("range") {
+                "invalid character range"
+            } else if text.contains("escape") || text.contains("incomplete") {
+                "invalid escape \\ sequence"
+            } else {
+                "invalid regular expression"
+            };
+            reason.to_owned()
+        }
+        other => other.to_string(),
+    };
+    SqlError::new(
+        SqlState::INVALID_REGULAR_EXPRESSION,
+        format!("invalid regular expression: {reason}"),
+    )
+}
+
+/// PostgreSQL's escapes in the crate's words.
+fn translate(pattern: &str) -> Result<String> {
+    let mut out = String::with_capacity(pattern.len());
+    let mut characters = pattern.chars().peekable();
+    let mut bracket = false;
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                None => {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_REGULAR_EXPRESSION,
+                        "invalid regular expression: invalid escape \\ sequence",
+                    ));
+                }
+                Some('m') if !bracket => out.push_str(r"\b{start}"),
+                Some('M') if !bracket => out.push_str(r"\b{end}"),
+                Some('y') if !bracket => out.push_str(r"\b"),
+                Some('Y') if !bracket => out.push_str(r"\B"),
+                Some('Z') if !bracket => out.push_str(r"\z"),
+                Some('A') if !bracket => out.push_str(r"\A"),
+                Some(digit @ '1'..='9') if !bracket => {
+                    return Err(SqlError::unsupported(format!(
+                        "the back-reference \\{digit} in a regular expression is"
+                    )));
+                }
+                Some(
+                    class @ ('d' | 'w' | 's' | 'D' | 'W' | 'S' | 'n' | 't' | 'r' | 'f' | 'v' | 'a'
+                    | 'x' | 'u'),
+                ) => {
+                    out.push('\\');
+                    out.push(class);
+                }
+                Some('e') => out.push_str(r"\x1b"),
+                Some('B') => out.push_str(r"\\"),
+                Some(other) if other.is_ascii_alphanumeric() => {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_REGULAR_EXPRESSION,
+                        "invalid regular expression: invalid escape \\ sequence",
+                    ));
+                }
+                Some(other) => out.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+            },
+            '[' if bracket => {
+                // [:alpha:] stays; a lone bracket in a class is itself.
+                if characters.peek() == Some(&':') {
+                    out.push('[');
+                } else {
+                    out.push_str(r"\[");
+                }
+            }
+            '[' => {
+                bracket = true;
+                out.push('[');
+                if characters.peek() == Some(&'^') {
+                    out.extend(characters.next());
+                }
+                if characters.peek() == Some(&']') {
+                    characters.next();
+                    out.push_str(r"\]");
+                }
+            }
+            ']' if bracket => {
+                out.push(']');
+                // The end of [:alpha:] is not the end of the class.
+                bracket = out.ends_with(":]")
+                    && out.rfind("[:").is_some_and(|at| !out[at + 2..].contains('['));
+            }
+            '&' | '~' if bracket => {
+                // `&&` and `~~` are operations between classes there.
+                out.push('\\');
+                out.push(character);
+            }
+            '(' if !bracket && characters.peek() == Some(&'?') => {
+                let behind: String = characters.clone().skip(1).take(2).collect();
+                if behind.starts_with('=') || behind.starts_with('!') || behind.starts_with('<') {
+                    return Err(SqlError::unsupported("look-around in a regular expression is"));
+                }
+                out.push('(');
+            }
+            other => out.push(other),
+        }
+    }
+    Ok(out)
+}
+
+/// The options argument, with `g` taken out.
+fn options(text: &str) -> (String, bool) {
+    (text.chars().filter(|c| *c != 'g').collect(), text.contains('g'))
+}
+
+fn matching<'a>(a: &[Datum<'a>], options: &str, negated: bool) -> Result<Datum<'a>> {
+    Ok(Datum::Bool(compile(a[1].text(), options)?.is_match(a[0].text()) != negated))
+}
+
+fn substring<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let text = a[0].text();
+    let regex = compile(a[1].text(), "")?;
+    // With a group in the pattern, what the first one matched.
+    let group = usize::from(regex.captures_len() > 1);
+    let found = regex
+        .captures(text)
+        .and_then(|captures| captures.get(group).map(|found| &text[found.range()]));
+    Ok(found.map_or(Datum::Null, Datum::Text))
+}
+
+fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (text, replacement) = (a[0].text(), a[2].text());
+    let given = a.get(3).map_or("", |options| options.text());
+    if given.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(invalid_parameter(format!("invalid regular expression option: \"{}\"", &given[..1]))
+            .hint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly."));
+    }
+    let (letters, global) = options(given);
+    let regex = compile(a[1].text(), &letters)?;
+    let mut out = super::growing(context);
+    let mut last = 0;
+    for captures in regex.captures_iter(text).take(if global { usize::MAX } else { 1 }) {
+        let whole = captures.get(0).expect("group 0 is the whole match");
+        out.push_str(&text[last..whole.start()]);
+        expand(&captures, replacement, &mut out);
+        last = whole.end();
+    }
+    out.push_str(&text[last..]);
+    super::finished(out)
+}
+
+/// `\1` to `\9` and `\&` in a replacement.
+fn expand(captures: &Captures<'_>, replacement: &str, out: &mut super::ArenaString<'_>) {
+    let mut characters = replacement.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            out.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('&') => out.push_str(&captures[0]),
+            Some(digit @ '1'..='9') => {
+                let group = digit as usize - '0' as usize;
+                out.push_str(captures.get(group).map_or("", |found| found.as_str()));
+            }
+            Some('\\') => out.push('\\'),
+            Some(other) => {
+                out.push('\\');
+                out.push(other);
+            }
+            None => out.push('\\'),
+        }
+    }
+}
+
+/// The groups of a match as an array, or the whole match if there are none.
+fn groups<'a>(context: &CallContext<'a>, regex: &Regex, captures: &Captures<'_>) -> Datum<'a> {
+    let first = usize::from(regex.captures_len() > 1);
+    let mut builder = array::Builder::new(oids::TEXT);
+    for group in captures.iter().skip(first) {
+        builder.push(&group.map_or(Datum::Null, |found| Datum::Text(found.as_str())));
+    }
+    builder.finish(context.arena)
+}
+
+fn first_match<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
+    if global {
+        return Err(invalid_parameter("regexp_match() does not support the \"global\" option")
+            .hint("Use the regexp_matches function instead."));
+    }
+    let regex = compile(a[1].text(), &letters)?;
+    let found = regex.captures(a[0].text());
+    Ok(found.map_or(Datum::Null, |captures| groups(context, &regex, &captures)))
+}
+
+fn all_matches<'a>(
+    context: &CallContext<'a>,
+    a: &[Datum<'a>],
+    emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+) -> Result<()> {
+    let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
+    let regex = compile(a[1].text(), &letters)?;
+    for captures in regex.captures_iter(a[0].text()).take(if global { usize::MAX } else { 1 }) {
+        if !emit(&[groups(context, &regex, &captures)])? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The parts between matches; an empty match at either end splits nothing off.
+fn parts<'t>(regex: &Regex, text: &'t str) -> Vec<&'t str> {
+    let (mut out, mut last) = (Vec::new(), 0);
+    for found in regex.find_iter(text) {
+        if found.is_empty()
+            && (found.start() == 0 || found.start() == text.len() || found.start() == last)
+        {
+            continue;
+        }
+        out.push(&text[last..found.start()]);
+        last = found.end();
+    }
+    out.push(&text[last..]);
+    out
+}
+
+fn split_pattern(a: &[Datum<'_>], function: &str) -> Result<Regex> {
+    let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
+    if global {
+        return Err(invalid_parameter(format!(
+            "{function} does not support the \"global\" option"
+        )));
+    }
+    compile(a[1].text(), &letters)
+}
+
+fn split_to_array<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let regex = split_pattern(a, "regexp_split_to_array()")?;
+    let mut builder = array::Builder::new(oids::TEXT);
+    parts(&regex, a[0].text()).into_iter().for_each(|part| builder.push(&Datum::Text(part)));
+    Ok(builder.finish(context.arena))
+}
+
+fn split_to_rows<'a>(
+    a: &[Datum<'a>],
+    emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+) -> Result<()> {
+    let regex = split_pattern(a, "regexp_split_to_table()")?;
+    for part in parts(&regex, a[0].text()) {
+        if !emit(&[Datum::Text(part)])? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn count<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    Ok(Datum::Int4(compile(a[1].text(), "")?.find_iter(a[0].text()).count() as i32))
+}
