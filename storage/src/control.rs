@@ -159,6 +159,21 @@ impl Control {
         Ok(Control { file, identity, state })
     }
 
+    /// For the offline check: both slots are whole, or one was never written. Opening needs only one of them.
+    pub(crate) fn verify(&self) -> Result<()> {
+        for (number, offset) in SLOT_OFFSETS.into_iter().enumerate() {
+            let mut block = [0; SECTOR_BYTES];
+            self.file.read_at(offset, &mut block)?;
+            let never_written = block.iter().all(|byte| *byte == 0);
+            if !never_written && parse_slot(&block).is_none() {
+                return Err(Error::CorruptLog(format!(
+                    "slot {number} of the control file is damaged"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// What the directory is.
     pub(crate) fn identity(&self) -> Identity {
         self.identity
@@ -235,6 +250,18 @@ mod tests {
         Control::create(&device, IDENTITY, FIRST).unwrap();
         device.flip(NAME, 12, 1).unwrap();
         assert!(matches!(Control::open(&device), Err(Error::CorruptLog(_))));
+        let other = FaultyDevice::new(2);
+        Control::create(&other, IDENTITY, FIRST).unwrap();
+        let control = Control::open(&other).unwrap();
+        control.verify().unwrap();
+        control.write_point(Lsn(2 << 24), Lsn(2 << 24)).unwrap();
+        other.flip(NAME, 8192 + 17, 1).unwrap();
+        assert_eq!(
+            Control::open(&other).unwrap().latest().redo,
+            Lsn(2 << 24),
+            "the newer one holds"
+        );
+        assert!(matches!(control.verify(), Err(Error::CorruptLog(_))));
         device.flip(NAME, 8, 2).unwrap();
         let refused = Control::open(&device).unwrap_err().to_string();
         assert_eq!(refused, "the directory has format version 3, and this server reads 1");

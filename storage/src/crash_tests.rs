@@ -7,13 +7,14 @@
 
 use crate::chance::Chance;
 use crate::device::faulty::{FaultSchedule, FaultyDevice};
+use crate::device::overlay::OverlayDevice;
 use crate::planted::{Fault, Planted};
 use crate::simulation::Simulation;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
 use crate::{
     Change, DataComponent, Device, Direction, Error, Lsn, Options, RecordKind, Result, Scheduler,
-    SpaceClass, Tree, TreeId,
+    SpaceClass, Tree, TreeId, recovery,
 };
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -136,7 +137,16 @@ fn restart(
     options: &Options,
     seed: u64,
 ) -> Result<Arc<DataComponent>> {
-    let env = simulation.environment(Arc::clone(device) as Arc<dyn Device>, seed);
+    recover(simulation, Arc::clone(device) as Arc<dyn Device>, options, seed)
+}
+
+fn recover(
+    simulation: &Simulation,
+    device: Arc<dyn Device>,
+    options: &Options,
+    seed: u64,
+) -> Result<Arc<DataComponent>> {
+    let env = simulation.environment(device, seed);
     let recovering = DataComponent::open(env, options.clone())?;
     let mut scan = recovering.records()?;
     while let Some(record) = scan.advance()? {
@@ -289,6 +299,38 @@ fn what_was_acknowledged_is_there_and_nothing_else_whenever_the_power_goes() {
         if let Some(what) = complaint(seed, Planted::default()) {
             panic!("seed {seed}: {what}");
         }
+    }
+}
+
+/// The offline check recovers on an overlay: it finds what a restart would find, and changes nothing.
+#[test]
+fn a_check_after_a_crash_changes_no_byte() {
+    for seed in 0..10 {
+        Simulation::run(seed, 4, |simulation| {
+            let options = options(Planted::default());
+            let device = simulation.device(FaultyDevice::new(seed));
+            let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+            DataComponent::create(&env, &options).unwrap();
+            let component = restart(simulation, &device, &options, seed).unwrap();
+            let tree = component.create_tree().unwrap();
+            let (id, model) = (tree.id(), Arc::default());
+            let log = component.log();
+            log.wait_durable_end(log.tail()).unwrap();
+            drop(tree);
+            let mut chance = Chance::new(seed);
+            let at = Some(device.operations() + 100 + chance.below(200));
+            device.set_schedule(FaultSchedule { power_loss_at: at, ..Default::default() });
+            run_until_power_loss(simulation, component, id, &model, &mut chance);
+            let device = simulation.device(device.crash(seed));
+            let summary = recovery::verify_log(&*device).unwrap();
+            assert!(summary.redo <= summary.end);
+            let base = Arc::clone(&device) as Arc<dyn Device>;
+            let overlay = Arc::new(OverlayDevice::new(base).unwrap());
+            let component = recover(simulation, overlay, &options, seed).unwrap();
+            assert_eq!(compare(&component, id, &model).unwrap(), "", "seed {seed}");
+            component.close().unwrap();
+            assert_eq!(device.operations(), 0);
+        });
     }
 }
 

@@ -147,6 +147,7 @@ pub struct LogSummary {
 /// [`crate::Error::CorruptLog`] naming the place, [`crate::Error::Refused`] for another format; I/O.
 pub fn verify_log(device: &dyn Device) -> Result<LogSummary> {
     let control = Control::open(device)?;
+    control.verify()?;
     let latest = control.latest();
     let start = LogStart { redo: latest.redo, floor: latest.floor, epoch: latest.epoch + 1 };
     let bytes = control.identity().log_segment_bytes;

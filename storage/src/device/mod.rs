@@ -8,6 +8,7 @@
 pub mod doublewrite;
 pub mod faulty;
 pub mod file;
+pub mod overlay;
 
 use crate::Result;
 use crate::sync::Arc;
