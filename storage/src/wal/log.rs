@@ -297,17 +297,17 @@ impl Log {
     }
 
     /// Asks for durability past the end of the record at `lsn`, and says whether it is reached; if not, `waker` is
-    /// woken when it is. A session's connection waits so, not its worker.
+    /// woken when it is. A session's connection waits so, not its worker. An LSN past the tail means everything so far.
     ///
     /// # Errors
     /// [`crate::Error::Halted`] if the log has failed: nobody may be answered.
     pub fn poll_durable(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>> {
         // The durable end is always the end of a record: past the first byte is past the last.
-        self.poll_durable_end(lsn.advance(1), waker)
+        self.poll_durable_end(Lsn(lsn.0.saturating_add(1)), waker)
     }
 
     fn poll_durable_end(&self, end: Lsn, waker: &Waker) -> Poll<Result<()>> {
-        debug_assert!(end.0 <= self.tail().0.max(1), "{end} is past the tail: it would never come");
+        let end = if end.0 <= self.shared.flush.durable() { end } else { end.min(self.tail()) };
         match self.shared.flush.request(&self.shared.env, end.0, waker) {
             Ok(true) => Poll::Ready(self.shared.flush.alive()),
             Ok(false) => Poll::Pending,
@@ -320,10 +320,10 @@ impl Log {
     /// # Errors
     /// [`crate::Error::Halted`] as above.
     pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
-        self.wait_durable_end(lsn.advance(1))
+        self.wait_durable_end(Lsn(lsn.0.saturating_add(1)))
     }
 
-    /// Waits until every record that ends at or before `end`, which is at most the tail, is durable.
+    /// Waits until every record that ends at or before `end` is durable, or everything so far if that is less.
     ///
     /// # Errors
     /// [`crate::Error::Halted`] as above.
@@ -393,8 +393,7 @@ impl Log {
             log.space.add(prepared * log.segments.bytes());
         }
         log.recycled.fetch_add(1, Ordering::AcqRel);
-        let waiters = std::mem::take(&mut *lock(&log.space_waiters));
-        waiters.iter().for_each(|cell| log.env.wake(cell));
+        log.wake_space_waiters();
         log.env.wake(&log.prepare);
         Ok(())
     }
@@ -511,7 +510,13 @@ impl Shared {
         }
         self.halt_if_unsynced(self.segments.prepare())?;
         self.space.add(self.segments.bytes());
+        self.wake_space_waiters();
         Ok(())
+    }
+
+    fn wake_space_waiters(&self) {
+        let waiters = std::mem::take(&mut *lock(&self.space_waiters));
+        waiters.iter().for_each(|cell| self.env.wake(cell));
     }
 
     /// The body of the thread that prepares segments, so that neither commits nor the flusher have to.

@@ -353,6 +353,40 @@ fn damage_before_the_durable_end_is_corruption_and_not_a_lost_tail() {
     assert!(refused.contains("a record before that is damaged"), "{refused}");
 }
 
+/// The bytes of a small log, as the first version of the format has them. If this changes, the format has.
+#[test]
+fn the_first_segment_is_as_it_always_was() {
+    let device = Arc::new(FaultyDevice::new(1));
+    create(&device, &options());
+    let (_, log) = open(&device, &options()).unwrap();
+    append(&log, b"first").unwrap();
+    let mut space = log.reserve(SpaceClass::System, 1, 20).unwrap();
+    log.claim(&mut space, 20).void();
+    let last = append(&log, &[0xAB; 24]).unwrap();
+    log.wait_durable(last).unwrap();
+    let file = device.open(&super::segment::name(1), false).unwrap();
+    let mut found = String::new();
+    for (offset, bytes) in [(0, 48), (super::segment::HEADER_BYTES, 128)] {
+        let mut block = vec![0; bytes];
+        file.read_at(offset, &mut block).unwrap();
+        for (index, row) in block.chunks(16).enumerate() {
+            let row: Vec<_> = row.iter().map(|byte| format!("{byte:02x}")).collect();
+            found += &format!("{:05x}  {}\n", offset as usize + index * 16, row.join(" "));
+        }
+    }
+    assert_eq!(found, include_str!("../../scripts/wal/first_segment.txt"), "found:\n{found}");
+}
+
+#[test]
+fn an_lsn_past_the_tail_means_everything_so_far() {
+    let device = Arc::new(FaultyDevice::new(1));
+    create(&device, &options());
+    let (_, log) = open(&device, &options()).unwrap();
+    append(&log, &[1; 10]).unwrap();
+    log.wait_durable(Lsn::MAX).unwrap();
+    assert_eq!(log.durable(), log.tail());
+}
+
 /// Fuzzing by seeded mutation: whatever stands behind the last whole record, the end of the log is found there, and
 /// nothing panics.
 #[test]
