@@ -6,7 +6,7 @@
 
 use crate::respond;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
-use sql::types::{CallContext, Datum};
+use sql::types::{CallContext, Datum, write_binary, write_text};
 use sql::{ColumnDescription, Format, Notice, SqlError};
 
 /// The output at which a result pauses, in bytes.
@@ -50,7 +50,10 @@ impl<'a> WireSink<'a> {
                 [one] => *one,
                 each => each[index],
             };
-            write_value(context, column, datum, format, self.out)?;
+            match format {
+                Format::Text => write_text(context, column.ty, datum, self.out)?,
+                Format::Binary => write_binary(context, column.ty, datum, self.out)?,
+            }
             let length = (self.out.len() - at - 4) as u32;
             self.out[at..at + 4].copy_from_slice(&length.to_be_bytes());
         }
@@ -89,21 +92,4 @@ impl RowSink for WireSink<'_> {
     fn notice(&mut self, notice: &Notice) {
         respond::report(self.out, notice);
     }
-}
-
-/// Writes a value that is not NULL.
-fn write_value(
-    _context: &CallContext<'_>,
-    column: &ColumnDescription,
-    datum: &Datum<'_>,
-    format: Format,
-    out: &mut Vec<u8>,
-) -> Result<(), SqlError> {
-    match (datum, format) {
-        (Datum::Text(text), _) => out.extend_from_slice(text.as_bytes()),
-        (Datum::Int4(value), Format::Text) => out.extend_from_slice(value.to_string().as_bytes()),
-        (Datum::Int8(value), Format::Text) => out.extend_from_slice(value.to_string().as_bytes()),
-        _ => return Err(SqlError::unsupported(format!("values of type {} are", column.ty.oid))),
-    }
-    Ok(())
 }
