@@ -25,6 +25,12 @@ const COLUMNS: &[u8] =
     b"T\0\0\0\x21\0\x01abalance\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xFF\xFF\xFF\xFF\0\0";
 /// The row `1`, and CommandComplete `SELECT 1`.
 const ROW: &[u8] = b"D\0\0\0\x0B\0\x01\0\0\0\x011C\0\0\0\x0DSELECT 1\0";
+/// Three columns, of which the second is NULL.
+const PARTITIONS: &[u8] = b"T\0\0\0\x42\0\x03\
+    a\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xFF\xFF\xFF\xFF\0\0\
+    b\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xFF\xFF\xFF\xFF\0\0\
+    c\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xFF\xFF\xFF\xFF\0\0\
+    D\0\0\0\x14\0\x03\0\0\0\x011\xFF\xFF\xFF\xFF\0\0\0\x010C\0\0\0\x0DSELECT 1\0";
 const READY: &[u8] = b"Z\0\0\0\x05I";
 /// AuthenticationOk, the parameters that libpq asks about, BackendKeyData, ReadyForQuery.
 const WELCOME: [&[u8]; 5] = [
@@ -34,6 +40,10 @@ const WELCOME: [&[u8]; 5] = [
     b"K\0\0\0\x0C\0\0\0\x01\0\0\0\x01",
     READY,
 ];
+
+fn contains(message: &[u8], word: &[u8]) -> bool {
+    message.windows(word.len()).any(|window| window == word)
+}
 
 struct Client {
     stream: TcpStream,
@@ -122,6 +132,8 @@ impl Client {
                 continue;
             }
             let answers: &[&[u8]] = match message[0] {
+                // pgbench asks for the kind of partitions before it begins: there are none.
+                b'Q' if contains(message, b"partstrat") => &[PARTITIONS, READY],
                 b'Q' => &[COLUMNS, ROW, READY],
                 b'P' => &[PARSED],
                 b'B' => &[BOUND],
