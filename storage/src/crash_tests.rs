@@ -334,6 +334,51 @@ fn a_check_after_a_crash_changes_no_byte() {
     }
 }
 
+/// Ten times the log's limit goes through it, because checkpoints are taken when the log asks; and a restart after a
+/// clean end replays nothing.
+#[test]
+fn a_log_of_a_limited_size_takes_any_amount_of_work() {
+    Simulation::run(7, 4, |simulation| {
+        let options = options(Planted::default());
+        let device = simulation.device(FaultyDevice::new(7));
+        let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, 7);
+        DataComponent::create(&env, &options).unwrap();
+        let component = restart(simulation, &device, &options, 7).unwrap();
+        let running = Arc::new(Running {
+            tree: component.create_tree().unwrap(),
+            component,
+            model: Arc::default(),
+            slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
+            stop: AtomicBool::new(false),
+        });
+        let checkpointer = {
+            let running = Arc::clone(&running);
+            let body = move || {
+                let floor = &mut |tail| running.floor(tail);
+                let component = &running.component;
+                component.checkpoint_in_background(crate::Micros(300_000_000), floor);
+            };
+            simulation.spawn("checkpointer", Box::new(body))
+        };
+        let mut held = 0;
+        let start = running.component.log().tail();
+        while running.component.log().tail().0 < start.0 + 10 * options.log_bytes_max {
+            running.writer(0, running.component.log().tail().0, 100).unwrap();
+            held = held.max(running.component.log().tail().0 - running.component.log().oldest().0);
+        }
+        assert!(held <= options.log_bytes_max, "{held}");
+        running.component.close().unwrap();
+        checkpointer.join();
+        let id = running.tree.id();
+        let model = Arc::clone(&running.model);
+        drop(running);
+        let summary = recovery::verify_log(&*device).unwrap();
+        assert_eq!((summary.records, summary.redo), (0, summary.end));
+        let component = restart(simulation, &device, &options, 7).unwrap();
+        assert_eq!(compare(&component, id, &model).unwrap(), "");
+    });
+}
+
 /// Whichever sync fails, of log, data, area or control file: afterwards nobody is answered, and a restart finds all that
 /// was answered before.
 #[test]
