@@ -9,6 +9,9 @@
 //! never has two owners in any state a crash may leave) and no write of it is in flight (so that no old contents come
 //! after the new). Until then it waits in a queue, in LSN order.
 //!
+//! A few extents are always kept free: only a split that the log's records already need may take them, so that a full
+//! disk is met before a commit and never after it, nor by recovery.
+//!
 //! Workers allocate from caches of their own, by slot; a cache takes what the tree has spare, then a whole extent.
 
 use crate::buffer::BufferPool;
@@ -32,8 +35,19 @@ const NOBODY: TreeId = TreeId(0);
 const HAS_ROOT: u8 = 1;
 /// The fewest extents by which the file grows.
 const GROW_EXTENTS: u32 = 16;
+/// Extents that are kept for splits that may not fail: those of commits that have their place in the log.
+const RESERVE_EXTENTS: usize = 8;
 /// The most caches of one tree.
 const CACHES_MAX: usize = 16;
+
+/// Whether space may be refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// Nothing is committed yet: a full disk is reported.
+    Refusable,
+    /// A commit has its place in the log and has to be applied: the reserve may be used.
+    Committed,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
@@ -318,7 +332,7 @@ impl Space {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn begin_tree(&self, pool: &BufferPool) -> Result<(PageId, TreeSpace)> {
-        let extent = self.grant(pool)?;
+        let extent = self.grant(pool, Urgency::Refusable)?;
         let tree = {
             let mut state = lock(&self.state);
             state.next_tree += 1;
@@ -338,7 +352,13 @@ impl Space {
     ///
     /// # Errors
     /// [`Error::Full`]; I/O.
-    pub fn take(&self, tree: &TreeSpace, slot: usize, pool: &BufferPool) -> Result<PageId> {
+    pub fn take(
+        &self,
+        tree: &TreeSpace,
+        slot: usize,
+        pool: &BufferPool,
+        urgency: Urgency,
+    ) -> Result<PageId> {
         let cache = &tree.caches[slot % tree.caches.len()];
         if let Some(page) = lock(cache).pop() {
             return Ok(page);
@@ -347,7 +367,7 @@ impl Space {
         if let Some(page) = lock(&tree.spare).pop() {
             return Ok(page);
         }
-        let extent = self.grant(pool)?;
+        let extent = self.grant(pool, urgency)?;
         lock(&tree.granted).push(extent);
         let mut pages: Vec<PageId> = pages_of(extent).collect();
         pages.reverse();
@@ -362,16 +382,17 @@ impl Space {
         lock(&self.state).freed.extend(granted.into_iter().map(|extent| (lsn, extent)));
     }
 
-    /// Takes a free extent; the file grows if there is none.
-    fn grant(&self, pool: &BufferPool) -> Result<u32> {
+    /// Takes a free extent; the file grows if few are left.
+    fn grant(&self, pool: &BufferPool, urgency: Urgency) -> Result<u32> {
         loop {
             let known = {
                 let mut state = lock(&self.state);
-                if state.free.is_empty() {
+                let kept = if urgency == Urgency::Refusable { RESERVE_EXTENTS } else { 0 };
+                if state.free.len() <= kept {
                     state.settle(pool);
                 }
-                if let Some(extent) = state.free.pop() {
-                    return Ok(extent);
+                if state.free.len() > kept {
+                    return Ok(state.free.pop().expect("it is not empty"));
                 }
                 state.file_extents
             };
