@@ -96,6 +96,8 @@ pub struct TreeSpace {
     /// By worker slot.
     caches: Box<[Mutex<Vec<PageId>>]>,
     spare: Mutex<Vec<PageId>>,
+    /// What is left of extents of the reserve: for [`Urgency::Committed`] alone.
+    reserve: Mutex<Vec<PageId>>,
     freed: Mutex<VecDeque<(Lsn, PageId)>>,
     /// Extents that were granted and that no record names yet, among others: all of them go when the tree goes.
     granted: Mutex<Vec<u32>>,
@@ -322,6 +324,7 @@ impl Space {
             tree,
             caches: (0..self.caches).map(|_| Mutex::default()).collect(),
             spare: Mutex::default(),
+            reserve: Mutex::default(),
             freed: Mutex::default(),
             granted: Mutex::default(),
         }
@@ -332,7 +335,7 @@ impl Space {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn begin_tree(&self, pool: &BufferPool) -> Result<(PageId, TreeSpace)> {
-        let extent = self.grant(pool, Urgency::Refusable)?;
+        let (extent, _) = self.grant(pool, Urgency::Refusable)?;
         let tree = {
             let mut state = lock(&self.state);
             state.next_tree += 1;
@@ -367,12 +370,17 @@ impl Space {
         if let Some(page) = lock(&tree.spare).pop() {
             return Ok(page);
         }
-        let extent = self.grant(pool, urgency)?;
+        if urgency == Urgency::Committed
+            && let Some(page) = lock(&tree.reserve).pop()
+        {
+            return Ok(page);
+        }
+        let (extent, reserved) = self.grant(pool, urgency)?;
         lock(&tree.granted).push(extent);
         let mut pages: Vec<PageId> = pages_of(extent).collect();
         pages.reverse();
         let page = pages.pop().expect("an extent has pages");
-        lock(cache).extend(pages);
+        lock(if reserved { &tree.reserve } else { cache }).extend(pages);
         Ok(page)
     }
 
@@ -382,24 +390,31 @@ impl Space {
         lock(&self.state).freed.extend(granted.into_iter().map(|extent| (lsn, extent)));
     }
 
-    /// Takes a free extent; the file grows if few are left.
-    fn grant(&self, pool: &BufferPool, urgency: Urgency) -> Result<u32> {
+    /// Takes a free extent, and says whether it is one of the reserve; the file grows if only the reserve is left.
+    fn grant(&self, pool: &BufferPool, urgency: Urgency) -> Result<(u32, bool)> {
         loop {
             let known = {
                 let mut state = lock(&self.state);
-                let kept = if urgency == Urgency::Refusable { RESERVE_EXTENTS } else { 0 };
-                if state.free.len() <= kept {
+                if state.free.len() <= RESERVE_EXTENTS {
                     state.settle(pool);
                 }
-                if state.free.len() > kept {
-                    return Ok(state.free.pop().expect("it is not empty"));
+                if state.free.len() > RESERVE_EXTENTS {
+                    return Ok((state.free.pop().expect("it is not empty"), false));
                 }
                 state.file_extents
             };
-            match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
+            let grown = match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
                 // Little is left, and one extent may still fit.
-                Err(Error::Full(_)) => self.grow_to(known + 2)?,
-                grown => grown?,
+                Err(Error::Full(_)) => self.grow_to(known + 2),
+                grown => grown,
+            };
+            match grown {
+                Ok(()) => {}
+                Err(Error::Full(_)) if urgency == Urgency::Committed => {
+                    let extent = lock(&self.state).free.pop();
+                    return extent.map(|extent| (extent, true)).ok_or(Error::Full("the reserve"));
+                }
+                Err(error) => return Err(error),
             }
         }
     }
