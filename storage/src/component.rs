@@ -92,7 +92,21 @@ pub struct DataComponent {
     forest: Arc<Forest>,
     /// Held for a checkpoint: one at a time.
     checkpointing: Mutex<()>,
+    checkpoints: Mutex<CheckpointCounters>,
     options: Options,
+}
+
+/// What has been done to checkpoint since the component was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckpointCounters {
+    /// Checkpoints taken.
+    pub taken: u64,
+    /// Checkpoints that failed.
+    pub failed: u64,
+    /// When the last one that was taken ended, on the environment's monotonic clock.
+    pub last_at: Option<Micros>,
+    /// How long it took, in microseconds.
+    pub last_us: u64,
 }
 
 /// An opened component whose trees are well formed, and whose logical records have still to be applied.
@@ -157,8 +171,8 @@ impl DataComponent {
         let forest = Arc::new(Forest::open(&env, Arc::clone(&log), &options)?);
         recovery::pass_one(&log, redo, &forest.structure_redo())?;
         forest.end_redo();
-        let checkpointing = Mutex::new(());
-        let component = DataComponent { log, control, forest, checkpointing, options };
+        let (checkpointing, checkpoints) = (Mutex::default(), Mutex::default());
+        let component = DataComponent { log, control, forest, checkpointing, checkpoints, options };
         Ok(Recovering { component: Arc::new(component), redo })
     }
 
@@ -272,13 +286,31 @@ impl DataComponent {
         }
     }
 
+    /// What has been done to checkpoint.
+    #[must_use]
+    pub fn checkpoint_counters(&self) -> CheckpointCounters {
+        *lock(&self.checkpoints)
+    }
+
     fn take_checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn, age: u64) -> Result<Lsn> {
         let _one = lock(&self.checkpointing);
+        let clock = &self.log.environment().clock;
+        let began = clock.now();
         let taken =
             checkpoint::take(&self.log, &self.control, self, floor, age, self.options.planted);
         // A control file that cannot be synced is as bad as a log that cannot.
         if let Err(Error::Halted(why)) = &taken {
             self.log.halt(why);
+        }
+        let now = clock.now();
+        let mut counters = lock(&self.checkpoints);
+        match taken {
+            Ok(_) => {
+                counters.taken += 1;
+                counters.last_at = Some(now);
+                counters.last_us = now.0 - began.0;
+            }
+            Err(_) => counters.failed += 1,
         }
         taken
     }

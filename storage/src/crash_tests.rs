@@ -13,8 +13,8 @@ use crate::simulation::Simulation;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
 use crate::{
-    Change, DataComponent, Device, Direction, Error, Lsn, Options, RecordKind, Result, Scheduler,
-    SpaceClass, Tree, TreeId, recovery,
+    Change, DataComponent, Device, Direction, Error, LogInsert, Lsn, Options, RecordKind, Result,
+    Scheduler, SpaceClass, Tree, TreeId, recovery,
 };
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -195,7 +195,9 @@ fn complaint(seed: u64, planted: Planted) -> Option<String> {
 
 fn complaint_in(simulation: &Simulation, seed: u64, planted: Planted) -> Option<String> {
     let mut chance = Chance::new(seed);
-    let options = options(planted);
+    let algorithms =
+        [LogInsert::AtomicAdd, LogInsert::Mutex, LogInsert::Decoupled, LogInsert::Consolidated];
+    let options = Options { log_insert: algorithms[seed as usize % 4], ..options(planted) };
     let mut device = simulation.device(FaultyDevice::new(seed));
     let model = Arc::new(Mutex::new(Model::default()));
     let id = {
@@ -377,6 +379,53 @@ fn a_log_of_a_limited_size_takes_any_amount_of_work() {
         let component = restart(simulation, &device, &options, 7).unwrap();
         assert_eq!(compare(&component, id, &model).unwrap(), "");
     });
+}
+
+/// A full disk refuses writers before anything is claimed; readers and checkpoints go on, and so do writers once there
+/// is room again.
+#[test]
+fn a_full_disk_refuses_writers_and_nothing_else() {
+    for seed in 0..20 {
+        Simulation::run(seed, 4, |simulation| {
+            let options = options(Planted::default());
+            let device = simulation.device(FaultyDevice::new(seed));
+            let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+            DataComponent::create(&env, &options).unwrap();
+            let component = restart(simulation, &device, &options, seed).unwrap();
+            let running = Arc::new(Running {
+                tree: component.create_tree().unwrap(),
+                component,
+                model: Arc::default(),
+                slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
+                stop: AtomicBool::new(false),
+            });
+            let capacity_bytes = Some(device.bytes() + 40_000 * (1 + seed % 5));
+            device.set_schedule(FaultSchedule { capacity_bytes, ..Default::default() });
+            let mut number = 0u32;
+            let mut insert = |value: usize| {
+                number += 1;
+                running.write(0, &number.to_be_bytes(), Some(vec![7; value]), false)
+            };
+            let refused = loop {
+                if let Err(error) = insert(900) {
+                    break error;
+                }
+            };
+            assert!(matches!(refused, Error::Full(_)), "seed {seed}: {refused}");
+            let there = contents(&running.tree).unwrap();
+            assert_eq!(there, lock(&running.model).at(Lsn::MAX), "seed {seed}");
+            running.component.checkpoint_all(&mut |tail| running.floor(tail)).unwrap();
+            device.set_schedule(FaultSchedule::default());
+            (0..50).for_each(|_| insert(900).unwrap());
+            let log = running.component.log();
+            log.wait_durable_end(log.tail()).unwrap();
+            let (id, model) = (running.tree.id(), Arc::clone(&running.model));
+            drop(running);
+            let device = simulation.device(device.crash(seed));
+            let component = restart(simulation, &device, &options, seed).unwrap();
+            assert_eq!(compare(&component, id, &model).unwrap(), "", "seed {seed}");
+        });
+    }
 }
 
 /// Whichever sync fails, of log, data, area or control file: afterwards nobody is answered, and a restart finds all that

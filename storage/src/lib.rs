@@ -59,7 +59,7 @@ pub use btree::{
     Applied, BulkBuilder, Change, Cursor, Direction, Forest, ReadToken, Record, RecordBuffer, Tree,
 };
 #[cfg(not(loom))]
-pub use component::{DataComponent, Options, Recovering};
+pub use component::{CheckpointCounters, DataComponent, Options, Recovering};
 #[cfg(not(loom))]
 pub use device::{Device, File};
 #[cfg(not(loom))]

@@ -17,7 +17,7 @@ use super::segment::{self, Epoch, Files, Segments};
 use super::space::{Space, Taken};
 use super::{LogInsert, RecordKind, SpaceClass};
 use crate::device::Device;
-use crate::environment::{Environment, Joinable, WaitCell, WaitEvent};
+use crate::environment::{Cancel, Environment, Joinable, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -267,13 +267,28 @@ impl Log {
         records: u64,
         bytes: u64,
     ) -> Result<SpaceReservation<'_>> {
+        self.reserve_unless(class, records, bytes, None)
+    }
+
+    /// [`Log::reserve`], whose wait ends when `cancel` is raised.
+    ///
+    /// # Errors
+    /// As [`Log::reserve`]; [`crate::Error::Cancelled`].
+    #[inline]
+    pub fn reserve_unless(
+        &self,
+        class: SpaceClass,
+        records: u64,
+        bytes: u64,
+        cancel: Option<&Cancel>,
+    ) -> Result<SpaceReservation<'_>> {
         let log = &*self.shared;
         let worker = log.env.scheduler.slot();
         let bytes = bytes + records * frame::OVERHEAD_BYTES;
         match log.space.take(worker, class, bytes) {
             Taken::FromCredit => {}
             Taken::FromPool => log.refill(),
-            Taken::Nothing => log.wait_for_space(worker, class, bytes)?,
+            Taken::Nothing => log.wait_for_space(worker, class, bytes, cancel)?,
         }
         if log.flush.has_halted() {
             log.space.give(worker, bytes);
@@ -543,7 +558,13 @@ impl Shared {
     }
 
     #[cold]
-    fn wait_for_space(&self, worker: usize, class: SpaceClass, bytes: u64) -> Result<()> {
+    fn wait_for_space(
+        &self,
+        worker: usize,
+        class: SpaceClass,
+        bytes: u64,
+        cancel: Option<&Cancel>,
+    ) -> Result<()> {
         if bytes > self.bytes_max / 2 {
             return Err(Error::Full("the log"));
         }
@@ -568,7 +589,10 @@ impl Shared {
             }
             self.checkpoint.raise(&self.env);
             if self.recycled.load(Ordering::Acquire) == seen {
-                self.env.wait(WaitEvent::WalSpace, &cell, Some(deadline), None);
+                let woken = self.env.wait(WaitEvent::WalSpace, &cell, Some(deadline), cancel);
+                if woken == Woken::Cancelled {
+                    return Err(Error::Cancelled);
+                }
             }
         }
     }

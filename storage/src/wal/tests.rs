@@ -10,7 +10,7 @@ use crate::environment::{SystemClock, Threads};
 use crate::planted::{Fault, Planted};
 use crate::simulation::Simulation;
 use crate::sync::Arc;
-use crate::{Environment, Error, Lsn, Result};
+use crate::{Cancel, Environment, Error, Lsn, Result};
 
 fn options() -> LogOptions {
     LogOptions {
@@ -214,6 +214,30 @@ fn a_full_log_is_found_before_the_claim_and_a_checkpoint_makes_room() {
     let held = device.bytes();
     // Sixteen segments, each behind its header block, and the control file.
     assert!(held <= 16 * (20 << 10) + (12 << 10), "{held}");
+}
+
+#[test]
+fn a_wait_for_space_can_be_cancelled() {
+    let device = Arc::new(FaultyDevice::new(1));
+    create(&device, &options());
+    let (_, log) = open(&device, &options()).unwrap();
+    let (log, cancel) = (&log, Cancel::new());
+    let cancelled = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            loop {
+                let space = log.reserve_unless(SpaceClass::Commit, 1, 1000, Some(&cancel))?;
+                log.claim(&mut { space }, 1000).void();
+            }
+        });
+        // Nobody takes checkpoints: once one is asked for the worker waits, or is about to.
+        while !log.checkpoint_signal().take() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        log.environment().raise(&cancel, 1);
+        worker.join().unwrap()
+    });
+    assert!(matches!(cancelled, Err::<(), _>(Error::Cancelled)), "{cancelled:?}");
 }
 
 #[test]
