@@ -9,9 +9,6 @@
 //! never has two owners in any state a crash may leave) and no write of it is in flight (so that no old contents come
 //! after the new). Until then it waits in a queue, in LSN order.
 //!
-//! A few extents are always kept free: only a split that the log's records already need may take them, so that a full
-//! disk is met before a commit and never after it, nor by recovery.
-//!
 //! Workers allocate from caches of their own, by slot; a cache takes what the tree has spare, then a whole extent.
 
 use crate::buffer::BufferPool;
@@ -35,19 +32,8 @@ const NOBODY: TreeId = TreeId(0);
 const HAS_ROOT: u8 = 1;
 /// The fewest extents by which the file grows.
 const GROW_EXTENTS: u32 = 16;
-/// Extents that are kept for splits that may not fail: those of commits that have their place in the log.
-const RESERVE_EXTENTS: usize = 8;
 /// The most caches of one tree.
 const CACHES_MAX: usize = 16;
-
-/// Whether space may be refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Urgency {
-    /// Nothing is committed yet: a full disk is reported.
-    Refusable,
-    /// A commit has its place in the log and has to be applied: the reserve may be used.
-    Committed,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
@@ -96,8 +82,6 @@ pub struct TreeSpace {
     /// By worker slot.
     caches: Box<[Mutex<Vec<PageId>>]>,
     spare: Mutex<Vec<PageId>>,
-    /// What is left of extents of the reserve: for [`Urgency::Committed`] alone.
-    reserve: Mutex<Vec<PageId>>,
     freed: Mutex<VecDeque<(Lsn, PageId)>>,
     /// Extents that were granted and that no record names yet, among others: all of them go when the tree goes.
     granted: Mutex<Vec<u32>>,
@@ -324,7 +308,6 @@ impl Space {
             tree,
             caches: (0..self.caches).map(|_| Mutex::default()).collect(),
             spare: Mutex::default(),
-            reserve: Mutex::default(),
             freed: Mutex::default(),
             granted: Mutex::default(),
         }
@@ -335,7 +318,7 @@ impl Space {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn begin_tree(&self, pool: &BufferPool) -> Result<(PageId, TreeSpace)> {
-        let (extent, _) = self.grant(pool, Urgency::Refusable)?;
+        let extent = self.grant(pool)?;
         let tree = {
             let mut state = lock(&self.state);
             state.next_tree += 1;
@@ -355,13 +338,7 @@ impl Space {
     ///
     /// # Errors
     /// [`Error::Full`]; I/O.
-    pub fn take(
-        &self,
-        tree: &TreeSpace,
-        slot: usize,
-        pool: &BufferPool,
-        urgency: Urgency,
-    ) -> Result<PageId> {
+    pub fn take(&self, tree: &TreeSpace, slot: usize, pool: &BufferPool) -> Result<PageId> {
         let cache = &tree.caches[slot % tree.caches.len()];
         if let Some(page) = lock(cache).pop() {
             return Ok(page);
@@ -370,17 +347,12 @@ impl Space {
         if let Some(page) = lock(&tree.spare).pop() {
             return Ok(page);
         }
-        if urgency == Urgency::Committed
-            && let Some(page) = lock(&tree.reserve).pop()
-        {
-            return Ok(page);
-        }
-        let (extent, reserved) = self.grant(pool, urgency)?;
+        let extent = self.grant(pool)?;
         lock(&tree.granted).push(extent);
         let mut pages: Vec<PageId> = pages_of(extent).collect();
         pages.reverse();
         let page = pages.pop().expect("an extent has pages");
-        lock(if reserved { &tree.reserve } else { cache }).extend(pages);
+        lock(cache).extend(pages);
         Ok(page)
     }
 
@@ -390,31 +362,23 @@ impl Space {
         lock(&self.state).freed.extend(granted.into_iter().map(|extent| (lsn, extent)));
     }
 
-    /// Takes a free extent, and says whether it is one of the reserve; the file grows if only the reserve is left.
-    fn grant(&self, pool: &BufferPool, urgency: Urgency) -> Result<(u32, bool)> {
+    /// Takes a free extent; the file grows if there is none.
+    fn grant(&self, pool: &BufferPool) -> Result<u32> {
         loop {
             let known = {
                 let mut state = lock(&self.state);
-                if state.free.len() <= RESERVE_EXTENTS {
+                if state.free.is_empty() {
                     state.settle(pool);
                 }
-                if state.free.len() > RESERVE_EXTENTS {
-                    return Ok((state.free.pop().expect("it is not empty"), false));
+                if let Some(extent) = state.free.pop() {
+                    return Ok(extent);
                 }
                 state.file_extents
             };
-            let grown = match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
+            match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
                 // Little is left, and one extent may still fit.
-                Err(Error::Full(_)) => self.grow_to(known + 2),
-                grown => grown,
-            };
-            match grown {
-                Ok(()) => {}
-                Err(Error::Full(_)) if urgency == Urgency::Committed => {
-                    let extent = lock(&self.state).free.pop();
-                    return extent.map(|extent| (extent, true)).ok_or(Error::Full("the reserve"));
-                }
-                Err(error) => return Err(error),
+                Err(Error::Full(_)) => self.grow_to(known + 2)?,
+                grown => grown?,
             }
         }
     }

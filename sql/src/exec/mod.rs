@@ -1,3 +1,30 @@
 //! The row engine: runs compiled programs, a row at a time, and stops where its sink says so.
+//!
+//! An operator is asked for its next row and answers whether there is one; the values are then in their homes in the
+//! [`frame::Frame`]. Nothing is borrowed from one call to the next, so a run can be left after any row and taken up again.
+//! What expressions compute lives in an arena that any operator may empty when it is called: the borrow checker sees to it
+//! that nobody still looks.
 
+pub mod context;
+pub mod eval;
+pub mod foreign_key;
+pub mod frame;
+pub mod function_scan;
+pub mod grouping;
+pub mod hash_rows;
+pub mod join;
+pub mod lock_rows;
+pub mod machine;
+pub mod modify;
+pub mod operator;
+pub mod rows;
+pub mod scan;
+pub mod set_operation;
 pub mod sink;
+pub mod sort;
+pub mod subquery;
+pub mod system_scan;
+pub mod write;
+
+pub use context::{Context, Host};
+pub use machine::Machine;

@@ -1,3 +1,25 @@
 //! Plans: the algebra a bound query is written in, and the rules that make it cheap.
+//!
+//! A bound query ([`logical`]) becomes a plan ([`physical`]) in two steps. [`build`] gives every value a home, a [`Var`],
+//! that it keeps from the scan to the sink, and turns expressions into [`scalar`]s over homes. Because a scalar says where
+//! its values are, and not which column of which input they were, the rules can then move it freely:
+//! [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
+//! picks how a table is read, [`order`] drops sorts that an index has done.
 
+pub mod access_path;
+pub mod build;
+pub mod estimate;
+pub mod functions;
+pub mod join_order;
 pub mod logical;
+pub mod modify;
+pub mod order;
+pub mod physical;
+pub mod pushdown;
+pub mod scalar;
+pub mod translate;
+pub mod vars;
+
+pub use build::{Lookup, Planner};
+pub use physical::Plan;
+pub use scalar::{Scalar, Var};

@@ -57,7 +57,7 @@ impl Form {
             16 => Form::Bool,
             17 => Form::Bytea,
             18 => Form::Char,
-            20 | 3220 | 5069 => Form::Int8,
+            20 | 27 | 3220 | 5069 => Form::Int8,
             21 => Form::Int2,
             23 => Form::Int4,
             24 | 26 | 28 | 29 | 2202..=2206 | 3734 | 3769 | 4089 | 4096 | 4191 => Form::Oid,

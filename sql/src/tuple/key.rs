@@ -135,7 +135,8 @@ impl KeyColumn {
                 }
                 out.extend_from_slice(&[0, 0]);
             }
-            Datum::Numeric(_) | Datum::Array(_) | Datum::Record(_) | Datum::Jsonb(_) => {
+            Datum::Numeric(v) => crate::types::numeric::key::encode(v, out),
+            Datum::Array(_) | Datum::Record(_) | Datum::Jsonb(_) => {
                 return Err(SqlError::unsupported(format!("keys of type {} are", self.ty)));
             }
         }

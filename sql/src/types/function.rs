@@ -101,7 +101,7 @@ pub type SetFunction = for<'a> fn(
 ) -> Result<()>;
 
 /// The state of one aggregate over one group. Owned, because it outlives the rows it has seen.
-pub trait Accumulator {
+pub trait Accumulator: Send {
     /// Takes one row's arguments in. A strict transition function's NULLs have been left out by the caller.
     ///
     /// # Errors

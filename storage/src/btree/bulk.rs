@@ -13,7 +13,7 @@ use super::smo::Actions;
 use super::{Forest, Tree};
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_prefix};
 use crate::page::{HEADER_BYTES, Kind, PageBuf};
-use crate::space::{TreeSpace, Urgency};
+use crate::space::TreeSpace;
 use crate::sync::Arc;
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::wal::SpaceClass;
@@ -140,12 +140,7 @@ impl BulkBuilder {
             pages.push(self.root);
         }
         while pages.len() < count {
-            pages.push(volume.space.take(
-                self.space(),
-                volume.slot(),
-                &volume.pool,
-                Urgency::Refusable,
-            )?);
+            pages.push(volume.space.take(self.space(), volume.slot(), &volume.pool)?);
         }
         let tree = self.space().tree();
         let mut actions = Actions::new(tree, 6 * count);
@@ -277,6 +272,8 @@ impl BulkBuilder {
         if level == 0 {
             let left = self.levels[0].entries.len();
             self.staged_bytes = self.levels[0].whole_bytes(left, true);
+        } else {
+            let _ = level;
         }
         if self.out.len() >= WRITE_PAGES {
             self.write_out()?;

@@ -26,9 +26,9 @@ pub use cursor::Cursor;
 pub use forest::Forest;
 
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
+use crate::page::racy;
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES};
-use crate::page::{Page, racy};
-use crate::space::{TreeSpace, Urgency};
+use crate::space::TreeSpace;
 use crate::sync::Arc;
 use crate::sync::atomic::AtomicU32;
 use crate::volume::{AbortOnUnwind, Volume};
@@ -229,8 +229,7 @@ impl Tree {
                 Ok(true) => return Ok(()),
                 Ok(false) => {
                     held = None;
-                    let enough = |page: Page<'_>| node::room(page) >= wanted || page.slots() < 2;
-                    self.split_leaf(key, Urgency::Refusable, &enough)?;
+                    self.split_leaf(key, &|page| node::room(page) >= wanted || page.slots() < 2)?;
                 }
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
@@ -283,7 +282,7 @@ impl Tree {
                             Change::Put(value) => Some(value),
                             Change::Patch { .. } | Change::Delete => None,
                         };
-                        self.split_leaf(key, Urgency::Committed, &|page| {
+                        self.split_leaf(key, &|page| {
                             node::has_room(page, node::place(page, key), key, value)
                         })?;
                     }

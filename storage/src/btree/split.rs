@@ -12,7 +12,6 @@ use super::node::{self, Child};
 use super::smo::{Actions, IMAGE_OVERHEAD};
 use crate::buffer::guard::{ExclusiveGuard, Pin};
 use crate::page::Page;
-use crate::space::Urgency;
 use crate::sync::{lock, relax};
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
@@ -33,23 +32,12 @@ impl Tree {
     ///
     /// # Errors
     /// I/O, corruption; [`crate::Error::Full`] for log or data file.
-    pub(super) fn split_leaf(
-        &self,
-        key: &[u8],
-        urgency: Urgency,
-        enough: &dyn Fn(Page<'_>) -> bool,
-    ) -> Result<()> {
+    pub(super) fn split_leaf(&self, key: &[u8], enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
         let _turn = lock(self.volume.turn());
-        self.split(key, 0, urgency, enough)
+        self.split(key, 0, enough)
     }
 
-    fn split(
-        &self,
-        key: &[u8],
-        level: u8,
-        urgency: Urgency,
-        enough: &dyn Fn(Page<'_>) -> bool,
-    ) -> Result<()> {
+    fn split(&self, key: &[u8], level: u8, enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
         let mut held = None;
         let mut spins = 0;
         loop {
@@ -62,7 +50,7 @@ impl Tree {
                 }
             };
             held = None;
-            let mut new = NewPages::take(self, if is_root { 2 } else { 1 }, urgency)?;
+            let mut new = NewPages::take(self, if is_root { 2 } else { 1 })?;
             let attempt = loop {
                 match self.node_at(Target::At(key), level) {
                     Ok(None) => break Attempt::Done,
@@ -77,7 +65,7 @@ impl Tree {
                 Attempt::FullParent => {
                     held = None;
                     let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
-                    self.split(key, level + 1, urgency, &|page| node::room(page) >= wanted)?;
+                    self.split(key, level + 1, &|page| node::room(page) >= wanted)?;
                 }
             }
         }
@@ -213,7 +201,7 @@ struct NewPages<'v> {
 }
 
 impl<'v> NewPages<'v> {
-    fn take(tree: &'v Tree, count: usize, urgency: Urgency) -> Result<NewPages<'v>> {
+    fn take(tree: &'v Tree, count: usize) -> Result<NewPages<'v>> {
         let volume = &tree.volume;
         let bytes = (count + 1) * (volume.pool.page_bytes() + IMAGE_OVERHEAD)
             + 2 * node::key_bytes_max(volume.pool.page_bytes())
@@ -221,7 +209,7 @@ impl<'v> NewPages<'v> {
         let space = volume.log.reserve(SpaceClass::System, 1, bytes as u64)?;
         let mut new = NewPages { tree, space, ids: Vec::new(), pins: Vec::new(), used: false };
         for _ in 0..count {
-            new.ids.push(volume.space.take(&tree.space, volume.slot(), &volume.pool, urgency)?);
+            new.ids.push(volume.space.take(&tree.space, volume.slot(), &volume.pool)?);
         }
         for id in &new.ids {
             new.pins.push(volume.pool.create(*id)?);

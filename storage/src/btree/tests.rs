@@ -551,27 +551,3 @@ fn the_offline_check_finds_each_kind_of_damage() {
     assert!(orphan.iter().any(|what| what.contains("no page leads to it")), "{orphan:?}");
     assert!(orphan.iter().any(|what| what.contains("fences")), "{orphan:?}");
 }
-
-#[test]
-fn a_full_disk_is_met_before_the_commit_and_never_after() {
-    let component = fresh(&Options { data_bytes_max: Some(2 << 20), ..tiny() });
-    let tree = component.create_tree().unwrap();
-    let value = [5; 200];
-    let mut full = 0;
-    let mut written = 0u64;
-    while full < 40 {
-        let key = written.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
-        match tree.prepare(&key, key.len() + value.len()) {
-            Ok(()) => {}
-            Err(crate::Error::Full(_)) => full += 1,
-            Err(error) => panic!("{error}"),
-        }
-        // What others had prepared meanwhile, or what is redone, needs its splits all the same.
-        put(&component, &tree, &key, Some(&value));
-        written += 1;
-    }
-    assert!(matches!(component.create_tree(), Err(crate::Error::Full(_))));
-    check(&component);
-    let all = contents(&tree, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
-    assert_eq!(all.len() as u64, written);
-}

@@ -270,41 +270,41 @@ impl BufferPool {
         pin
     }
 
-    /// Enters a page into the table and puts it into a claimed frame. In this order: what can fail comes before anyone
-    /// can see the page, and who finds the entry early waits for the frame to confirm it.
+    /// Puts a page into a claimed frame and enters it into the table.
     fn install(&self, page: PageId, frame: FrameId, contents: &PageBuf) -> Result<Pin<'_>> {
-        let deadline = self.env.clock.now().plus(EXHAUSTED_AFTER);
-        loop {
-            let mut evict = |frame, page| self.evict_from_table(frame, page);
-            match self.table.insert(page, frame, &mut evict) {
-                Ok(Placed::Free) => break,
-                Ok(Placed::Displaced) => {
-                    self.counters.displacements.add_one();
-                    break;
-                }
-                Ok(Placed::Stashed) => {
-                    self.counters.stashed.add_one();
-                    break;
-                }
-                Ok(Placed::Evicted(empty)) => {
-                    self.counters.evictions.add_one();
-                    self.frame(empty).unclaim(0);
-                    break;
-                }
-                Err(page_table::Full) if self.env.clock.now() >= deadline => {
-                    return Err(Error::PoolExhausted);
-                }
-                Err(page_table::Full) => self.wait_for_cleaner()?,
-            }
-        }
         let state = self.frame(frame);
         self.acquire(frame);
         PageMut::new(self.words(frame)).copy_from(contents.page());
         state.set_page(page);
         state.touch();
         state.latch.release(true);
-        state.unclaim(1);
-        Ok(Pin { pool: self, frame })
+        let deadline = self.env.clock.now().plus(EXHAUSTED_AFTER);
+        loop {
+            match self
+                .table
+                .insert(page, frame, &mut |frame, page| self.evict_from_table(frame, page))
+            {
+                Ok(Placed::Free) => {}
+                Ok(Placed::Displaced) => self.counters.displacements.add_one(),
+                Ok(Placed::Stashed) => self.counters.stashed.add_one(),
+                Ok(Placed::Evicted(empty)) => {
+                    self.counters.evictions.add_one();
+                    self.frame(empty).unclaim(0);
+                }
+                Err(page_table::Full) => {
+                    if self.env.clock.now() >= deadline {
+                        self.acquire(frame);
+                        state.set_page(NO_PAGE);
+                        state.latch.release(true);
+                        return Err(Error::PoolExhausted);
+                    }
+                    self.wait_for_cleaner()?;
+                    continue;
+                }
+            }
+            state.unclaim(1);
+            return Ok(Pin { pool: self, frame });
+        }
     }
 
     /// CLOCK: the hand is one atomic counter, so it is let go before any latch is tried; a second chance each.

@@ -1,0 +1,5 @@
+//! From plan to program: what is cached, shared by sessions, and run.
+
+pub mod program;
+
+pub use program::Program;

@@ -1,0 +1,205 @@
+//! A program: a finished plan with everything that runs need to know beforehand. It never changes, so any number of
+//! sessions run it at once, each with a [`crate::exec::Machine`] of its own.
+//!
+//! Finishing a plan means to find out which homes are read at all: scans then leave the other columns in the record, and
+//! operators that keep rows keep only what somebody will read.
+
+use crate::plan::build::{CtePlan, CtePlanBody, Layout, Planner, Subplan, SubplanKind};
+use crate::plan::physical::{JoinMethod, ModifyKind, Plan};
+use crate::plan::scalar::{Scalar, Var};
+use crate::plan::vars;
+use std::collections::{BTreeSet, HashSet};
+
+/// A program.
+#[derive(Debug)]
+pub struct Program {
+    /// How rows are made.
+    pub plan: Plan,
+    /// The homes of the result's columns.
+    pub output: Layout,
+    /// The width of each slot.
+    pub widths: Vec<usize>,
+    /// Subqueries of expressions.
+    pub subplans: Vec<Subplan>,
+    /// Whether each of them reads what is outside it: then it is run anew for each row.
+    pub correlated: Vec<bool>,
+    /// Common table expressions.
+    pub ctes: Vec<CtePlan>,
+}
+
+impl Program {
+    /// Finishes what a planner has made.
+    #[must_use]
+    pub fn new(planner: Planner<'_>, plan: Plan, output: Layout) -> Program {
+        let mut program = Program {
+            plan,
+            output,
+            widths: planner.widths,
+            subplans: planner.subplans,
+            correlated: Vec::new(),
+            ctes: planner.ctes.into_iter().flatten().collect(),
+        };
+        let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
+        vars::read(&program.plan, &mut read);
+        for subplan in &program.subplans {
+            vars::read(&subplan.plan, &mut read);
+            subplan_homes(&subplan.kind, &mut read);
+        }
+        for cte in &program.ctes {
+            for (plan, layout) in parts(&cte.body) {
+                vars::read(plan, &mut read);
+                read.extend(layout);
+            }
+        }
+        program.correlated =
+            (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
+        let widths = program.widths.clone();
+        finish(&mut program.plan, &read, &widths);
+        for subplan in &mut program.subplans {
+            finish(&mut subplan.plan, &read, &widths);
+        }
+        for cte in &mut program.ctes {
+            match &mut cte.body {
+                CtePlanBody::Query(plan, _) => finish(plan, &read, &widths),
+                CtePlanBody::Recursive { base, step, .. } => {
+                    finish(&mut base.0, &read, &widths);
+                    finish(&mut step.0, &read, &widths);
+                }
+            }
+        }
+        program
+    }
+
+    /// Whether running it changes rows.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        let mut found = false;
+        let mut look = |plan: &Plan| {
+            vars::walk(plan, &mut |node| {
+                found |= matches!(node, Plan::Modify(_) | Plan::LockRows(_));
+            });
+        };
+        look(&self.plan);
+        for cte in &self.ctes {
+            parts(&cte.body).into_iter().for_each(|(plan, _)| look(plan));
+        }
+        found
+    }
+
+    fn is_correlated(&self, at: usize) -> bool {
+        let (mut read, mut filled) = (BTreeSet::new(), HashSet::new());
+        self.reach(at, &mut read, &mut filled);
+        read.iter().any(|var| !filled.contains(&var.slot))
+    }
+
+    /// What a subquery and those in it read and fill.
+    fn reach(&self, at: usize, read: &mut BTreeSet<Var>, filled: &mut HashSet<u32>) {
+        let subplan = &self.subplans[at];
+        vars::read(&subplan.plan, read);
+        subplan_homes(&subplan.kind, read);
+        filled.extend(vars::filled(&subplan.plan, &self.widths).iter().map(|(slot, _)| *slot));
+        let mut inner = Vec::new();
+        vars::walk(&subplan.plan, &mut |node| {
+            vars::scalars(node, &mut |scalar| {
+                inner.extend(scalar.subqueries());
+                locals(scalar, filled);
+            });
+        });
+        if let SubplanKind::Quantified(test, _) = &subplan.kind {
+            inner.extend(test.subqueries());
+        }
+        for number in inner {
+            self.reach(number as usize, read, filled);
+        }
+    }
+}
+
+/// Homes of array elements live within their expression.
+fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
+    scalar.walk(&mut |part| {
+        if let Scalar::ArrayCast { home, .. } = part {
+            filled.insert(home.slot);
+        }
+        true
+    });
+}
+
+fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {
+    match kind {
+        SubplanKind::Scalar(var) | SubplanKind::Array(var, _) => {
+            read.insert(*var);
+        }
+        SubplanKind::Exists => {}
+        SubplanKind::Quantified(test, _) => {
+            test.reads(&mut |var| {
+                read.insert(var);
+                false
+            });
+        }
+    }
+}
+
+/// The plans of a common table expression with their columns.
+#[must_use]
+pub fn parts(body: &CtePlanBody) -> Vec<(&Plan, &Layout)> {
+    match body {
+        CtePlanBody::Query(plan, layout) => vec![(plan, layout)],
+        CtePlanBody::Recursive { base, step, .. } => {
+            vec![(&base.0, &base.1), (&step.0, &step.1)]
+        }
+    }
+}
+
+/// The homes a plan fills that somebody reads.
+fn wanted(plan: &Plan, read: &BTreeSet<Var>, widths: &[usize]) -> Vec<Var> {
+    let slots: HashSet<u32> = vars::filled(plan, widths).iter().map(|(slot, _)| *slot).collect();
+    read.iter().filter(|var| slots.contains(&var.slot)).copied().collect()
+}
+
+fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
+    match plan {
+        Plan::Scan(scan) => {
+            for (at, wanted) in scan.wanted.iter_mut().enumerate() {
+                *wanted = read.contains(&Var { slot: scan.slot, column: at as u32 });
+            }
+        }
+        Plan::Unit
+        | Plan::Nothing
+        | Plan::System(_)
+        | Plan::Function(_)
+        | Plan::Values(..)
+        | Plan::Cte(..) => {}
+        Plan::Materialize(input, saved) => {
+            *saved = wanted(input, read, widths);
+            finish(input, read, widths);
+        }
+        Plan::Filter(input, _)
+        | Plan::Project(input, ..)
+        | Plan::ProjectSet(input, ..)
+        | Plan::Distinct(input, _)
+        | Plan::WithCtes(input, _) => finish(input, read, widths),
+        Plan::Join(join) => {
+            if let JoinMethod::Hash { saved, .. } = &mut join.method {
+                *saved = wanted(&join.right, read, widths);
+            }
+            finish(&mut join.left, read, widths);
+            finish(&mut join.right, read, widths);
+        }
+        Plan::Aggregate(aggregate) => finish(&mut aggregate.input, read, widths),
+        Plan::Sort(sort) => {
+            sort.saved = wanted(&sort.input, read, widths);
+            finish(&mut sort.input, read, widths);
+        }
+        Plan::Limit(limit) => finish(&mut limit.input, read, widths),
+        Plan::SetOperation(set) => {
+            finish(&mut set.left.0, read, widths);
+            finish(&mut set.right.0, read, widths);
+        }
+        Plan::LockRows(lock) => finish(&mut lock.input, read, widths),
+        Plan::Modify(modify) => match &mut modify.kind {
+            ModifyKind::Insert { source, .. }
+            | ModifyKind::Update { source, .. }
+            | ModifyKind::Delete { source, .. } => finish(source, read, widths),
+        },
+    }
+}

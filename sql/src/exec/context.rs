@@ -1,0 +1,191 @@
+//! What operators work with: the transaction, the frame, the arena, and what the session lends them.
+
+use super::eval::{Eval, Failure};
+use super::frame::Frame;
+use super::subquery::{CteState, SubplanState};
+use crate::error::{Notice, Result, SqlError};
+use crate::plan::scalar::Scalar;
+use crate::settings::SessionSettings;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::tuple::row_id::{RowIds, SessionRowIds};
+use crate::types::{CallContext, CatalogQueries, Datum};
+use bumpalo::Bump;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use txn::{ReadView, SessionWait, Transaction, Tree, TreeId};
+
+/// What the session lends a statement.
+pub struct Host<'s> {
+    /// The session's settings.
+    pub settings: &'s SessionSettings,
+    /// What functions ask of the catalog.
+    pub catalog: &'s dyn CatalogQueries,
+    /// The rows of system relations.
+    pub system: &'s dyn super::system_scan::SystemRows,
+    /// The clock.
+    pub clock: &'s dyn txn::Clock,
+    /// `now()`.
+    pub transaction_time: i64,
+    /// `statement_timestamp()`.
+    pub statement_time: i64,
+    /// Where notices go.
+    pub notices: &'s RefCell<Vec<Notice>>,
+    /// The state of `random()`.
+    pub random: &'s Cell<[u64; 2]>,
+    /// Row ids of all sessions.
+    pub row_ids: &'s RowIds,
+    /// How the session is cancelled.
+    pub wait: &'s SessionWait,
+}
+
+/// What operators work with.
+pub struct Context<'s> {
+    /// The transaction.
+    pub transaction: &'s mut Transaction,
+    /// What the statement sees.
+    pub view: ReadView,
+    /// The current rows.
+    pub frame: &'s mut Frame,
+    /// What expressions compute.
+    pub arena: &'s mut Bump,
+    /// Subqueries of expressions.
+    pub subplans: &'s mut Vec<SubplanState>,
+    /// Common table expressions.
+    pub ctes: &'s mut Vec<CteState>,
+    /// `$1` and so on.
+    pub parameters: &'s RowBuf,
+    /// What the session lends.
+    pub host: &'s Host<'s>,
+    /// The session's row ids.
+    pub row_ids: &'s mut SessionRowIds,
+    /// The number of this run, unlike that of every other of the same machine.
+    pub run: u64,
+    /// Rows changed by the statement's own modification.
+    pub processed: &'s mut u64,
+    /// Foreign-key checks for the statement's end.
+    pub checks: &'s mut super::foreign_key::Pending,
+}
+
+impl Context<'_> {
+    /// 57014 and its kin, where somebody asked the session to stop.
+    ///
+    /// # Errors
+    /// That.
+    #[inline]
+    pub fn check_cancel(&self) -> Result<()> {
+        match self.host.wait.cancel.requested() {
+            None => Ok(()),
+            Some(reason) => Err(SqlError::cancelled(reason)),
+        }
+    }
+
+    /// A tree by its number.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn tree(&self, id: TreeId) -> Result<Arc<Tree>> {
+        Ok(self.transaction.manager().data().tree(id).map_err(txn::Error::from)?)
+    }
+
+    /// Where expressions are evaluated.
+    #[must_use]
+    pub fn evaluator(&self) -> Eval<'_> {
+        Eval {
+            call: CallContext {
+                arena: self.arena,
+                settings: self.host.settings,
+                transaction_time: self.host.transaction_time,
+                statement_time: self.host.statement_time,
+                clock: self.host.clock,
+                catalog: self.host.catalog,
+                notices: self.host.notices,
+                random: self.host.random,
+            },
+            frame: self.frame,
+            parameters: self.parameters,
+            subplans: self.subplans,
+            local: None,
+        }
+    }
+
+    /// Evaluates: where a subquery's result is missing, runs it and begins again. What `compute` gives must not borrow.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    #[inline]
+    pub fn eval<T>(
+        &mut self,
+        mut compute: impl for<'e> FnMut(&Eval<'e>) -> std::result::Result<T, Failure>,
+    ) -> Result<T> {
+        loop {
+            let missing = match compute(&self.evaluator()) {
+                Ok(value) => return Ok(value),
+                Err(Failure::Error(error)) => return Err(error),
+                Err(Failure::Subquery(number)) => number,
+            };
+            self.run_subplan(missing)?;
+        }
+    }
+
+    /// Whether all conjuncts are true of the current row. `correlated` are the subqueries to be run anew for it.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    #[inline]
+    pub fn holds(&mut self, conjuncts: &[Scalar], correlated: &[u32]) -> Result<bool> {
+        if conjuncts.is_empty() {
+            return Ok(true);
+        }
+        self.invalidate(correlated);
+        self.eval(|eval| {
+            for one in conjuncts {
+                if !matches!(eval.scalar(one)?, Datum::Bool(true)) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// Fills a slot with computed columns.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub fn fill(&mut self, slot: u32, columns: &[Scalar], correlated: &[u32]) -> Result<()> {
+        self.invalidate(correlated);
+        let mut row = self.frame.take(slot);
+        let filled = self.eval(|eval| {
+            row.clear();
+            for column in columns {
+                row.push(eval.scalar(column)?);
+            }
+            Ok(())
+        });
+        self.frame.put(slot, row);
+        filled
+    }
+
+    /// Forgets the results of subqueries that depend on the current row.
+    #[inline]
+    pub fn invalidate(&mut self, subplans: &[u32]) {
+        for number in subplans {
+            self.subplans[*number as usize].done = false;
+        }
+    }
+
+    /// Refuses to hold more than a statement's operator may.
+    ///
+    /// # Errors
+    /// 53200 where `bytes` are more than a statement's operator may hold.
+    pub fn check_memory(&self, bytes: usize) -> Result<()> {
+        /// How many times `work_mem` an operator may hold before it gives up: there is no spilling yet.
+        const WORK_MEM_TIMES: u64 = 64;
+        if bytes as u64 > self.host.settings.work_mem_bytes.saturating_mul(WORK_MEM_TIMES) {
+            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+                .detail("An operator of this query would hold more than 64 times work_mem.")
+                .hint("Raise work_mem."));
+        }
+        Ok(())
+    }
+}

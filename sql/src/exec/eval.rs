@@ -1,0 +1,414 @@
+//! Evaluating scalars: three-valued logic, strict calls, and nothing allocated but in the arena.
+//!
+//! A subquery cannot run while its expression is being evaluated, because that borrows the frame. So where a result is
+//! missing the evaluation gives up with the subquery's number; the caller runs it and begins again. Subqueries are thus run
+//! exactly when they are needed, as in PostgreSQL: `CASE` and `AND` still guard them.
+
+use super::frame::Frame;
+use super::subquery::SubplanState;
+use crate::bind::Quantifier;
+use crate::bind::expr::CurrentValue;
+use crate::catalog::builtin;
+use crate::error::SqlError;
+use crate::plan::scalar::{Callee, Scalar, Target, Var};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::array::{self, Array};
+use crate::types::{CallContext, Datum, SqlType, record};
+use std::cmp::Ordering;
+
+/// Why an evaluation gave up.
+#[derive(Debug)]
+pub enum Failure {
+    /// An error.
+    Error(SqlError),
+    /// The result of this subquery is missing.
+    Subquery(u32),
+}
+
+impl From<SqlError> for Failure {
+    fn from(error: SqlError) -> Failure {
+        Failure::Error(error)
+    }
+}
+
+/// The result of an evaluation.
+pub type Evaluated<'a> = Result<Datum<'a>, Failure>;
+
+/// Where expressions are evaluated.
+pub struct Eval<'a> {
+    /// What functions look at.
+    pub call: CallContext<'a>,
+    /// The current rows.
+    pub frame: &'a Frame,
+    /// Parameters.
+    pub parameters: &'a RowBuf,
+    /// Subqueries' results.
+    pub subplans: &'a [SubplanState],
+    /// The array element at hand and its home.
+    pub local: Option<(Var, Datum<'a>)>,
+}
+
+impl Eval<'_> {
+    /// The value of a scalar.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn scalar<'x>(&'x self, scalar: &'x Scalar) -> Evaluated<'x> {
+        Ok(match scalar {
+            Scalar::Var(var) => match &self.local {
+                Some((home, datum)) if home == var => *datum,
+                _ => self.frame.get(*var),
+            },
+            Scalar::Constant(row) => row.get(0),
+            Scalar::Parameter(number) => self.parameters.get(*number as usize),
+            Scalar::Call { callee, arguments, position } => {
+                return self.call(callee, arguments).map_err(|failure| match failure {
+                    Failure::Error(error) if *position > 0 => Failure::Error(error.at(*position)),
+                    other => other,
+                });
+            }
+            Scalar::And(all) => self.and(all)?,
+            Scalar::Or(all) => self.or(all)?,
+            Scalar::Not(one) => match self.scalar(one)? {
+                Datum::Bool(value) => Datum::Bool(!value),
+                _ => Datum::Null,
+            },
+            Scalar::IsNull(one, negated) => Datum::Bool(self.scalar(one)?.is_null() != *negated),
+            Scalar::IsBool(one, test, negated) => {
+                let value = match self.scalar(one)? {
+                    Datum::Bool(value) => Some(value),
+                    _ => None,
+                };
+                Datum::Bool((value == *test) != *negated)
+            }
+            Scalar::IsDistinct(left, right, equals, negated) => {
+                let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+                let distinct = match (left.is_null(), right.is_null()) {
+                    (true, true) => false,
+                    (false, false) => !self.test(equals, left, right)?,
+                    _ => true,
+                };
+                Datum::Bool(distinct != *negated)
+            }
+            Scalar::Case(branches, otherwise) => {
+                for (when, then) in branches {
+                    if matches!(self.scalar(when)?, Datum::Bool(true)) {
+                        return self.scalar(then);
+                    }
+                }
+                match otherwise {
+                    Some(otherwise) => self.scalar(otherwise)?,
+                    None => Datum::Null,
+                }
+            }
+            Scalar::Coalesce(all) => {
+                for one in all {
+                    let value = self.scalar(one)?;
+                    if !value.is_null() {
+                        return Ok(value);
+                    }
+                }
+                Datum::Null
+            }
+            Scalar::NullIf(left, right, equals) => {
+                let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+                if !left.is_null() && !right.is_null() && self.test(equals, left, right)? {
+                    return Ok(Datum::Null);
+                }
+                left
+            }
+            Scalar::Extreme(all, comparator, greatest) => {
+                let wanted = if *greatest { Ordering::Greater } else { Ordering::Less };
+                let mut best = Datum::Null;
+                for one in all {
+                    let value = self.scalar(one)?;
+                    if !value.is_null()
+                        && (best.is_null() || comparator.compare(&value, &best) == wanted)
+                    {
+                        best = value;
+                    }
+                }
+                best
+            }
+            Scalar::ViaText(one, from, to) => self.via_text(self.scalar(one)?, *from, *to)?,
+            Scalar::ArrayCast { operand, to, element, home, .. } => {
+                self.array_cast(operand, to.0, element, *home)?
+            }
+            Scalar::Array(elements, ty) => self.array(elements, ty.0)?,
+            Scalar::Subscript { operand, indices, slice, .. } => {
+                self.subscript(operand, indices, *slice)?
+            }
+            Scalar::ScalarArray { left, callee, array, quantifier, .. } => {
+                self.scalar_array(left, callee, array, *quantifier)?
+            }
+            Scalar::Row(fields) => {
+                let mut values = bumpalo::collections::Vec::new_in(self.call.arena);
+                for (field, ty) in fields {
+                    values.push((*ty, self.scalar(field)?));
+                }
+                record::build(self.call.arena, &values)
+            }
+            Scalar::Field(one, field) => match self.scalar(one)? {
+                Datum::Record(bytes) => record::field(self.call.arena, bytes, *field as usize)?,
+                _ => Datum::Null,
+            },
+            Scalar::Subquery(number) => {
+                let state = &self.subplans[*number as usize];
+                if !state.done {
+                    return Err(Failure::Subquery(*number));
+                }
+                state.result.get(0)
+            }
+            Scalar::CurrentValue(value) => self.current_value(*value)?,
+        })
+    }
+
+    fn and<'x>(&'x self, all: &'x [Scalar]) -> Evaluated<'x> {
+        let mut result = Datum::Bool(true);
+        for one in all {
+            match self.scalar(one)? {
+                Datum::Bool(false) => return Ok(Datum::Bool(false)),
+                Datum::Bool(true) => {}
+                _ => result = Datum::Null,
+            }
+        }
+        Ok(result)
+    }
+
+    fn or<'x>(&'x self, all: &'x [Scalar]) -> Evaluated<'x> {
+        let mut result = Datum::Bool(false);
+        for one in all {
+            match self.scalar(one)? {
+                Datum::Bool(true) => return Ok(Datum::Bool(true)),
+                Datum::Bool(false) => {}
+                _ => result = Datum::Null,
+            }
+        }
+        Ok(result)
+    }
+
+    fn call<'x>(&'x self, callee: &'x Callee, arguments: &'x [Scalar]) -> Evaluated<'x> {
+        match arguments {
+            [] => self.apply(callee, &[]),
+            [one] => {
+                let one = self.scalar(one)?;
+                if one.is_null() && callee.strict {
+                    return Ok(Datum::Null);
+                }
+                self.apply(callee, &[one])
+            }
+            [left, right] => {
+                let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+                if callee.strict && (left.is_null() || right.is_null()) {
+                    return Ok(Datum::Null);
+                }
+                self.apply(callee, &[left, right])
+            }
+            many => {
+                let mut values =
+                    bumpalo::collections::Vec::with_capacity_in(many.len(), self.call.arena);
+                for one in many {
+                    values.push(self.scalar(one)?);
+                }
+                if callee.strict && values.iter().any(Datum::is_null) {
+                    return Ok(Datum::Null);
+                }
+                self.apply(callee, &values)
+            }
+        }
+    }
+
+    /// Calls a function whose strictness has been seen to.
+    ///
+    /// # Errors
+    /// The function's; 0A000 if it has no implementation.
+    pub fn apply<'x>(&'x self, callee: &'x Callee, arguments: &[Datum<'x>]) -> Evaluated<'x> {
+        let result = match &callee.target {
+            Target::Plain(code) => code(&self.call, arguments),
+            Target::Typed(code, types) => code(&self.call, &types.signature(), arguments),
+            Target::Catalog => match self.call.catalog.call(&self.call, callee.oid, arguments) {
+                Some(result) => result,
+                None => {
+                    let name =
+                        builtin::function(callee.oid).map_or("?", |procedure| procedure.name);
+                    Err(SqlError::unsupported(format!("the function {name} is")))
+                }
+            },
+        };
+        result.map_err(Failure::Error)
+    }
+
+    /// Whether a boolean function of two values that are not NULL is true.
+    fn test<'x>(
+        &'x self,
+        callee: &'x Callee,
+        left: Datum<'x>,
+        right: Datum<'x>,
+    ) -> Result<bool, Failure> {
+        Ok(matches!(self.apply(callee, &[left, right])?, Datum::Bool(true)))
+    }
+
+    fn via_text<'x>(&'x self, value: Datum<'x>, from: SqlType, to: SqlType) -> Evaluated<'x> {
+        if value.is_null() {
+            return Ok(Datum::Null);
+        }
+        let text = crate::types::text_of(&self.call, from, &value)?;
+        Ok(crate::types::read_text(&self.call, to, text)?)
+    }
+
+    fn array_cast<'x>(
+        &'x self,
+        operand: &'x Scalar,
+        to: u32,
+        element: &'x Scalar,
+        home: Var,
+    ) -> Evaluated<'x> {
+        let Datum::Array(bytes) = self.scalar(operand)? else { return Ok(Datum::Null) };
+        let source = Array::of(bytes);
+        let mut builder = array::Builder::new(to);
+        for datum in source.datums(self.call.arena) {
+            let inner = Eval {
+                call: CallContext { ..self.call },
+                frame: self.frame,
+                parameters: self.parameters,
+                subplans: self.subplans,
+                local: Some((home, datum?)),
+            };
+            builder.push(&inner.scalar(element)?);
+        }
+        let dimensions: Vec<_> = source.dimensions().collect();
+        Ok(Datum::Array(builder.store(self.call.arena, &dimensions)))
+    }
+
+    fn array<'x>(&'x self, elements: &'x [Scalar], ty: u32) -> Evaluated<'x> {
+        let element = builtin::element_type(ty).unwrap_or(crate::types::oids::TEXT);
+        let mut values = bumpalo::collections::Vec::new_in(self.call.arena);
+        for one in elements {
+            values.push(self.scalar(one)?);
+        }
+        // Elements that are arrays of the same type make one dimension more.
+        if values.iter().any(|value| matches!(value, Datum::Array(_))) {
+            return Ok(array::from_arrays(self.call.arena, element, &values)?);
+        }
+        Ok(array::from_datums(self.call.arena, element, &values))
+    }
+
+    fn subscript<'x>(
+        &'x self,
+        operand: &'x Scalar,
+        indices: &'x [(Option<Scalar>, Option<Scalar>)],
+        slice: bool,
+    ) -> Evaluated<'x> {
+        let Datum::Array(bytes) = self.scalar(operand)? else { return Ok(Datum::Null) };
+        let array = Array::of(bytes);
+        let mut bounds = Vec::with_capacity(indices.len());
+        for (low, high) in indices {
+            let bound = |scalar: &'x Option<Scalar>| -> Result<Option<Option<i32>>, Failure> {
+                Ok(match scalar {
+                    None => Some(None),
+                    Some(scalar) => match self.scalar(scalar)? {
+                        Datum::Int4(value) => Some(Some(value)),
+                        _ => None,
+                    },
+                })
+            };
+            let (Some(low), Some(high)) = (bound(low)?, bound(high)?) else {
+                return Ok(Datum::Null);
+            };
+            // Beside a slice, a plain subscript n means 1:n.
+            bounds
+                .push((if slice && low.is_none() && high.is_some() { Some(1) } else { low }, high));
+        }
+        if slice {
+            return Ok(Datum::Array(array.slice(self.call.arena, &bounds)));
+        }
+        let subscripts: Vec<i32> = bounds.iter().filter_map(|(_, high)| *high).collect();
+        Ok(array.subscript(self.call.arena, &subscripts)?)
+    }
+
+    fn scalar_array<'x>(
+        &'x self,
+        left: &'x Scalar,
+        callee: &'x Callee,
+        array: &'x Scalar,
+        quantifier: Quantifier,
+    ) -> Evaluated<'x> {
+        let left = self.scalar(left)?;
+        let Datum::Array(bytes) = self.scalar(array)? else { return Ok(Datum::Null) };
+        let array = Array::of(bytes);
+        let decisive = quantifier == Quantifier::Any;
+        if array.is_empty() {
+            return Ok(Datum::Bool(!decisive));
+        }
+        if left.is_null() && callee.strict {
+            return Ok(Datum::Null);
+        }
+        let mut unknown = false;
+        for element in array.datums(self.call.arena) {
+            let element = element?;
+            if element.is_null() && callee.strict {
+                unknown = true;
+                continue;
+            }
+            match self.apply(callee, &[left, element])? {
+                Datum::Bool(value) if value == decisive => return Ok(Datum::Bool(decisive)),
+                Datum::Bool(_) => {}
+                _ => unknown = true,
+            }
+        }
+        Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
+    }
+
+    fn current_value(&self, value: CurrentValue) -> Evaluated<'_> {
+        use crate::types::oids;
+        let text = |text: &str| Datum::Text(self.call.arena.alloc_str(text));
+        let (ty, precision) = match value {
+            CurrentValue::User => return Ok(text(self.call.catalog.session().user)),
+            CurrentValue::SessionUser => return Ok(text(self.call.catalog.session().session_user)),
+            CurrentValue::Catalog => return Ok(text(self.call.catalog.session().database)),
+            CurrentValue::Schema => {
+                /// `current_schema()`.
+                const CURRENT_SCHEMA: u32 = 1402;
+                let answer = self.call.catalog.call(&self.call, CURRENT_SCHEMA, &[]);
+                return Ok(answer.transpose()?.unwrap_or(Datum::Null));
+            }
+            CurrentValue::Timestamp(precision) => (oids::TIMESTAMPTZ, precision),
+            CurrentValue::LocalTimestamp(precision) => (oids::TIMESTAMP, precision),
+            CurrentValue::LocalTime(precision) => (oids::TIME, precision),
+            CurrentValue::Time(precision) => (oids::TIMETZ, precision),
+            CurrentValue::Date => (oids::DATE, None),
+        };
+        if ty == oids::TIMETZ {
+            return Err(SqlError::unsupported("the type time with time zone is").into());
+        }
+        let now = Datum::TimestampTz(round(self.call.transaction_time, precision));
+        if ty == oids::TIMESTAMPTZ {
+            return Ok(now);
+        }
+        // Local values are what the time zone's text form says.
+        let shown = crate::types::text_of(&self.call, SqlType::plain(oids::TIMESTAMPTZ), &now)?;
+        let shown = if ty == oids::TIME {
+            shown.split_once(' ').map_or(shown, |(_, time)| time)
+        } else {
+            shown
+        };
+        crate::types::read_text(&self.call, SqlType::plain(ty), shown).map_err(|error| {
+            let state = SqlState::INTERNAL_ERROR;
+            SqlError::new(state, "the current time has no local form")
+                .detail(error.to_string())
+                .into()
+        })
+    }
+}
+
+/// A time of day or point in time, to `precision` digits of a second.
+fn round(micros: i64, precision: Option<u8>) -> i64 {
+    match precision {
+        Some(digits @ 0..=5) => {
+            let unit = 10_i64.pow(6 - u32::from(digits));
+            (micros + unit / 2).div_euclid(unit) * unit
+        }
+        _ => micros,
+    }
+}

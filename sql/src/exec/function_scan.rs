@@ -1,0 +1,256 @@
+//! Functions that give rows: in FROM, and in a select list.
+//!
+//! `generate_series` over integers is counted row by row; other set-returning functions hand their rows out at once, and
+//! are kept (PostgreSQL's tuplestore) until they have been read.
+
+use super::context::Context;
+use super::operator::{Builder, Operator};
+use crate::error::{Result, SqlError};
+use crate::plan::physical::{self, SetCall, SetColumn};
+use crate::plan::scalar::Scalar;
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use crate::types::{Datum, record};
+
+/// The rows of one call, so far.
+#[derive(Debug)]
+enum Set {
+    Empty,
+    /// The next value, the last one, the step; whether int4.
+    Series(i64, i64, i64, bool),
+    Rows(RowSet, usize),
+}
+
+fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
+    match call {
+        SetCall::Series(arguments, int4) => {
+            let values = cx.eval(|eval| {
+                let mut values = [1_i64; 3];
+                for (value, argument) in values.iter_mut().zip(arguments) {
+                    match eval.scalar(argument)? {
+                        Datum::Int4(v) => *value = i64::from(v),
+                        Datum::Int8(v) => *value = v,
+                        _ => return Ok(None),
+                    }
+                }
+                if arguments.len() < 3 {
+                    values[2] = 1;
+                }
+                Ok(Some(values))
+            })?;
+            match values {
+                None => Ok(Set::Empty),
+                Some([_, _, 0]) => Err(SqlError::new(
+                    SqlState::INVALID_PARAMETER_VALUE,
+                    "step size cannot equal zero",
+                )),
+                Some([start, stop, step]) => Ok(Set::Series(start, stop, step, *int4)),
+            }
+        }
+        SetCall::Set(_, code, strict, types, arguments) => {
+            let mut rows = RowSet::new(width);
+            cx.eval(|eval| {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(eval.scalar(argument)?);
+                }
+                if *strict && values.iter().any(Datum::is_null) {
+                    return Ok(());
+                }
+                rows.clear();
+                code(&eval.call, &types.signature(), &values, &mut |row| {
+                    rows.push(row.iter().copied());
+                    Ok(true)
+                })?;
+                Ok(())
+            })?;
+            cx.check_memory(rows.bytes())?;
+            Ok(Set::Rows(rows, 0))
+        }
+        SetCall::Scalar(scalar) => {
+            let mut rows = RowSet::new(width);
+            cx.eval(|eval| {
+                let value = eval.scalar(scalar)?;
+                rows.clear();
+                match value {
+                    Datum::Record(bytes) if width > 1 => {
+                        let mut fields = Vec::with_capacity(width);
+                        for at in 0..width {
+                            fields.push(record::field(eval.call.arena, bytes, at)?);
+                        }
+                        rows.push(fields);
+                    }
+                    value if width == 1 => rows.push([value]),
+                    _ => rows.push(std::iter::repeat_n(Datum::Null, width)),
+                }
+                Ok(())
+            })?;
+            Ok(Set::Rows(rows, 0))
+        }
+    }
+}
+
+/// Appends the next row to `row`; false at the end.
+fn step(set: &mut Set, row: &mut RowBuf) -> bool {
+    match set {
+        Set::Empty => false,
+        Set::Series(next, stop, step, int4) => {
+            if *step > 0 && *next > *stop || *step < 0 && *next < *stop {
+                return false;
+            }
+            row.push(match i32::try_from(*next) {
+                Ok(value) if *int4 => Datum::Int4(value),
+                _ => Datum::Int8(*next),
+            });
+            match next.checked_add(*step) {
+                Some(after) => *next = after,
+                None => *set = Set::Empty,
+            }
+            true
+        }
+        Set::Rows(rows, at) => {
+            if *at == rows.len() {
+                return false;
+            }
+            rows.row(*at).for_each(|datum| row.push(datum));
+            *at += 1;
+            true
+        }
+    }
+}
+
+/// A function in FROM.
+pub struct FunctionScan {
+    plan: physical::FunctionScan,
+    correlated: Box<[u32]>,
+    set: Set,
+    number: i64,
+}
+
+impl FunctionScan {
+    /// Of this plan.
+    #[must_use]
+    pub fn new(plan: &physical::FunctionScan, builder: &Builder<'_>) -> FunctionScan {
+        let correlated = builder.correlated(arguments(&plan.call));
+        FunctionScan { plan: plan.clone(), correlated, set: Set::Empty, number: 0 }
+    }
+}
+
+fn arguments(call: &SetCall) -> &[Scalar] {
+    match call {
+        SetCall::Series(arguments, _) | SetCall::Set(_, _, _, _, arguments) => arguments,
+        SetCall::Scalar(scalar) => std::slice::from_ref(scalar),
+    }
+}
+
+impl Operator for FunctionScan {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        cx.invalidate(&self.correlated);
+        self.set = begin(cx, &self.plan.call, self.plan.width)?;
+        self.number = 0;
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        cx.arena.reset();
+        cx.check_cancel()?;
+        let row = cx.frame.row_mut(self.plan.slot);
+        row.clear();
+        if !step(&mut self.set, row) {
+            row.set_nulls(self.plan.width + usize::from(self.plan.ordinality));
+            return Ok(false);
+        }
+        self.number += 1;
+        if self.plan.ordinality {
+            row.push(Datum::Int8(self.number));
+        }
+        Ok(true)
+    }
+}
+
+/// Set-returning functions in a select list: as many rows as the longest gives, NULLs behind the others' ends.
+pub struct ProjectSet {
+    input: Box<dyn Operator>,
+    slot: u32,
+    columns: Vec<SetColumn>,
+    correlated: Box<[u32]>,
+    sets: Vec<Set>,
+    running: bool,
+}
+
+impl ProjectSet {
+    /// Over an input.
+    #[must_use]
+    pub fn new(
+        input: Box<dyn Operator>,
+        slot: u32,
+        columns: Vec<SetColumn>,
+        builder: &Builder<'_>,
+    ) -> ProjectSet {
+        let scalars = columns.iter().flat_map(|column| match column {
+            SetColumn::One(scalar) => std::slice::from_ref(scalar),
+            SetColumn::Set(call) => arguments(call),
+        });
+        let correlated = builder.correlated(scalars);
+        ProjectSet { input, slot, columns, correlated, sets: Vec::new(), running: false }
+    }
+}
+
+impl Operator for ProjectSet {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.running = false;
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        loop {
+            if !self.running {
+                if !self.input.next(cx)? {
+                    return Ok(false);
+                }
+                cx.invalidate(&self.correlated);
+                self.sets.clear();
+                for column in &self.columns {
+                    if let SetColumn::Set(call) = column {
+                        self.sets.push(begin(cx, call, 1)?);
+                    }
+                }
+                self.running = true;
+            }
+            cx.check_cancel()?;
+            let mut any = false;
+            let mut sets = self.sets.iter_mut();
+            let mut values = RowBuf::new();
+            for column in &self.columns {
+                if matches!(column, SetColumn::Set(_)) {
+                    let set = sets.next().expect("each set column has begun");
+                    let more = step(set, &mut values);
+                    any |= more;
+                    if !more {
+                        values.push(Datum::Null);
+                    }
+                }
+            }
+            if !any {
+                self.running = false;
+                continue;
+            }
+            let mut row = cx.frame.take(self.slot);
+            let columns = &self.columns;
+            let filled = cx.eval(|eval| {
+                row.clear();
+                let mut set_values = values.iter();
+                for column in columns {
+                    match column {
+                        SetColumn::One(scalar) => row.push(eval.scalar(scalar)?),
+                        SetColumn::Set(_) => row.push(set_values.next().unwrap_or(Datum::Null)),
+                    }
+                }
+                Ok(())
+            });
+            cx.frame.put(self.slot, row);
+            filled?;
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! GROUP BY and DISTINCT, by hashing.
+//!
+//! Groups come out in the order in which their first rows came in. Aggregates with DISTINCT or ORDER BY keep their
+//! arguments and are fed at the end. DISTINCT hands a row on the first time its key is seen, so that it can stop early.
+
+use super::context::Context;
+use super::hash_rows::HashRows;
+use super::operator::{Builder, Operator};
+use super::sort::compare_rows;
+use crate::error::{Result, SqlError};
+use crate::plan::physical::{self, AggregateStep};
+use crate::plan::scalar::{Comparator, Scalar};
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use crate::types::{Accumulator, Datum, Oid};
+
+/// One aggregate of one group.
+enum State {
+    Plain(Box<dyn Accumulator>),
+    /// Arguments kept (behind the sort keys) until all are there.
+    Kept(Box<dyn Accumulator>, RowSet),
+}
+
+/// GROUP BY, or aggregates over everything.
+pub struct Group {
+    input: Box<dyn Operator>,
+    plan: physical::Aggregate,
+    correlated: Box<[u32]>,
+    groups: HashRows,
+    states: Vec<Vec<State>>,
+    /// Rows of groups come out by number; filled once the input has ended.
+    at: usize,
+    filled: bool,
+}
+
+impl Group {
+    /// Over an input.
+    #[must_use]
+    pub fn new(
+        input: Box<dyn Operator>,
+        plan: &physical::Aggregate,
+        builder: &Builder<'_>,
+    ) -> Group {
+        let scalars =
+            plan.keys.iter().map(|(key, _)| key).chain(
+                plan.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.filter)),
+            );
+        let correlated = builder.correlated(scalars);
+        // The number of the grouping set is a key too: sets do not mix.
+        let mut types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
+        types.push(23);
+        let width = types.len();
+        Group {
+            input,
+            plan: physical::Aggregate { input: physical::Plan::Nothing, ..plan.clone() },
+            correlated,
+            groups: HashRows::new(types, width),
+            states: Vec::new(),
+            at: 0,
+            filled: false,
+        }
+    }
+
+    fn new_states(calls: &[AggregateStep]) -> Result<Vec<State>> {
+        calls
+            .iter()
+            .map(|call| {
+                let state = crate::types::accumulator(call.function, &call.types.signature())
+                    .ok_or_else(|| {
+                        SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
+                    })?;
+                Ok(if call.distinct || !call.order_by.is_empty() {
+                    let width = keys_of(call).len() + call.arguments.len();
+                    State::Kept(state, RowSet::new(width))
+                } else {
+                    State::Plain(state)
+                })
+            })
+            .collect()
+    }
+
+    fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let set_count = self.plan.sets.len();
+        let mut bytes = 0;
+        while self.input.next(cx)? {
+            cx.check_cancel()?;
+            cx.invalidate(&self.correlated);
+            let (plan, groups, states) = (&self.plan, &mut self.groups, &mut self.states);
+            let mut arguments = RowBuf::new();
+            let mut taken = Vec::new();
+            // First everything is computed, so that a subquery that is missing leaves nothing half done.
+            let mut group_keys = RowSet::new(plan.keys.len() + 1);
+            cx.eval(|eval| {
+                group_keys.clear();
+                arguments.clear();
+                taken.clear();
+                let mut keys = Vec::with_capacity(plan.keys.len());
+                for (key, _) in &plan.keys {
+                    keys.push(eval.scalar(key)?);
+                }
+                for (number, set) in plan.sets.iter().enumerate() {
+                    let number = i32::try_from(number).unwrap_or(i32::MAX);
+                    let in_set = |at: usize| set.contains(&(at as u32));
+                    group_keys.push(
+                        keys.iter()
+                            .enumerate()
+                            .map(|(at, key)| if in_set(at) { *key } else { Datum::Null })
+                            .chain([Datum::Int4(number)]),
+                    );
+                }
+                for call in &plan.calls {
+                    let take = match &call.filter {
+                        Some(filter) => matches!(eval.scalar(filter)?, Datum::Bool(true)),
+                        None => true,
+                    };
+                    taken.push(take);
+                    if take {
+                        for (key, _) in &call.order_by {
+                            arguments.push(eval.scalar(key)?);
+                        }
+                        if call.distinct {
+                            for argument in &call.arguments {
+                                arguments.push(eval.scalar(argument)?);
+                            }
+                        }
+                        for argument in &call.arguments {
+                            arguments.push(eval.scalar(argument)?);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+            for set in 0..set_count {
+                let key: Vec<Datum<'_>> = group_keys.row(set).collect();
+                let group = match groups.find(&key) {
+                    Some(group) => group,
+                    None => {
+                        states.push(Group::new_states(&plan.calls)?);
+                        groups.insert(&key)
+                    }
+                };
+                let all: Vec<Datum<'_>> = arguments.iter().collect();
+                let mut rest = all.as_slice();
+                cx.eval(|eval| {
+                    for ((call, state), take) in
+                        plan.calls.iter().zip(&mut states[group]).zip(&taken)
+                    {
+                        if !take {
+                            continue;
+                        }
+                        let width = call.arguments.len();
+                        let (own, after) = rest.split_at(keys_of(call).len() + width);
+                        rest = after;
+                        let values = &own[own.len() - width..];
+                        if call.strict && values.iter().any(Datum::is_null) {
+                            continue;
+                        }
+                        match state {
+                            State::Plain(state) => state.add(&eval.call, values)?,
+                            State::Kept(_, rows) => {
+                                rows.push(own.iter().copied());
+                                bytes += own.len() * 32;
+                            }
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
+            cx.check_memory(self.groups.bytes() + bytes)?;
+        }
+        // Without keys there is one group even of nothing; so for each empty grouping set.
+        for (number, set) in self.plan.sets.iter().enumerate() {
+            if set.is_empty() {
+                let mut key = vec![Datum::Null; self.plan.keys.len()];
+                key.push(Datum::Int4(i32::try_from(number).unwrap_or(i32::MAX)));
+                if self.groups.find(&key).is_none() {
+                    self.states.push(Group::new_states(&self.plan.calls)?);
+                    self.groups.insert(&key);
+                }
+            }
+        }
+        self.filled = true;
+        Ok(())
+    }
+
+    /// Feeds what was kept for the calls of a group, sorted and without duplicates where asked for.
+    fn feed(&mut self, cx: &mut Context<'_>, group: usize) -> Result<()> {
+        for (call, state) in self.plan.calls.iter().zip(&mut self.states[group]) {
+            let State::Kept(accumulator, rows) = state else { continue };
+            let keys = keys_of(call);
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            order.sort_by(|a, b| compare_rows(&keys, rows, *a, *b));
+            let mut last: Option<usize> = None;
+            for row in order {
+                let first = keys.len();
+                if call.distinct
+                    && last.is_some_and(|last| compare_rows(&keys, rows, last, row).is_eq())
+                {
+                    continue;
+                }
+                last = Some(row);
+                cx.eval(|eval| {
+                    let values: Vec<Datum<'_>> = rows.row(row).skip(first).collect();
+                    Ok(accumulator.add(&eval.call, &values)?)
+                })?;
+            }
+            rows.clear();
+        }
+        Ok(())
+    }
+}
+
+/// What a call's kept rows are sorted by: its ORDER BY, or for DISTINCT alone its arguments.
+fn keys_of(call: &AggregateStep) -> Vec<(Scalar, Comparator)> {
+    let mut keys = call.order_by.clone();
+    if call.distinct {
+        for (argument, ty) in call.arguments.iter().zip(&call.types.arguments) {
+            let comparator = Comparator { ty: ty.oid.0, descending: false, nulls_first: false };
+            keys.push((argument.clone(), comparator));
+        }
+    }
+    keys
+}
+
+impl Operator for Group {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.groups.clear();
+        self.states.clear();
+        self.at = 0;
+        self.filled = false;
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if !self.filled {
+            self.run(cx)?;
+        }
+        if self.at == self.groups.rows.len() {
+            return Ok(false);
+        }
+        cx.arena.reset();
+        let group = self.at;
+        self.at += 1;
+        self.feed(cx, group)?;
+        let mut row = cx.frame.take(self.plan.slot);
+        let (plan, groups, states) = (&self.plan, &self.groups, &self.states[group]);
+        let filled = cx.eval(|eval| {
+            row.clear();
+            let keys = plan.keys.len();
+            groups.rows.row(group).take(keys).for_each(|datum| row.push(datum));
+            for state in states {
+                let (State::Plain(state) | State::Kept(state, _)) = state;
+                row.push(state.finish(&eval.call)?);
+            }
+            if plan.sets.len() > 1 {
+                let Datum::Int4(number) = groups.rows.get(group, keys) else { return Ok(()) };
+                let set = &plan.sets[number as usize];
+                let mask = (0..keys as u32)
+                    .filter(|key| !set.contains(key))
+                    .fold(0, |mask, key| mask | 1 << key);
+                row.push(Datum::Int4(mask));
+            }
+            Ok(())
+        });
+        cx.frame.put(self.plan.slot, row);
+        filled?;
+        Ok(true)
+    }
+}
+
+/// DISTINCT, DISTINCT ON.
+pub struct Distinct {
+    input: Box<dyn Operator>,
+    keys: Vec<Scalar>,
+    correlated: Box<[u32]>,
+    seen: HashRows,
+}
+
+impl Distinct {
+    /// Over an input.
+    #[must_use]
+    pub fn new(
+        input: Box<dyn Operator>,
+        keys: Vec<(Scalar, Oid)>,
+        builder: &Builder<'_>,
+    ) -> Distinct {
+        let types: Vec<u32> = keys.iter().map(|(_, ty)| ty.0).collect();
+        let keys: Vec<Scalar> = keys.into_iter().map(|(key, _)| key).collect();
+        let correlated = builder.correlated(&keys);
+        let width = keys.len();
+        Distinct { input, keys, correlated, seen: HashRows::new(types, width) }
+    }
+}
+
+impl Operator for Distinct {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.seen.clear();
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        while self.input.next(cx)? {
+            cx.invalidate(&self.correlated);
+            let (keys, seen) = (&self.keys, &mut self.seen);
+            let new = cx.eval(|eval| {
+                let mut row = Vec::with_capacity(keys.len());
+                for key in keys {
+                    row.push(eval.scalar(key)?);
+                }
+                if seen.find(&row).is_some() {
+                    return Ok(false);
+                }
+                seen.insert(&row);
+                Ok(true)
+            })?;
+            if new {
+                cx.check_memory(self.seen.bytes())?;
+                return Ok(true);
+            }
+            cx.check_cancel()?;
+        }
+        Ok(false)
+    }
+}

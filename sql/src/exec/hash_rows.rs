@@ -1,0 +1,118 @@
+//! Rows found by the values of a key: what hash joins, grouping, DISTINCT and set operations keep.
+//!
+//! Rows stand in a [`RowSet`]; the table maps a hash to the newest row with it, and each row names the next older one.
+//! Equality is that of the types' default order, so 1.0 meets 1.00.
+
+use crate::tuple::RowSet;
+use crate::types::{Datum, compare, hash_into};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// No row.
+const NONE: u32 = u32::MAX;
+
+/// Rows by key: the first columns of each row are the key.
+#[derive(Debug, Default)]
+pub struct HashRows {
+    /// All rows.
+    pub rows: RowSet,
+    types: Vec<u32>,
+    heads: HashMap<u64, u32>,
+    next: Vec<u32>,
+    state: RandomState,
+}
+
+impl HashRows {
+    /// No rows of `width` columns, whose first ones are a key of these types.
+    #[must_use]
+    pub fn new(types: Vec<u32>, width: usize) -> HashRows {
+        HashRows { rows: RowSet::new(width), types, ..HashRows::default() }
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.heads.clear();
+        self.next.clear();
+    }
+
+    /// About how many bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + self.heads.len() * 16 + self.next.len() * 4
+    }
+
+    fn hash(&self, key: &[Datum<'_>]) -> u64 {
+        let mut hasher = self.state.build_hasher();
+        for (ty, datum) in self.types.iter().zip(key) {
+            hash_into(*ty, datum, &mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn matches(&self, row: u32, key: &[Datum<'_>]) -> bool {
+        self.types.iter().zip(key).enumerate().all(|(at, (ty, datum))| {
+            let stored = self.rows.get(row as usize, at);
+            match (stored.is_null(), datum.is_null()) {
+                (true, true) => true,
+                (false, false) => compare(*ty, &stored, datum).is_eq(),
+                _ => false,
+            }
+        })
+    }
+
+    /// The newest row with this key.
+    #[must_use]
+    pub fn find(&self, key: &[Datum<'_>]) -> Option<usize> {
+        let head = *self.heads.get(&self.hash(key))?;
+        self.from(head, key)
+    }
+
+    /// The next older row with the same key.
+    #[must_use]
+    pub fn find_next(&self, row: usize, key: &[Datum<'_>]) -> Option<usize> {
+        self.from(self.next[row], key)
+    }
+
+    fn from(&self, mut at: u32, key: &[Datum<'_>]) -> Option<usize> {
+        while at != NONE {
+            if self.matches(at, key) {
+                return Some(at as usize);
+            }
+            at = self.next[at as usize];
+        }
+        None
+    }
+
+    /// Adds a row, its key first, and says where it is.
+    pub fn insert(&mut self, row: &[Datum<'_>]) -> usize {
+        let hash = self.hash(&row[..self.types.len()]);
+        let at = self.rows.len();
+        let number = u32::try_from(at).expect("memory limits keep the rows below 2^32");
+        self.rows.push(row.iter().copied());
+        let older = self.heads.insert(hash, number).unwrap_or(NONE);
+        self.next.push(older);
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_keys_chain_and_others_do_not_meet() {
+        let mut table = HashRows::new(vec![23], 2);
+        for (key, value) in [(1, "a"), (2, "b"), (1, "c")] {
+            table.insert(&[Datum::Int4(key), Datum::Text(value)]);
+        }
+        let key = [Datum::Int4(1)];
+        let first = table.find(&key).expect("the key is there");
+        assert!(matches!(table.rows.get(first, 1), Datum::Text("c")));
+        let second = table.find_next(first, &key).expect("twice");
+        assert!(matches!(table.rows.get(second, 1), Datum::Text("a")));
+        assert_eq!(table.find_next(second, &key), None);
+        assert_eq!(table.find(&[Datum::Int4(3)]), None);
+        assert_eq!(table.find(&[Datum::Null]), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! FOR UPDATE and its family: each row is locked as it passes; one that has changed while it was waited for is read again
+//! and must still meet the query's conditions (PostgreSQL's EvalPlanQual).
+
+use super::context::Context;
+use super::operator::{Builder, Operator};
+use super::scan::{reread, still_meets};
+use crate::error::{Result, SqlError};
+use crate::plan::physical::{self, LockTarget};
+use crate::plan::scalar::Scalar;
+use crate::sqlstate::SqlState;
+use crate::types::Datum;
+use txn::{Locked, RecordBuffer, WaitPolicy};
+
+/// Locks rows.
+pub struct LockRows {
+    input: Box<dyn Operator>,
+    targets: Vec<LockTarget>,
+    recheck: Vec<Scalar>,
+    correlated: Box<[u32]>,
+    record: RecordBuffer,
+    key: Vec<u8>,
+}
+
+impl LockRows {
+    /// Over an input.
+    #[must_use]
+    pub fn new(
+        input: Box<dyn Operator>,
+        plan: &physical::LockRows,
+        builder: &Builder<'_>,
+    ) -> LockRows {
+        LockRows {
+            input,
+            targets: plan.targets.clone(),
+            correlated: builder.correlated(&plan.recheck),
+            recheck: plan.recheck.clone(),
+            record: RecordBuffer::default(),
+            key: Vec::new(),
+        }
+    }
+
+    /// Locks the row of each target; false if the row does not go on.
+    fn lock(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let mut changed = false;
+        for target in &self.targets {
+            // The nullable side of an outer join has no row here.
+            let Datum::Bytea(key) = cx.frame.get(target.scan.key) else { continue };
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            let tree = cx.tree(target.scan.tree)?;
+            let view = cx.view;
+            let locked = cx
+                .transaction
+                .lock_row(&view, &tree, &self.key, target.lock, target.policy, &mut self.record)
+                .map_err(|error| match error {
+                    txn::Error::LockNotAvailable { timeout: false }
+                        if target.policy == WaitPolicy::Error =>
+                    {
+                        SqlError::new(
+                            SqlState::LOCK_NOT_AVAILABLE,
+                            format!(
+                                "could not obtain lock on row in relation \"{}\"",
+                                target.scan.relation.name
+                            ),
+                        )
+                    }
+                    other => other.into(),
+                })?;
+            match locked {
+                Locked::Same => {}
+                Locked::Changed => {
+                    reread(cx, &target.scan, &self.key, &self.record)?;
+                    changed = true;
+                }
+                Locked::Gone | Locked::Skipped => return Ok(false),
+            }
+        }
+        if changed {
+            return still_meets(cx, &self.recheck, &self.correlated);
+        }
+        Ok(true)
+    }
+}
+
+impl Operator for LockRows {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        while self.input.next(cx)? {
+            if self.lock(cx)? {
+                return Ok(true);
+            }
+            cx.check_cancel()?;
+        }
+        Ok(false)
+    }
+}

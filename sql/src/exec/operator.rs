@@ -1,0 +1,121 @@
+//! Operators: what a plan's nodes become in one run.
+
+use super::context::Context;
+use super::function_scan::FunctionScan;
+use super::grouping::{Distinct, Group};
+use super::join::{HashJoin, NestedLoop};
+use super::lock_rows::LockRows;
+use super::modify::Modify;
+use super::rows::{CteScan, Filter, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes};
+use super::scan::Scan;
+use super::set_operation::SetOperation;
+use super::sort::Sort;
+use super::system_scan::SystemScan;
+use crate::compile::Program;
+use crate::error::Result;
+use crate::exec::function_scan::ProjectSet;
+use crate::plan::physical::{JoinMethod, Plan};
+use crate::plan::scalar::Scalar;
+use crate::plan::vars;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A node of a running plan.
+pub trait Operator: Send {
+    /// Begins, or begins anew: the first row comes next.
+    ///
+    /// # Errors
+    /// Those of what it evaluates to begin.
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()>;
+    /// Makes the next row; false at the end. Asked again behind the end, it says false again.
+    ///
+    /// # Errors
+    /// Everything a statement can fail with.
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool>;
+}
+
+/// Makes operators of a program's plans.
+pub struct Builder<'p> {
+    program: &'p Arc<Program>,
+}
+
+impl<'p> Builder<'p> {
+    /// Of this program.
+    #[must_use]
+    pub fn new(program: &'p Arc<Program>) -> Builder<'p> {
+        Builder { program }
+    }
+
+    /// The subqueries in these expressions that must be run anew for each row.
+    pub fn correlated<'s>(&self, scalars: impl IntoIterator<Item = &'s Scalar>) -> Box<[u32]> {
+        scalars
+            .into_iter()
+            .flat_map(Scalar::subqueries)
+            .filter(|number| self.program.correlated[*number as usize])
+            .collect()
+    }
+
+    /// Whether what a plan gives depends on rows outside it.
+    fn depends(&self, plan: &Plan) -> bool {
+        let slots: HashSet<u32> =
+            vars::filled(plan, &self.program.widths).iter().map(|(slot, _)| *slot).collect();
+        let mut found = false;
+        vars::walk(plan, &mut |node| {
+            vars::scalars(node, &mut |scalar| {
+                found |= scalar.reads(&mut |var| !slots.contains(&var.slot));
+                found |= !self.correlated([scalar]).is_empty();
+            });
+        });
+        found
+    }
+
+    /// The operator of a node, with its inputs.
+    #[must_use]
+    pub fn build(&self, plan: &Plan) -> Box<dyn Operator> {
+        match plan {
+            Plan::Unit => Box::new(Unit::default()),
+            Plan::Nothing => Box::new(Nothing),
+            Plan::Scan(scan) => Box::new(Scan::new(scan, self)),
+            Plan::System(scan) => Box::new(SystemScan::new(scan, self)),
+            Plan::Function(scan) => Box::new(FunctionScan::new(scan, self)),
+            Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),
+            Plan::Cte(slot, number) => Box::new(CteScan::new(*slot, *number)),
+            Plan::Filter(input, conjuncts) => {
+                Box::new(Filter::new(self.build(input), conjuncts.clone(), self))
+            }
+            Plan::Project(input, slot, columns) => {
+                Box::new(Project::new(self.build(input), *slot, columns.clone(), self))
+            }
+            Plan::ProjectSet(input, slot, columns) => {
+                Box::new(ProjectSet::new(self.build(input), *slot, columns.clone(), self))
+            }
+            Plan::Join(join) => {
+                let (left, right) = (self.build(&join.left), self.build(&join.right));
+                match &join.method {
+                    JoinMethod::NestedLoop => Box::new(NestedLoop::new(left, right, join, self)),
+                    JoinMethod::Hash { .. } => Box::new(HashJoin::new(left, right, join, self)),
+                }
+            }
+            Plan::Aggregate(aggregate) => {
+                Box::new(Group::new(self.build(&aggregate.input), aggregate, self))
+            }
+            Plan::Distinct(input, keys) => {
+                Box::new(Distinct::new(self.build(input), keys.clone(), self))
+            }
+            Plan::Sort(sort) => Box::new(Sort::new(self.build(&sort.input), sort, self)),
+            Plan::Limit(limit) => Box::new(Limit::new(self.build(&limit.input), limit, self)),
+            Plan::SetOperation(set) => {
+                Box::new(SetOperation::new(self.build(&set.left.0), self.build(&set.right.0), set))
+            }
+            Plan::LockRows(lock) => Box::new(LockRows::new(self.build(&lock.input), lock, self)),
+            Plan::Materialize(input, saved) => {
+                let keep = !self.depends(input);
+                Box::new(Materialize::new(self.build(input), saved.clone(), keep))
+            }
+            Plan::WithCtes(input, numbers) => {
+                Box::new(WithCtes::new(self.build(input), numbers.clone()))
+            }
+            Plan::Modify(modify) => Box::new(Modify::new(modify, self)),
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! The plain operators: VALUES, filter, project, limit, what is kept and read again.
+
+use super::context::Context;
+use super::operator::{Builder, Operator};
+use super::subquery::CteRead;
+use crate::error::{Result, SqlError};
+use crate::plan::physical;
+use crate::plan::scalar::{Comparator, Scalar, Var};
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use crate::types::Datum;
+
+/// One row without columns.
+#[derive(Debug, Default)]
+pub struct Unit {
+    done: bool,
+}
+
+impl Operator for Unit {
+    fn open(&mut self, _cx: &mut Context<'_>) -> Result<()> {
+        self.done = false;
+        Ok(())
+    }
+
+    fn next(&mut self, _cx: &mut Context<'_>) -> Result<bool> {
+        Ok(!std::mem::replace(&mut self.done, true))
+    }
+}
+
+/// No row.
+#[derive(Debug)]
+pub struct Nothing;
+
+impl Operator for Nothing {
+    fn open(&mut self, _cx: &mut Context<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn next(&mut self, _cx: &mut Context<'_>) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// VALUES.
+#[derive(Debug)]
+pub struct Values {
+    slot: u32,
+    rows: Vec<Vec<Scalar>>,
+    correlated: Box<[u32]>,
+    at: usize,
+}
+
+impl Values {
+    /// Of these rows.
+    #[must_use]
+    pub fn new(slot: u32, rows: Vec<Vec<Scalar>>, builder: &Builder<'_>) -> Values {
+        let correlated = builder.correlated(rows.iter().flatten());
+        Values { slot, rows, correlated, at: 0 }
+    }
+}
+
+impl Operator for Values {
+    fn open(&mut self, _cx: &mut Context<'_>) -> Result<()> {
+        self.at = 0;
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let Some(row) = self.rows.get(self.at) else { return Ok(false) };
+        self.at += 1;
+        cx.arena.reset();
+        cx.fill(self.slot, row, &self.correlated)?;
+        Ok(true)
+    }
+}
+
+/// WHERE, HAVING.
+pub struct Filter {
+    input: Box<dyn Operator>,
+    conjuncts: Vec<Scalar>,
+    correlated: Box<[u32]>,
+}
+
+impl Filter {
+    /// Over an input.
+    #[must_use]
+    pub fn new(input: Box<dyn Operator>, conjuncts: Vec<Scalar>, builder: &Builder<'_>) -> Filter {
+        let correlated = builder.correlated(&conjuncts);
+        Filter { input, conjuncts, correlated }
+    }
+}
+
+impl Operator for Filter {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        while self.input.next(cx)? {
+            if cx.holds(&self.conjuncts, &self.correlated)? {
+                return Ok(true);
+            }
+            cx.check_cancel()?;
+        }
+        Ok(false)
+    }
+}
+
+/// Computed columns.
+pub struct Project {
+    input: Box<dyn Operator>,
+    slot: u32,
+    columns: Vec<Scalar>,
+    correlated: Box<[u32]>,
+}
+
+impl Project {
+    /// Over an input.
+    #[must_use]
+    pub fn new(
+        input: Box<dyn Operator>,
+        slot: u32,
+        columns: Vec<Scalar>,
+        builder: &Builder<'_>,
+    ) -> Project {
+        let correlated = builder.correlated(&columns);
+        Project { input, slot, columns, correlated }
+    }
+}
+
+impl Operator for Project {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if !self.input.next(cx)? {
+            return Ok(false);
+        }
+        cx.fill(self.slot, &self.columns, &self.correlated)?;
+        Ok(true)
+    }
+}
+
+/// LIMIT and OFFSET.
+pub struct Limit {
+    input: Box<dyn Operator>,
+    plan: physical::Limit,
+    correlated: Box<[u32]>,
+    skip: u64,
+    left: Option<u64>,
+    tie: RowBuf,
+    tying: bool,
+}
+
+impl Limit {
+    /// Over an input.
+    #[must_use]
+    pub fn new(input: Box<dyn Operator>, limit: &physical::Limit, builder: &Builder<'_>) -> Limit {
+        let correlated = builder.correlated(limit.limit.iter().chain(&limit.offset));
+        let plan = physical::Limit { input: physical::Plan::Nothing, ..limit.clone() };
+        Limit { input, plan, correlated, skip: 0, left: None, tie: RowBuf::new(), tying: false }
+    }
+
+    fn ties(&mut self, cx: &mut Context<'_>, keys: &[(Scalar, Comparator)]) -> Result<bool> {
+        let tie = &self.tie;
+        cx.eval(|eval| {
+            for (at, (key, comparator)) in keys.iter().enumerate() {
+                if comparator.compare(&eval.scalar(key)?, &tie.get(at)).is_ne() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+}
+
+/// A row count of LIMIT or OFFSET; NULL is none.
+///
+/// # Errors
+/// 2201W, 2201X for a negative one.
+pub fn count(cx: &mut Context<'_>, scalar: Option<&Scalar>, offset: bool) -> Result<Option<u64>> {
+    let Some(scalar) = scalar else { return Ok(None) };
+    let value = cx.eval(|eval| {
+        Ok(match eval.scalar(scalar)? {
+            Datum::Int8(value) => Some(value),
+            Datum::Int4(value) => Some(i64::from(value)),
+            _ => None,
+        })
+    })?;
+    match value {
+        None => Ok(None),
+        Some(value) if value >= 0 => Ok(Some(value as u64)),
+        Some(_) if offset => Err(SqlError::new(
+            SqlState::INVALID_ROW_COUNT_IN_RESULT_OFFSET_CLAUSE,
+            "OFFSET must not be negative",
+        )),
+        Some(_) => Err(SqlError::new(
+            SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE,
+            "LIMIT must not be negative",
+        )),
+    }
+}
+
+impl Operator for Limit {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        cx.invalidate(&self.correlated);
+        self.skip = count(cx, self.plan.offset.as_ref(), true)?.unwrap_or(0);
+        self.left = count(cx, self.plan.limit.as_ref(), false)?;
+        self.tying = false;
+        if self.left != Some(0) {
+            self.input.open(cx)?;
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let keys = self.plan.ties.take();
+        let result = self.step(cx, keys.as_deref());
+        self.plan.ties = keys;
+        result
+    }
+}
+
+impl Limit {
+    fn step(
+        &mut self,
+        cx: &mut Context<'_>,
+        keys: Option<&[(Scalar, Comparator)]>,
+    ) -> Result<bool> {
+        if self.left == Some(0) && !self.tying {
+            return Ok(false);
+        }
+        while self.skip > 0 {
+            if !self.input.next(cx)? {
+                self.left = Some(0);
+                return Ok(false);
+            }
+            self.skip -= 1;
+        }
+        if !self.input.next(cx)? {
+            (self.left, self.tying) = (Some(0), false);
+            return Ok(false);
+        }
+        match (&mut self.left, keys) {
+            (Some(0), Some(keys)) => {
+                self.tying = self.ties(cx, keys)?;
+                Ok(self.tying)
+            }
+            (Some(left), keys) => {
+                *left -= 1;
+                if *left == 0
+                    && let Some(keys) = keys
+                {
+                    self.tying = true;
+                    let mut tie = std::mem::take(&mut self.tie);
+                    cx.eval(|eval| {
+                        tie.clear();
+                        for (key, _) in keys {
+                            tie.push(eval.scalar(key)?);
+                        }
+                        Ok(())
+                    })?;
+                    self.tie = tie;
+                }
+                Ok(true)
+            }
+            (None, _) => Ok(true),
+        }
+    }
+}
+
+/// What the input gave, kept for further passes.
+pub struct Materialize {
+    input: Box<dyn Operator>,
+    saved: Vec<Var>,
+    rows: RowSet,
+    /// Nothing outside changes what the input gives: one pass serves the whole run.
+    keep: bool,
+    /// The run that `rows` are complete for.
+    filled: Option<u64>,
+    at: usize,
+}
+
+impl Materialize {
+    /// Over an input; `keep` says that it depends on nothing outside itself.
+    #[must_use]
+    pub fn new(input: Box<dyn Operator>, saved: Vec<Var>, keep: bool) -> Materialize {
+        let rows = RowSet::new(saved.len());
+        Materialize { input, saved, rows, keep, filled: None, at: 0 }
+    }
+}
+
+impl Operator for Materialize {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if !self.keep || self.filled != Some(cx.run) {
+            self.filled = None;
+            self.rows.clear();
+            self.input.open(cx)?;
+        }
+        self.at = 0;
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if self.at < self.rows.len() {
+            cx.frame.restore(&self.saved, self.rows.row(self.at));
+            self.at += 1;
+            return Ok(true);
+        }
+        if self.filled.is_some() || !self.input.next(cx)? {
+            self.filled = Some(cx.run);
+            return Ok(false);
+        }
+        let frame = &*cx.frame;
+        self.rows.push(self.saved.iter().map(|var| frame.get(*var)));
+        self.at += 1;
+        cx.check_memory(self.rows.bytes())?;
+        Ok(true)
+    }
+}
+
+/// The rows of a common table expression.
+#[derive(Debug)]
+pub struct CteScan {
+    slot: u32,
+    number: u32,
+    at: CteRead,
+}
+
+impl CteScan {
+    /// Of the expression with this number.
+    #[must_use]
+    pub fn new(slot: u32, number: u32) -> CteScan {
+        CteScan { slot, number, at: CteRead::default() }
+    }
+}
+
+impl Operator for CteScan {
+    fn open(&mut self, _cx: &mut Context<'_>) -> Result<()> {
+        self.at = CteRead::default();
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        cx.read_cte(self.number, &mut self.at, self.slot)
+    }
+}
+
+/// A query with common table expressions: each pass has its own.
+pub struct WithCtes {
+    input: Box<dyn Operator>,
+    numbers: Vec<u32>,
+    drained: bool,
+}
+
+impl WithCtes {
+    /// Over the query.
+    #[must_use]
+    pub fn new(input: Box<dyn Operator>, numbers: Vec<u32>) -> WithCtes {
+        WithCtes { input, numbers, drained: false }
+    }
+}
+
+impl Operator for WithCtes {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        for number in &self.numbers {
+            cx.ctes[*number as usize].reset();
+        }
+        self.drained = false;
+        self.input.open(cx)
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if self.input.next(cx)? {
+            return Ok(true);
+        }
+        if !self.drained {
+            self.drained = true;
+            for number in &self.numbers {
+                cx.finish_modifying_cte(*number)?;
+            }
+        }
+        Ok(false)
+    }
+}

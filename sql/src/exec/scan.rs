@@ -1,0 +1,417 @@
+//! Table scans: by key, by a range of keys, through an index, or all of it.
+//!
+//! A record is judged visible below; here its columns are copied to their homes, only those that somebody reads, and long
+//! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there.
+
+use super::context::Context;
+use super::eval::Eval;
+use super::operator::{Builder, Operator};
+use crate::error::Result;
+use crate::plan::physical::{self, Access, KeyAccess, ScanColumn, TargetRow};
+use crate::plan::scalar::Scalar;
+use crate::tuple::key::prefix_end;
+use crate::tuple::row::Field;
+use crate::tuple::{Heap, RowBuf, RowLayout, entry};
+use crate::types::Datum;
+use std::ops::Bound;
+use std::sync::Arc;
+use txn::{Direction, KeyRange, RecordBuffer, Tree, TreeId};
+
+/// A running scan.
+pub struct Scan {
+    plan: physical::Scan,
+    filter_subqueries: Box<[u32]>,
+    key_subqueries: Box<[u32]>,
+    trees: Option<(Arc<Tree>, Arc<Tree>)>,
+    state: State,
+    key: Vec<u8>,
+    low: Vec<u8>,
+    high: Vec<u8>,
+    record: RecordBuffer,
+    scratch: Heap,
+}
+
+#[derive(Debug)]
+enum State {
+    Done,
+    /// The one record that the key names.
+    Point,
+    Range(txn::Scan),
+}
+
+impl Scan {
+    /// Of this plan.
+    #[must_use]
+    pub fn new(plan: &physical::Scan, builder: &Builder<'_>) -> Scan {
+        let key_subqueries = match &plan.access {
+            Access::Full(_) => Box::default(),
+            Access::Key(key) => builder.correlated(
+                key.equal.iter().chain(key.low.iter().chain(&key.high).map(|(bound, _)| bound)),
+            ),
+        };
+        Scan {
+            filter_subqueries: builder.correlated(&plan.filter),
+            key_subqueries,
+            plan: plan.clone(),
+            trees: None,
+            state: State::Done,
+            key: Vec::new(),
+            low: Vec::new(),
+            high: Vec::new(),
+            record: RecordBuffer::default(),
+            scratch: Heap::default(),
+        }
+    }
+
+    /// The trees of rows and of the access, looked up once: a program lives no longer than its trees.
+    fn trees(&mut self, cx: &Context<'_>) -> Result<(Arc<Tree>, Arc<Tree>)> {
+        if let Some((rows, access)) = &self.trees {
+            return Ok((Arc::clone(rows), Arc::clone(access)));
+        }
+        let rows = cx.tree(self.plan.tree)?;
+        let access = match &self.plan.access {
+            Access::Key(key) if key.tree != self.plan.tree => cx.tree(key.tree)?,
+            _ => Arc::clone(&rows),
+        };
+        self.trees = Some((Arc::clone(&rows), Arc::clone(&access)));
+        Ok((rows, access))
+    }
+
+    fn open_range(
+        &mut self,
+        cx: &mut Context<'_>,
+        tree: &Arc<Tree>,
+        key: &KeyAccess,
+    ) -> Result<()> {
+        let (prefix, low, high) = (&mut self.key, &mut self.low, &mut self.high);
+        cx.invalidate(&self.key_subqueries);
+        let Some((low_included, high_included)) =
+            cx.eval(|eval| Ok(bounds(eval, key, prefix, low, high)?))?
+        else {
+            self.state = State::Done;
+            return Ok(());
+        };
+        if key.point {
+            self.state = State::Point;
+            return Ok(());
+        }
+        let bound = |bytes: &'_ [u8], included: bool| -> Bound<Vec<u8>> {
+            if included { Bound::Included(bytes.to_vec()) } else { Bound::Excluded(bytes.to_vec()) }
+        };
+        let low =
+            if self.low.is_empty() { Bound::Unbounded } else { bound(&self.low, low_included) };
+        let high =
+            if self.high.is_empty() { Bound::Unbounded } else { bound(&self.high, high_included) };
+        let range = KeyRange {
+            low: low.as_ref().map(Vec::as_slice),
+            high: high.as_ref().map(Vec::as_slice),
+        };
+        let view = cx.view;
+        self.state = State::Range(cx.transaction.scan(&view, tree, range, key.direction)?);
+        Ok(())
+    }
+
+    /// Goes to the next record of the access, its row's key in `self.key` and the row in `self.record`.
+    fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let (rows, access) = self.trees(cx)?;
+        let view = cx.view;
+        let index = matches!(&self.plan.access, Access::Key(key) if key.index.is_some());
+        match &mut self.state {
+            State::Done => Ok(false),
+            State::Point => {
+                self.state = State::Done;
+                if !cx.transaction.get(&view, &access, &self.key, &mut self.record)? {
+                    return Ok(false);
+                }
+                if !index {
+                    return Ok(true);
+                }
+                let value = self.record.value().unwrap_or_default();
+                let row_key = entry::row_key(&self.key, value)?.to_vec();
+                self.key = row_key;
+                Ok(cx.transaction.get(&view, &rows, &self.key, &mut self.record)?)
+            }
+            State::Range(scan) => loop {
+                let Some(row) = scan.advance(cx.transaction)? else {
+                    self.state = State::Done;
+                    return Ok(false);
+                };
+                self.key.clear();
+                if !index {
+                    self.key.extend_from_slice(row.key);
+                    self.record.set(row.lsn, Some(row.value));
+                    return Ok(true);
+                }
+                self.key.extend_from_slice(entry::row_key(row.key, row.value)?);
+                if cx.transaction.get(&view, &rows, &self.key, &mut self.record)? {
+                    return Ok(true);
+                }
+            },
+        }
+    }
+}
+
+/// Makes the bounds of a key access: `prefix` is the key of a point. None if a value is NULL, which equals nothing.
+fn bounds(
+    eval: &Eval<'_>,
+    key: &KeyAccess,
+    prefix: &mut Vec<u8>,
+    low: &mut Vec<u8>,
+    high: &mut Vec<u8>,
+) -> std::result::Result<Option<(bool, bool)>, super::eval::Failure> {
+    prefix.clear();
+    low.clear();
+    high.clear();
+    for (value, column) in key.equal.iter().zip(&key.layout.columns) {
+        let value = eval.scalar(value)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let Some(value) = fit(value, column.form) else { return Ok(None) };
+        column.encode(value, prefix)?;
+    }
+    if key.point {
+        return Ok(Some((true, true)));
+    }
+    low.extend_from_slice(prefix);
+    high.extend_from_slice(prefix);
+    let next = key.layout.columns.get(key.equal.len());
+    let (mut low_included, mut high_included) = (true, false);
+    // Where there is one bound, NULLs stay outside: they are behind or before all values of the column.
+    let bounded = key.low.is_some() || key.high.is_some();
+    let edge = |out: &mut Vec<u8>, first: bool| {
+        if let Some(column) = next
+            && column.nullable
+            && bounded
+        {
+            // The marker of a value is 1: everything from it on, up to what begins with 2.
+            out.push(if first { 1 } else { 2 });
+            return true;
+        }
+        false
+    };
+    match (&key.low, next) {
+        (Some((value, inclusive)), Some(column)) => {
+            let value = eval.scalar(value)?;
+            if value.is_null() {
+                return Ok(None);
+            }
+            let (value, inclusive) = clamp(value, column.form, !column.descending, *inclusive);
+            column.encode(value, low)?;
+            if !inclusive && !prefix_end(low) {
+                return Ok(None);
+            }
+            low_included = true;
+        }
+        _ => {
+            edge(low, true);
+        }
+    }
+    match (&key.high, next) {
+        (Some((value, inclusive)), Some(column)) => {
+            let value = eval.scalar(value)?;
+            if value.is_null() {
+                return Ok(None);
+            }
+            let (value, inclusive) = clamp(value, column.form, column.descending, *inclusive);
+            column.encode(value, high)?;
+            if inclusive && !prefix_end(high) {
+                high.clear();
+            }
+            high_included = false;
+        }
+        _ => {
+            if !edge(high, false) && !high.is_empty() && !prefix_end(high) {
+                high.clear();
+            }
+        }
+    }
+    Ok(Some((low_included, high_included)))
+}
+
+/// A value as the form of its key column; none if no value of that form equals it.
+fn fit(value: Datum<'_>, form: crate::tuple::Form) -> Option<Datum<'_>> {
+    use crate::tuple::Form;
+    let wide = match value {
+        Datum::Int2(v) => i64::from(v),
+        Datum::Int4(v) => i64::from(v),
+        Datum::Int8(v) => v,
+        other => return Some(other),
+    };
+    match form {
+        Form::Int2 => i16::try_from(wide).ok().map(Datum::Int2),
+        Form::Int4 => i32::try_from(wide).ok().map(Datum::Int4),
+        Form::Int8 => Some(Datum::Int8(wide)),
+        _ => Some(value),
+    }
+}
+
+/// A bound as the form of its key column: outside the form's range it is the range's end, which is then inside.
+fn clamp(
+    value: Datum<'_>,
+    form: crate::tuple::Form,
+    low: bool,
+    inclusive: bool,
+) -> (Datum<'_>, bool) {
+    use crate::tuple::Form;
+    if let Some(value) = fit(value, form) {
+        return (value, inclusive);
+    }
+    let negative = matches!(value, Datum::Int4(..0) | Datum::Int8(..0));
+    let edge = match (form, negative) {
+        (Form::Int2, true) => Datum::Int2(i16::MIN),
+        (Form::Int2, false) => Datum::Int2(i16::MAX),
+        (_, true) => Datum::Int4(i32::MIN),
+        (_, false) => Datum::Int4(i32::MAX),
+    };
+    // Below everything as a lower bound, or above everything as an upper one, it lets all through; else nothing.
+    (edge, negative == low)
+}
+
+impl Operator for Scan {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let (_, access) = self.trees(cx)?;
+        if let Access::Full(direction) = self.plan.access {
+            let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+            let view = cx.view;
+            self.state = State::Range(cx.transaction.scan(&view, &access, range, direction)?);
+            return Ok(());
+        }
+        let Access::Key(key) =
+            std::mem::replace(&mut self.plan.access, Access::Full(Direction::Forward))
+        else {
+            return Ok(());
+        };
+        let opened = self.open_range(cx, &access, &key);
+        self.plan.access = Access::Key(key);
+        opened
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        loop {
+            cx.arena.reset();
+            if !self.advance(cx)? {
+                return Ok(false);
+            }
+            let mut row = cx.frame.take(self.plan.slot);
+            let read = read_columns(
+                cx,
+                &RowSource {
+                    layout: &self.plan.layout,
+                    long_values: self.plan.long_values,
+                    outputs: &self.plan.outputs,
+                    oid: self.plan.relation.oid.0,
+                },
+                &self.plan.wanted,
+                &self.key,
+                &self.record,
+                &mut self.scratch,
+                &mut row,
+            );
+            cx.frame.put(self.plan.slot, row);
+            read?;
+            if cx.holds(&self.plan.filter, &self.filter_subqueries)? {
+                return Ok(true);
+            }
+            cx.check_cancel()?;
+        }
+    }
+}
+
+/// How a record becomes a row.
+pub struct RowSource<'s> {
+    /// How the record is laid out.
+    pub layout: &'s RowLayout,
+    /// Where its long values are.
+    pub long_values: TreeId,
+    /// What is asked for.
+    pub outputs: &'s [ScanColumn],
+    /// The table's OID.
+    pub oid: u32,
+}
+
+/// Copies the wanted columns of a record to a row; others are NULL.
+///
+/// # Errors
+/// XX001; storage's.
+pub fn read_columns(
+    cx: &mut Context<'_>,
+    source: &RowSource<'_>,
+    wanted: &[bool],
+    key: &[u8],
+    record: &RecordBuffer,
+    scratch: &mut Heap,
+    row: &mut RowBuf,
+) -> Result<()> {
+    row.clear();
+    let bytes = record.value().unwrap_or_default();
+    for (output, wanted) in source.outputs.iter().zip(wanted) {
+        if !wanted {
+            row.push(Datum::Null);
+            continue;
+        }
+        match output {
+            ScanColumn::Column(column) => {
+                scratch.clear();
+                match source.layout.read(bytes, *column, scratch)? {
+                    Field::Value(value) => row.push(scratch.view(&value)),
+                    Field::Long(long) => {
+                        let tree = cx.tree(source.long_values)?;
+                        let view = cx.view;
+                        let value = long.fetch(cx.transaction, &view, &tree, scratch)?;
+                        row.push(scratch.view(&value));
+                    }
+                }
+            }
+            ScanColumn::Key => row.push(Datum::Bytea(key)),
+            ScanColumn::System(attnum) => row.push(match attnum {
+                -1 => Datum::Int8(row_number(key)),
+                -2 => Datum::Oid(record.lsn().0 as u32),
+                -6 => Datum::Oid(source.oid),
+                _ => Datum::Oid(0),
+            }),
+        }
+    }
+    Ok(())
+}
+
+/// What `ctid` shows: the last six bytes of the row's key, as block and offset.
+fn row_number(key: &[u8]) -> i64 {
+    key.iter().rev().take(6).rev().fold(0, |number, byte| number << 8 | i64::from(*byte))
+}
+
+/// Reads the row at `target`'s key anew from a record: what has been locked, or found in conflict.
+///
+/// # Errors
+/// As [`read_columns`].
+pub fn reread(
+    cx: &mut Context<'_>,
+    target: &TargetRow,
+    key: &[u8],
+    record: &RecordBuffer,
+) -> Result<()> {
+    let source = RowSource {
+        layout: &target.layout,
+        long_values: target.long_values,
+        outputs: &target.outputs,
+        oid: target.relation.oid.0,
+    };
+    let wanted = vec![true; target.outputs.len()];
+    let mut row = cx.frame.take(target.slot);
+    let read = read_columns(cx, &source, &wanted, key, record, &mut Heap::default(), &mut row);
+    cx.frame.put(target.slot, row);
+    read
+}
+
+/// Whether a row that has changed still meets all of a plan's conditions.
+///
+/// # Errors
+/// Those of the conditions.
+pub fn still_meets(
+    cx: &mut Context<'_>,
+    conditions: &[Scalar],
+    correlated: &[u32],
+) -> Result<bool> {
+    cx.arena.reset();
+    cx.holds(conditions, correlated)
+}

@@ -1,0 +1,271 @@
+//! Subqueries of expressions, and common table expressions: run when somebody asks for the first time.
+
+use super::context::Context;
+use super::operator::Operator;
+use crate::bind::Quantifier;
+use crate::error::{Result, SqlError};
+use crate::exec::hash_rows::HashRows;
+use crate::plan::build::{CtePlanBody, Layout, SubplanKind};
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use crate::types::Datum;
+use crate::types::array::Builder as ArrayBuilder;
+
+/// A subquery in a run.
+pub struct SubplanState {
+    /// Its plan; taken out while it runs.
+    pub(super) operator: Option<Box<dyn Operator>>,
+    pub(super) kind: SubplanKind,
+    /// The correlated subqueries that its test asks for.
+    pub(super) correlated: Box<[u32]>,
+    /// Its result, one column.
+    pub result: RowBuf,
+    /// Whether the result is there.
+    pub done: bool,
+}
+
+/// A common table expression in a run.
+pub struct CteState {
+    pub(super) body: CteRun,
+    rows: RowSet,
+    /// The rows that the recursive term reads: those of its last round.
+    working: RowSet,
+    state: Progress,
+    modifies: bool,
+}
+
+/// How a common table expression's rows are made.
+pub(super) enum CteRun {
+    Query(Option<Box<dyn Operator>>, Layout),
+    Recursive {
+        base: (Option<Box<dyn Operator>>, Layout),
+        step: (Option<Box<dyn Operator>>, Layout),
+        all: bool,
+        types: Vec<u32>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    New,
+    Recursing,
+    Done,
+}
+
+/// How far somebody has read.
+#[derive(Debug, Default)]
+pub struct CteRead(usize);
+
+impl CteState {
+    /// One that has not run.
+    pub(super) fn new(body: CteRun, width: usize, modifies: bool) -> CteState {
+        CteState {
+            body,
+            rows: RowSet::new(width),
+            working: RowSet::new(width),
+            state: Progress::New,
+            modifies,
+        }
+    }
+
+    /// Forgets its rows.
+    pub fn reset(&mut self) {
+        self.rows.clear();
+        self.working.clear();
+        self.state = Progress::New;
+    }
+}
+
+/// Whether a body changes rows, and must run even if nobody reads it.
+pub(super) fn modifies(body: &CtePlanBody) -> bool {
+    let CtePlanBody::Query(plan, _) = body else { return false };
+    let mut found = false;
+    crate::plan::vars::walk(plan, &mut |node| {
+        found |= matches!(node, crate::plan::Plan::Modify(_));
+    });
+    found
+}
+
+impl Context<'_> {
+    /// Runs a subquery of an expression and keeps its result.
+    ///
+    /// # Errors
+    /// 21000; everything it can fail with.
+    pub fn run_subplan(&mut self, number: u32) -> Result<()> {
+        let at = number as usize;
+        let mut operator =
+            self.subplans[at].operator.take().expect("a subquery is not run within itself");
+        let kind = self.subplans[at].kind.clone();
+        let mut result = std::mem::take(&mut self.subplans[at].result);
+        let outcome = self.subplan_result(number, operator.as_mut(), &kind, &mut result);
+        let state = &mut self.subplans[at];
+        state.operator = Some(operator);
+        state.result = result;
+        state.done = outcome.is_ok();
+        outcome
+    }
+
+    fn subplan_result(
+        &mut self,
+        number: u32,
+        operator: &mut dyn Operator,
+        kind: &SubplanKind,
+        result: &mut RowBuf,
+    ) -> Result<()> {
+        operator.open(self)?;
+        result.clear();
+        match kind {
+            SubplanKind::Scalar(var) => {
+                if operator.next(self)? {
+                    result.push(self.frame.get(*var));
+                    if operator.next(self)? {
+                        return Err(SqlError::new(
+                            SqlState::CARDINALITY_VIOLATION,
+                            "more than one row returned by a subquery used as an expression",
+                        ));
+                    }
+                } else {
+                    result.push(Datum::Null);
+                }
+            }
+            SubplanKind::Exists => result.push(Datum::Bool(operator.next(self)?)),
+            SubplanKind::Array(var, element) => {
+                let mut builder = ArrayBuilder::new(element.0);
+                while operator.next(self)? {
+                    builder.push(&self.frame.get(*var));
+                    self.check_memory(builder.bytes())?;
+                    self.check_cancel()?;
+                }
+                self.arena.reset();
+                result.push(builder.finish(self.arena));
+            }
+            SubplanKind::Quantified(test, quantifier) => {
+                let decisive = *quantifier == Quantifier::Any;
+                let correlated = self.subplans[number as usize].correlated.clone();
+                let mut unknown = false;
+                let mut answer = Datum::Bool(!decisive);
+                while operator.next(self)? {
+                    self.check_cancel()?;
+                    self.invalidate(&correlated);
+                    let value = self.eval(|eval| {
+                        Ok(match eval.scalar(test)? {
+                            Datum::Bool(value) => Some(value),
+                            _ => None,
+                        })
+                    })?;
+                    match value {
+                        Some(value) if value == decisive => {
+                            answer = Datum::Bool(decisive);
+                            unknown = false;
+                            break;
+                        }
+                        Some(_) => {}
+                        None => unknown = true,
+                    }
+                }
+                result.push(if unknown { Datum::Null } else { answer });
+            }
+        }
+        Ok(())
+    }
+
+    /// The next row of a common table expression, into `slot`.
+    ///
+    /// # Errors
+    /// Everything it can fail with.
+    pub fn read_cte(&mut self, number: u32, at: &mut CteRead, slot: u32) -> Result<bool> {
+        if self.ctes[number as usize].state == Progress::New {
+            self.run_cte(number)?;
+        }
+        let cte = &self.ctes[number as usize];
+        let rows = if cte.state == Progress::Recursing { &cte.working } else { &cte.rows };
+        if at.0 >= rows.len() {
+            return Ok(false);
+        }
+        let row = self.frame.row_mut(slot);
+        row.clear();
+        rows.row(at.0).for_each(|datum| row.push(datum));
+        at.0 += 1;
+        Ok(true)
+    }
+
+    /// Runs a common table expression that changes rows, if nobody has read it.
+    ///
+    /// # Errors
+    /// Everything it can fail with.
+    pub fn finish_modifying_cte(&mut self, number: u32) -> Result<()> {
+        let cte = &self.ctes[number as usize];
+        if cte.modifies && cte.state == Progress::New { self.run_cte(number) } else { Ok(()) }
+    }
+
+    fn run_cte(&mut self, number: u32) -> Result<()> {
+        let at = number as usize;
+        // A modification's count is the statement's own, not this one's.
+        let processed = *self.processed;
+        let mut body =
+            std::mem::replace(&mut self.ctes[at].body, CteRun::Query(None, Layout::new()));
+        let outcome = self.run_cte_body(at, &mut body);
+        self.ctes[at].body = body;
+        self.ctes[at].working.clear();
+        self.ctes[at].state = if outcome.is_ok() { Progress::Done } else { Progress::New };
+        *self.processed = processed;
+        outcome
+    }
+
+    fn run_cte_body(&mut self, at: usize, body: &mut CteRun) -> Result<()> {
+        match body {
+            CteRun::Query(operator, layout) => {
+                let operator = operator.as_mut().expect("it does not read itself");
+                operator.open(self)?;
+                while operator.next(self)? {
+                    self.check_cancel()?;
+                    let frame = &*self.frame;
+                    self.ctes[at].rows.push(layout.iter().map(|var| frame.get(*var)));
+                    self.check_memory(self.ctes[at].rows.bytes())?;
+                }
+                Ok(())
+            }
+            CteRun::Recursive { base, step, all, types } => {
+                let width = types.len();
+                let mut seen = HashRows::new(types.clone(), width);
+                let mut working = RowSet::new(width);
+                self.collect(at, base, *all, &mut seen, &mut working)?;
+                self.ctes[at].state = Progress::Recursing;
+                while !working.is_empty() {
+                    std::mem::swap(&mut self.ctes[at].working, &mut working);
+                    working.clear();
+                    self.collect(at, step, *all, &mut seen, &mut working)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs one term to its end: what is new goes to the result and to `fresh`.
+    fn collect(
+        &mut self,
+        at: usize,
+        term: &mut (Option<Box<dyn Operator>>, Layout),
+        all: bool,
+        seen: &mut HashRows,
+        fresh: &mut RowSet,
+    ) -> Result<()> {
+        let operator = term.0.as_mut().expect("a term is not run within itself");
+        operator.open(self)?;
+        while operator.next(self)? {
+            self.check_cancel()?;
+            let frame = &*self.frame;
+            let row: Vec<Datum<'_>> = term.1.iter().map(|var| frame.get(*var)).collect();
+            if !all {
+                if seen.find(&row).is_some() {
+                    continue;
+                }
+                seen.insert(&row);
+            }
+            fresh.push(row.iter().copied());
+            self.ctes[at].rows.push(row);
+            self.check_memory(self.ctes[at].rows.bytes() + fresh.bytes())?;
+        }
+        Ok(())
+    }
+}

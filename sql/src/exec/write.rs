@@ -1,0 +1,483 @@
+//! Writing a table's rows: the record, its index entries, and everything that must be true of them.
+//!
+//! All keys that must be unique are locked and looked at first, then everything is written: a conflict leaves nothing half
+//! done. A value that would make the record too large for a page is cut out of it, the largest first.
+
+use super::context::Context;
+use crate::error::{Result, SqlError};
+use crate::plan::physical::Table;
+use crate::sqlstate::SqlState;
+use crate::tuple::long_value::LongValue;
+use crate::tuple::row::{self, Field};
+use crate::tuple::{Heap, KeyLayout, RowBuf, entry};
+use crate::types::{Datum, SqlType, text_of};
+use std::sync::Arc;
+use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
+
+/// How long a value in a DETAIL may be, as PostgreSQL cuts it.
+const DETAIL_VALUE_BYTES: usize = 64;
+
+/// Writes rows of one table.
+pub struct Writer {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The tree of its rows.
+    pub rows: Arc<Tree>,
+    long_values: Arc<Tree>,
+    indexes: Vec<Arc<Tree>>,
+    key: Vec<u8>,
+    record: Vec<u8>,
+    entry: (Vec<u8>, Vec<u8>),
+    found: RecordBuffer,
+}
+
+/// A row as it stands in the table: all columns by index, and where long values of it are.
+#[derive(Debug, Default)]
+pub struct StoredRow {
+    /// All columns, dropped ones too.
+    pub row: RowBuf,
+    /// Its long values.
+    pub long: Vec<LongValue>,
+}
+
+/// A unique key that is there already.
+#[derive(Debug)]
+pub struct Conflict {
+    /// The index's place in `relation.indexes`.
+    pub index: usize,
+    /// The key of the row that has it.
+    pub row_key: Vec<u8>,
+}
+
+/// What became of an insert.
+#[derive(Debug)]
+pub enum Inserted {
+    /// It is written.
+    Done,
+    /// Nothing is written.
+    Conflict(Conflict),
+}
+
+impl Writer {
+    /// Of this table.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn new(cx: &Context<'_>, table: &Arc<Table>) -> Result<Writer> {
+        let indexes = table
+            .indexes
+            .iter()
+            .map(|(at, _)| cx.tree(table.relation.indexes[*at].tree))
+            .collect::<Result<_>>()?;
+        Ok(Writer {
+            table: Arc::clone(table),
+            rows: cx.tree(table.tree)?,
+            long_values: cx.tree(table.long_values)?,
+            indexes,
+            key: Vec::new(),
+            record: Vec::new(),
+            entry: Default::default(),
+            found: RecordBuffer::default(),
+        })
+    }
+
+    /// All columns by index, of a row of the live ones.
+    pub fn widen(&self, live: &RowBuf, all: &mut RowBuf) {
+        all.set_nulls(self.table.relation.columns.len());
+        for (column, datum) in self.table.live.iter().zip(live.iter()) {
+            all.set(*column, datum);
+        }
+    }
+
+    /// Reads all columns of a record.
+    ///
+    /// # Errors
+    /// XX001; storage's.
+    pub fn read(&self, cx: &mut Context<'_>, record: &[u8], into: &mut StoredRow) -> Result<()> {
+        into.row.clear();
+        into.long.clear();
+        let mut heap = Heap::default();
+        for column in 0..self.table.layout.len() {
+            heap.clear();
+            match self.table.layout.read(record, column, &mut heap)? {
+                Field::Value(value) => into.row.push(heap.view(&value)),
+                Field::Long(long) => {
+                    let view = cx.view;
+                    let value = long.fetch(cx.transaction, &view, &self.long_values, &mut heap)?;
+                    into.row.push(heap.view(&value));
+                    into.long.push(long);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// 23502 where a column that must not be is NULL.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check_not_null(&self, cx: &Context<'_>, live: &RowBuf) -> Result<()> {
+        let relation = &self.table.relation;
+        for (column, datum) in self.table.live.iter().zip(live.iter()) {
+            let column = &relation.columns[*column];
+            if column.not_null && datum.is_null() {
+                return Err(SqlError::new(
+                    SqlState::NOT_NULL_VIOLATION,
+                    format!(
+                        "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                        column.name, relation.name
+                    ),
+                )
+                .detail(self.failing_row(cx, live)?)
+                .table(&*relation.schema.1, &*relation.name)
+                .column(&*column.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// `Failing row contains (1, null).`
+    ///
+    /// # Errors
+    /// Those of the types' text forms.
+    pub fn failing_row(&self, cx: &Context<'_>, live: &RowBuf) -> Result<String> {
+        let mut text = String::from("Failing row contains (");
+        for (at, (column, datum)) in self.table.live.iter().zip(live.iter()).enumerate() {
+            if at > 0 {
+                text.push_str(", ");
+            }
+            let ty = self.table.relation.columns[*column].ty;
+            text.push_str(&shown(cx, ty, &datum, DETAIL_VALUE_BYTES)?);
+        }
+        text.push_str(").");
+        Ok(text)
+    }
+
+    /// `(a, b)=(1, 2)`: the columns of a key and their values.
+    ///
+    /// # Errors
+    /// Those of the types' text forms.
+    pub fn key_text(
+        cx: &Context<'_>,
+        relation: &crate::catalog::Relation,
+        columns: &[usize],
+        all: &RowBuf,
+    ) -> Result<String> {
+        let names: Vec<&str> =
+            columns.iter().map(|column| &*relation.columns[*column].name).collect();
+        let mut values = Vec::new();
+        for column in columns {
+            let ty = relation.columns[*column].ty;
+            values.push(shown(cx, ty, &all.get(*column), usize::MAX)?);
+        }
+        Ok(format!("({})=({})", names.join(", "), values.join(", ")))
+    }
+
+    /// 23505 for a key that is there already.
+    ///
+    /// # Errors
+    /// Those of the types' text forms, instead.
+    pub fn duplicate(&self, cx: &Context<'_>, index: usize, all: &RowBuf) -> Result<SqlError> {
+        let relation = &self.table.relation;
+        let index = &relation.indexes[index];
+        let columns: Vec<usize> = index.columns.iter().map(|column| column.column).collect();
+        let key = Writer::key_text(cx, relation, &columns, all)?;
+        Ok(SqlError::new(
+            SqlState::UNIQUE_VIOLATION,
+            format!("duplicate key value violates unique constraint \"{}\"", index.name),
+        )
+        .detail(format!("Key {key} already exists."))
+        .table(&*relation.schema.1, &*relation.name)
+        .constraint(&*index.name))
+    }
+
+    /// The key of a row in the table's tree, a new row id where it has no primary key.
+    fn row_key(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
+        self.key.clear();
+        match &self.table.key {
+            Some(layout) => {
+                encode_key(layout, all, &mut self.key)?;
+                let index = self.table.primary.map(|at| &*self.table.relation.indexes[at].name);
+                check_key_size(cx, self.key.len(), index.unwrap_or(&self.table.relation.name))
+            }
+            None => {
+                let id = cx.row_ids.next(cx.host.row_ids, &self.rows)?;
+                self.key.extend_from_slice(&id.to_be_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    /// Inserts a row of all columns by index.
+    ///
+    /// # Errors
+    /// Those of locks and storage; 54000.
+    pub fn insert(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<Inserted> {
+        self.row_key(cx, all)?;
+        if self.table.key.is_some() {
+            let there = cx.transaction.lock_key(
+                &self.rows,
+                &self.key,
+                RowLock::Update,
+                WaitPolicy::Block,
+                &mut self.found,
+            )?;
+            if there {
+                let index = self.table.primary.unwrap_or(0);
+                return Ok(Inserted::Conflict(Conflict { index, row_key: self.key.clone() }));
+            }
+        }
+        for at in 0..self.indexes.len() {
+            if let Some(conflict) = self.claim_entry(cx, at, all, None)? {
+                return Ok(Inserted::Conflict(conflict));
+            }
+        }
+        self.put_row(cx, all)?;
+        for at in 0..self.indexes.len() {
+            self.make_entry(at, all, None)?;
+            cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
+        }
+        Ok(Inserted::Done)
+    }
+
+    /// The key of the row written last.
+    #[must_use]
+    pub fn last_key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Makes the entry of a row in an index; says whether equal keys would meet in it.
+    fn make_entry(&mut self, at: usize, all: &RowBuf, row_key: Option<&[u8]>) -> Result<bool> {
+        let (index, layout) = &self.table.indexes[at];
+        let unique = self.table.relation.indexes[*index].unique;
+        let (key, value) = &mut self.entry;
+        let row_key = row_key.unwrap_or(&self.key);
+        entry::write(layout, unique, |column| all.get(column), row_key, key, value)
+    }
+
+    /// Locks an entry that must be unique, and says who has it.
+    fn claim_entry(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: usize,
+        all: &RowBuf,
+        row_key: Option<&[u8]>,
+    ) -> Result<Option<Conflict>> {
+        let meets = self.make_entry(at, all, row_key)?;
+        let index = self.table.indexes[at].0;
+        check_key_size(cx, self.entry.0.len(), &self.table.relation.indexes[index].name)?;
+        if !meets {
+            return Ok(None);
+        }
+        let there = cx.transaction.lock_key(
+            &self.indexes[at],
+            &self.entry.0,
+            RowLock::Update,
+            WaitPolicy::Block,
+            &mut self.found,
+        )?;
+        if !there {
+            return Ok(None);
+        }
+        let row_key = entry::row_key(&self.entry.0, self.found.value().unwrap_or_default())?;
+        Ok(Some(Conflict { index, row_key: row_key.to_vec() }))
+    }
+
+    /// Writes the record at `self.key`, long values cut out.
+    fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
+        let data = cx.transaction.manager().data();
+        let max = data.record_bytes_max().saturating_sub(self.key.len());
+        let piece_bytes = data.record_bytes_max().saturating_sub(64);
+        let row: Vec<Datum<'_>> = all.iter().collect();
+        let mut sizes: Vec<usize> = row
+            .iter()
+            .enumerate()
+            .map(|(at, datum)| match self.table.layout.form(at).width() {
+                Some(_) => 0,
+                None => bytes_of(datum),
+            })
+            .collect();
+        let fixed: usize =
+            (0..row.len()).map(|at| self.table.layout.form(at).width().unwrap_or(2)).sum::<usize>()
+                + 2
+                + row.len().div_ceil(8);
+        let mut long: Vec<(usize, LongValue)> = Vec::new();
+        while fixed + sizes.iter().sum::<usize>() > max {
+            let largest = (0..sizes.len()).max_by_key(|at| sizes[*at]).unwrap_or(0);
+            if sizes.get(largest).is_none_or(|size| *size <= LongValue::WIDTH) {
+                return Err(SqlError::new(
+                    SqlState::PROGRAM_LIMIT_EXCEEDED,
+                    format!(
+                        "row is too big: size {}, maximum size {max}",
+                        fixed + sizes.iter().sum::<usize>()
+                    ),
+                ));
+            }
+            let mut bytes = Vec::with_capacity(sizes[largest]);
+            row::encode(row[largest], &mut bytes);
+            let id = cx.row_ids.next(cx.host.row_ids, &self.long_values)?;
+            let form = self.table.layout.form(largest);
+            let value = LongValue { id, bytes: bytes.len() as u64, form };
+            value.store(cx.transaction, &self.long_values, &bytes, piece_bytes)?;
+            sizes[largest] = LongValue::WIDTH;
+            long.push((largest, value));
+        }
+        self.table.layout.write(&row, &long, &mut self.record);
+        Ok(cx.transaction.put(&self.rows, &self.key, &self.record)?)
+    }
+
+    /// Deletes the row at `key`, which the caller has locked.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn delete(&mut self, cx: &mut Context<'_>, key: &[u8], old: &StoredRow) -> Result<()> {
+        self.drop_long(cx, old)?;
+        cx.transaction.delete(&self.rows, key)?;
+        for at in 0..self.indexes.len() {
+            self.make_entry(at, &old.row, Some(key))?;
+            cx.transaction.delete(&self.indexes[at], &self.entry.0)?;
+        }
+        Ok(())
+    }
+
+    fn drop_long(&self, cx: &mut Context<'_>, old: &StoredRow) -> Result<()> {
+        let view = cx.view;
+        for long in &old.long {
+            long.delete(cx.transaction, &view, &self.long_values)?;
+        }
+        Ok(())
+    }
+
+    /// Whether an update changes a column of a unique key, which others may refer to.
+    #[must_use]
+    pub fn changes_key(&self, old: &RowBuf, new: &RowBuf) -> bool {
+        let relation = &self.table.relation;
+        relation.indexes.iter().filter(|index| index.unique).any(|index| {
+            index.columns.iter().any(|column| differ(relation, column.column, old, new))
+        })
+    }
+
+    /// Replaces the row at `key`, which the caller has locked, by a row of all columns.
+    ///
+    /// # Errors
+    /// 23505; those of locks and storage.
+    pub fn update(
+        &mut self,
+        cx: &mut Context<'_>,
+        key: &[u8],
+        old: &StoredRow,
+        new: &RowBuf,
+    ) -> Result<()> {
+        let mut moved = false;
+        if let Some(layout) = &self.table.key {
+            self.key.clear();
+            encode_key(layout, new, &mut self.key)?;
+            moved = self.key != key;
+        }
+        if !moved {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+        } else {
+            let there = cx.transaction.lock_key(
+                &self.rows,
+                &self.key,
+                RowLock::Update,
+                WaitPolicy::Block,
+                &mut self.found,
+            )?;
+            if there {
+                return Err(self.duplicate(cx, self.table.primary.unwrap_or(0), new)?);
+            }
+        }
+        let mut changed = Vec::new();
+        for at in 0..self.indexes.len() {
+            self.make_entry(at, &old.row, Some(key))?;
+            let before = self.entry.clone();
+            self.make_entry(at, new, None)?;
+            if before == self.entry {
+                continue;
+            }
+            // The same columns of a row that has moved: the entry is this row's own.
+            if before.0 != self.entry.0
+                && let Some(conflict) = self.claim_entry(cx, at, new, None)?
+            {
+                return Err(self.duplicate(cx, conflict.index, new)?);
+            }
+            changed.push((at, before.0));
+        }
+        self.drop_long(cx, old)?;
+        if moved {
+            cx.transaction.delete(&self.rows, key)?;
+        }
+        self.put_row(cx, new)?;
+        for (at, before) in changed {
+            self.make_entry(at, new, None)?;
+            if before != self.entry.0 {
+                cx.transaction.delete(&self.indexes[at], &before)?;
+            }
+            cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a column differs between two rows.
+#[must_use]
+pub fn differ(
+    relation: &crate::catalog::Relation,
+    column: usize,
+    old: &RowBuf,
+    new: &RowBuf,
+) -> bool {
+    let (a, b) = (old.get(column), new.get(column));
+    match (a.is_null(), b.is_null()) {
+        (true, true) => false,
+        (false, false) => crate::types::compare(relation.columns[column].ty.oid.0, &a, &b).is_ne(),
+        _ => true,
+    }
+}
+
+/// Encodes a key from a row of all columns.
+///
+/// # Errors
+/// 0A000 for a type that cannot be a key.
+pub fn encode_key(layout: &KeyLayout, all: &RowBuf, out: &mut Vec<u8>) -> Result<()> {
+    for column in &layout.columns {
+        column.encode(all.get(column.column), out)?;
+    }
+    Ok(())
+}
+
+fn check_key_size(cx: &Context<'_>, bytes: usize, index: &str) -> Result<()> {
+    let max = cx.transaction.manager().data().key_bytes_max();
+    if bytes <= max {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::PROGRAM_LIMIT_EXCEEDED,
+        format!("index row size {bytes} exceeds maximum {max} for index \"{index}\""),
+    ))
+}
+
+fn bytes_of(datum: &Datum<'_>) -> usize {
+    match datum {
+        Datum::Text(v) => v.len(),
+        Datum::Numeric(v)
+        | Datum::Bytea(v)
+        | Datum::Array(v)
+        | Datum::Record(v)
+        | Datum::Jsonb(v) => v.len(),
+        _ => 0,
+    }
+}
+
+/// A value as DETAILs show it, cut to `max` bytes.
+fn shown(cx: &Context<'_>, ty: SqlType, datum: &Datum<'_>, max: usize) -> Result<String> {
+    if datum.is_null() {
+        return Ok("null".to_owned());
+    }
+    let eval = cx.evaluator();
+    let text = text_of(&eval.call, ty, datum)?;
+    let cut = crate::types::truncate_bytes(text, max);
+    Ok(if cut.len() < text.len() { format!("{cut}...") } else { cut.to_owned() })
+}

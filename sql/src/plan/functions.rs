@@ -1,0 +1,165 @@
+//! Functions by OID: what `pg_proc` says of one, and the code that implements it.
+
+use super::scalar::{CallTypes, Callee, Comparator, Target};
+use crate::catalog::builtin;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::tuple::Form;
+use crate::types::{Callable, Oid, SqlType};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// A scalar function, ready to be called with arguments of these types. One without an implementation of its own is asked
+/// of the catalog.
+///
+/// # Errors
+/// 42883 for an OID that is no function.
+pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Callee> {
+    let procedure = builtin::function(oid.0).ok_or_else(|| {
+        SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("function {oid} does not exist"))
+    })?;
+    let target = match crate::types::function(oid.0) {
+        Some(Callable::Plain(code)) => Target::Plain(code),
+        Some(Callable::Typed(code)) => {
+            let types = call_types(procedure, arguments, result);
+            Target::Typed(code, Arc::new(types))
+        }
+        Some(Callable::Set(_)) => {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "set-valued function called in context that cannot accept a set",
+            ));
+        }
+        None => Target::Catalog,
+    };
+    Ok(Callee {
+        oid: oid.0,
+        target,
+        strict: procedure.strict,
+        volatile: procedure.volatility == builtin::Volatility::Volatile,
+    })
+}
+
+/// The types of a call. VARIADIC "any" takes its last arguments one by one.
+#[must_use]
+pub fn call_types(
+    procedure: &builtin::Procedure,
+    arguments: Vec<SqlType>,
+    result: SqlType,
+) -> CallTypes {
+    /// "any".
+    const ANY: u32 = 2276;
+    let variadic_spread = procedure.variadic == ANY;
+    CallTypes { arguments, result, variadic_spread }
+}
+
+/// A comparison of two values of these types.
+///
+/// # Errors
+/// As [`callee`].
+pub fn predicate(oid: Oid, left: SqlType, right: SqlType) -> Result<Callee> {
+    callee(oid, vec![left, right], SqlType::plain(16))
+}
+
+/// The default B-tree order of a type.
+///
+/// # Errors
+/// 42883 for a type without one.
+pub fn comparator(ty: Oid, descending: bool, nulls_first: bool) -> Result<Comparator> {
+    if builtin::ordering(ty.0).is_none() && builtin::type_by_oid(ty.0).is_some() {
+        let name = builtin::type_by_oid(ty.0).map_or("this type", |ty| ty.name);
+        return Err(SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("could not identify an ordering operator for type {name}"),
+        )
+        .hint("Use an explicit ordering operator or modify the query."));
+    }
+    Ok(Comparator { ty: ty.0, descending, nulls_first })
+}
+
+/// `=`, `<`, `<=`, `>` or `>=`, as a key is compared with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+impl Comparison {
+    /// The same with its operands exchanged.
+    #[must_use]
+    pub fn swapped(self) -> Comparison {
+        match self {
+            Comparison::Equal => Comparison::Equal,
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessEqual => Comparison::GreaterEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterEqual => Comparison::LessEqual,
+        }
+    }
+}
+
+/// The comparisons of the default B-tree orders, by function.
+static COMPARISONS: LazyLock<HashMap<u32, (Comparison, Oid, Oid)>> = LazyLock::new(|| {
+    let mut all = HashMap::new();
+    for operator in builtin::operators() {
+        let kind = match operator.name {
+            "=" => Comparison::Equal,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessEqual,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::GreaterEqual,
+            _ => continue,
+        };
+        let family = |ty| builtin::ordering(ty).map(|ordering| ordering.family);
+        if family(operator.left).is_some() && family(operator.left) == family(operator.right) {
+            all.insert(operator.function, (kind, Oid(operator.left), Oid(operator.right)));
+        }
+    }
+    all
+});
+
+/// What a function of two arguments compares, if it is a comparison of the default B-tree order: which one, and the
+/// types of its arguments.
+#[must_use]
+pub fn comparison(function: u32) -> Option<(Comparison, Oid, Oid)> {
+    COMPARISONS.get(&function).copied()
+}
+
+/// Whether a value of one type, compared by `=` with a key of the other, can be made a part of that key by its form
+/// alone (the integers among themselves; else the forms are the same).
+#[must_use]
+pub fn key_compatible(key: Oid, value: Oid) -> bool {
+    let (key, value) = (Form::of(key), Form::of(value));
+    let integer = |form| matches!(form, Form::Int2 | Form::Int4 | Form::Int8);
+    key == value || integer(key) && integer(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_are_known_by_their_functions() {
+        let by_name = |name, left, right| {
+            let operator = builtin::operators_named(name, false)
+                .iter()
+                .find(|operator| operator.left == left && operator.right == right)
+                .expect("the operator is built in");
+            comparison(operator.function).map(|(kind, ..)| kind)
+        };
+        assert_eq!(by_name("=", 23, 23), Some(Comparison::Equal));
+        assert_eq!(by_name("<", 20, 23), Some(Comparison::Less));
+        assert_eq!(by_name(">=", 25, 25), Some(Comparison::GreaterEqual));
+        assert_eq!(by_name("<=", 1700, 1700), Some(Comparison::LessEqual));
+        assert_eq!(by_name("=", 19, 19), Some(Comparison::Equal));
+        assert_eq!(by_name("+", 23, 23), None);
+    }
+}

@@ -1,0 +1,455 @@
+//! The order of inner joins: left-deep, greedy, cheapest next.
+//!
+//! A group of inner joins is taken apart into its inputs and conditions. From each input as a beginning (from the
+//! smallest only, where there are many), the input whose join costs least is added until none is left: by an index or key
+//! of it that the rows so far give values for, by a hash table, or by nested loops where no equality ties it. The work is
+//! cubic in the number of inputs at worst, so 64 tables plan in milliseconds; Selinger's dynamic programming would find
+//! better bushy orders at a price that OLTP queries do not repay.
+
+use super::build::{Planner, SubplanKind};
+use super::estimate;
+use super::functions::{Comparison, comparison};
+use super::physical::{Join, JoinMethod, Plan, Scan};
+use super::pushdown::{filter, optimise, reads};
+use super::scalar::{Scalar, Var};
+use super::{access_path, vars};
+use crate::plan::logical::JoinKind;
+use crate::tuple::Form;
+use std::collections::{BTreeSet, HashSet};
+
+/// Up to this many inputs each is tried as the beginning.
+const EXHAUSTIVE_STARTS: usize = 8;
+
+/// One input of a group.
+struct Item {
+    plan: Plan,
+    slots: Vec<(u32, usize)>,
+    /// Slots of other items that it reads (LATERAL).
+    needs: HashSet<u32>,
+}
+
+/// An inner join and all inner joins below it, ordered.
+pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) -> Plan {
+    let mut items = Vec::new();
+    flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
+    let own: HashSet<u32> =
+        items.iter().flat_map(|item| item.slots.iter().map(|(slot, _)| *slot)).collect();
+    for item in &mut items {
+        let mut read = BTreeSet::new();
+        vars::read(&item.plan, &mut read);
+        let inside: HashSet<u32> = item.slots.iter().map(|(slot, _)| *slot).collect();
+        item.needs = read
+            .iter()
+            .map(|var| var.slot)
+            .filter(|slot| own.contains(slot) && !inside.contains(slot))
+            .collect();
+    }
+    let sets: Vec<HashSet<u32>> =
+        items.iter().map(|item| item.slots.iter().map(|(slot, _)| *slot).collect()).collect();
+    // Conditions on one input alone belong to it, whatever the order.
+    let mut joining = Vec::new();
+    let mut single: Vec<Vec<Scalar>> = items.iter().map(|_| Vec::new()).collect();
+    for one in conjuncts {
+        let users: Vec<usize> =
+            (0..sets.len()).filter(|at| reads(planner, &one, &sets[*at])).collect();
+        match users[..] {
+            [at] if !one.volatile() => single[at].push(one),
+            _ => joining.push(one),
+        }
+    }
+    let mut base = Vec::new();
+    for (item, conditions) in items.iter_mut().zip(&single) {
+        let plan = std::mem::replace(&mut item.plan, Plan::Nothing);
+        let needs = item.needs.clone();
+        item.plan = with_conditions(planner, plan, conditions.clone(), &|var| {
+            own.contains(&var.slot) && !needs.contains(&var.slot)
+        });
+        base.push(estimate::of(&item.plan));
+    }
+    let mut order = best_order(planner, &items, &sets, &base, &joining);
+    let mut plan: Option<(Plan, HashSet<u32>)> = None;
+    let mut slots: Vec<Option<Item>> = items.into_iter().map(Some).collect();
+    for at in order.drain(..) {
+        let item = slots[at].take().expect("an order names each input once");
+        plan = Some(match plan {
+            None => {
+                let set = sets[at].clone();
+                let (now, rest) = ready(planner, joining, &set, &own);
+                joining = rest;
+                (filter(item.plan, now), set)
+            }
+            Some((left, mut set)) => {
+                set.extend(&sets[at]);
+                let (now, rest) = ready(planner, joining, &set, &own);
+                joining = rest;
+                (add(planner, left, item, now, &set, &own), set)
+            }
+        });
+    }
+    let (plan, _) = plan.expect("a join has inputs");
+    filter(plan, joining)
+}
+
+/// Conjuncts that can be evaluated once `set` of the group's slots is filled.
+fn ready(
+    planner: &Planner<'_>,
+    conjuncts: Vec<Scalar>,
+    set: &HashSet<u32>,
+    own: &HashSet<u32>,
+) -> (Vec<Scalar>, Vec<Scalar>) {
+    let missing: HashSet<u32> = own.difference(set).copied().collect();
+    conjuncts.into_iter().partition(|one| !reads(planner, one, &missing))
+}
+
+fn flatten(
+    planner: &mut Planner<'_>,
+    plan: Plan,
+    items: &mut Vec<Item>,
+    conjuncts: &mut Vec<Scalar>,
+) {
+    match plan {
+        Plan::Join(join) if join.kind == JoinKind::Inner => {
+            conjuncts.extend(join.on);
+            flatten(planner, join.left, items, conjuncts);
+            flatten(planner, join.right, items, conjuncts);
+        }
+        Plan::Filter(input, own) => {
+            conjuncts.extend(own);
+            flatten(planner, *input, items, conjuncts);
+        }
+        Plan::Unit => {}
+        plan => {
+            let slots = vars::filled(&plan, &planner.widths);
+            items.push(Item { plan, slots, needs: HashSet::new() });
+        }
+    }
+    if items.is_empty() {
+        items.push(Item { plan: Plan::Unit, slots: Vec::new(), needs: HashSet::new() });
+    }
+}
+
+/// A plan below a join with its own conditions; `later` are homes that are not filled when it begins.
+fn with_conditions(
+    planner: &mut Planner<'_>,
+    plan: Plan,
+    conditions: Vec<Scalar>,
+    later: &dyn Fn(Var) -> bool,
+) -> Plan {
+    match plan {
+        Plan::Scan(scan) => access_path::choose(planner, *scan, conditions, later),
+        Plan::System(mut scan) => {
+            scan.filter.extend(conditions);
+            access_path::choose_system(&mut scan, later);
+            Plan::System(scan)
+        }
+        other => optimise(planner, other, conditions),
+    }
+}
+
+fn best_order(
+    planner: &Planner<'_>,
+    items: &[Item],
+    sets: &[HashSet<u32>],
+    base: &[(f64, f64)],
+    joining: &[Scalar],
+) -> Vec<usize> {
+    let all: Vec<usize> = (0..items.len()).filter(|at| items[*at].needs.is_empty()).collect();
+    let starts = if all.len() <= EXHAUSTIVE_STARTS {
+        all
+    } else {
+        let mut all = all;
+        all.sort_by(|a, b| base[*a].0.total_cmp(&base[*b].0));
+        all.truncate(1);
+        all
+    };
+    let mut best: Option<(f64, Vec<usize>)> = None;
+    for start in starts {
+        let (cost, order) = greedy(planner, items, sets, base, joining, start);
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, order));
+        }
+    }
+    best.map_or_else(|| (0..items.len()).collect(), |(_, order)| order)
+}
+
+fn greedy(
+    planner: &Planner<'_>,
+    items: &[Item],
+    sets: &[HashSet<u32>],
+    base: &[(f64, f64)],
+    joining: &[Scalar],
+    start: usize,
+) -> (f64, Vec<usize>) {
+    let own: HashSet<u32> = sets.iter().flatten().copied().collect();
+    let mut order = vec![start];
+    let mut set = sets[start].clone();
+    let (mut rows, mut cost) = base[start];
+    while order.len() < items.len() {
+        let mut next: Option<(f64, f64, usize)> = None;
+        for at in (0..items.len()).filter(|at| !order.contains(at)) {
+            if !items[at].needs.is_subset(&set) {
+                continue;
+            }
+            let step =
+                step_cost(planner, &items[at], &sets[at], &set, &own, base[at], joining, rows);
+            if next.is_none_or(|(least, ..)| step.1 + step.0 < least) {
+                next = Some((step.1 + step.0, step.1, at));
+                // The rows of the cheapest are taken below, once it is known.
+            }
+        }
+        let Some((_, _, at)) = next else { return (f64::INFINITY, (0..items.len()).collect()) };
+        let (after, added) =
+            step_cost(planner, &items[at], &sets[at], &set, &own, base[at], joining, rows);
+        rows = after;
+        cost += added;
+        set.extend(&sets[at]);
+        order.push(at);
+    }
+    (cost, order)
+}
+
+/// Rows after joining an item to `rows` rows that fill `set`, and what it costs.
+#[expect(clippy::too_many_arguments, reason = "one step of one search")]
+fn step_cost(
+    planner: &Planner<'_>,
+    item: &Item,
+    item_set: &HashSet<u32>,
+    set: &HashSet<u32>,
+    own: &HashSet<u32>,
+    base: (f64, f64),
+    joining: &[Scalar],
+    rows: f64,
+) -> (f64, f64) {
+    let mut both = set.clone();
+    both.extend(item_set);
+    let missing: HashSet<u32> = own.difference(&both).copied().collect();
+    let conditions: Vec<&Scalar> = joining
+        .iter()
+        .filter(|one| reads(planner, one, item_set) && !reads(planner, one, &missing))
+        .collect();
+    let equal = conditions.iter().filter(|one| equality(one, set, item_set).is_some()).count();
+    let kept: f64 = if equal > 0 {
+        // As if the larger side's values were each other's keys.
+        1.0 / base.0.max(rows).max(1.0)
+    } else {
+        conditions.iter().map(|one| estimate::selectivity(one)).product()
+    };
+    let after = (rows * base.0 * kept).max(1.0);
+    let mut least = if equal > 0 { base.1 + base.0 + rows } else { rows * base.1.max(1.0) };
+    if let Plan::Scan(scan) = &item.plan {
+        let conditions = conditions.into_iter().cloned().collect();
+        let later = |var: Var| own.contains(&var.slot) && !set.contains(&var.slot);
+        let mut scan = (**scan).clone();
+        scan.filter = scan.recheck.clone();
+        scan.access = super::physical::Access::Full(txn::Direction::Forward);
+        let indexed = access_path::choose(planner, scan, conditions, &later);
+        least = least.min(rows * estimate::of(&indexed).1);
+    }
+    (after, least)
+}
+
+/// The two sides of `left = right` where each reads one of the two sets only, and both can be made parts of a hash key.
+fn equality<'s>(
+    scalar: &'s Scalar,
+    left: &HashSet<u32>,
+    right: &HashSet<u32>,
+) -> Option<(&'s Scalar, &'s Scalar)> {
+    let Scalar::Call { callee, arguments, .. } = scalar else { return None };
+    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
+    let [a, b] = &**arguments else { return None };
+    if !hashable(Form::of(a_type), Form::of(b_type)) || scalar.volatile() {
+        return None;
+    }
+    if !scalar.subqueries().is_empty() {
+        return None;
+    }
+    let in_left = |one: &Scalar| one.reads(&mut |var| left.contains(&var.slot));
+    let in_right = |one: &Scalar| one.reads(&mut |var| right.contains(&var.slot));
+    if in_left(a) && !in_right(a) && in_right(b) && !in_left(b) {
+        Some((a, b))
+    } else if in_left(b) && !in_right(b) && in_right(a) && !in_left(a) {
+        Some((b, a))
+    } else {
+        None
+    }
+}
+
+/// Whether equal values of the two forms have equal hash keys.
+fn hashable(a: Form, b: Form) -> bool {
+    let integer = |form| matches!(form, Form::Int2 | Form::Int4 | Form::Int8);
+    let float = |form| matches!(form, Form::Float4 | Form::Float8);
+    integer(a) && integer(b)
+        || float(a) && float(b)
+        || a == b && !matches!(a, Form::Array | Form::Record | Form::Jsonb)
+}
+
+fn add(
+    planner: &mut Planner<'_>,
+    left: Plan,
+    item: Item,
+    conditions: Vec<Scalar>,
+    set: &HashSet<u32>,
+    own: &HashSet<u32>,
+) -> Plan {
+    let join = Join {
+        kind: JoinKind::Inner,
+        left_slots: vars::filled(&left, &planner.widths),
+        right_slots: item.slots,
+        left,
+        right: item.plan,
+        on: conditions,
+        method: JoinMethod::NestedLoop,
+        dependent: !item.needs.is_empty(),
+        rows: 0.0,
+        cost: 0.0,
+    };
+    let missing: HashSet<u32> = own.difference(set).copied().collect();
+    finish(planner, join, Vec::new(), &|var| missing.contains(&var.slot))
+}
+
+/// A join of two sides in this order: the right side gets its own conditions, and the method is chosen.
+pub fn two_sided(planner: &mut Planner<'_>, join: Join, right: Vec<Scalar>) -> Plan {
+    finish(planner, join, right, &|_| false)
+}
+
+/// Chooses between an index or key of the right side, a hash table and a nested loop.
+fn finish(
+    planner: &mut Planner<'_>,
+    mut join: Join,
+    right_conditions: Vec<Scalar>,
+    later: &dyn Fn(Var) -> bool,
+) -> Plan {
+    let left_set: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
+    let right_set: HashSet<u32> = join.right_slots.iter().map(|(slot, _)| *slot).collect();
+    let (left_rows, left_cost) = estimate::of(&join.left);
+    let plain = join.right.clone();
+    let before = std::mem::replace(&mut join.right, Plan::Nothing);
+    let outside = |var: Var| left_set.contains(&var.slot) || later(var);
+    let dependent = join.dependent;
+    join.right =
+        if right_conditions.is_empty() && matches!(before, Plan::Scan(_)) && scanned(&before) {
+            before
+        } else {
+            with_conditions(planner, before, right_conditions.clone(), &|var| {
+                if dependent { later(var) } else { outside(var) }
+            })
+        };
+    let (right_rows, right_cost) = estimate::of(&join.right);
+    let equal: Vec<(Scalar, Scalar)> = join
+        .on
+        .iter()
+        .filter_map(|one| equality(one, &left_set, &right_set))
+        .map(|(a, b)| (a.clone(), b.clone()))
+        .collect();
+    let kept = if equal.is_empty() {
+        join.on.iter().map(estimate::selectivity).product()
+    } else {
+        1.0 / left_rows.max(right_rows).max(1.0)
+    };
+    join.rows = (left_rows * right_rows * kept).max(1.0);
+    if matches!(join.kind, JoinKind::Left | JoinKind::Full) {
+        join.rows = join.rows.max(left_rows);
+    }
+    let hash_cost = left_cost + right_cost + right_rows + left_rows;
+    // Index keys from the left row: for inner, left, semi and anti joins, which ask once for each left row.
+    if !matches!(join.kind, JoinKind::Full | JoinKind::Right)
+        && let Plan::Scan(scan) = plain
+    {
+        let mut scan = *scan;
+        if scanned_already(&scan) {
+            scan.filter = std::mem::take(&mut scan.recheck);
+            scan.access = super::physical::Access::Full(txn::Direction::Forward);
+        }
+        let mut conditions = right_conditions;
+        conditions.extend(
+            join.on
+                .iter()
+                .filter(|one| one.subqueries().is_empty() && !one.volatile())
+                .filter(|one| one.reads(&mut |var| right_set.contains(&var.slot)))
+                .cloned(),
+        );
+        let indexed = access_path::choose(planner, scan, conditions, later);
+        let (_, indexed_cost) = estimate::of(&indexed);
+        let total = left_cost + left_rows * indexed_cost;
+        let better = total < hash_cost || equal.is_empty() && indexed_cost < right_cost;
+        if better
+            && let Plan::Scan(found) = &indexed
+            && matches!(found.access, super::physical::Access::Key(_))
+            && access_path::depends(&indexed, &|var| left_set.contains(&var.slot))
+        {
+            // The scan has taken over every condition that it can check by itself.
+            join.on.retain(|one| {
+                !(one.subqueries().is_empty() && !one.volatile())
+                    || !one.reads(&mut |var| right_set.contains(&var.slot))
+            });
+            join.right = indexed;
+            join.dependent = true;
+            join.cost = total;
+            return Plan::Join(Box::new(join));
+        }
+    }
+    if !equal.is_empty() && !join.dependent {
+        join.on.retain(|one| equality(one, &left_set, &right_set).is_none());
+        let (left, right) = equal.into_iter().unzip();
+        join.method = JoinMethod::Hash { left, right, saved: Vec::new() };
+        join.cost = hash_cost;
+        return Plan::Join(Box::new(join));
+    }
+    join.cost = left_cost + left_rows * right_cost.max(1.0);
+    if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..)) {
+        join.right = Plan::Materialize(Box::new(join.right), Vec::new());
+    }
+    Plan::Join(Box::new(join))
+}
+
+fn scanned(plan: &Plan) -> bool {
+    matches!(plan, Plan::Scan(scan) if scanned_already(scan))
+}
+
+/// Whether [`access_path::choose`] has been here.
+fn scanned_already(scan: &Scan) -> bool {
+    scan.cost > 0.0
+}
+
+/// The scan in a block that `test` accepts, not looking into queries of their own.
+pub fn find_scan<'p>(
+    plan: &'p mut Plan,
+    test: &mut dyn FnMut(&Scan) -> bool,
+) -> Option<&'p mut Scan> {
+    match plan {
+        Plan::Scan(scan) => test(scan).then_some(&mut **scan),
+        Plan::Filter(input, _)
+        | Plan::Project(input, ..)
+        | Plan::ProjectSet(input, ..)
+        | Plan::Materialize(input, _) => find_scan(input, test),
+        Plan::Sort(sort) => find_scan(&mut sort.input, test),
+        Plan::Limit(limit) => find_scan(&mut limit.input, test),
+        Plan::LockRows(lock) => find_scan(&mut lock.input, test),
+        Plan::Join(join) => {
+            find_scan(&mut join.left, test).or_else(|| find_scan(&mut join.right, test))
+        }
+        _ => None,
+    }
+}
+
+/// Every home that a subquery reads, its own subqueries' included.
+pub fn subplan_reads(planner: &Planner<'_>, number: u32, into: &mut BTreeSet<Var>) {
+    let subplan = &planner.subplans[number as usize];
+    let mut read = BTreeSet::new();
+    let mut inner = Vec::new();
+    vars::read(&subplan.plan, &mut read);
+    vars::walk(&subplan.plan, &mut |node| {
+        vars::scalars(node, &mut |scalar| inner.extend(scalar.subqueries()));
+    });
+    if let SubplanKind::Quantified(test, _) = &subplan.kind {
+        test.reads(&mut |var| {
+            read.insert(var);
+            false
+        });
+        inner.extend(test.subqueries());
+    }
+    into.extend(read);
+    for number in inner {
+        subplan_reads(planner, number, into);
+    }
+}

@@ -1,0 +1,239 @@
+//! INSERT, UPDATE, DELETE as plans, with all that writing a table needs to know of it.
+
+use super::build::{Layout, Planner, conditions};
+use super::functions::{key_compatible, predicate};
+use super::physical::{
+    Modify, ModifyKind, OnConflict, Plan, Reference, ScanColumn, Table, TargetRow,
+};
+use super::pushdown;
+use super::scalar::{Scalar, Var};
+use crate::catalog::{ConstraintKind, Relation, RelationKind, builtin};
+use crate::error::{Result, SqlError};
+use crate::plan::logical;
+use crate::sqlstate::SqlState;
+use crate::tuple::{KeyLayout, RowLayout};
+use std::sync::Arc;
+
+impl Planner<'_> {
+    /// A modification, and the homes of what it returns.
+    ///
+    /// # Errors
+    /// 0A000, 42809.
+    pub fn modify(&mut self, modify: &logical::Modify) -> Result<(Plan, Layout)> {
+        let numbers = self.ctes(&modify.ctes)?;
+        self.levels.push(Layout::new());
+        let built = self.modify_inner(modify);
+        self.levels.pop();
+        self.cte_levels.pop();
+        let (plan, layout) = built?;
+        let plan = if numbers.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), numbers) };
+        Ok((plan, layout))
+    }
+
+    fn modify_inner(&mut self, modify: &logical::Modify) -> Result<(Plan, Layout)> {
+        let table = Arc::new(self.table(&modify.relation)?);
+        let width = table.live.len();
+        let new_slot = self.slot(width);
+        let new_layout = Self::layout(new_slot, width);
+        let checks = modify
+            .checks
+            .iter()
+            .map(|(at, check)| {
+                let name = Arc::clone(&modify.relation.constraints[*at].name);
+                let check = self.over(&new_layout, |planner| planner.scalar(check))?;
+                Ok((name, check))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let (kind, returning_row) = match &modify.kind {
+            logical::ModifyKind::Insert { source, on_conflict } => {
+                let (source, layout) = self.node(source)?;
+                let source = pushdown::optimise(self, source, Vec::new());
+                let columns = layout[..width].iter().map(|var| Scalar::Var(*var)).collect();
+                let on_conflict = match on_conflict {
+                    Some(conflict) => Some(self.on_conflict(&table, conflict, &new_layout)?),
+                    None => None,
+                };
+                (ModifyKind::Insert { source, columns, on_conflict }, new_layout)
+            }
+            logical::ModifyKind::Update { source, assignments } => {
+                let (source, target, layout, recheck, joined) = self.source(source)?;
+                let assignments = assignments
+                    .iter()
+                    .map(|(column, value)| {
+                        let at = live_place(&table, *column)?;
+                        Ok((at, self.over(&layout, |planner| planner.scalar(value))?))
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                let mut row = new_layout;
+                row.extend_from_slice(&layout[width..]);
+                (ModifyKind::Update { source, target, recheck, assignments, joined }, row)
+            }
+            logical::ModifyKind::Delete { source } => {
+                let (source, target, layout, recheck, joined) = self.source(source)?;
+                (ModifyKind::Delete { source, target, recheck, joined }, layout)
+            }
+        };
+        let mut output = Layout::new();
+        let returning = match &modify.returning {
+            None => None,
+            Some(columns) => {
+                let slot = self.slot(columns.len());
+                output = Self::layout(slot, columns.len());
+                let scalars = self.over(&returning_row, |planner| {
+                    columns.iter().map(|(column, _)| planner.scalar(column)).collect::<Result<_>>()
+                })?;
+                Some((slot, scalars))
+            }
+        };
+        let plan = Modify { table, kind, new_slot, checks, returning };
+        Ok((Plan::Modify(Box::new(plan)), output))
+    }
+
+    /// The source of an UPDATE or DELETE, whose FROM item 0 is the target.
+    fn source(
+        &mut self,
+        node: &logical::Node,
+    ) -> Result<(Plan, Arc<TargetRow>, Layout, Vec<Scalar>, bool)> {
+        let (mut source, layout) = self.node(node)?;
+        let target = self.target(&mut source, 0).ok_or_else(|| {
+            SqlError::unsupported("changing rows through this kind of relation is")
+        })?;
+        let recheck = conditions(&source);
+        let joined = joins(&source);
+        let source = pushdown::optimise(self, source, Vec::new());
+        Ok((source, target, layout, recheck, joined))
+    }
+
+    fn on_conflict(
+        &mut self,
+        table: &Table,
+        conflict: &logical::OnConflict,
+        new_layout: &Layout,
+    ) -> Result<OnConflict> {
+        let arbiter = conflict
+            .arbiter
+            .and_then(|oid| table.relation.indexes.iter().position(|index| index.oid == oid));
+        let Some(update) = &conflict.update else {
+            return Ok(OnConflict { arbiter, update: None });
+        };
+        let slot = self.slot(table.live.len() + 1);
+        let mut outputs: Vec<ScanColumn> =
+            table.live.iter().map(|column| ScanColumn::Column(*column)).collect();
+        outputs.push(ScanColumn::Key);
+        let existing = Arc::new(TargetRow {
+            relation: Arc::clone(&table.relation),
+            layout: Arc::clone(&table.layout),
+            tree: table.tree,
+            long_values: table.long_values,
+            slot,
+            outputs,
+            key: Var { slot, column: table.live.len() as u32 },
+        });
+        let mut layout = Self::layout(slot, table.live.len());
+        layout.extend_from_slice(new_layout);
+        self.over(&layout, |planner| {
+            let assignments = update
+                .assignments
+                .iter()
+                .map(|(column, value)| Ok((live_place(table, *column)?, planner.scalar(value)?)))
+                .collect::<Result<Vec<_>>>()?;
+            let filter = update.filter.as_ref().map(|one| planner.scalar(one)).transpose()?;
+            Ok(OnConflict { arbiter, update: Some((existing, assignments, filter)) })
+        })
+    }
+
+    /// What writing a table's rows needs to know.
+    ///
+    /// # Errors
+    /// 42809 if it is no table.
+    pub fn table(&self, relation: &Arc<Relation>) -> Result<Table> {
+        let RelationKind::Table { tree, key, long_values } = &relation.kind else {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("cannot change relation \"{}\"", relation.name),
+            ));
+        };
+        let (mut references, mut referenced_by) = (Vec::new(), Vec::new());
+        for (at, constraint) in relation.constraints.iter().enumerate() {
+            if let ConstraintKind::ForeignKey(key) = &constraint.kind {
+                let parent = if key.references == relation.oid {
+                    Some(Arc::clone(relation))
+                } else {
+                    (self.lookup)(key.references)
+                };
+                if let Some(parent) = parent {
+                    references.push(reference(at, Arc::clone(relation), parent)?);
+                }
+            }
+        }
+        for (child, at) in &relation.referenced_by {
+            let child = if *child == relation.oid {
+                Some(Arc::clone(relation))
+            } else {
+                (self.lookup)(*child)
+            };
+            if let Some(child) = child {
+                referenced_by.push(reference(*at, child, Arc::clone(relation))?);
+            }
+        }
+        let primary = relation.indexes.iter().position(|index| index.tree == *tree);
+        Ok(Table {
+            relation: Arc::clone(relation),
+            layout: Arc::new(RowLayout::of(relation)),
+            tree: *tree,
+            long_values: *long_values,
+            live: (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect(),
+            key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
+            primary,
+            indexes: relation
+                .indexes
+                .iter()
+                .enumerate()
+                .filter(|(_, index)| index.tree != *tree)
+                .map(|(at, index)| (at, KeyLayout::of_index(relation, index)))
+                .collect(),
+            references,
+            referenced_by,
+        })
+    }
+}
+
+fn reference(constraint: usize, child: Arc<Relation>, parent: Arc<Relation>) -> Result<Reference> {
+    let ConstraintKind::ForeignKey(key) = &child.constraints[constraint].kind else {
+        return Err(SqlError::new(SqlState::INTERNAL_ERROR, "a reference is no foreign key"));
+    };
+    let mut equals = Vec::new();
+    for (from, to) in key.columns.iter().zip(&key.referenced) {
+        let (from_type, to_type) = (child.columns[*from].ty, parent.columns[*to].ty);
+        let (from, to) = (from_type.oid, to_type.oid);
+        equals.push(if key_compatible(to, from) {
+            None
+        } else {
+            let operator = builtin::operators_named("=", false)
+                .iter()
+                .find(|operator| operator.left == to.0 && operator.right == from.0);
+            match operator {
+                Some(operator) => {
+                    Some(predicate(crate::types::Oid(operator.function), to_type, from_type)?)
+                }
+                None => return Err(SqlError::unsupported("foreign keys between these types are")),
+            }
+        });
+    }
+    Ok(Reference { constraint, child, parent, equals })
+}
+
+fn live_place(table: &Table, column: usize) -> Result<usize> {
+    table.live.iter().position(|live| *live == column).ok_or_else(|| {
+        SqlError::new(SqlState::INTERNAL_ERROR, "an assignment names a dropped column")
+    })
+}
+
+/// Whether one row of the target may come more than once.
+fn joins(plan: &Plan) -> bool {
+    match plan {
+        Plan::Join(_) | Plan::ProjectSet(..) => true,
+        Plan::Filter(input, _) | Plan::Project(input, ..) => joins(input),
+        _ => false,
+    }
+}

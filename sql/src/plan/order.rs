@@ -1,0 +1,165 @@
+//! Sorts that a key has done already: where the input comes in the order asked for, the sort goes.
+
+use super::physical::{Access, JoinMethod, KeyAccess, Plan, Scan, ScanColumn, Sort};
+use super::scalar::{Comparator, Scalar, Var};
+use crate::catalog::RelationKind;
+use crate::plan::logical::JoinKind;
+use crate::tuple::{Form, KeyLayout};
+use txn::Direction;
+
+/// The plan without sorts that change nothing.
+#[must_use]
+pub fn avoid_sorts(plan: Plan) -> Plan {
+    match plan {
+        Plan::Sort(sort) => avoid(*sort),
+        Plan::Limit(mut limit) => {
+            limit.input = avoid_sorts(limit.input);
+            Plan::Limit(limit)
+        }
+        Plan::Project(input, slot, columns) => {
+            Plan::Project(Box::new(avoid_sorts(*input)), slot, columns)
+        }
+        Plan::LockRows(mut lock) => {
+            lock.input = avoid_sorts(lock.input);
+            Plan::LockRows(lock)
+        }
+        other => other,
+    }
+}
+
+fn avoid(mut sort: Sort) -> Plan {
+    let keys: Option<Vec<(Var, Comparator)>> = sort
+        .keys
+        .iter()
+        .map(|(key, order)| match key {
+            Scalar::Var(var) => Some((*var, *order)),
+            _ => None,
+        })
+        .collect();
+    if let Some(keys) = keys
+        && let Some(scan) = leading_scan(&mut sort.input)
+        && make_ordered(scan, &keys, sort.top.is_some())
+    {
+        return sort.input;
+    }
+    Plan::Sort(Box::new(sort))
+}
+
+/// The scan whose order the plan's rows come in.
+fn leading_scan(plan: &mut Plan) -> Option<&mut Scan> {
+    match plan {
+        Plan::Scan(scan) => Some(scan),
+        Plan::Filter(input, _) | Plan::Project(input, ..) => leading_scan(input),
+        Plan::LockRows(lock) => leading_scan(&mut lock.input),
+        Plan::Join(join)
+            if matches!(
+                join.kind,
+                JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti
+            ) && matches!(join.method, JoinMethod::NestedLoop | JoinMethod::Hash { .. }) =>
+        {
+            leading_scan(&mut join.left)
+        }
+        _ => None,
+    }
+}
+
+/// Turns a scan so that its rows come by `keys`, if one of its keys can do that at no more cost.
+fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool {
+    let wanted: Option<Vec<(usize, bool, bool)>> = keys
+        .iter()
+        .map(|(var, order)| {
+            if var.slot != scan.slot {
+                return None;
+            }
+            match scan.outputs[var.column as usize] {
+                ScanColumn::Column(column) => Some((column, order.descending, order.nulls_first)),
+                _ => None,
+            }
+        })
+        .collect();
+    let Some(wanted) = wanted else { return false };
+    match &mut scan.access {
+        Access::Key(key) => {
+            if key.point && key.index.is_none() {
+                return true;
+            }
+            match direction(&key.layout, key.equal.len(), &wanted, &scan.relation) {
+                Some(direction) => {
+                    key.direction = direction;
+                    true
+                }
+                None => false,
+            }
+        }
+        Access::Full(_) => {
+            if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
+                && !key.is_empty()
+            {
+                let layout = KeyLayout::of_rows(&scan.relation, key);
+                if let Some(direction) = direction(&layout, 0, &wanted, &scan.relation) {
+                    let _ = tree;
+                    scan.access = Access::Full(direction);
+                    return true;
+                }
+            }
+            // An index in order costs a descent for each row: worth it only for the first few.
+            if !few {
+                return false;
+            }
+            for (at, index) in scan.relation.indexes.iter().enumerate() {
+                let layout = KeyLayout::of_index(&scan.relation, index);
+                if index.tree != scan.tree
+                    && let Some(direction) = direction(&layout, 0, &wanted, &scan.relation)
+                {
+                    scan.access = Access::Key(Box::new(KeyAccess {
+                        index: Some(at),
+                        tree: index.tree,
+                        layout,
+                        equal: Vec::new(),
+                        low: None,
+                        high: None,
+                        point: false,
+                        direction,
+                    }));
+                    return true;
+                }
+            }
+            false
+        }
+    }
+}
+
+/// Which way a key gives the order wanted, behind `fixed` columns that have one value.
+fn direction(
+    layout: &KeyLayout,
+    fixed: usize,
+    wanted: &[(usize, bool, bool)],
+    relation: &crate::catalog::Relation,
+) -> Option<Direction> {
+    let fixed_columns: Vec<usize> =
+        layout.columns[..fixed].iter().map(|column| column.column).collect();
+    let mut rest = layout.columns[fixed..].iter();
+    let mut way: Option<bool> = None;
+    for (column, descending, nulls_first) in wanted {
+        if fixed_columns.contains(column) {
+            continue;
+        }
+        let key = rest.next()?;
+        // Equal floats and padded texts are one key; anything else would need the row.
+        if key.column != *column || matches!(key.form, Form::Record | Form::Array) {
+            return None;
+        }
+        let reversed = key.descending != *descending;
+        let nullable = !relation.columns[*column].not_null && key.nullable;
+        if nullable && (key.nulls_first != *nulls_first) != reversed {
+            return None;
+        }
+        if *way.get_or_insert(reversed) != reversed {
+            return None;
+        }
+    }
+    Some(match way {
+        Some(true) => Direction::Backward,
+        _ => Direction::Forward,
+    })
+}

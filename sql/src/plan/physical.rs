@@ -1,0 +1,456 @@
+//! The physical algebra: how a query's rows are made.
+//!
+//! Nodes do not hand rows up; each leaves its values in their homes ([`Var`]) and says that a row is there. A join
+//! therefore copies nothing: when both its inputs stand on a row, all homes are filled. An operator that keeps rows for
+//! later (sort, hash, materialise) saves the homes it is told to and fills them again.
+
+use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
+use crate::catalog::Relation;
+use crate::plan::logical::{JoinKind, SetKind};
+use crate::tuple::{KeyLayout, RowLayout};
+use crate::types::{Oid, SetFunction};
+use std::sync::Arc;
+use txn::{Direction, RowLock, TreeId, WaitPolicy};
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// One row without columns.
+    Unit,
+    /// No row.
+    Nothing,
+    /// A table.
+    Scan(Box<Scan>),
+    /// A relation that the catalog serves.
+    System(Box<SystemScan>),
+    /// A function in FROM.
+    Function(Box<FunctionScan>),
+    /// VALUES.
+    Values(u32, Vec<Vec<Scalar>>),
+    /// The rows of a common table expression: the slot they go to, and its number in the program.
+    Cte(u32, u32),
+    /// Rows for which every conjunct is true.
+    Filter(Box<Plan>, Vec<Scalar>),
+    /// Values computed into a slot.
+    Project(Box<Plan>, u32, Vec<Scalar>),
+    /// As Project, some of them sets.
+    ProjectSet(Box<Plan>, u32, Vec<SetColumn>),
+    /// A join.
+    Join(Box<Join>),
+    /// GROUP BY.
+    Aggregate(Box<Aggregate>),
+    /// DISTINCT: the first row of each group of equal keys.
+    Distinct(Box<Plan>, Vec<(Scalar, Oid)>),
+    /// ORDER BY.
+    Sort(Box<Sort>),
+    /// LIMIT.
+    Limit(Box<Limit>),
+    /// UNION, INTERSECT, EXCEPT.
+    SetOperation(Box<SetOperation>),
+    /// FOR UPDATE and its family.
+    LockRows(Box<LockRows>),
+    /// The input's rows, kept: a second pass reads them again without running it.
+    Materialize(Box<Plan>, Vec<Var>),
+    /// A query with common table expressions of its own: opened anew, it forgets what they held.
+    WithCtes(Box<Plan>, Vec<u32>),
+    /// INSERT, UPDATE, DELETE.
+    Modify(Box<Modify>),
+}
+
+/// A table scan.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// The table.
+    pub relation: Arc<Relation>,
+    /// How its rows are laid out.
+    pub layout: Arc<RowLayout>,
+    /// The tree of its rows.
+    pub tree: TreeId,
+    /// The tree of its long values.
+    pub long_values: TreeId,
+    /// Where its columns go: columns `0..outputs.len()` of this slot.
+    pub slot: u32,
+    /// What they are.
+    pub outputs: Vec<ScanColumn>,
+    /// How many of the outputs are read at all: those that something asks for.
+    pub wanted: Vec<bool>,
+    /// How rows are found.
+    pub access: Access,
+    /// Conditions checked on each row found.
+    pub filter: Vec<Scalar>,
+    /// All conditions the plan has on this scan alone, those the access has taken over too: what a changed row must
+    /// still meet.
+    pub recheck: Vec<Scalar>,
+    /// The name in the query.
+    pub alias: Arc<str>,
+    /// Which FROM item of its block.
+    pub item: u32,
+    /// Rows it will give, for estimates and EXPLAIN.
+    pub rows: f64,
+    /// What that costs, in rows touched.
+    pub cost: f64,
+}
+
+/// What a scan puts out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScanColumn {
+    /// A column of the table, by index.
+    Column(usize),
+    /// A system column, by its negative `attnum`.
+    System(i16),
+    /// The row's key in its tree, a bytea.
+    Key,
+}
+
+/// How a scan finds rows.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// In key order, all of them.
+    Full(Direction),
+    /// Through a key: the rows' own tree, or an index.
+    Key(Box<KeyAccess>),
+}
+
+/// Access through a key.
+#[derive(Clone, Debug)]
+pub struct KeyAccess {
+    /// The index's place in `relation.indexes`; none for the rows' own tree.
+    pub index: Option<usize>,
+    /// The tree.
+    pub tree: TreeId,
+    /// Its key.
+    pub layout: KeyLayout,
+    /// Values of the first columns.
+    pub equal: Vec<Scalar>,
+    /// Lower bound of the next column, and whether it belongs to the range.
+    pub low: Option<(Scalar, bool)>,
+    /// Upper bound.
+    pub high: Option<(Scalar, bool)>,
+    /// All columns have values and the key is unique: at most one record.
+    pub point: bool,
+    /// Which way.
+    pub direction: Direction,
+}
+
+/// A scan of a relation that the catalog serves.
+#[derive(Clone, Debug)]
+pub struct SystemScan {
+    /// Which.
+    pub relation: Arc<Relation>,
+    /// Where its columns go.
+    pub slot: u32,
+    /// Which columns, by index (system columns by negative attnum).
+    pub outputs: Vec<ScanColumn>,
+    /// Conditions.
+    pub filter: Vec<Scalar>,
+    /// `column = value` with a value known before: the catalog may use it to give fewer rows.
+    pub keys: Vec<(usize, Scalar)>,
+    /// The name in the query.
+    pub alias: Arc<str>,
+}
+
+/// A function scan.
+#[derive(Clone, Debug)]
+pub struct FunctionScan {
+    /// Where its columns go.
+    pub slot: u32,
+    /// What is called.
+    pub call: SetCall,
+    /// How many columns.
+    pub width: usize,
+    /// WITH ORDINALITY.
+    pub ordinality: bool,
+    /// The name in the query.
+    pub alias: Arc<str>,
+}
+
+/// A call that gives rows.
+#[derive(Clone)]
+pub enum SetCall {
+    /// `generate_series` over integers, made row by row: start, stop, step; whether int4.
+    Series(Box<[Scalar]>, bool),
+    /// A set-returning function: its OID, strictness, types, arguments.
+    Set(u32, SetFunction, bool, Arc<CallTypes>, Box<[Scalar]>),
+    /// A scalar, one row of one column (or of its fields).
+    Scalar(Scalar),
+}
+
+impl std::fmt::Debug for SetCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SetCall::Series(arguments, _) => f.debug_tuple("Series").field(arguments).finish(),
+            SetCall::Set(oid, _, _, _, arguments) => {
+                f.debug_tuple("Set").field(oid).field(arguments).finish()
+            }
+            SetCall::Scalar(scalar) => f.debug_tuple("Scalar").field(scalar).finish(),
+        }
+    }
+}
+
+/// A column of a ProjectSet.
+#[derive(Clone, Debug)]
+pub enum SetColumn {
+    /// One value for all rows.
+    One(Scalar),
+    /// A set.
+    Set(SetCall),
+}
+
+/// A join.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// How.
+    pub kind: JoinKind,
+    /// Left: the outer side.
+    pub left: Plan,
+    /// Right: the inner side.
+    pub right: Plan,
+    /// What both rows must meet, beyond the keys.
+    pub on: Vec<Scalar>,
+    /// How.
+    pub method: JoinMethod,
+    /// The right side reads the left row (LATERAL, or an index key from it).
+    pub dependent: bool,
+    /// Slots of the left and right side, to be NULL where an outer join finds nothing: slot and width.
+    pub left_slots: Vec<(u32, usize)>,
+    /// As `left_slots`.
+    pub right_slots: Vec<(u32, usize)>,
+    /// Estimated rows.
+    pub rows: f64,
+    /// Estimated cost.
+    pub cost: f64,
+}
+
+/// How a join is made.
+#[derive(Clone, Debug)]
+pub enum JoinMethod {
+    /// The right side anew for every left row.
+    NestedLoop,
+    /// The right side once, into a hash table: keys of left and right with the type they are compared as.
+    Hash {
+        /// Over the left row.
+        left: Vec<Scalar>,
+        /// Over the right row.
+        right: Vec<Scalar>,
+        /// What the right side's rows consist of.
+        saved: Vec<Var>,
+    },
+}
+
+/// GROUP BY.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// Input.
+    pub input: Plan,
+    /// Where keys, aggregates and the grouping mask go.
+    pub slot: u32,
+    /// Group keys with their types.
+    pub keys: Vec<(Scalar, Oid)>,
+    /// Grouping sets.
+    pub sets: Vec<Vec<u32>>,
+    /// Aggregates.
+    pub calls: Vec<AggregateStep>,
+}
+
+/// One aggregate.
+#[derive(Clone, Debug)]
+pub struct AggregateStep {
+    /// Its OID.
+    pub function: u32,
+    /// Its types.
+    pub types: Arc<CallTypes>,
+    /// Rows with a NULL argument are left out.
+    pub strict: bool,
+    /// Arguments.
+    pub arguments: Vec<Scalar>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY.
+    pub order_by: Vec<(Scalar, Comparator)>,
+    /// FILTER.
+    pub filter: Option<Scalar>,
+}
+
+/// ORDER BY.
+#[derive(Clone, Debug)]
+pub struct Sort {
+    /// Input.
+    pub input: Plan,
+    /// Keys.
+    pub keys: Vec<(Scalar, Comparator)>,
+    /// What a row consists of.
+    pub saved: Vec<Var>,
+    /// Only so many rows are wanted (LIMIT plus OFFSET above it).
+    pub top: Option<(Option<Scalar>, Option<Scalar>)>,
+}
+
+/// LIMIT.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Input.
+    pub input: Plan,
+    /// LIMIT.
+    pub limit: Option<Scalar>,
+    /// OFFSET.
+    pub offset: Option<Scalar>,
+    /// WITH TIES: keys that tie.
+    pub ties: Option<Vec<(Scalar, Comparator)>>,
+}
+
+/// UNION, INTERSECT, EXCEPT.
+#[derive(Clone, Debug)]
+pub struct SetOperation {
+    /// Which.
+    pub kind: SetKind,
+    /// ALL.
+    pub all: bool,
+    /// Left and its columns.
+    pub left: (Plan, Vec<Var>),
+    /// Right and its columns.
+    pub right: (Plan, Vec<Var>),
+    /// Where the result goes.
+    pub slot: u32,
+    /// Its columns' types.
+    pub types: Vec<Oid>,
+}
+
+/// FOR UPDATE and its family.
+#[derive(Clone, Debug)]
+pub struct LockRows {
+    /// Input.
+    pub input: Plan,
+    /// What is locked.
+    pub targets: Vec<LockTarget>,
+    /// What a row that has changed must still meet.
+    pub recheck: Vec<Scalar>,
+}
+
+/// A scan whose rows are locked.
+#[derive(Clone, Debug)]
+pub struct LockTarget {
+    /// The scan's table, layout and homes.
+    pub scan: Arc<TargetRow>,
+    /// How strongly.
+    pub lock: RowLock,
+    /// What to do where somebody has it.
+    pub policy: WaitPolicy,
+}
+
+/// Where a table's row stands: enough to lock it and read it again.
+#[derive(Clone, Debug)]
+pub struct TargetRow {
+    /// The table.
+    pub relation: Arc<Relation>,
+    /// How its rows are laid out.
+    pub layout: Arc<RowLayout>,
+    /// The tree of its rows.
+    pub tree: TreeId,
+    /// The tree of its long values.
+    pub long_values: TreeId,
+    /// Where its columns are.
+    pub slot: u32,
+    /// What they are.
+    pub outputs: Vec<ScanColumn>,
+    /// The home of its key.
+    pub key: Var,
+}
+
+/// INSERT, UPDATE, DELETE.
+#[derive(Clone, Debug)]
+pub struct Modify {
+    /// The table.
+    pub table: Arc<Table>,
+    /// What.
+    pub kind: ModifyKind,
+    /// Where a new row stands, all live columns in `attnum` order, for CHECK and RETURNING.
+    pub new_slot: u32,
+    /// CHECK constraints: name and condition over the new row.
+    pub checks: Vec<(Arc<str>, Scalar)>,
+    /// RETURNING: the slot its columns go to, and what they are; none where nothing is asked for.
+    pub returning: Option<(u32, Vec<Scalar>)>,
+}
+
+/// What a modification does.
+#[derive(Clone, Debug)]
+pub enum ModifyKind {
+    /// INSERT of rows whose live columns are these scalars.
+    Insert {
+        /// Rows.
+        source: Plan,
+        /// Live columns.
+        columns: Vec<Scalar>,
+        /// ON CONFLICT.
+        on_conflict: Option<OnConflict>,
+    },
+    /// UPDATE.
+    Update {
+        /// Rows.
+        source: Plan,
+        /// The row to be changed.
+        target: Arc<TargetRow>,
+        /// Its other conditions, for the row that has changed meanwhile.
+        recheck: Vec<Scalar>,
+        /// Live column (by place among the live ones) and its new value.
+        assignments: Vec<(usize, Scalar)>,
+        /// One target row may come more than once.
+        joined: bool,
+    },
+    /// DELETE.
+    Delete {
+        /// Rows.
+        source: Plan,
+        /// The row to be deleted.
+        target: Arc<TargetRow>,
+        /// As for UPDATE.
+        recheck: Vec<Scalar>,
+        /// As for UPDATE.
+        joined: bool,
+    },
+}
+
+/// ON CONFLICT.
+#[derive(Clone, Debug)]
+pub struct OnConflict {
+    /// The index that arbitrates, by place in the table's `uniques`; none: any.
+    pub arbiter: Option<usize>,
+    /// DO UPDATE: the existing row's home, assignments, WHERE.
+    pub update: Option<(Arc<TargetRow>, Vec<(usize, Scalar)>, Option<Scalar>)>,
+}
+
+/// All that writing a table's rows needs to know of it.
+#[derive(Debug)]
+pub struct Table {
+    /// The table.
+    pub relation: Arc<Relation>,
+    /// How its rows are laid out.
+    pub layout: Arc<RowLayout>,
+    /// The tree of its rows.
+    pub tree: TreeId,
+    /// The tree of its long values.
+    pub long_values: TreeId,
+    /// Its live columns, by index.
+    pub live: Vec<usize>,
+    /// The key of its rows; none: hidden row ids.
+    pub key: Option<KeyLayout>,
+    /// The place of the primary key in `relation.indexes`, if its tree holds the rows.
+    pub primary: Option<usize>,
+    /// Its other indexes: place in `relation.indexes`, and their keys.
+    pub indexes: Vec<(usize, KeyLayout)>,
+    /// Foreign keys of this table.
+    pub references: Vec<Reference>,
+    /// Foreign keys of others that refer to it.
+    pub referenced_by: Vec<Reference>,
+}
+
+/// A foreign key seen from one of its ends.
+#[derive(Debug)]
+pub struct Reference {
+    /// The constraint's place in the child's `constraints`.
+    pub constraint: usize,
+    /// The referencing table.
+    pub child: Arc<Relation>,
+    /// The referenced table.
+    pub parent: Arc<Relation>,
+    /// `=` between the parent's and the child's column types, where they differ nothing.
+    pub equals: Vec<Option<Callee>>,
+}

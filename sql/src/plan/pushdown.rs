@@ -1,0 +1,153 @@
+//! Conditions go down to where their values first exist.
+//!
+//! A conjunct may pass a node if the node neither makes a value it reads nor changes which rows there are in a way that
+//! the condition would see: filters, inner joins, the preserved side of outer joins, projections that it does not read,
+//! sorts and locks let it through; aggregates, limits, set operations and DISTINCT do not.
+
+use super::build::Planner;
+use super::physical::{Join, Plan};
+use super::scalar::Scalar;
+use super::{access_path, join_order, vars};
+use crate::plan::logical::JoinKind;
+use std::collections::HashSet;
+
+/// The plan with `conjuncts` applied as low as they can be, joins ordered and access paths chosen.
+pub fn optimise(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>) -> Plan {
+    match plan {
+        Plan::Filter(input, own) => {
+            conjuncts.extend(own);
+            optimise(planner, *input, conjuncts)
+        }
+        Plan::Scan(scan) => access_path::choose(planner, *scan, conjuncts, &|_| false),
+        Plan::System(mut scan) => {
+            scan.filter.extend(conjuncts);
+            access_path::choose_system(&mut scan, &|_| false);
+            Plan::System(scan)
+        }
+        Plan::Join(join) => match join.kind {
+            JoinKind::Inner => join_order::inner(planner, *join, conjuncts),
+            _ => outer(planner, *join, conjuncts),
+        },
+        Plan::Project(input, slot, columns) => {
+            let (above, below) = split(planner, conjuncts, &HashSet::from([slot]));
+            let input = optimise(planner, *input, below);
+            filter(Plan::Project(Box::new(input), slot, columns), above)
+        }
+        Plan::Sort(mut sort) => {
+            sort.input = optimise(planner, sort.input, conjuncts);
+            Plan::Sort(sort)
+        }
+        Plan::LockRows(mut lock) => {
+            lock.input = optimise(planner, lock.input, conjuncts);
+            Plan::LockRows(lock)
+        }
+        Plan::ProjectSet(input, slot, columns) => {
+            let input = optimise(planner, *input, Vec::new());
+            filter(Plan::ProjectSet(Box::new(input), slot, columns), conjuncts)
+        }
+        Plan::Aggregate(mut aggregate) => {
+            aggregate.input = optimise(planner, aggregate.input, Vec::new());
+            filter(Plan::Aggregate(aggregate), conjuncts)
+        }
+        Plan::Distinct(input, keys) => {
+            let input = optimise(planner, *input, Vec::new());
+            filter(Plan::Distinct(Box::new(input), keys), conjuncts)
+        }
+        Plan::Limit(mut limit) => {
+            limit.input = optimise(planner, limit.input, Vec::new());
+            filter(Plan::Limit(limit), conjuncts)
+        }
+        // Queries of their own have been through here already.
+        other => filter(other, conjuncts),
+    }
+}
+
+/// A filter, if there is anything to filter by.
+#[must_use]
+pub fn filter(plan: Plan, conjuncts: Vec<Scalar>) -> Plan {
+    match plan {
+        _ if conjuncts.is_empty() => plan,
+        Plan::Filter(input, mut own) => {
+            own.extend(conjuncts);
+            Plan::Filter(input, own)
+        }
+        other => Plan::Filter(Box::new(other), conjuncts),
+    }
+}
+
+/// Conjuncts that read one of `slots` (or whose subqueries do, or that are volatile), and all others.
+fn split(
+    planner: &Planner<'_>,
+    conjuncts: Vec<Scalar>,
+    slots: &HashSet<u32>,
+) -> (Vec<Scalar>, Vec<Scalar>) {
+    conjuncts.into_iter().partition(|one| reads(planner, one, slots) || one.volatile())
+}
+
+/// Whether a scalar, or a subquery in it, reads one of the slots.
+#[must_use]
+pub fn reads(planner: &Planner<'_>, scalar: &Scalar, slots: &HashSet<u32>) -> bool {
+    scalar.reads(&mut |var| slots.contains(&var.slot))
+        || scalar.subqueries().iter().any(|number| {
+            let mut vars = std::collections::BTreeSet::new();
+            join_order::subplan_reads(planner, *number, &mut vars);
+            vars.iter().any(|var| slots.contains(&var.slot))
+        })
+}
+
+/// Whether a condition cannot be true where all of `slots` are NULL: a strict comparison of one of their columns.
+fn rejects_nulls(scalar: &Scalar, slots: &HashSet<u32>) -> bool {
+    match scalar {
+        Scalar::Call { callee, arguments, .. } => {
+            callee.strict
+                && arguments.iter().any(|argument| match argument {
+                    Scalar::Var(var) => slots.contains(&var.slot),
+                    other => rejects_nulls(other, slots),
+                })
+        }
+        Scalar::IsNull(operand, true) => {
+            matches!(&**operand, Scalar::Var(var) if slots.contains(&var.slot))
+        }
+        Scalar::ScalarArray { left, callee, .. } => {
+            callee.strict && matches!(&**left, Scalar::Var(var) if slots.contains(&var.slot))
+        }
+        _ => false,
+    }
+}
+
+/// Outer, semi and anti joins keep their place; a left join whose right side must not be NULL is an inner one.
+fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> Plan {
+    let left_slots: HashSet<u32> =
+        vars::filled(&join.left, &planner.widths).iter().map(|(slot, _)| *slot).collect();
+    let right_slots: HashSet<u32> =
+        vars::filled(&join.right, &planner.widths).iter().map(|(slot, _)| *slot).collect();
+    if join.kind == JoinKind::Right && !join.dependent {
+        // A right join is a left join seen from the other side; homes do not care.
+        std::mem::swap(&mut join.left, &mut join.right);
+        std::mem::swap(&mut join.left_slots, &mut join.right_slots);
+        join.kind = JoinKind::Left;
+        return outer(planner, join, conjuncts);
+    }
+    match join.kind {
+        JoinKind::Left if conjuncts.iter().any(|one| rejects_nulls(one, &right_slots)) => {
+            join.kind = JoinKind::Inner;
+            return join_order::inner(planner, join, conjuncts);
+        }
+        JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
+            let (above, left) = split(planner, conjuncts, &right_slots);
+            let on = std::mem::take(&mut join.on);
+            let (on, right): (Vec<_>, Vec<_>) = on.into_iter().partition(|one| {
+                reads(planner, one, &left_slots) || one.volatile() || !one.subqueries().is_empty()
+            });
+            join.left = optimise(planner, join.left, left);
+            join.on = on;
+            let join = join_order::two_sided(planner, join, right);
+            filter(join, above)
+        }
+        JoinKind::Right | JoinKind::Full | JoinKind::Inner => {
+            join.left = optimise(planner, join.left, Vec::new());
+            let join = join_order::two_sided(planner, join, Vec::new());
+            filter(join, conjuncts)
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Scalars: expressions over homes of values, with the code of their functions at hand.
+//!
+//! A scalar is what an [`crate::bind::Expr`] becomes once it is known where every value it reads will be. It can be
+//! moved to any place of the plan where those values exist, and evaluated there without further preparation.
+
+use crate::bind::Quantifier;
+use crate::bind::expr::CurrentValue;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, Function, Oid, Signature, SqlType, TypedFunction};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The home of a value: a column of one of the program's row slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Var {
+    /// The slot.
+    pub slot: u32,
+    /// The column in it.
+    pub column: u32,
+}
+
+/// How a function of `pg_proc` is called.
+#[derive(Clone)]
+pub enum Target {
+    /// By its implementation.
+    Plain(Function),
+    /// By its implementation, which has to be told the types.
+    Typed(TypedFunction, Arc<CallTypes>),
+    /// By asking the catalog: `pg_get_expr`, `current_database`, `nextval`.
+    Catalog,
+}
+
+/// The types that a call was resolved to.
+#[derive(Clone, Debug)]
+pub struct CallTypes {
+    /// The arguments'.
+    pub arguments: Vec<SqlType>,
+    /// The result's.
+    pub result: SqlType,
+    /// VARIADIC "any", its last arguments given one by one.
+    pub variadic_spread: bool,
+}
+
+impl CallTypes {
+    /// As functions take it.
+    #[must_use]
+    pub fn signature(&self) -> Signature<'_> {
+        Signature {
+            arguments: &self.arguments,
+            result: self.result,
+            variadic_spread: self.variadic_spread,
+        }
+    }
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Target::Plain(_) => "Plain",
+            Target::Typed(..) => "Typed",
+            Target::Catalog => "Catalog",
+        })
+    }
+}
+
+/// A function, ready to be called.
+#[derive(Clone, Debug)]
+pub struct Callee {
+    /// Its OID.
+    pub oid: u32,
+    /// How.
+    pub target: Target,
+    /// NULL if any argument is.
+    pub strict: bool,
+    /// Its value may change from call to call.
+    pub volatile: bool,
+}
+
+/// How the values of one sort key compare.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparator {
+    /// Their type.
+    pub ty: u32,
+    /// DESC.
+    pub descending: bool,
+    /// NULLS FIRST.
+    pub nulls_first: bool,
+}
+
+impl Comparator {
+    /// Which of two values comes first.
+    #[must_use]
+    pub fn compare(&self, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
+        match (a.is_null(), b.is_null()) {
+            (true, true) => Ordering::Equal,
+            (true, false) if self.nulls_first => Ordering::Less,
+            (true, false) => Ordering::Greater,
+            (false, true) if self.nulls_first => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            (false, false) => {
+                let order = crate::types::compare(self.ty, a, b);
+                if self.descending { order.reverse() } else { order }
+            }
+        }
+    }
+}
+
+/// An expression over homes.
+#[derive(Clone, Debug)]
+pub enum Scalar {
+    /// A constant: the only column of a row.
+    Constant(Arc<RowBuf>),
+    /// A value where it lives.
+    Var(Var),
+    /// `$n`, from 0.
+    Parameter(u32),
+    /// A call.
+    Call {
+        /// Of what.
+        callee: Callee,
+        /// With what.
+        arguments: Box<[Scalar]>,
+        /// Where an error points.
+        position: u32,
+    },
+    /// AND.
+    And(Box<[Scalar]>),
+    /// OR.
+    Or(Box<[Scalar]>),
+    /// NOT.
+    Not(Box<Scalar>),
+    /// IS NULL, or with `true` IS NOT NULL.
+    IsNull(Box<Scalar>, bool),
+    /// IS TRUE and its kin: the value asked for, negated.
+    IsBool(Box<Scalar>, Option<bool>, bool),
+    /// IS DISTINCT FROM: left, right, the `=`, negated.
+    IsDistinct(Box<Scalar>, Box<Scalar>, Callee, bool),
+    /// CASE.
+    Case(Box<[(Scalar, Scalar)]>, Option<Box<Scalar>>),
+    /// COALESCE.
+    Coalesce(Box<[Scalar]>),
+    /// NULLIF.
+    NullIf(Box<Scalar>, Box<Scalar>, Callee),
+    /// GREATEST (`true`) or LEAST.
+    Extreme(Box<[Scalar]>, Comparator, bool),
+    /// A cast through the text form: from, to.
+    ViaText(Box<Scalar>, SqlType, SqlType),
+    /// A cast of each element of an array: the cast of the element that lives at the home.
+    ArrayCast {
+        /// The array.
+        operand: Box<Scalar>,
+        /// Its element type.
+        from: Oid,
+        /// The element type of the result.
+        to: Oid,
+        /// The cast.
+        element: Box<Scalar>,
+        /// Where `element` reads the element.
+        home: Var,
+    },
+    /// `ARRAY[...]`, of this array type.
+    Array(Box<[Scalar]>, Oid),
+    /// Subscripts.
+    Subscript {
+        /// The array.
+        operand: Box<Scalar>,
+        /// Its type.
+        ty: Oid,
+        /// Lower and upper bounds.
+        indices: Box<[(Option<Scalar>, Option<Scalar>)]>,
+        /// Whether any is a slice.
+        slice: bool,
+    },
+    /// `op ANY`, `op ALL`.
+    ScalarArray {
+        /// Left.
+        left: Box<Scalar>,
+        /// The operator.
+        callee: Callee,
+        /// The array.
+        array: Box<Scalar>,
+        /// Its element type.
+        element: Oid,
+        /// ANY or ALL.
+        quantifier: Quantifier,
+    },
+    /// `ROW(...)` with its fields' types.
+    Row(Box<[(Scalar, SqlType)]>),
+    /// A field of a row.
+    Field(Box<Scalar>, u32),
+    /// The result of the program's subquery of this number.
+    Subquery(u32),
+    /// CURRENT_DATE and its kin.
+    CurrentValue(CurrentValue),
+}
+
+impl Scalar {
+    /// Calls `visit` for this scalar and everything in it; where it says false, not for what is inside.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Scalar) -> bool) {
+        if !visit(self) {
+            return;
+        }
+        match self {
+            Scalar::Constant(_)
+            | Scalar::Var(_)
+            | Scalar::Parameter(_)
+            | Scalar::Subquery(_)
+            | Scalar::CurrentValue(_) => {}
+            Scalar::Call { arguments: many, .. }
+            | Scalar::And(many)
+            | Scalar::Or(many)
+            | Scalar::Coalesce(many)
+            | Scalar::Extreme(many, ..)
+            | Scalar::Array(many, _) => many.iter().for_each(|one| one.walk(visit)),
+            Scalar::Not(one)
+            | Scalar::IsNull(one, _)
+            | Scalar::IsBool(one, ..)
+            | Scalar::ViaText(one, ..)
+            | Scalar::Field(one, _) => one.walk(visit),
+            Scalar::IsDistinct(left, right, ..) | Scalar::NullIf(left, right, _) => {
+                left.walk(visit);
+                right.walk(visit);
+            }
+            Scalar::Case(branches, otherwise) => {
+                for (when, then) in branches {
+                    when.walk(visit);
+                    then.walk(visit);
+                }
+                if let Some(otherwise) = otherwise {
+                    otherwise.walk(visit);
+                }
+            }
+            Scalar::ArrayCast { operand, element, .. } => {
+                operand.walk(visit);
+                element.walk(visit);
+            }
+            Scalar::Subscript { operand, indices, .. } => {
+                operand.walk(visit);
+                for bound in indices.iter().flat_map(|(low, high)| [low, high]).flatten() {
+                    bound.walk(visit);
+                }
+            }
+            Scalar::ScalarArray { left, array, .. } => {
+                left.walk(visit);
+                array.walk(visit);
+            }
+            Scalar::Row(fields) => fields.iter().for_each(|(one, _)| one.walk(visit)),
+        }
+    }
+
+    /// Whether it reads a home that `test` accepts. What its subqueries read, the caller knows.
+    pub fn reads(&self, test: &mut dyn FnMut(Var) -> bool) -> bool {
+        let mut found = false;
+        self.walk(&mut |part| {
+            if let Scalar::Var(var) = part {
+                found |= test(*var);
+            }
+            !found
+        });
+        found
+    }
+
+    /// Whether there is a call whose value may change from one call to the next.
+    #[must_use]
+    pub fn volatile(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |part| {
+            if let Scalar::Call { callee, .. } = part {
+                found |= callee.volatile;
+            }
+            !found
+        });
+        found
+    }
+
+    /// The numbers of the subqueries in it.
+    #[must_use]
+    pub fn subqueries(&self) -> Vec<u32> {
+        let mut all = Vec::new();
+        self.walk(&mut |part| {
+            if let Scalar::Subquery(number) = part {
+                all.push(*number);
+            }
+            true
+        });
+        all
+    }
+
+    /// Whether it is the constant TRUE.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        matches!(self, Scalar::Constant(row) if matches!(row.get(0), Datum::Bool(true)))
+    }
+}

@@ -1,0 +1,172 @@
+//! Which homes a plan fills, and which it reads: what decides where a condition can go and what a sort has to keep.
+
+use super::physical::{Access, JoinMethod, ModifyKind, Plan, SetCall, SetColumn};
+use super::scalar::{Scalar, Var};
+use std::collections::BTreeSet;
+
+/// Calls `visit` for each node of a plan, inputs first.
+pub fn walk(plan: &Plan, visit: &mut dyn FnMut(&Plan)) {
+    match plan {
+        Plan::Unit
+        | Plan::Nothing
+        | Plan::Scan(_)
+        | Plan::System(_)
+        | Plan::Function(_)
+        | Plan::Values(..)
+        | Plan::Cte(..) => {}
+        Plan::Filter(input, _)
+        | Plan::Project(input, ..)
+        | Plan::ProjectSet(input, ..)
+        | Plan::Distinct(input, _)
+        | Plan::Materialize(input, _)
+        | Plan::WithCtes(input, _) => walk(input, visit),
+        Plan::Join(join) => {
+            walk(&join.left, visit);
+            walk(&join.right, visit);
+        }
+        Plan::Aggregate(aggregate) => walk(&aggregate.input, visit),
+        Plan::Sort(sort) => walk(&sort.input, visit),
+        Plan::Limit(limit) => walk(&limit.input, visit),
+        Plan::SetOperation(set) => {
+            walk(&set.left.0, visit);
+            walk(&set.right.0, visit);
+        }
+        Plan::LockRows(lock) => walk(&lock.input, visit),
+        Plan::Modify(modify) => match &modify.kind {
+            ModifyKind::Insert { source, .. }
+            | ModifyKind::Update { source, .. }
+            | ModifyKind::Delete { source, .. } => walk(source, visit),
+        },
+    }
+    visit(plan);
+}
+
+/// The slots that a plan fills, with their widths.
+#[must_use]
+pub fn filled(plan: &Plan, widths: &[usize]) -> Vec<(u32, usize)> {
+    let mut slots = Vec::new();
+    walk(plan, &mut |node| {
+        let slot = match node {
+            Plan::Scan(scan) => scan.slot,
+            Plan::System(scan) => scan.slot,
+            Plan::Function(scan) => scan.slot,
+            Plan::Values(slot, _) | Plan::Cte(slot, _) => *slot,
+            Plan::Project(_, slot, _) | Plan::ProjectSet(_, slot, _) => *slot,
+            Plan::Aggregate(aggregate) => aggregate.slot,
+            Plan::SetOperation(set) => set.slot,
+            Plan::Modify(modify) => match &modify.returning {
+                Some((slot, _)) => *slot,
+                None => return,
+            },
+            _ => return,
+        };
+        slots.push((slot, widths[slot as usize]));
+    });
+    slots
+}
+
+/// Calls `visit` for every scalar that stands in a node itself, not in its inputs.
+pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
+    let set_call = |call: &SetCall, visit: &mut dyn FnMut(&Scalar)| match call {
+        SetCall::Series(arguments, _) | SetCall::Set(_, _, _, _, arguments) => {
+            arguments.iter().for_each(visit);
+        }
+        SetCall::Scalar(scalar) => visit(scalar),
+    };
+    match node {
+        Plan::Unit | Plan::Nothing | Plan::Cte(..) | Plan::Materialize(..) | Plan::WithCtes(..) => {
+        }
+        Plan::Scan(scan) => {
+            scan.filter.iter().for_each(&mut *visit);
+            scan.recheck.iter().for_each(&mut *visit);
+            if let Access::Key(key) = &scan.access {
+                key.equal.iter().for_each(&mut *visit);
+                key.low.iter().chain(&key.high).for_each(|(bound, _)| visit(bound));
+            }
+        }
+        Plan::System(scan) => {
+            scan.filter.iter().for_each(&mut *visit);
+            scan.keys.iter().for_each(|(_, key)| visit(key));
+        }
+        Plan::Function(scan) => set_call(&scan.call, visit),
+        Plan::Values(_, rows) => rows.iter().flatten().for_each(visit),
+        Plan::Filter(_, conjuncts) => conjuncts.iter().for_each(visit),
+        Plan::Project(_, _, columns) => columns.iter().for_each(visit),
+        Plan::ProjectSet(_, _, columns) => {
+            for column in columns {
+                match column {
+                    SetColumn::One(scalar) => visit(scalar),
+                    SetColumn::Set(call) => set_call(call, visit),
+                }
+            }
+        }
+        Plan::Join(join) => {
+            join.on.iter().for_each(&mut *visit);
+            if let JoinMethod::Hash { left, right, .. } = &join.method {
+                left.iter().chain(right).for_each(visit);
+            }
+        }
+        Plan::Aggregate(aggregate) => {
+            aggregate.keys.iter().for_each(|(key, _)| visit(key));
+            for call in &aggregate.calls {
+                call.arguments.iter().for_each(&mut *visit);
+                call.order_by.iter().for_each(|(key, _)| visit(key));
+                call.filter.iter().for_each(&mut *visit);
+            }
+        }
+        Plan::Distinct(_, keys) => keys.iter().for_each(|(key, _)| visit(key)),
+        Plan::Sort(sort) => {
+            sort.keys.iter().for_each(|(key, _)| visit(key));
+            if let Some((limit, offset)) = &sort.top {
+                limit.iter().chain(offset).for_each(visit);
+            }
+        }
+        Plan::Limit(limit) => {
+            limit.limit.iter().chain(&limit.offset).for_each(&mut *visit);
+            limit.ties.iter().flatten().for_each(|(key, _)| visit(key));
+        }
+        Plan::SetOperation(set) => {
+            let columns = set.left.1.iter().chain(&set.right.1);
+            columns.for_each(|var| visit(&Scalar::Var(*var)));
+        }
+        Plan::LockRows(lock) => {
+            lock.recheck.iter().for_each(&mut *visit);
+            lock.targets.iter().for_each(|target| visit(&Scalar::Var(target.scan.key)));
+        }
+        Plan::Modify(modify) => {
+            modify.checks.iter().for_each(|(_, check)| visit(check));
+            modify.returning.iter().flat_map(|(_, columns)| columns).for_each(&mut *visit);
+            match &modify.kind {
+                ModifyKind::Insert { columns, on_conflict, .. } => {
+                    columns.iter().for_each(&mut *visit);
+                    let update = on_conflict.iter().filter_map(|conflict| conflict.update.as_ref());
+                    for (_, assignments, filter) in update {
+                        assignments.iter().for_each(|(_, value)| visit(value));
+                        filter.iter().for_each(&mut *visit);
+                    }
+                }
+                ModifyKind::Update { target, recheck, assignments, .. } => {
+                    visit(&Scalar::Var(target.key));
+                    recheck.iter().for_each(&mut *visit);
+                    assignments.iter().for_each(|(_, value)| visit(value));
+                }
+                ModifyKind::Delete { target, recheck, .. } => {
+                    visit(&Scalar::Var(target.key));
+                    recheck.iter().for_each(&mut *visit);
+                }
+            }
+        }
+    }
+}
+
+/// Every home that is read in a plan.
+pub fn read(plan: &Plan, into: &mut BTreeSet<Var>) {
+    walk(plan, &mut |node| {
+        scalars(node, &mut |scalar| {
+            scalar.reads(&mut |var| {
+                into.insert(var);
+                false
+            });
+        });
+    });
+}
