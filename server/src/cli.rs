@@ -14,6 +14,9 @@ use sql::Engine;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The exit status of a check that has found something.
+const FOUND: u8 = 3;
+
 /// A PostgreSQL-compatible transaction-processing database. Without a command it serves ./atoll-data on 127.0.0.1:5432,
 /// and makes that directory first if there is none.
 #[derive(Debug, Parser)]
@@ -225,14 +228,26 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
     started.serve()
 }
 
-/// Verifies a directory.
+/// Verifies a directory: recovery first, as a start would do it, then every page of every tree.
 fn check(data: &Path) -> ExitCode {
-    let opened = sources(data).read().and_then(|config| {
+    let problems = sources(data).read().and_then(|config| {
         let environment = server::environment(data, 1)?;
-        Engine::open(environment, config.engine_options())
+        let engine = Engine::open(environment, config.engine_options())?;
+        let problems = engine.check()?;
+        engine.close()?;
+        Ok(problems)
     });
-    match opened.and_then(|engine| engine.close()) {
-        Ok(()) => ExitCode::SUCCESS,
+    match problems {
+        Ok(problems) if problems.is_empty() => {
+            println!("{}: nothing is wrong", data.display());
+            ExitCode::SUCCESS
+        }
+        Ok(problems) => {
+            for problem in problems {
+                println!("{problem}");
+            }
+            ExitCode::from(FOUND)
+        }
         Err(error) => {
             eprintln!("atoll: {}", StartError::from(error));
             ExitCode::FAILURE

@@ -13,6 +13,7 @@ pub mod connection;
 mod copy;
 pub mod dialogue;
 pub mod encode;
+pub mod engine_metrics;
 mod extended;
 pub mod frame;
 pub mod hba;

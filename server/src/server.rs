@@ -12,6 +12,7 @@
 //! If the log fails, nobody may be told anything any more, not even that their work is undone: the process ends there.
 
 use crate::config::{Config, Sources};
+use crate::engine_metrics;
 use crate::hba::Rules;
 use crate::listener::{self, Listeners};
 use crate::metrics::{self, Counters};
@@ -145,6 +146,7 @@ impl Server {
     pub fn metrics(&self) -> String {
         let mut text = String::new();
         metrics::exposition(&self.counters, self.peers.len(), &mut text);
+        engine_metrics::exposition(&self.engine, &mut text);
         text
     }
 
