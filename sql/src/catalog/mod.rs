@@ -8,6 +8,7 @@
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
 //! - [`current`]: what is committed; [`change`]: what one transaction makes of it
 //! - [`snapshot`]: what is read; [`search_path`] and [`privilege`]: under which names, by whom
+//! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`
 
 pub mod acl;
@@ -18,9 +19,11 @@ pub mod codec;
 pub mod current;
 pub mod object;
 pub mod privilege;
+pub mod queries;
 pub mod quote;
 pub mod relation;
 pub mod search_path;
+pub mod sequence;
 pub mod snapshot;
 pub mod statistics;
 pub mod store;

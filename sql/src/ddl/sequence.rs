@@ -1,164 +1,19 @@
 //! CREATE SEQUENCE, ALTER SEQUENCE, and the counters behind serial and identity columns.
 //!
-//! A sequence's definition is an object like others; its state is a record of the catalog tree that is advanced outside
-//! transactions, by a little commit of its own that is logged before any value is used: values are
-//! never given twice, and a rollback gives none back. RESTART begins a new state under a new number, so it is taken
-//! back with the transaction that did it.
+//! RESTART begins a new state under a new number, so it is taken back with the transaction that did it. How values are
+//! given is told in `catalog::sequence`.
 
 use super::Ddl;
 use super::resolve::duplicate_relation;
-use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
-use crate::catalog::{Catalog, store};
+use crate::catalog::sequence::{State, encode, state_key};
+use crate::catalog::store;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSequence, CreateSequence, ObjectKind, SequenceOption};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
-use txn::{Begin, SessionWait, TableLock};
-
-/// The values a session may still hand out of one advance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Advance {
-    /// The next value.
-    pub next: i64,
-    /// How many values there are, this one included.
-    pub count: i64,
-}
-
-/// The state of a sequence: the last value that was logged as used, and whether any was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
-    /// The last value.
-    pub last_value: i64,
-    /// Whether it was given; if not, it is the next.
-    pub is_called: bool,
-}
-
-fn state_key(database: Oid, sequence: &Sequence) -> ObjectKey {
-    ObjectKey { class: Class::SequenceState, database, oid: sequence.state, sub: 0 }
-}
-
-fn encode(state: State) -> [u8; 9] {
-    let mut bytes = [0; 9];
-    bytes[..8].copy_from_slice(&state.last_value.to_le_bytes());
-    bytes[8] = u8::from(state.is_called);
-    bytes
-}
-
-fn decode(sequence: &Sequence, bytes: Option<&[u8]>) -> Result<State> {
-    let Some(bytes) = bytes else {
-        return Ok(State { last_value: sequence.start, is_called: false });
-    };
-    let corrupt = || SqlError::new(SqlState::DATA_CORRUPTED, "a sequence's state is corrupt");
-    let value = bytes.first_chunk().ok_or_else(corrupt)?;
-    let called = bytes.get(8).ok_or_else(corrupt)?;
-    Ok(State { last_value: i64::from_le_bytes(*value), is_called: *called != 0 })
-}
-
-/// The state as it is now.
-///
-/// # Errors
-/// Storage's.
-pub fn state(catalog: &Catalog, database: Oid, sequence: &Sequence) -> Result<State> {
-    change_state(catalog, database, sequence, |_| Ok(None)).map(|(state, ())| state)
-}
-
-/// Runs one little commit over the state.
-fn change_state<T: Default>(
-    catalog: &Catalog,
-    database: Oid,
-    sequence: &Sequence,
-    change: impl FnOnce(State) -> Result<Option<(State, T)>>,
-) -> Result<(State, T)> {
-    let wait = Arc::new(SessionWait::new(0));
-    let mut transaction = catalog.manager().begin(Begin::default(), &wait);
-    transaction.begin_statement()?;
-    let key = state_key(database, sequence);
-    let stored = store::lock(&mut transaction, catalog.tree(), key)?;
-    let before = decode(sequence, stored.as_deref())?;
-    let Some((after, result)) = change(before)? else {
-        let _ = transaction.rollback();
-        return Ok((before, T::default()));
-    };
-    store::write(&mut transaction, catalog.tree(), key, Some(&encode(after)))?;
-    let _ = transaction.commit(&mut |_| ())?;
-    Ok((after, result))
-}
-
-/// Takes values for `nextval`, as many as CACHE asks for; what a session does not use of them is lost, as in PostgreSQL.
-///
-/// # Errors
-/// 2200H at the sequence's end.
-pub fn advance(
-    catalog: &Catalog,
-    database: Oid,
-    name: &str,
-    sequence: &Sequence,
-) -> Result<Advance> {
-    let count = sequence.cache.max(1);
-    let (_, taken) = change_state(catalog, database, sequence, |state| {
-        let first = if state.is_called {
-            step(sequence, name, state.last_value)?
-        } else {
-            state.last_value
-        };
-        // Values behind the first, as far as they go without a wrap.
-        let room = if sequence.increment > 0 {
-            sequence.max.saturating_sub(first) / sequence.increment
-        } else {
-            first.saturating_sub(sequence.min) / sequence.increment.saturating_neg().max(1)
-        };
-        let count = count.min(room.saturating_add(1)).max(1);
-        let last = first + (count - 1) * sequence.increment;
-        Ok(Some((
-            State { last_value: last, is_called: true },
-            Some(Advance { next: first, count }),
-        )))
-    })?;
-    Ok(taken.expect("an advance takes at least one value"))
-}
-
-/// The value behind `value`.
-fn step(sequence: &Sequence, name: &str, value: i64) -> Result<i64> {
-    let next = value.checked_add(sequence.increment);
-    let limit = |which: &str, bound: i64| {
-        SqlError::new(
-            SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-            format!("nextval: reached {which} value of sequence \"{name}\" ({bound})"),
-        )
-    };
-    match next {
-        Some(next) if next >= sequence.min && next <= sequence.max => Ok(next),
-        _ if sequence.cycle && sequence.increment > 0 => Ok(sequence.min),
-        _ if sequence.cycle => Ok(sequence.max),
-        _ if sequence.increment > 0 => Err(limit("maximum", sequence.max)),
-        _ => Err(limit("minimum", sequence.min)),
-    }
-}
-
-/// `setval`.
-///
-/// # Errors
-/// 22003 outside the sequence's bounds.
-pub fn set_value(
-    catalog: &Catalog,
-    database: Oid,
-    name: &str,
-    sequence: &Sequence,
-    state: State,
-) -> Result<()> {
-    if state.last_value < sequence.min || state.last_value > sequence.max {
-        return Err(SqlError::new(
-            SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
-            format!(
-                "setval: value {} is out of bounds for sequence \"{name}\" ({}..{})",
-                state.last_value, sequence.min, sequence.max
-            ),
-        ));
-    }
-    change_state(catalog, database, sequence, |_| Ok(Some((state, ())))).map(|_| ())
-}
+use txn::TableLock;
 
 fn invalid(message: String) -> SqlError {
     SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)

@@ -81,13 +81,13 @@ pub(super) struct Rows<'s, 'c, 'a, 'e> {
     pub(super) system: &'s SystemContext<'s>,
     pub(super) call: &'c CallContext<'a>,
     /// `column = value` conditions that all rows have to meet anyway.
-    keys: &'s [(usize, Datum<'a>)],
+    keys: &'s [(usize, Datum<'s>)],
     emit: &'e mut Emit<'e, 'a>,
     /// The taker has had enough.
     done: bool,
 }
 
-impl<'a> Rows<'_, '_, 'a, '_> {
+impl<'s, 'a> Rows<'s, '_, 'a, '_> {
     /// Hands a row out.
     pub(super) fn row(&mut self, row: &[Datum<'a>]) -> Result<()> {
         if !self.done {
@@ -110,7 +110,7 @@ impl<'a> Rows<'_, '_, 'a, '_> {
     }
 
     /// The text that rows must have in this column, if one is asked for.
-    pub(super) fn text_key(&self, column: usize) -> Option<&'a str> {
+    pub(super) fn text_key(&self, column: usize) -> Option<&'s str> {
         self.keys.iter().find(|key| key.0 == column).and_then(|key| match key.1 {
             Datum::Text(text) => Some(text),
             _ => None,
@@ -254,7 +254,7 @@ pub fn scan<'a>(
     oid: Oid,
     system: &SystemContext<'_>,
     call: &CallContext<'a>,
-    keys: &[(usize, Datum<'a>)],
+    keys: &[(usize, Datum<'_>)],
     emit: &mut Emit<'_, 'a>,
 ) -> Result<()> {
     let Some(relation) = relation(oid) else { return Ok(()) };

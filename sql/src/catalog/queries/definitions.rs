@@ -1,0 +1,262 @@
+//! `pg_get_*`: definitions as SQL.
+
+use super::names::relation_name;
+use super::{Call, SessionCatalog};
+use crate::catalog::builtin::{self, ArgumentMode, Procedure};
+use crate::catalog::quote::{identifier, literal, qualified};
+use crate::catalog::relation::{
+    Action, Constraint, ConstraintKind, Index, IndexColumn, MatchType, Relation, RelationKind,
+};
+use crate::catalog::system::format::format_type;
+use crate::error::Result;
+use crate::types::{Datum, Oid};
+use std::fmt::Write;
+
+impl<'a> Call<'_, '_, '_, 'a> {
+    /// `pg_get_indexdef` and its kin; none for those that are not answered.
+    pub(super) fn definition(&self, function: &str) -> Option<Result<Datum<'a>>> {
+        let session = self.session;
+        let oid = self.oid(0);
+        Some(Ok(match function {
+            // The catalog keeps expressions as the text they are printed as.
+            "pg_get_expr" => self.arguments[0],
+            "pg_get_indexdef" => self.index(oid),
+            "pg_get_constraintdef" => {
+                self.optional(constraint(session, oid, self.flag(1)).as_deref())
+            }
+            "pg_get_viewdef" => self.view(oid),
+            "pg_get_function_arguments" => self.function(oid, true, false),
+            "pg_get_function_identity_arguments" => self.function(oid, false, false),
+            "pg_get_function_result" => self.function(oid, false, true),
+            // There are no partitions and no extended statistics.
+            "pg_get_partkeydef"
+            | "pg_get_partition_constraintdef"
+            | "pg_get_statisticsobjdef_columns" => Datum::Null,
+            _ => return None,
+        }))
+    }
+
+    fn index(&self, oid: Oid) -> Datum<'a> {
+        let Some((table, index)) = self.session.snapshot.index(oid) else { return Datum::Null };
+        let column = match self.arguments.get(1) {
+            Some(Datum::Int4(column)) => *column,
+            _ => 0,
+        };
+        if column > 0 {
+            let key = usize::try_from(column - 1).ok().and_then(|at| index.columns.get(at));
+            let name = key.map(|key| identifier(&table.columns[key.column].name));
+            return self.text(&name.unwrap_or_default());
+        }
+        let pretty = self.arguments.len() > 2 && self.flag(2);
+        let name = if pretty {
+            relation_name(self.session, table.oid).unwrap_or_default()
+        } else {
+            qualified(&table.schema.1, &table.name)
+        };
+        self.text(&index_definition(table, index, &name))
+    }
+
+    fn view(&self, oid: Oid) -> Datum<'a> {
+        match self.session.snapshot.relation(oid).map(|relation| &relation.kind) {
+            Some(RelationKind::View { query }) => {
+                let text = query.trim_end();
+                let end = if text.ends_with(';') { "" } else { ";" };
+                self.text(&format!("{text}{end}"))
+            }
+            _ => Datum::Null,
+        }
+    }
+
+    fn function(&self, oid: Oid, defaults: bool, result: bool) -> Datum<'a> {
+        let Some(found) = builtin::function(oid.0) else { return Datum::Null };
+        if result {
+            return self.optional(function_result(found).as_deref());
+        }
+        self.text(&function_arguments(found, defaults))
+    }
+}
+
+/// `a DESC`, with what is not the default.
+fn key(relation: &Relation, key: &IndexColumn) -> String {
+    let mut text = identifier(&relation.columns[key.column].name);
+    match (key.descending, key.nulls_first) {
+        (false, false) => {}
+        (false, true) => text.push_str(" NULLS FIRST"),
+        (true, true) => text.push_str(" DESC"),
+        (true, false) => text.push_str(" DESC NULLS LAST"),
+    }
+    text
+}
+
+/// WITH (...) as definitions print it.
+fn with_options(options: &[(String, String)]) -> String {
+    if options.is_empty() {
+        return String::new();
+    }
+    let listed: Vec<String> = options
+        .iter()
+        .map(|(name, value)| format!("{}={}", identifier(name), literal(value)))
+        .collect();
+    format!(" WITH ({})", listed.join(", "))
+}
+
+fn index_definition(table: &Relation, index: &Index, name: &str) -> String {
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    let keys: Vec<String> = index.columns.iter().map(|part| key(table, part)).collect();
+    format!(
+        "CREATE {unique}INDEX {} ON {name} USING btree ({}){}",
+        identifier(&index.name),
+        keys.join(", "),
+        with_options(&index.options)
+    )
+}
+
+fn columns(relation: &Relation, columns: &[usize]) -> String {
+    let names: Vec<String> =
+        columns.iter().map(|&column| identifier(&relation.columns[column].name)).collect();
+    names.join(", ")
+}
+
+/// `pg_get_constraintdef`.
+fn constraint(session: &SessionCatalog<'_>, oid: Oid, pretty: bool) -> Option<String> {
+    let snapshot = session.snapshot;
+    if let Some((table, found)) = snapshot.constraint(oid) {
+        return Some(constraint_definition(session, table, found, pretty));
+    }
+    let table = snapshot.constraint_table(oid)?;
+    let index = table
+        .indexes
+        .iter()
+        .find(|index| index.constraint.as_ref().is_some_and(|key| key.0 == oid))?;
+    let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
+    let names: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
+    Some(format!("{kind} ({}){}", columns(table, &names), with_options(&index.options)))
+}
+
+fn constraint_definition(
+    session: &SessionCatalog<'_>,
+    table: &Relation,
+    found: &Constraint,
+    pretty: bool,
+) -> String {
+    let mut text = match &found.kind {
+        // Printed for reading, the outermost parentheses of the expression are left out.
+        ConstraintKind::Check(text) if pretty => match outer_parentheses(text) {
+            Some(inner) => format!("CHECK ({inner})"),
+            None => format!("CHECK ({text})"),
+        },
+        ConstraintKind::Check(text) => format!("CHECK ({text})"),
+        ConstraintKind::ForeignKey(foreign) => {
+            let parent = session.snapshot.relation(foreign.references);
+            let name = relation_name(session, foreign.references).unwrap_or_default();
+            let referenced = parent.map(|parent| columns(parent, &foreign.referenced));
+            let mut text = format!(
+                "FOREIGN KEY ({}) REFERENCES {name}({})",
+                columns(table, &foreign.columns),
+                referenced.unwrap_or_default()
+            );
+            if foreign.match_type == MatchType::Full {
+                text.push_str(" MATCH FULL");
+            }
+            for (event, action) in [("UPDATE", foreign.on_update), ("DELETE", foreign.on_delete)] {
+                let words = match action {
+                    Action::NoAction => continue,
+                    Action::Restrict => "RESTRICT",
+                    Action::Cascade => "CASCADE",
+                    Action::SetNull => "SET NULL",
+                    Action::SetDefault => "SET DEFAULT",
+                };
+                // Writing to a String cannot fail.
+                let _ = write!(text, " ON {event} {words}");
+            }
+            text
+        }
+    };
+    if !found.validated {
+        text.push_str(" NOT VALID");
+    }
+    text
+}
+
+/// What stands between the first parenthesis and the last one, if those two belong together.
+fn outer_parentheses(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    let (mut depth, mut quote) = (0_i32, None);
+    for character in inner.chars() {
+        match (quote, character) {
+            (Some(open), _) if character == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(character),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, _) => {}
+        }
+        if depth < 0 {
+            return None;
+        }
+    }
+    Some(inner)
+}
+
+/// All arguments of a function with their modes.
+fn arguments(found: &Procedure) -> Vec<(u32, ArgumentMode)> {
+    match &found.all_arguments {
+        Some(all) => all.to_vec(),
+        None => found.arguments.iter().map(|ty| (*ty, ArgumentMode::In)).collect(),
+    }
+}
+
+fn function_arguments(found: &Procedure, defaults: bool) -> String {
+    let all = arguments(found);
+    let is_input = |mode: ArgumentMode| {
+        matches!(mode, ArgumentMode::In | ArgumentMode::InOut | ArgumentMode::Variadic)
+    };
+    let inputs = all.iter().filter(|(_, mode)| is_input(*mode)).count();
+    let texts = if defaults { found.defaults() } else { Vec::new() };
+    let mut input = 0;
+    let mut parts = Vec::new();
+    for (at, &(ty, mode)) in all.iter().enumerate() {
+        let word = match mode {
+            ArgumentMode::In => "",
+            ArgumentMode::Out => "OUT ",
+            ArgumentMode::InOut => "INOUT ",
+            ArgumentMode::Variadic => "VARIADIC ",
+            ArgumentMode::Table => continue,
+        };
+        if !defaults && mode == ArgumentMode::Out {
+            continue;
+        }
+        let name = found.argument_names.get(at).filter(|name| !name.is_empty());
+        let name = name.map(|name| format!("{} ", identifier(name))).unwrap_or_default();
+        let mut text = format!("{word}{name}{}", format_type(ty, None));
+        if is_input(mode) {
+            input += 1;
+            let from_end = inputs - input;
+            if from_end < texts.len() {
+                let _ = write!(text, " DEFAULT {}", texts[texts.len() - 1 - from_end]);
+            }
+        }
+        parts.push(text);
+    }
+    parts.join(", ")
+}
+
+fn function_result(found: &Procedure) -> Option<String> {
+    if found.kind == builtin::Kind::Procedure {
+        return None;
+    }
+    let table: Vec<String> = arguments(found)
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, mode))| *mode == ArgumentMode::Table)
+        .map(|(at, (ty, _))| {
+            let name = found.argument_names.get(at).copied().unwrap_or("");
+            format!("{} {}", identifier(name), format_type(*ty, None))
+        })
+        .collect();
+    if !table.is_empty() {
+        return Some(format!("TABLE({})", table.join(", ")));
+    }
+    let set = if found.returns_set { "SETOF " } else { "" };
+    Some(format!("{set}{}", format_type(found.result, None)))
+}

@@ -1,0 +1,280 @@
+//! Functions that ask the catalog or the session: `format_type`, `pg_get_indexdef`, `has_table_privilege`, `nextval`, and
+//! the texts of `regclass` and its kin.
+//!
+//! [`SessionCatalog`] is what one statement may ask: the snapshot it runs in, its user, its settings. Functions are known
+//! by their `pg_proc` row; [`answers`] says, when a plan is made, which ones are answered here.
+
+mod definitions;
+mod names;
+mod privileges;
+mod sequences;
+mod server;
+
+use crate::catalog::builtin;
+use crate::catalog::sequence::SessionSequences;
+use crate::catalog::system::{Activity, PreparedStatement, SystemContext, scan};
+use crate::catalog::{Catalog, CatalogSnapshot, SearchPath};
+use crate::error::Result;
+use crate::settings::Settings;
+use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What only the engine knows.
+pub trait EngineFacts {
+    /// All sessions: rows of `pg_stat_activity`.
+    fn activity(&self) -> Vec<Activity>;
+    /// The session's prepared statements.
+    fn prepared(&self) -> Vec<PreparedStatement>;
+    /// `version()`.
+    fn version(&self) -> String;
+    /// `pg_postmaster_start_time()`, microseconds since 2000-01-01 UTC.
+    fn start_time(&self) -> i64;
+    /// Raises another session's cancel with a reason of [`crate::error::cancel`]; false if there is no such session.
+    fn signal(&self, pid: u32, reason: u32) -> bool;
+}
+
+/// A `set_config` that the session applies once the statement is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetConfig {
+    /// The setting.
+    pub name: String,
+    /// Its value; none is its default.
+    pub value: Option<String>,
+    /// For the transaction only.
+    pub local: bool,
+}
+
+/// What one statement may ask of the catalog and the session.
+pub struct SessionCatalog<'s> {
+    /// The catalog as the statement sees it.
+    pub snapshot: &'s CatalogSnapshot,
+    /// The resolved search path.
+    pub path: &'s SearchPath,
+    /// The session's settings.
+    pub settings: &'s Settings,
+    /// Database, users, process number.
+    pub facts: SessionFacts<'s>,
+    /// The current user.
+    pub user: Oid,
+    /// What only the engine knows.
+    pub engine: &'s dyn EngineFacts,
+    /// The catalog itself, for sequences.
+    pub catalog: &'s Arc<Catalog>,
+    /// What the session remembers of sequences.
+    pub sequences: &'s RefCell<SessionSequences>,
+    /// Calls of `set_config`, to be applied when the statement is done.
+    pub set_configs: &'s RefCell<Vec<SetConfig>>,
+}
+
+/// Whether the function of `pg_proc` with this OID is one that [`SessionCatalog`] answers.
+#[must_use]
+pub fn answers(function: u32) -> bool {
+    builtin::function(function).is_some_and(|found| {
+        found.namespace == builtin::PG_CATALOG
+            && !found.returns_set
+            && FUNCTIONS.binary_search(&found.name).is_ok()
+    })
+}
+
+/// The names of the functions that are answered here, in byte order.
+const FUNCTIONS: &[&str] = &[
+    "col_description",
+    "current_schema",
+    "current_schemas",
+    "current_setting",
+    "currval",
+    "format_type",
+    "getdatabaseencoding",
+    "has_any_column_privilege",
+    "has_column_privilege",
+    "has_database_privilege",
+    "has_function_privilege",
+    "has_language_privilege",
+    "has_schema_privilege",
+    "has_sequence_privilege",
+    "has_table_privilege",
+    "has_tablespace_privilege",
+    "has_type_privilege",
+    "inet_client_addr",
+    "inet_client_port",
+    "inet_server_addr",
+    "inet_server_port",
+    "lastval",
+    "nextval",
+    "obj_description",
+    "pg_backend_pid",
+    "pg_cancel_backend",
+    "pg_char_to_encoding",
+    "pg_client_encoding",
+    "pg_collation_is_visible",
+    "pg_conversion_is_visible",
+    "pg_encoding_max_length",
+    "pg_encoding_to_char",
+    "pg_function_is_visible",
+    "pg_get_constraintdef",
+    "pg_get_expr",
+    "pg_get_function_arguments",
+    "pg_get_function_identity_arguments",
+    "pg_get_function_result",
+    "pg_get_indexdef",
+    "pg_get_partition_constraintdef",
+    "pg_get_partkeydef",
+    "pg_get_serial_sequence",
+    "pg_get_statisticsobjdef_columns",
+    "pg_get_userbyid",
+    "pg_get_viewdef",
+    "pg_has_role",
+    "pg_is_in_recovery",
+    "pg_is_other_temp_schema",
+    "pg_my_temp_schema",
+    "pg_opclass_is_visible",
+    "pg_operator_is_visible",
+    "pg_opfamily_is_visible",
+    "pg_postmaster_start_time",
+    "pg_relation_is_publishable",
+    "pg_statistics_obj_is_visible",
+    "pg_table_is_visible",
+    "pg_tablespace_location",
+    "pg_terminate_backend",
+    "pg_ts_config_is_visible",
+    "pg_ts_dict_is_visible",
+    "pg_ts_parser_is_visible",
+    "pg_ts_template_is_visible",
+    "pg_type_is_visible",
+    "set_config",
+    "setval",
+    "shobj_description",
+    "to_regclass",
+    "to_regnamespace",
+    "to_regproc",
+    "to_regprocedure",
+    "to_regrole",
+    "to_regtype",
+    "version",
+];
+
+/// A call under way: the asked, the arena, the arguments.
+struct Call<'s, 'q, 'c, 'a> {
+    session: &'q SessionCatalog<'s>,
+    context: &'c CallContext<'a>,
+    arguments: &'c [Datum<'a>],
+}
+
+impl<'a> Call<'_, '_, '_, 'a> {
+    /// A text in the arena.
+    fn text(&self, text: &str) -> Datum<'a> {
+        Datum::Text(self.context.arena.alloc_str(text))
+    }
+
+    /// A text or NULL.
+    fn optional(&self, text: Option<&str>) -> Datum<'a> {
+        text.map_or(Datum::Null, |text| self.text(text))
+    }
+
+    /// Whether an argument of those given is NULL, for functions that `pg_proc` does not call strict.
+    fn any_null(&self) -> bool {
+        self.arguments.iter().any(Datum::is_null)
+    }
+
+    /// An argument that is an OID or reg*.
+    fn oid(&self, at: usize) -> Oid {
+        match self.arguments.get(at) {
+            Some(Datum::Oid(oid)) => Oid(*oid),
+            _ => Oid(0),
+        }
+    }
+
+    /// An argument that is true.
+    fn flag(&self, at: usize) -> bool {
+        matches!(self.arguments.get(at), Some(Datum::Bool(true)))
+    }
+
+    /// An argument that is a text or name.
+    fn str(&self, at: usize) -> &'a str {
+        match self.arguments.get(at) {
+            Some(Datum::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    fn answer(&self, name: &str) -> Option<Result<Datum<'a>>> {
+        if self.any_null() && !matches!(name, "format_type" | "set_config") {
+            return Some(Ok(Datum::Null));
+        }
+        Some(match name {
+            "format_type" => Ok(self.format_type()),
+            "current_schema" => Ok(self.current_schema()),
+            "current_schemas" => Ok(self.current_schemas()),
+            "to_regclass" | "to_regtype" | "to_regproc" | "to_regprocedure" | "to_regnamespace"
+            | "to_regrole" => Ok(self.to_reg(name)),
+            "obj_description" => Ok(self.object_description()),
+            "col_description" => Ok(self.column_description()),
+            "shobj_description" => Ok(self.shared_description()),
+            "pg_get_userbyid" => Ok(self.user_by_id()),
+            "nextval" => self.next_value(),
+            "currval" => self.current_value(),
+            "lastval" => self.session.sequences.borrow().last_value().map(Datum::Int8),
+            "setval" => self.set_value(),
+            "pg_get_serial_sequence" => self.serial_sequence(),
+            _ if name.starts_with("has_") => self.has_privilege(name),
+            "pg_has_role" => self.has_role(),
+            _ if name.ends_with("_is_visible") => Ok(self.is_visible(name)),
+            _ if name.starts_with("pg_get_") => return self.definition(name),
+            _ => return self.server_function(name),
+        })
+    }
+}
+
+impl CatalogQueries for SessionCatalog<'_> {
+    fn session(&self) -> SessionFacts<'_> {
+        self.facts
+    }
+
+    fn call<'a>(
+        &self,
+        context: &CallContext<'a>,
+        function: u32,
+        arguments: &[Datum<'a>],
+    ) -> Option<Result<Datum<'a>>> {
+        if !answers(function) {
+            return None;
+        }
+        let call = Call { session: self, context, arguments };
+        call.answer(builtin::function(function)?.name)
+    }
+
+    fn reg_out<'a>(&self, context: &CallContext<'a>, reg_type: u32, value: u32) -> &'a str {
+        context.arena.alloc_str(&names::reg_out(self, reg_type, value))
+    }
+
+    fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32> {
+        names::reg_in(self, reg_type, text)
+    }
+}
+
+impl SessionCatalog<'_> {
+    /// The rows of a system relation that is served from the snapshot: see [`scan`].
+    ///
+    /// # Errors
+    /// Those of `emit`.
+    pub fn rows(
+        &self,
+        context: &CallContext<'_>,
+        relation: Oid,
+        keys: &[(usize, Datum<'_>)],
+        emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        let system = SystemContext {
+            snapshot: self.snapshot,
+            settings: self.settings,
+            user: self.user,
+            activity: &|| self.engine.activity(),
+            prepared: &|| self.engine.prepared(),
+        };
+        scan(relation, &system, context, keys, &mut |row| emit(row))
+    }
+}
+
+#[cfg(test)]
+mod tests;

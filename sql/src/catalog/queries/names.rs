@@ -1,0 +1,424 @@
+//! Names and OIDs: `regclass` and its kin, visibility, the search path, comments.
+
+use super::{Call, SessionCatalog};
+use crate::catalog::builtin;
+use crate::catalog::object::well_known;
+use crate::catalog::quote::{identifier, qualified};
+use crate::catalog::search_path::split_identifiers;
+use crate::catalog::snapshot::Named;
+use crate::catalog::system::format::format_type;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::{Datum, Oid, array, oids};
+
+/// Takes a dotted name apart: `"S".t`. None if it is none.
+fn split_name(text: &str) -> Option<Vec<String>> {
+    // A dot outside quotes separates; the pieces are identifiers by the rules of lists.
+    let mut quoted = false;
+    let list: String = text
+        .chars()
+        .map(|c| {
+            quoted ^= c == '"';
+            if c == '.' && !quoted { ',' } else { c }
+        })
+        .collect();
+    split_identifiers(&list).filter(|names| !names.is_empty())
+}
+
+fn invalid_name(text: &str) -> SqlError {
+    SqlError::new(SqlState::INVALID_NAME, format!("invalid name syntax: \"{text}\""))
+}
+
+/// The schema a name gives, and the name itself.
+fn qualified_name(session: &SessionCatalog<'_>, text: &str) -> Result<(Option<String>, String)> {
+    let mut names = split_name(text).ok_or_else(|| invalid_name(text))?;
+    if names.len() == 3 && names[0] == session.snapshot.database_name() {
+        names.remove(0);
+    }
+    match names.as_slice() {
+        [name] => Ok((None, name.clone())),
+        [schema, name] => Ok((Some(schema.clone()), name.clone())),
+        _ => Err(invalid_name(text)),
+    }
+}
+
+fn find(session: &SessionCatalog<'_>, schema: Option<&str>, name: &str) -> Result<Option<Named>> {
+    match schema {
+        None => Ok(session.snapshot.find(&session.path.schemas, name)),
+        Some(schema) => {
+            let found = session.snapshot.schema(schema).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::INVALID_SCHEMA_NAME,
+                    format!("schema \"{schema}\" does not exist"),
+                )
+            })?;
+            Ok(session.snapshot.named(found.oid, name))
+        }
+    }
+}
+
+/// The schemas a name may stand in: the one it gives, or those of the search path.
+fn namespaces(session: &SessionCatalog<'_>, schema: Option<&str>) -> Vec<u32> {
+    match schema {
+        Some(schema) => {
+            session.snapshot.schema(schema).map(|schema| schema.oid.0).into_iter().collect()
+        }
+        None => session.path.schemas.iter().map(|schema| schema.0).collect(),
+    }
+}
+
+/// A type by its name: SQL's words, the catalog's name, `[]` behind it.
+fn type_named(session: &SessionCatalog<'_>, text: &str) -> Result<Option<u32>> {
+    let text = text.trim();
+    if let Some(element) = text.strip_suffix("[]") {
+        return Ok(type_named(session, element)?
+            .map(builtin::array_type)
+            .filter(|array| *array != 0));
+    }
+    let bare = text.split_once('(').map_or(text, |(name, _)| name.trim_end());
+    let lower = bare.to_ascii_lowercase();
+    let word = match lower.as_str() {
+        "int" | "integer" => "int4",
+        "bigint" => "int8",
+        "smallint" => "int2",
+        "real" => "float4",
+        "double precision" | "float" => "float8",
+        "boolean" => "bool",
+        "decimal" | "dec" => "numeric",
+        "character varying" | "char varying" => "varchar",
+        "character" => "bpchar",
+        "timestamp without time zone" => "timestamp",
+        "timestamp with time zone" => "timestamptz",
+        "time without time zone" => "time",
+        "time with time zone" => "timetz",
+        "bit varying" => "varbit",
+        "\"char\"" => return Ok(Some(oids::CHAR)),
+        "char" => "bpchar",
+        _ => "",
+    };
+    if !word.is_empty() {
+        return Ok(builtin::type_by_name(builtin::PG_CATALOG, word).map(|ty| ty.oid));
+    }
+    let (schema, name) = qualified_name(session, bare)?;
+    for namespace in namespaces(session, schema.as_deref()) {
+        if let Some(ty) = builtin::type_by_name(namespace, &name) {
+            return Ok(Some(ty.oid));
+        }
+        if let Some(Named::Relation(oid)) = session.snapshot.named(Oid(namespace), &name)
+            && let Some(relation) = session.snapshot.relation(oid)
+            && relation.row_type.0 != Oid(0)
+        {
+            return Ok(Some(relation.row_type.0.0));
+        }
+    }
+    Ok(None)
+}
+
+/// Functions of a name along the path, `arguments` checked if they are given.
+fn procedures(
+    session: &SessionCatalog<'_>,
+    text: &str,
+    arguments: Option<&[u32]>,
+) -> Result<Vec<u32>> {
+    let (schema, name) = qualified_name(session, text)?;
+    let spaces = namespaces(session, schema.as_deref());
+    Ok(builtin::functions_named(&name)
+        .iter()
+        .filter(|found| spaces.contains(&found.namespace))
+        .filter(|found| arguments.is_none_or(|types| *found.arguments == *types))
+        .map(|found| found.oid)
+        .collect())
+}
+
+/// `name(type, type)` in its parts.
+fn signature(session: &SessionCatalog<'_>, text: &str) -> Result<(String, Vec<u32>)> {
+    let bad =
+        || SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a left parenthesis");
+    let (name, rest) = text.split_once('(').ok_or_else(bad)?;
+    let inner = rest.trim_end().strip_suffix(')').ok_or_else(|| {
+        SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a right parenthesis")
+    })?;
+    let mut types = Vec::new();
+    for ty in inner.split(',').map(str::trim).filter(|ty| !ty.is_empty()) {
+        types.push(type_named(session, ty)?.ok_or_else(|| undefined("type", ty))?);
+    }
+    Ok((name.to_owned(), types))
+}
+
+fn undefined(kind: &str, name: &str) -> SqlError {
+    let state = match kind {
+        "relation" => SqlState::UNDEFINED_TABLE,
+        "function" => SqlState::UNDEFINED_FUNCTION,
+        "schema" => SqlState::INVALID_SCHEMA_NAME,
+        _ => SqlState::UNDEFINED_OBJECT,
+    };
+    SqlError::new(state, format!("{kind} \"{name}\" does not exist"))
+}
+
+/// The value that a text of a reg* type names. Numbers have been read already.
+pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) -> Result<u32> {
+    match reg_type {
+        oids::REGCLASS => {
+            let (schema, name) = qualified_name(session, text)?;
+            match find(session, schema.as_deref(), &name)? {
+                Some(Named::Relation(oid) | Named::Index { index: oid, .. }) => Ok(oid.0),
+                None => {
+                    let shown = schema.map_or(name.clone(), |schema| format!("{schema}.{name}"));
+                    Err(undefined("relation", &shown))
+                }
+            }
+        }
+        oids::REGTYPE => type_named(session, text)?.ok_or_else(|| undefined("type", text)),
+        oids::REGNAMESPACE => {
+            let names = split_name(text).ok_or_else(|| invalid_name(text))?;
+            let found = session.snapshot.schema(&names[0]);
+            found.map(|schema| schema.oid.0).ok_or_else(|| undefined("schema", &names[0]))
+        }
+        oids::REGROLE => {
+            let names = split_name(text).ok_or_else(|| invalid_name(text))?;
+            let found = session.snapshot.shared().role(&names[0]);
+            found.map(|role| role.oid.0).ok_or_else(|| undefined("role", &names[0]))
+        }
+        oids::REGPROC => match procedures(session, text, None)?.as_slice() {
+            [one] => Ok(*one),
+            [] => Err(undefined("function", text)),
+            _ => Err(SqlError::new(
+                SqlState::AMBIGUOUS_FUNCTION,
+                format!("more than one function named \"{text}\""),
+            )),
+        },
+        oids::REGPROCEDURE => {
+            let (name, types) = signature(session, text)?;
+            let found = procedures(session, &name, Some(&types))?.first().copied();
+            found.ok_or_else(|| undefined("function", text))
+        }
+        oids::REGCOLLATION => match text.trim_matches('"') {
+            "default" => Ok(100),
+            "C" => Ok(950),
+            "POSIX" => Ok(951),
+            _ => Err(SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("collation \"{text}\" for encoding \"UTF8\" does not exist"),
+            )),
+        },
+        other => {
+            Err(SqlError::unsupported(format!("input of type {} is", format_type(other, None))))
+        }
+    }
+}
+
+/// The text of a reg* value: its name, qualified where the search path would not find it; `-` for 0, a number for what is
+/// not there.
+pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -> String {
+    if value == 0 {
+        return "-".to_owned();
+    }
+    let found = match reg_type {
+        oids::REGCLASS => relation_name(session, Oid(value)),
+        oids::REGTYPE => Some(type_name(session, value)),
+        oids::REGNAMESPACE => {
+            session.snapshot.schema_by_oid(Oid(value)).map(|schema| identifier(&schema.name))
+        }
+        oids::REGROLE => {
+            let shared = session.snapshot.shared();
+            shared.role_by_oid(Oid(value)).map(|role| identifier(&role.name))
+        }
+        oids::REGPROC => builtin::function(value).map(|found| identifier(found.name)),
+        oids::REGPROCEDURE => builtin::function(value).map(|found| {
+            let types: Vec<String> =
+                found.arguments.iter().map(|ty| format_type(*ty, None)).collect();
+            format!("{}({})", identifier(found.name), types.join(","))
+        }),
+        oids::REGOPER | oids::REGOPERATOR => builtin::operator(value).map(|found| {
+            if reg_type == oids::REGOPER {
+                return found.name.to_owned();
+            }
+            let side = |ty: u32| {
+                if ty == 0 { "NONE".to_owned() } else { format_type(ty, None) }
+            };
+            format!("{}({},{})", found.name, side(found.left), side(found.right))
+        }),
+        oids::REGCOLLATION => match value {
+            100 => Some("\"default\"".to_owned()),
+            950 => Some("\"C\"".to_owned()),
+            951 => Some("\"POSIX\"".to_owned()),
+            _ => None,
+        },
+        _ => None,
+    };
+    found.unwrap_or_else(|| value.to_string())
+}
+
+/// A relation's or index's name, qualified where the search path would not find it.
+pub(super) fn relation_name(session: &SessionCatalog<'_>, oid: Oid) -> Option<String> {
+    let snapshot = session.snapshot;
+    let (schema, name, named) = match snapshot.index(oid) {
+        Some((table, index)) => {
+            (&table.schema, &index.name, Named::Index { index: oid, table: table.oid })
+        }
+        None => {
+            let relation = snapshot.relation(oid)?;
+            (&relation.schema, &relation.name, Named::Relation(oid))
+        }
+    };
+    if snapshot.find(&session.path.schemas, name) == Some(named) {
+        Some(identifier(name))
+    } else {
+        Some(qualified(&schema.1, name))
+    }
+}
+
+/// A type's name; that of a table's row type is the table's.
+fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
+    if oid < well_known::FIRST_NORMAL {
+        return format_type(oid, None);
+    }
+    match session.snapshot.row_type(Oid(oid)) {
+        Some(relation) => {
+            let name = relation_name(session, relation.oid).unwrap_or_else(|| "???".to_owned());
+            if relation.row_type.1.0 == oid { format!("{name}[]") } else { name }
+        }
+        None => "???".to_owned(),
+    }
+}
+
+impl<'a> Call<'_, '_, '_, 'a> {
+    pub(super) fn format_type(&self) -> Datum<'a> {
+        let Some(Datum::Oid(oid)) = self.arguments.first() else { return Datum::Null };
+        let typmod = match self.arguments.get(1) {
+            Some(Datum::Int4(typmod)) => Some(*typmod),
+            _ => None,
+        };
+        if *oid < well_known::FIRST_NORMAL {
+            return self.text(&format_type(*oid, typmod));
+        }
+        self.text(&type_name(self.session, *oid))
+    }
+
+    pub(super) fn current_schema(&self) -> Datum<'a> {
+        let snapshot = self.session.snapshot;
+        let creation = self.session.path.creation.and_then(|oid| snapshot.schema_by_oid(oid));
+        self.optional(creation.map(|schema| &*schema.name))
+    }
+
+    pub(super) fn current_schemas(&self) -> Datum<'a> {
+        let listed = self.session.path.listed(self.flag(0));
+        let names: Vec<Datum<'_>> = listed
+            .iter()
+            .filter_map(|oid| self.session.snapshot.schema_by_oid(*oid))
+            .map(|schema| Datum::Text(&schema.name))
+            .collect();
+        array::from_datums(self.context.arena, oids::NAME, &names)
+    }
+
+    pub(super) fn to_reg(&self, function: &str) -> Datum<'a> {
+        let reg_type = match function {
+            "to_regclass" => oids::REGCLASS,
+            "to_regtype" => oids::REGTYPE,
+            "to_regproc" => oids::REGPROC,
+            "to_regprocedure" => oids::REGPROCEDURE,
+            "to_regnamespace" => oids::REGNAMESPACE,
+            _ => oids::REGROLE,
+        };
+        let text = self.str(0);
+        if let Ok(number) = text.parse() {
+            return Datum::Oid(number);
+        }
+        reg_in(self.session, reg_type, text).map_or(Datum::Null, Datum::Oid)
+    }
+
+    pub(super) fn is_visible(&self, function: &str) -> Datum<'a> {
+        let oid = self.oid(0);
+        let path = &self.session.path.schemas;
+        let snapshot = self.session.snapshot;
+        // What only pg_catalog has is visible wherever it is searched.
+        let builtin_visible = path.contains(&well_known::PG_CATALOG);
+        let visible = match function {
+            "pg_table_is_visible" => {
+                let (name, named) = match snapshot.index(oid) {
+                    Some((table, index)) => {
+                        (&index.name, Named::Index { index: oid, table: table.oid })
+                    }
+                    None => match snapshot.relation(oid) {
+                        Some(relation) => (&relation.name, Named::Relation(oid)),
+                        None => return Datum::Null,
+                    },
+                };
+                snapshot.find(path, name) == Some(named)
+            }
+            "pg_type_is_visible" => match builtin::type_by_oid(oid.0) {
+                Some(ty) => path.contains(&Oid(ty.namespace)),
+                None => match snapshot.row_type(oid) {
+                    Some(relation) => path.contains(&relation.schema.0),
+                    None => return Datum::Null,
+                },
+            },
+            "pg_function_is_visible" => match builtin::function(oid.0) {
+                Some(found) => path.contains(&Oid(found.namespace)),
+                None => return Datum::Null,
+            },
+            _ => builtin_visible,
+        };
+        Datum::Bool(visible)
+    }
+
+    pub(super) fn user_by_id(&self) -> Datum<'a> {
+        let oid = self.oid(0);
+        match self.session.snapshot.shared().role_by_oid(oid) {
+            Some(role) => self.text(&role.name),
+            None => self.text(&format!("unknown (OID={oid})")),
+        }
+    }
+
+    pub(super) fn object_description(&self) -> Datum<'a> {
+        let oid = self.oid(0);
+        let class = (self.arguments.len() > 1).then(|| self.str(1));
+        if oid.0 >= well_known::FIRST_NORMAL || oid == well_known::PUBLIC {
+            if let Some(comment) = self.session.snapshot.comment(oid, 0) {
+                let fits = class.is_none_or(|class| {
+                    relation_name(self.session, comment.class).as_deref() == Some(class)
+                });
+                return if fits { self.text(&comment.text) } else { Datum::Null };
+            }
+            if oid != well_known::PUBLIC {
+                return Datum::Null;
+            }
+        }
+        self.optional(builtin_description(oid.0, class, 0).as_deref())
+    }
+
+    pub(super) fn column_description(&self) -> Datum<'a> {
+        let number = match self.arguments.get(1) {
+            Some(Datum::Int4(number)) => *number,
+            _ => 0,
+        };
+        let Ok(sub) = u32::try_from(number) else { return Datum::Null };
+        let found = self.session.snapshot.comment(self.oid(0), sub);
+        self.optional(found.map(|comment| &*comment.text))
+    }
+
+    pub(super) fn shared_description(&self) -> Datum<'a> {
+        let found = self.session.snapshot.shared().comment(self.oid(0));
+        self.optional(found.map(|comment| &*comment.text))
+    }
+}
+
+/// PostgreSQL's own description of an object, of a class by its name.
+fn builtin_description(oid: u32, class: Option<&str>, sub: u32) -> Option<String> {
+    let class = class.map(|class| {
+        crate::catalog::system::named(well_known::PG_CATALOG, class).map_or(0, |oid| oid.0)
+    });
+    let (oid, sub) = (oid.to_string(), sub.to_string());
+    builtin::relation("pg_description")?
+        .rows()
+        .find(|row| {
+            let mut fields = row.fields().flatten();
+            fields.next() == Some(&oid)
+                && fields
+                    .next()
+                    .is_some_and(|found| class.is_none_or(|class| found.parse() == Ok(class)))
+                && fields.next() == Some(&sub)
+        })
+        .and_then(|row| row.get(3))
+        .map(std::borrow::Cow::into_owned)
+}

@@ -1,0 +1,183 @@
+//! Functions about the server, the session and its settings.
+
+use super::{Call, SetConfig};
+use crate::error::{Result, SqlError, cancel};
+use crate::settings::Settings;
+use crate::sqlstate::SqlState;
+use crate::types::{Datum, Oid};
+
+/// UTF8's number among PostgreSQL's encodings.
+const UTF8: i32 = 6;
+
+/// PostgreSQL's encodings by number.
+const ENCODINGS: [&str; 42] = [
+    "SQL_ASCII",
+    "EUC_JP",
+    "EUC_CN",
+    "EUC_KR",
+    "EUC_TW",
+    "EUC_JIS_2004",
+    "UTF8",
+    "MULE_INTERNAL",
+    "LATIN1",
+    "LATIN2",
+    "LATIN3",
+    "LATIN4",
+    "LATIN5",
+    "LATIN6",
+    "LATIN7",
+    "LATIN8",
+    "LATIN9",
+    "LATIN10",
+    "WIN1256",
+    "WIN1258",
+    "WIN866",
+    "WIN874",
+    "KOI8R",
+    "WIN1251",
+    "WIN1252",
+    "ISO_8859_5",
+    "ISO_8859_6",
+    "ISO_8859_7",
+    "ISO_8859_8",
+    "WIN1250",
+    "WIN1253",
+    "WIN1254",
+    "WIN1255",
+    "WIN1257",
+    "KOI8U",
+    "SJIS",
+    "BIG5",
+    "GBK",
+    "UHC",
+    "GB18030",
+    "JOHAB",
+    "SHIFT_JIS_2004",
+];
+
+impl<'a> Call<'_, '_, '_, 'a> {
+    /// Functions without a file of their own; none for those that are not answered.
+    pub(super) fn server_function(&self, function: &str) -> Option<Result<Datum<'a>>> {
+        let session = self.session;
+        Some(match function {
+            "version" => Ok(self.text(&session.engine.version())),
+            "pg_backend_pid" => Ok(Datum::Int4(session.facts.pid as i32)),
+            "pg_postmaster_start_time" => Ok(Datum::TimestampTz(session.engine.start_time())),
+            "pg_is_in_recovery" | "pg_is_other_temp_schema" => Ok(Datum::Bool(false)),
+            "pg_my_temp_schema" => Ok(Datum::Oid(0)),
+            "pg_tablespace_location" => Ok(Datum::Text("")),
+            "pg_client_encoding" => Ok(self.text(&session.settings.text("client_encoding"))),
+            "getdatabaseencoding" => Ok(Datum::Text("UTF8")),
+            "pg_encoding_to_char" => Ok(self.encoding_name()),
+            "pg_char_to_encoding" => Ok(self.encoding_number()),
+            "pg_encoding_max_length" => Ok(match self.arguments.first() {
+                Some(Datum::Int4(UTF8)) => Datum::Int4(4),
+                _ => Datum::Int4(1),
+            }),
+            "pg_relation_is_publishable" => {
+                let oid = self.oid(0);
+                let table = session.snapshot.relation(oid).is_some_and(|relation| {
+                    matches!(relation.kind, crate::catalog::RelationKind::Table { .. })
+                        && relation.persistence == 'p'
+                });
+                Ok(Datum::Bool(table))
+            }
+            "inet_client_addr" | "inet_client_port" | "inet_server_addr" | "inet_server_port" => {
+                Ok(Datum::Null)
+            }
+            "current_setting" => self.current_setting(),
+            "set_config" => self.set_config(),
+            "pg_cancel_backend" => self.signal(cancel::USER),
+            "pg_terminate_backend" => self.signal(cancel::TERMINATE),
+            _ => return None,
+        })
+    }
+
+    fn encoding_name(&self) -> Datum<'a> {
+        let name = match self.arguments.first() {
+            Some(Datum::Int4(number)) => {
+                usize::try_from(*number).ok().and_then(|number| ENCODINGS.get(number))
+            }
+            _ => None,
+        };
+        self.text(name.copied().unwrap_or(""))
+    }
+
+    fn encoding_number(&self) -> Datum<'a> {
+        let bare = |name: &str| -> String {
+            let letters = name.chars().filter(char::is_ascii_alphanumeric);
+            letters.collect::<String>().to_ascii_lowercase()
+        };
+        let wanted = bare(self.str(0));
+        let wanted = if wanted == "unicode" { "utf8".to_owned() } else { wanted };
+        let found = ENCODINGS.iter().position(|name| bare(name) == wanted);
+        Datum::Int4(found.map_or(-1, |number| number as i32))
+    }
+
+    fn current_setting(&self) -> Result<Datum<'a>> {
+        let name = self.str(0);
+        match self.session.settings.show(name) {
+            Some(value) => Ok(self.text(&value)),
+            None if self.flag(1) => Ok(Datum::Null),
+            None => self.session.settings.show_or_fail(name).map(|value| self.text(&value)),
+        }
+    }
+
+    /// Checks the value now and has it set when the statement is done.
+    fn set_config(&self) -> Result<Datum<'a>> {
+        let Some(Datum::Text(name)) = self.arguments.first() else {
+            return Err(SqlError::new(
+                SqlState::NULL_VALUE_NOT_ALLOWED,
+                "SET requires parameter name",
+            ));
+        };
+        let value = match self.arguments.get(1) {
+            Some(Datum::Text(value)) => Some((*value).to_owned()),
+            _ => None,
+        };
+        let local = self.flag(2);
+        let user = self.session.snapshot.shared().role_by_oid(self.session.user);
+        let superuser = user.is_some_and(|role| role.superuser);
+        let mut after: Settings = self.session.settings.clone();
+        after.set(name, value.as_deref(), local, superuser, &mut Vec::new())?;
+        let shown = after.show(name).unwrap_or_default();
+        let change = SetConfig { name: (*name).to_owned(), value, local };
+        self.session.set_configs.borrow_mut().push(change);
+        Ok(self.text(&shown))
+    }
+
+    fn signal(&self, reason: u32) -> Result<Datum<'a>> {
+        let Some(Datum::Int4(pid)) = self.arguments.first() else { return Ok(Datum::Null) };
+        let found = self.session.engine.activity();
+        let target = found.iter().find(|activity| i64::from(activity.pid) == i64::from(*pid));
+        let Some(target) = target else {
+            let message = format!("PID {pid} is not a PostgreSQL server process");
+            self.context.notices.borrow_mut().push(SqlError::warning(SqlState::WARNING, message));
+            return Ok(Datum::Bool(false));
+        };
+        let shared = self.session.snapshot.shared();
+        let superuser = |oid: Oid| shared.role_by_oid(oid).is_some_and(|role| role.superuser);
+        let word = if reason == cancel::USER { "cancel" } else { "terminate" };
+        if superuser(target.user) && !superuser(self.session.user) {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("must be a superuser to {word} superuser {}", object(reason)),
+            ));
+        }
+        if !shared.has_privileges_of(self.session.user, target.user) {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!(
+                    "must be a member of the role whose {} is being {word}ed or member of pg_signal_backend",
+                    if reason == cancel::USER { "query" } else { "process" }
+                ),
+            ));
+        }
+        Ok(Datum::Bool(self.session.engine.signal(target.pid, reason)))
+    }
+}
+
+/// What is cancelled or terminated, in an error's words.
+fn object(reason: u32) -> &'static str {
+    if reason == cancel::USER { "query" } else { "process" }
+}
