@@ -24,6 +24,7 @@ pub mod order;
 pub mod record;
 mod registry;
 mod series;
+mod session_facts;
 pub mod stored;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -28,7 +28,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (3279, Plain(positions)),
     (3167, Plain(remove)),
     (3168, Plain(replace)),
-    (2747, Plain(|c, a| overlap(c, a))),
+    (2747, Plain(overlap)),
     (2748, Plain(|c, a| contains(c, &a[0].array(), &a[1].array()).map(Datum::Bool))),
     (2749, Plain(|c, a| contains(c, &a[1].array(), &a[0].array()).map(Datum::Bool))),
     (384, Plain(to_text)),

@@ -247,7 +247,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return Err(too_many_dimensions(depth + 1));
         }
         if lengths.len() == depth {
-            if self.builder.len() > 0 {
+            if !self.builder.is_empty() {
                 return self.fail(
                     "Multidimensional arrays must have sub-arrays with matching dimensions.",
                 );

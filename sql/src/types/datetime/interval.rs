@@ -87,8 +87,9 @@ pub(crate) fn out_of_range() -> SqlError {
     super::out_of_range("interval")
 }
 
+/// A unit of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Microsecond,
     Millisecond,
     Second,
@@ -103,7 +104,8 @@ enum Unit {
     Millennium,
 }
 
-fn unit(word: &str) -> Option<Unit> {
+/// The unit that a word in lower case names.
+pub(super) fn unit(word: &str) -> Option<Unit> {
     Some(match word {
         "us" | "usec" | "usecs" | "usecond" | "useconds" | "microsecon" | "microsecond"
         | "microseconds" => Unit::Microsecond,

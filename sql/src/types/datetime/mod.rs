@@ -7,6 +7,8 @@
 
 pub mod arithmetic;
 pub mod calendar;
+pub mod field;
+pub mod functions;
 pub mod interval;
 pub mod output;
 pub mod parse;

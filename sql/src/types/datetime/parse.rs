@@ -520,10 +520,7 @@ impl<'a> Fields<'a> {
             let part = |range: std::ops::Range<usize>| {
                 whole.get(range).map_or(Ok(0), |p| p.parse().map_err(|_| Failure::Syntax))
             };
-            let seconds = match whole.get(4..6) {
-                Some(seconds) => Some(format!("{seconds}.{fraction}")),
-                None => None,
-            };
+            let seconds = whole.get(4..6).map(|seconds| format!("{seconds}.{fraction}"));
             return self.set_time(part(0..2)?, part(2..4)?, seconds.as_deref());
         }
         if !fraction.is_empty() || text.ends_with('.') {

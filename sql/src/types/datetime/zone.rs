@@ -76,6 +76,14 @@ impl Zone {
         if let Ok(zone) = TimeZone::get(name) {
             return Some(Zone::Rules(zone));
         }
+        // POSIX without an abbreviation, as PostgreSQL takes it: hours and minutes *west*.
+        if let Some(digits) = name.strip_prefix(['+', '-']) {
+            let (hours, minutes) = digits.split_once(':').unwrap_or((digits, "0"));
+            let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+            let west = hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?;
+            let inside = (0..=167).contains(&hours) && (0..60).contains(&minutes);
+            return inside.then_some(Zone::Fixed(if name.starts_with('-') { west } else { -west }));
+        }
         // POSIX: an abbreviation, then hours *west*: `EST5EDT`, `<+02>-02`.
         if name.bytes().any(|b| b.is_ascii_digit()) && name.is_ascii() {
             return TimeZone::posix(name).ok().map(Zone::Rules);

@@ -99,7 +99,7 @@ pub(crate) fn from_integer(arena: &Bump, value: i128) -> Datum<'_> {
     Datum::Numeric(stored)
 }
 
-fn store<'a>(arena: &'a Bump, number: Decimal) -> Result<&'a [u8]> {
+fn store(arena: &Bump, number: Decimal) -> Result<&[u8]> {
     Ok(number.checked()?.store(arena))
 }
 
@@ -107,7 +107,7 @@ fn store<'a>(arena: &'a Bump, number: Decimal) -> Result<&'a [u8]> {
 pub(crate) fn add<'a>(arena: &'a Bump, x: &[u8], y: &[u8]) -> Result<&'a [u8]> {
     let (x, y) = (View::of(x), View::of(y));
     if let (Some(a), Some(b)) = (Small::of(x), Small::of(y))
-        && let Some(sum) = a.add(b)
+        && let Some(sum) = a.plus(b)
     {
         return Ok(sum.store(arena));
     }

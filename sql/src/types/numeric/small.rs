@@ -154,7 +154,7 @@ impl Small {
 
     /// x + y.
     #[must_use]
-    pub fn add(self, other: Small) -> Option<Small> {
+    pub fn plus(self, other: Small) -> Option<Small> {
         let (a, b, scale) = self.aligned(other)?;
         Small { mantissa: a.checked_add(b)?, scale }.fitting()
     }
@@ -254,7 +254,7 @@ mod tests {
             let (x, y) = (View::of(a.store(&arena)), View::of(b.store(&arena)));
             prop_assert_eq!(Small::of(x), Some(a));
             let (p, q) = (x.finite().expect("finite").to_decimal(), y.finite().expect("finite").to_decimal());
-            if let Some(sum) = a.add(b) {
+            if let Some(sum) = a.plus(b) {
                 prop_assert_eq!(sum.store(&arena), p.add(&q).store(&arena));
             }
             if let Some(difference) = a.subtract(b) {

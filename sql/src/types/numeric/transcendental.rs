@@ -9,13 +9,12 @@ use super::decimal::{DIGITS, Decimal, Rounding};
 use super::{CHOSEN_SCALE_MAX, SIGNIFICANT_DIGITS, overflow};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use std::f64::consts::LOG10_E;
 
 /// Digits carried beyond what is asked for.
 const GUARD: i32 = 10;
 /// Results beyond 10 to this power are not attempted.
 const RESULT_SCALE_MAX: f64 = 2000.0;
-/// log10(e).
-const LOG10_E: f64 = 0.434_294_481_903_252;
 
 fn one() -> Decimal {
     Decimal::from_i128(1)
