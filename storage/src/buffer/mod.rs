@@ -28,6 +28,8 @@ mod loom_tests;
 pub mod page_table;
 #[cfg(not(loom))]
 pub mod pool;
+#[cfg(all(test, not(loom)))]
+mod tests;
 #[cfg(not(loom))]
 pub mod transit;
 
