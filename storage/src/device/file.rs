@@ -19,6 +19,10 @@ use std::path::{Path, PathBuf};
 /// The lock's file; no file of the database is called so.
 const LOCK_NAME: &str = "atoll.lock";
 
+/// How often, and how far apart, the lock is tried before the directory counts as in use.
+const LOCK_ATTEMPTS: u32 = 20;
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+
 /// A directory that this process has locked.
 #[derive(Debug)]
 pub struct FileDevice {
@@ -50,7 +54,7 @@ impl FileDevice {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(&path).map_err(|e| failed("cannot open", &path, e))?;
-        match file.try_lock() {
+        match try_lock_patiently(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -213,6 +217,17 @@ impl OpenFile {
         }
         Ok(())
     }
+}
+
+/// A process that was killed holds its lock until its last system call has ended, and a restart may be quicker.
+fn try_lock_patiently(file: &fs::File) -> std::result::Result<(), TryLockError> {
+    for _ in 0..LOCK_ATTEMPTS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            other => return other,
+        }
+    }
+    file.try_lock()
 }
 
 fn failed(what: &str, path: &Path, error: std::io::Error) -> Error {
