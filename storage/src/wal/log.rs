@@ -83,8 +83,9 @@ pub(super) struct Shared {
     redo: AtomicU64,
     /// The tail when the last checkpoint ended.
     checkpointed: AtomicU64,
-    /// Checkpoints that have given space back.
+    /// Checkpoints that have ended, and those of them that gave nothing back.
     recycled: AtomicU64,
+    fruitless: AtomicU64,
     space_waiters: Mutex<Vec<Arc<WaitCell>>>,
     prepare: Arc<WaitCell>,
     stop: AtomicBool,
@@ -227,6 +228,7 @@ impl Log {
             redo: AtomicU64::new(start.redo.0),
             checkpointed: AtomicU64::new(start.redo.0),
             recycled: AtomicU64::new(0),
+            fruitless: AtomicU64::new(0),
             space_waiters: Mutex::default(),
             prepare: Arc::new(WaitCell::new()),
             stop: AtomicBool::new(false),
@@ -415,7 +417,11 @@ impl Log {
             // zeros, and their blocks are the file's already.
             let before = log.checkpointed.load(Ordering::Relaxed);
             let ahead = 2 + self.tail().0.saturating_sub(before) / log.segments.bytes();
+            let (oldest, _) = log.segments.range();
             let recycled = log.segments.recycle(redo, self.tail(), ahead);
+            if log.segments.range().0 == oldest {
+                log.fruitless.fetch_add(1, Ordering::AcqRel);
+            }
             log.checkpointed.store(self.tail().0, Ordering::Relaxed);
             let prepared = log.halt_if_unsynced(recycled)?;
             log.space.add(prepared * log.segments.bytes());
@@ -569,7 +575,7 @@ impl Shared {
             return Err(Error::Full("the log"));
         }
         let deadline = self.env.clock.now().plus(SPACE_WAIT);
-        let began = self.recycled.load(Ordering::Acquire);
+        let fruitless = self.fruitless.load(Ordering::Acquire);
         let cell = Arc::new(WaitCell::new());
         loop {
             self.flush.alive()?;
@@ -583,8 +589,10 @@ impl Shared {
                 Err(Error::Full(what)) => what,
                 Err(other) => return Err(other),
             };
-            // The first checkpoint may have been under way already; the second one began after we asked.
-            if seen >= began + 2 || self.env.clock.now() >= deadline {
+            // What a checkpoint gives back others may take first, so one asks again, as long as anything is given back.
+            // The first one may have been under way when we asked; the second began afterwards.
+            let given_up = self.fruitless.load(Ordering::Acquire) >= fruitless + 2;
+            if given_up || self.env.clock.now() >= deadline {
                 return Err(Error::Full(why));
             }
             self.checkpoint.raise(&self.env);
