@@ -28,7 +28,8 @@ mod loom_tests;
 pub mod page_table;
 #[cfg(not(loom))]
 pub mod pool;
-#[cfg(all(test, not(loom)))]
+#[cfg(not(loom))]
+#[cfg(test)]
 mod tests;
 #[cfg(not(loom))]
 pub mod transit;
