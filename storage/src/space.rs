@@ -124,15 +124,8 @@ impl State {
 
     /// Moves what may be granted again to the free extents.
     fn settle(&mut self, pool: &BufferPool) {
-        let durable = pool.log().durable();
-        for _ in 0..self.freed.len() {
-            let Some((lsn, extent)) = self.freed.pop_front() else { break };
-            if lsn < durable && !pages_of(extent).any(|page| pool.in_transit(page)) {
-                self.free.push(extent);
-            } else {
-                self.freed.push_back((lsn, extent));
-            }
-        }
+        let in_transit = |extent: &u32| pages_of(*extent).any(|page| pool.in_transit(page));
+        settle(&mut self.freed, &mut self.free, pool.log().durable(), in_transit);
     }
 
     fn extents(&self) -> impl Iterator<Item = (u32, Extent)> {
@@ -492,17 +485,24 @@ impl TreeSpace {
 
     /// Moves what may be allocated again to the spare pages.
     fn settle(&self, pool: &BufferPool) {
+        let (mut freed, mut spare) = (lock(&self.freed), lock(&self.spare));
         let durable = pool.log().durable();
-        let mut freed = lock(&self.freed);
-        for _ in 0..freed.len() {
-            let Some((lsn, page)) = freed.pop_front() else { break };
-            if lsn < durable && !pool.in_transit(page) {
-                lock(&self.spare).push(page);
-            } else {
-                freed.push_back((lsn, page));
-            }
-        }
+        settle(&mut freed, &mut spare, durable, |page| pool.in_transit(*page));
     }
+}
+
+/// Moves from a queue in nearly LSN order what was freed durably and is not on its way to the disk.
+fn settle<T>(
+    freed: &mut VecDeque<(Lsn, T)>,
+    free: &mut Vec<T>,
+    durable: Lsn,
+    in_transit: impl Fn(&T) -> bool,
+) {
+    let mut kept = Vec::new();
+    while let Some((lsn, space)) = freed.pop_front_if(|(lsn, _)| *lsn < durable) {
+        if in_transit(&space) { kept.push((lsn, space)) } else { free.push(space) }
+    }
+    kept.into_iter().rev().for_each(|waiting| freed.push_front(waiting));
 }
 
 fn map_to_page(map: &Map, group: u32, next_tree: u64, page_bytes: usize) -> PageBuf {
