@@ -7,17 +7,34 @@
 //! LSN is the commit's timestamp, and only then changes trees. What is told to a user is durable, and so is
 //! everything it was derived from.
 
+mod background;
+pub mod commit;
 pub mod error;
 pub mod id;
+pub mod introspect;
 pub mod lock;
+pub mod log;
 pub mod manager;
+pub mod metrics;
+pub mod owner;
+pub mod planted;
+pub mod record;
+pub mod recovery;
+pub mod sync;
+#[cfg(test)]
+mod tests;
 pub mod transaction;
 pub mod wait;
+pub mod writeset;
 
 pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
 pub use id::{CommandId, Isolation, TableId, TxnId};
+pub use introspect::{LockInfo, TransactionInfo};
 pub use lock::{RowLock, TableLock, WaitPolicy};
 pub use manager::{Manager, Options};
+pub use metrics::Metrics;
+pub use planted::{Fault, Planted};
+pub use recovery::PassTwo;
 pub use storage::device::faulty::FaultyDevice;
 pub use storage::device::file::FileDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};

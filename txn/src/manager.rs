@@ -1,28 +1,96 @@
 //! The transaction component as a whole: opened over a data component, it begins transactions.
 
+use crate::background::{self, Signals};
+use crate::commit::late::LateCommits;
+use crate::commit::slots::CommitSlots;
+use crate::commit::watermark::{CellWaker, WatermarkWaiters};
+use crate::lock::LockManager;
+use crate::metrics::Counts;
+use crate::owner::OwnerId;
+use crate::planted::{Fault, Planted};
+use crate::record::{Collector, Garbage};
+use crate::recovery::{self, PassTwo};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, lock};
+use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TxnId};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use crossbeam_utils::CachePadded;
+use std::ops::Bound;
 use std::task::{Poll, Waker};
-use storage::{DataComponent, Environment, Lsn, TreeId};
+use storage::environment::Joinable;
+use storage::{
+    DataComponent, Direction, Environment, Lsn, Micros, Tree, TreeId, WaitCell, WaitEvent, Woken,
+};
 
 /// Limits of the transaction component, and the data component's own options.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The data component's.
     pub storage: storage::Options,
+    /// Buckets of the record table; a power of two.
+    pub record_buckets: usize,
+    /// A transaction's write set, in bytes: past it 53200.
+    pub write_set_bytes_max: usize,
+    /// A commit with more writes than this is applied late.
+    pub late_writes: usize,
+    /// A commit with a larger record is logged in parts, in bytes.
+    pub part_bytes_max: usize,
+    /// Older versions, in bytes: past this whoever commits helps to collect.
+    pub version_bytes_soft: u64,
+    /// Older versions, in bytes: past this the oldest snapshot fails.
+    pub version_bytes_hard: u64,
+    /// The longest time between two checkpoints (`checkpoint_timeout`).
+    pub checkpoint_timeout: Micros,
+    /// A fault planted on purpose, in builds for tests.
+    pub planted: Planted,
 }
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            storage: storage::Options::default(),
+            record_buckets: 1 << 16,
+            write_set_bytes_max: 1 << 30,
+            late_writes: 4096,
+            part_bytes_max: 4 << 20,
+            version_bytes_soft: 16 << 20,
+            version_bytes_hard: 256 << 20,
+            checkpoint_timeout: Micros(300_000_000),
+            planted: Planted::default(),
+        }
+    }
+}
+
+/// Commits that may be between claim and apply at once.
+const SLOTS: usize = 256;
+/// Transaction numbers that a worker takes at a time.
+const IDS: u64 = 1024;
+/// With at most this many places the horizon is computed at every commit.
+const FEW_OWNERS: usize = 16;
+
+/// Transaction numbers that a worker has taken: the next one, and the end.
+type Ids = Mutex<(u64, u64)>;
 
 /// The transaction component.
 #[derive(Debug)]
 pub struct Manager {
     pub(crate) data: Arc<DataComponent>,
     pub(crate) env: Environment,
-    pub(crate) commit: Mutex<()>,
-    visible: AtomicU64,
-    next: AtomicU64,
+    pub(crate) options: Options,
+    pub(crate) slots: CommitSlots,
+    pub(crate) waiters: WatermarkWaiters,
+    pub(crate) late: LateCommits,
+    pub(crate) locks: LockManager,
+    pub(crate) collector: Collector,
+    pub(crate) pool: Pool,
+    pub(crate) metrics: Counts,
+    pub(crate) signals: Arc<Signals>,
+    threads: Mutex<Vec<Box<dyn Joinable>>>,
+    ids: Box<[CachePadded<Ids>]>,
+    next_ids: AtomicU64,
+    recovered: PassTwo,
 }
 
 impl Manager {
@@ -44,18 +112,44 @@ impl Manager {
         options: Options,
         live: impl FnOnce(&Arc<Manager>) -> std::result::Result<Vec<TreeId>, E>,
     ) -> std::result::Result<Arc<Manager>, E> {
-        let recovering = DataComponent::open(env.clone(), options.storage)
-            .map_err(|error| E::from(error.into()))?;
-        let manager = Arc::new(Manager {
-            data: Arc::clone(recovering.component()),
+        let failed = |error: storage::Error| E::from(error.into());
+        let recovering =
+            DataComponent::open(env.clone(), options.storage.clone()).map_err(failed)?;
+        let data = Arc::clone(recovering.component());
+        let workers = env.scheduler.slots();
+        let tail = data.log().tail();
+        let mut manager = Manager {
+            slots: CommitSlots::new(SLOTS, tail, options.planted),
+            waiters: WatermarkWaiters::default(),
+            late: LateCommits::default(),
+            locks: LockManager::new(env.clone(), options.record_buckets),
+            collector: Collector::new(workers),
+            pool: Pool::new(workers),
+            metrics: Counts::new(workers),
+            signals: Arc::default(),
+            threads: Mutex::default(),
+            ids: (0..workers).map(|_| CachePadded::default()).collect(),
+            // Every opening begins at a later tail, so numbers are not used again: an opening would have to begin
+            // 65,536 transactions for every byte of log to meet the next one's.
+            next_ids: AtomicU64::new(tail.0.saturating_mul(1 << 16).max(1)),
+            recovered: PassTwo::default(),
+            data,
             env,
-            commit: Mutex::new(()),
-            visible: AtomicU64::new(recovering.component().log().tail().0),
-            next: AtomicU64::new(1),
-        });
-        let live = live(&manager)?;
-        recovering.finish(&|tree| live.contains(&tree)).map_err(|error| E::from(error.into()))?;
+            options,
+        };
+        manager.recovered = recovery::pass_two(&manager, &recovering).map_err(E::from)?;
+        manager.advance();
+        let manager = Arc::new(manager);
+        let live: std::collections::HashSet<TreeId> = live(&manager)?.into_iter().collect();
+        recovering.finish(&|tree| live.contains(&tree)).map_err(failed)?;
+        *lock(&manager.threads) = background::start(&manager);
         Ok(manager)
+    }
+
+    /// What pass two of recovery did when this manager was opened.
+    #[must_use]
+    pub fn recovered(&self) -> PassTwo {
+        self.recovered
     }
 
     /// The data component, for trees: they are made and freed there, and named in catalog rows here.
@@ -70,21 +164,57 @@ impl Manager {
         &self.env
     }
 
+    /// The worker that is running: the index of what stands per worker.
+    pub(crate) fn worker(&self) -> usize {
+        self.env.scheduler.slot()
+    }
+
+    pub(crate) fn planted(&self, fault: Fault) -> bool {
+        self.options.planted.is(fault)
+    }
+
     /// Begins a transaction of the session that waits as `wait`.
     #[must_use]
     pub fn begin(self: &Arc<Self>, begin: Begin, wait: &Arc<SessionWait>) -> Transaction {
-        let id = TxnId(self.next.fetch_add(1, Ordering::Relaxed));
-        Transaction::new(Arc::clone(self), id, begin, Arc::clone(wait))
+        let worker = self.worker();
+        let id = self.next_id(worker);
+        let state = self.pool.take(worker, || self.locks.owners.register());
+        self.locks.owners.get(state.owner).start(id, wait.pid, self.env.clock.now().0);
+        Transaction::new(Arc::clone(self), id, begin, Arc::clone(wait), state)
+    }
+
+    fn next_id(&self, worker: usize) -> TxnId {
+        let mut ids = lock(&self.ids[worker]);
+        if ids.0 == ids.1 {
+            let first = self.next_ids.fetch_add(IDS, Ordering::Relaxed);
+            *ids = (first, first + IDS);
+        }
+        ids.0 += 1;
+        TxnId(ids.0 - 1)
     }
 
     /// The visible watermark: every commit at or below it is in the trees, or on the list of late commits.
     #[must_use]
     pub fn visible(&self) -> Lsn {
-        Lsn(self.visible.load(Ordering::Acquire))
+        self.slots.visible()
     }
 
-    pub(crate) fn set_visible(&self, lsn: Lsn) {
-        self.visible.store(lsn.0, Ordering::Release);
+    /// Computes the watermark anew and wakes those who waited for it.
+    pub(crate) fn advance(&self) -> Lsn {
+        let visible = self.slots.advance(|| self.data.log().tail());
+        self.waiters.moved(visible);
+        visible
+    }
+
+    /// Whether everything at or below `lsn` is visible; if not, `waker` is woken when it is worth asking again. What
+    /// an answer waits for where `synchronous_commit` is off.
+    pub fn poll_visible(&self, lsn: Lsn, waker: &Waker) -> Poll<()> {
+        if self.visible() >= lsn || self.advance() >= lsn {
+            return Poll::Ready(());
+        }
+        self.waiters.register(lsn, waker);
+        // Somebody may have moved it before we were counted.
+        if self.advance() >= lsn { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Whether a transaction that ended at `lsn` may be answered: the log is durable past its record and the
@@ -93,7 +223,37 @@ impl Manager {
     /// # Errors
     /// [`storage::Error::Halted`]: nobody may be answered any more.
     pub fn poll_answer(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>> {
-        self.data.log().poll_durable(lsn, waker).map_err(Error::from)
+        match self.data.log().poll_durable(lsn, waker) {
+            Poll::Ready(Ok(())) => self.poll_visible(lsn, waker).map(Ok),
+            other => other.map_err(Error::from),
+        }
+    }
+
+    /// Waits until `lsn` is visible.
+    pub(crate) fn wait_visible(&self, lsn: Lsn, session: &SessionWait) -> Result<()> {
+        if self.visible() >= lsn {
+            return Ok(());
+        }
+        let cell = Arc::new(WaitCell::new());
+        let waker =
+            Waker::from(Arc::new(CellWaker { env: self.env.clone(), cell: Arc::clone(&cell) }));
+        while self.poll_visible(lsn, &waker).is_pending() {
+            self.data.log().alive()?;
+            match session.rest(&self.env, WaitEvent::Watermark, &cell, None) {
+                Woken::Cancelled => {
+                    let reason = session.cancel.requested().unwrap_or_default();
+                    return Err(Error::Cancelled(reason));
+                }
+                Woken::Notified | Woken::TimedOut => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The horizon: at or below it every snapshot, present and to come, sees the same.
+    #[must_use]
+    pub fn horizon(&self) -> Lsn {
+        self.locks.owners.horizon(self.visible())
     }
 
     /// Takes a checkpoint.
@@ -101,7 +261,123 @@ impl Manager {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn checkpoint(&self) -> Result<Lsn> {
-        Ok(self.data.checkpoint(&mut |tail| tail)?)
+        let redo = self.data.checkpoint(&mut |tail| {
+            // Slots first: a commit goes on the list of late ones before it frees its slot.
+            let slots = self.slots.floor(tail);
+            self.late.floor().map_or(slots, |late| late.min(slots))
+        })?;
+        self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
+        Ok(redo)
+    }
+
+    /// Collects what can be collected: versions of every worker, then tombstones. False if there was nothing.
+    pub fn collect(&self) -> bool {
+        self.advance();
+        let horizon = self.horizon();
+        let mut progress = false;
+        for worker in 0..self.collector.workers() {
+            while self.collector.collect(worker, &self.locks.records, horizon) {
+                progress = true;
+            }
+        }
+        let durable = self.data.log().durable();
+        for worker in 0..self.collector.workers() {
+            let removed =
+                self.collector.remove_tombstones(worker, &self.locks.records, horizon, durable);
+            // A page that cannot be read stays as it is: a tombstone is in nobody's way.
+            progress |= removed.unwrap_or(false);
+        }
+        progress
+    }
+
+    /// Removes every tombstone of `tree` that nobody can need: VACUUM. Also those that a restart no longer knew of.
+    /// Returns how many.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn vacuum(&self, tree: &Arc<Tree>) -> Result<u64> {
+        self.collect();
+        let (horizon, durable) = (self.horizon(), self.data.log().durable());
+        let mut cursor = tree.cursor();
+        cursor.seek(Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+        let (mut removed, mut due) = (0, Vec::new());
+        loop {
+            let record = cursor.advance()?;
+            let ended = record.is_none();
+            if let Some(record) = record
+                && record.value.is_none()
+                && record.lsn <= horizon
+                && record.lsn < durable
+            {
+                due.push((record.key.to_vec(), record.lsn));
+            }
+            if ended || due.len() >= 256 {
+                for (key, lsn) in due.drain(..) {
+                    if !self.locks.records.has_node(tree.id(), &key) {
+                        tree.remove_tombstone(&key, lsn)?;
+                        removed += 1;
+                    }
+                }
+            }
+            if ended {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// Collects what the commit at `lsn` left behind, if nobody needs it, and leaves the rest to the collector.
+    pub(crate) fn collect_after(&self, lsn: Lsn, notes: &mut Vec<Garbage>) {
+        let worker = self.worker();
+        let (owners, collector) = (&self.locks.owners, &self.collector);
+        let horizon = (owners.count() <= FEW_OWNERS || lsn.0 & 0xF00 == 0).then(|| self.horizon());
+        if horizon.is_none_or(|horizon| horizon < lsn) {
+            for note in notes.iter() {
+                collector.thin(worker, &note.node, || {
+                    let visible = self.visible();
+                    let mut snapshots = Vec::new();
+                    owners.snapshots(&mut snapshots);
+                    (snapshots, visible)
+                });
+            }
+        }
+        let had_notes = !notes.is_empty();
+        if had_notes {
+            collector.note(worker, notes);
+        }
+        let collected = horizon.is_some_and(|horizon| {
+            had_notes && collector.collect(worker, &self.locks.records, horizon)
+        });
+        if (had_notes && !collected) || collector.tombstones() > 0 {
+            self.signals.garbage(self);
+        }
+    }
+
+    /// Makes room for versions before a commit adds some: past the soft mark everybody helps, past the hard one the
+    /// oldest snapshot gives up.
+    pub(crate) fn make_version_room(&self, me: OwnerId, session: &SessionWait) -> Result<()> {
+        while self.collector.bytes() > self.options.version_bytes_soft {
+            if self.collect() {
+                continue;
+            }
+            if self.collector.bytes() <= self.options.version_bytes_hard {
+                return Ok(());
+            }
+            if let Some(reason) = session.cancel.requested() {
+                return Err(Error::Cancelled(reason));
+            }
+            let Some((oldest, _)) = self.locks.owners.oldest() else { return Ok(()) };
+            self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
+            if oldest == me {
+                return Err(Error::SnapshotTooOld);
+            }
+            self.locks.owners.get(oldest).give_up();
+        }
+        Ok(())
+    }
+
+    /// A snapshot is no longer needed: what it kept may be collected.
+    pub(crate) fn snapshot_ended(&self, lsn: Lsn) {
+        self.signals.snapshot_ended(self, lsn);
     }
 
     /// Stops background work after a last checkpoint. No transaction is left.
@@ -109,6 +385,17 @@ impl Manager {
     /// # Errors
     /// As [`DataComponent::close`].
     pub fn close(&self) -> Result<()> {
+        self.signals.stop(self);
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        threads.into_iter().for_each(Joinable::join);
+        while self.collect() {}
         Ok(self.data.close()?)
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        // Not closed: a crash in a test. The threads hold no reference and end by themselves.
+        self.signals.stop(self);
     }
 }

@@ -1,7 +1,8 @@
 //! What a session brings to every wait it may have to do.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
-use storage::Cancel;
+use crate::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use storage::{Cancel, Environment, Micros, WaitCell, WaitEvent, Woken};
 
 /// One session's side of waiting: how to stop it, how long it may take, and what others see of it.
 #[derive(Debug, Default)]
@@ -25,5 +26,21 @@ impl SessionWait {
     #[must_use]
     pub fn new(pid: u32) -> SessionWait {
         SessionWait { pid, deadlock_timeout_ms: AtomicU32::new(1000), ..SessionWait::default() }
+    }
+
+    /// Waits on `cell` under the session's cancel, and shows it meanwhile.
+    pub(crate) fn rest(
+        &self,
+        env: &Environment,
+        event: WaitEvent,
+        cell: &Arc<WaitCell>,
+        deadline: Option<Micros>,
+    ) -> Woken {
+        if self.event.swap(event as u32, Ordering::Relaxed) == 0 {
+            self.since.store(env.clock.now().0, Ordering::Relaxed);
+        }
+        let woken = env.wait(event, cell, deadline, Some(&self.cancel));
+        self.event.store(0, Ordering::Relaxed);
+        woken
     }
 }

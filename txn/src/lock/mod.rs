@@ -1,8 +1,24 @@
-//! Hierarchical locks: PostgreSQL's eight table modes and four row modes.
+//! Hierarchical locks: PostgreSQL's eight table modes and four row modes, their queues, waits and deadlocks.
+//!
+//! A row's lock stands in its record node, a table's in its owner's list or in the shared table. Waiting is the same
+//! for both: the owner stands in a queue, says in its place what it waits for, and rests in the environment's one wait
+//! until it is granted, `lock_timeout` or the session's cancel ends it, or it finds itself in a deadlock.
 
+pub mod deadlock;
 pub mod mode;
+pub mod queue;
+pub mod table;
 
-pub use mode::{RowLock, TableLock};
+use crate::owner::{OwnerId, Owners, Waiting};
+use crate::record::{NodeRef, RecordTable};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, lock};
+use crate::wait::SessionWait;
+use crate::{Error, Result, TableId, TreeId};
+pub use mode::{Modes, RowLock, TableLock};
+use queue::{Kind, Request};
+use storage::{Environment, Micros, WaitEvent, Woken};
+use table::TableLocks;
 
 /// What to do where a lock is held by somebody else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,4 +30,213 @@ pub enum WaitPolicy {
     Error,
     /// SKIP LOCKED: say so, and go on.
     Skip,
+}
+
+/// The outcome of asking for a row lock.
+#[derive(Debug)]
+pub enum RowGrant {
+    /// Granted now; the node's pin is the holder's. With the modes held before.
+    Granted(NodeRef, Modes),
+    /// It was held already.
+    Held,
+    /// SKIP LOCKED met a holder.
+    Skipped,
+}
+
+/// Takes a waiter out of its queue, and tells who goes on because of it.
+type Cancelling<'c> = dyn Fn(&mut dyn FnMut(OwnerId)) + 'c;
+
+/// All locks of the instance.
+#[derive(Debug)]
+pub struct LockManager {
+    pub(crate) env: Environment,
+    pub(crate) owners: Owners,
+    pub(crate) records: RecordTable,
+    pub(crate) tables: TableLocks,
+    detecting: Mutex<()>,
+    pub(crate) waits: AtomicU64,
+    pub(crate) deadlocks: AtomicU64,
+}
+
+impl LockManager {
+    /// No locks; record nodes in `buckets` buckets.
+    #[must_use]
+    pub fn new(env: Environment, buckets: usize) -> LockManager {
+        LockManager {
+            owners: Owners::new(),
+            records: RecordTable::new(buckets, env.seed),
+            tables: TableLocks::new(),
+            detecting: Mutex::new(()),
+            waits: AtomicU64::new(0),
+            deadlocks: AtomicU64::new(0),
+            env,
+        }
+    }
+
+    /// Locks a record.
+    ///
+    /// # Errors
+    /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
+    pub fn lock_row(
+        &self,
+        owner: OwnerId,
+        session: &SessionWait,
+        (tree, key): (TreeId, &[u8]),
+        mode: RowLock,
+        policy: WaitPolicy,
+    ) -> Result<RowGrant> {
+        let node = self.records.pin(tree, key);
+        let before = {
+            let mut state = node.state();
+            let before = state.lock.held(owner);
+            if mode.covered_by(before) {
+                drop(state);
+                self.records.unpin(node);
+                return Ok(RowGrant::Held);
+            }
+            if let Request::Granted(before) = state.lock.request(Kind::Row, owner, mode as u8) {
+                drop(state);
+                return Ok(RowGrant::Granted(node, before));
+            }
+            if policy == WaitPolicy::Block {
+                let now = self.env.clock.now().0;
+                state.lock.enqueue(Kind::Row, owner, mode as u8, now);
+            }
+            before
+        };
+        match policy {
+            WaitPolicy::Block => {}
+            WaitPolicy::Error => {
+                self.records.unpin(node);
+                return Err(Error::LockNotAvailable { timeout: false });
+            }
+            WaitPolicy::Skip => {
+                self.records.unpin(node);
+                return Ok(RowGrant::Skipped);
+            }
+        }
+        let waiting = Waiting::Row(node.unpinned());
+        let granted = || !node.state().lock.is_waiting(owner);
+        let cancel = |wake: &mut dyn FnMut(OwnerId)| {
+            node.state().lock.cancel(Kind::Row, owner, wake);
+            // Granted in the last moment: the wait has ended all the same.
+            node.state().lock.release(Kind::Row, owner, before, wake);
+        };
+        match self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel) {
+            Ok(()) => Ok(RowGrant::Granted(node, before)),
+            Err(error) => {
+                self.records.unpin(node);
+                Err(error)
+            }
+        }
+    }
+
+    /// Leaves `owner` with `modes` on a record, and gives its pin back.
+    pub fn unlock_row(&self, owner: OwnerId, node: NodeRef, modes: Modes) {
+        let mut granted = Vec::new();
+        self.records.unpin_after(node, |_, state, _| {
+            state.lock.release(Kind::Row, owner, modes, &mut |owner| granted.push(owner));
+        });
+        self.wake(&granted);
+    }
+
+    /// Locks a table in a mode that is not held yet; false if somebody has it and `policy` skips.
+    ///
+    /// # Errors
+    /// As [`LockManager::lock_row`].
+    pub fn lock_table(
+        &self,
+        owner: OwnerId,
+        session: &SessionWait,
+        table: TableId,
+        mode: TableLock,
+        policy: WaitPolicy,
+    ) -> Result<bool> {
+        let since = (policy == WaitPolicy::Block).then(|| self.env.clock.now().0);
+        if self.tables.request(&self.owners, owner, table, mode, since) {
+            return Ok(true);
+        }
+        match policy {
+            WaitPolicy::Block => {}
+            WaitPolicy::Error => return Err(Error::LockNotAvailable { timeout: false }),
+            WaitPolicy::Skip => return Ok(false),
+        }
+        let waiting = Waiting::Table(table, mode);
+        let granted = || self.tables.is_granted(owner, table);
+        let cancel = |wake: &mut dyn FnMut(OwnerId)| {
+            if !self.tables.cancel(owner, table, mode, wake) {
+                self.tables.release(&self.owners, owner, table, mode.bit(), wake);
+            }
+        };
+        self.wait(owner, session, WaitEvent::Relation, waiting, &granted, &cancel)?;
+        Ok(true)
+    }
+
+    /// Takes `gone` modes on a table away.
+    pub fn unlock_table(&self, owner: OwnerId, table: TableId, gone: Modes) {
+        let mut granted = Vec::new();
+        let mut grant = |owner| granted.push(owner);
+        self.tables.release(&self.owners, owner, table, gone, &mut grant);
+        self.wake(&granted);
+    }
+
+    fn wake(&self, granted: &[OwnerId]) {
+        for owner in granted {
+            self.env.wake(&self.owners.get(*owner).cell);
+        }
+    }
+
+    /// Rests until `granted`. Otherwise `cancel` takes the owner out of its queue again.
+    fn wait(
+        &self,
+        owner: OwnerId,
+        session: &SessionWait,
+        event: WaitEvent,
+        waiting: Waiting,
+        granted: &dyn Fn() -> bool,
+        cancel: &Cancelling<'_>,
+    ) -> Result<()> {
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        let place = self.owners.get(owner);
+        *lock(&place.waiting) = Some(waiting);
+        let after = |span_ms: u32| self.env.clock.now().plus(Micros(u64::from(span_ms) * 1000));
+        let lock_timeout = session.lock_timeout_ms.load(Ordering::Relaxed);
+        let give_up = (lock_timeout > 0).then(|| after(lock_timeout));
+        let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
+        let mut look = Some(after(deadlock_timeout));
+        let failed = loop {
+            if granted() {
+                break None;
+            }
+            let deadline = match (give_up, look) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+            match session.rest(&self.env, event, &place.cell, deadline) {
+                Woken::Notified => {}
+                Woken::Cancelled => {
+                    break Some(Error::Cancelled(session.cancel.requested().unwrap_or_default()));
+                }
+                Woken::TimedOut => {
+                    let now = self.env.clock.now();
+                    if look.is_some_and(|at| at <= now) {
+                        look = None;
+                        if let Some(edges) = deadlock::find(self, owner) {
+                            self.deadlocks.fetch_add(1, Ordering::Relaxed);
+                            break Some(Error::Deadlock(edges));
+                        }
+                    }
+                    if give_up.is_some_and(|at| at <= now) && !granted() {
+                        break Some(Error::LockNotAvailable { timeout: true });
+                    }
+                }
+            }
+        };
+        *lock(&place.waiting) = None;
+        let Some(error) = failed else { return Ok(()) };
+        let mut others = Vec::new();
+        cancel(&mut |owner| others.push(owner));
+        self.wake(&others);
+        Err(error)
+    }
 }

@@ -1,0 +1,282 @@
+//! Commit: log first, then apply.
+//!
+//! Paper: Levandoski et al., *Deuteronomy*, CIDR 2015, section 4 (redo-only logging, blind upserts, fast commit).
+//!
+//! 1. **Get ready**, where everything may fail or wait: leaves into memory, the record serialized, log space reserved,
+//!    version space awaited.
+//! 2. **Claim**: a bound in the commit slot, then one log record, whose LSN is the commit's timestamp.
+//! 3. **Validate**: nothing to do below SERIALIZABLE, since write locks have been held since before the claim.
+//! 4. **Publish, apply**: the old image to the version chain, then the page. What would wait for a page, or is large,
+//!    becomes a late commit.
+//! 5. **Release**: the slot first, so that whoever is woken by a lock finds the commit visible; then the locks.
+//! 6. **Answer**: the caller's, when [`crate::Manager::poll_answer`] says so.
+//!
+//! Between claim and the end of apply a panic ends the process: pages would have half of a commit.
+
+pub mod late;
+pub mod slots;
+pub mod watermark;
+
+use crate::log::{self, Writer};
+use crate::manager::Manager;
+use crate::planted::Fault;
+use crate::record::Garbage;
+use crate::record::collect::Tombstone;
+use crate::sync::{Arc, relax};
+use crate::transaction::state::State;
+use crate::writeset::{Write, WriteSet};
+use crate::{Lsn, Result, Transaction};
+use late::LateCommit;
+use slots::SlotId;
+use storage::{Applied, Change, SpaceClass, Tree};
+
+/// A slot that is given back whatever happens, unless it has to stay.
+struct SlotGuard<'m> {
+    manager: &'m Manager,
+    slot: SlotId,
+    taken: bool,
+}
+
+/// Ends the process if dropped by a panic.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
+impl SlotGuard<'_> {
+    /// Gives the slot back and moves the watermark.
+    fn free(&mut self) {
+        if std::mem::take(&mut self.taken) {
+            self.manager.slots.free(self.slot);
+            self.manager.advance();
+        }
+    }
+}
+
+impl Drop for SlotGuard<'_> {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+fn as_change<'w>(write: &Write<'w>) -> Change<'w> {
+    write.value.map_or(Change::Delete, Change::Put)
+}
+
+impl Transaction {
+    /// Makes the write set the database's.
+    pub(crate) fn commit_writes(&mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Lsn> {
+        let manager = Arc::clone(&self.manager);
+        let (id, session) = (self.id().0, Arc::clone(self.wait()));
+        let state = self.state.as_mut().expect("the transaction has not ended");
+        if manager.planted(Fault::ApplyBeforeLog) {
+            manager.apply_unlogged(state);
+        }
+        manager.make_version_room(state.owner, &session)?;
+        prepare_leaves(&manager, state)?;
+        let mut guard = manager.take_slot();
+        let (lsn, floor) = manager.log_commit(state, id, guard.slot)?;
+        let abort = AbortOnUnwind;
+        if manager.planted(Fault::ReleaseBeforeApply) {
+            manager.release_all(state);
+            manager.env.scheduler.yield_point();
+            std::thread::yield_now();
+        }
+        let applied = manager.apply_commit(state, lsn, floor, &mut guard);
+        if let Err(error) = applied {
+            // The record may be durable and the pages lack it: nobody may be told anything any more, and the watermark
+            // stays below.
+            guard.taken = false;
+            manager.data.log().halt(&format!("a commit could not be applied: {error}"));
+            drop(abort);
+            return Err(storage::Error::Halted(error.to_string()).into());
+        }
+        before_release(lsn);
+        if applied.is_ok_and(|late| late) {
+            manager.late.remove(lsn);
+        }
+        drop(abort);
+        guard.free();
+        manager.metrics.committed(manager.worker());
+        self.finish_committed(lsn);
+        Ok(lsn)
+    }
+
+    /// Lets go of everything, and leaves what the commit replaced to the collector.
+    fn finish_committed(&mut self, lsn: Lsn) {
+        let manager = Arc::clone(&self.manager);
+        let mut notes = std::mem::take(&mut self.state_mut().notes);
+        self.finish();
+        manager.collect_after(lsn, &mut notes);
+    }
+}
+
+/// Brings every leaf that will be changed into memory, with room for what grows.
+fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<()> {
+    let State { writes, trees, scratch, .. } = state;
+    for write in writes.iter() {
+        let tree = trees.get(&manager.data, write.tree)?;
+        let value = write.value.map_or(0, <[u8]>::len);
+        // A record that stands there already needs room for the difference only: an update must not split its leaf.
+        let growth = if tree.get(write.key, scratch)? {
+            value.saturating_sub(scratch.value().map_or(0, <[u8]>::len))
+        } else {
+            write.key.len() + value
+        };
+        if growth > 0 {
+            tree.prepare(write.key, growth)?;
+        }
+    }
+    Ok(())
+}
+
+impl Manager {
+    fn take_slot(&self) -> SlotGuard<'_> {
+        let mut spins = 0;
+        loop {
+            if let Some(slot) = self.slots.take(self.worker()) {
+                return SlotGuard { manager: self, slot, taken: true };
+            }
+            // As many commits are between claim and apply as there are slots: one is free in microseconds.
+            relax(&mut spins);
+        }
+    }
+
+    /// Serializes, reserves, claims and publishes. Returns the commit's LSN and the first LSN that recovery needs.
+    fn log_commit(&self, state: &mut State, txn: u64, slot: SlotId) -> Result<(Lsn, Lsn)> {
+        let State { writes, record, header, .. } = state;
+        let log = self.data.log();
+        header.txn = txn;
+        header.wall = self.env.clock.wall();
+        header.parts.clear();
+        let limit = log.payload_bytes_max().min(self.options.part_bytes_max);
+        record.begin(header);
+        let mut rest = writes.iter().peekable();
+        if writes.bytes() > limit {
+            let tail = log.tail();
+            self.slots.hold_floor(slot, tail);
+            // Each part is complete in memory before its claim, and of no effect until a commit lists it.
+            while rest.peek().is_some() {
+                fill(record, &mut rest, limit);
+                let mut space =
+                    log.reserve(SpaceClass::Commit, 1, record.payload().len() as u64)?;
+                let claim = log.claim(&mut space, record.payload().len());
+                let part = claim.publish(log::PART, record.payload());
+                record.begin(&log::Header { txn, wall: header.wall, ..Default::default() });
+                header.parts.push(part);
+            }
+            record.begin(header);
+        } else {
+            fill(record, &mut rest, usize::MAX);
+        }
+        let payload = record.payload();
+        let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
+        self.slots.publish(slot, log.tail());
+        let claim = log.claim(&mut space, payload.len());
+        let lsn = claim.lsn();
+        self.slots.claimed(slot, lsn);
+        claim.publish(log::COMMIT, payload);
+        Ok((lsn, header.parts.first().copied().unwrap_or(lsn)))
+    }
+
+    /// Applies a published commit; true if it became late, and is still on the list.
+    fn apply_commit(
+        &self,
+        state: &mut State,
+        lsn: Lsn,
+        floor: Lsn,
+        guard: &mut SlotGuard<'_>,
+    ) -> Result<bool> {
+        let large = state.writes.keys() > self.options.late_writes;
+        if !large && self.apply_all(state, None, lsn, false)? {
+            return Ok(false);
+        }
+        let writes = std::mem::take(&mut state.writes);
+        let late = Arc::new(LateCommit { lsn, floor, writes });
+        self.late.add(Arc::clone(&late));
+        guard.free();
+        self.metrics.late(self.worker());
+        self.apply_all(state, Some(&late.writes), lsn, true)?;
+        Ok(true)
+    }
+
+    /// Applies every write; false if one would have had to wait.
+    fn apply_all(
+        &self,
+        state: &mut State,
+        late: Option<&WriteSet>,
+        lsn: Lsn,
+        wait: bool,
+    ) -> Result<bool> {
+        let worker = self.worker();
+        let State { writes, trees, notes, .. } = state;
+        let writes = late.unwrap_or(writes);
+        let mut left = writes.keys();
+        for write in writes.iter() {
+            left -= 1;
+            if left == 0 && self.planted(Fault::WriteLost) {
+                break;
+            }
+            let tree = trees.get(&self.data, write.tree)?;
+            if self.apply_one(tree, &write, lsn, wait, worker, notes)? == Applied::WouldWait {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn apply_one(
+        &self,
+        tree: &Arc<Tree>,
+        write: &Write<'_>,
+        lsn: Lsn,
+        wait: bool,
+        worker: usize,
+        notes: &mut Vec<Garbage>,
+    ) -> storage::Result<Applied> {
+        let records = &self.locks.records;
+        let applied = tree.apply(lsn, write.key, as_change(write), wait, &mut |old| {
+            let Some(old) = old else { return };
+            let node = records.pin(write.tree, write.key);
+            let mut state = node.state();
+            let bytes = node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
+            state.current = lsn;
+            state.versions += 1;
+            drop(state);
+            self.collector.pushed(worker, bytes);
+            notes.push(Garbage { lsn, node });
+        })?;
+        if applied == Applied::Done && write.value.is_none() {
+            let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: write.key.into() };
+            self.collector.note_tombstone(worker, tombstone);
+        }
+        Ok(applied)
+    }
+
+    /// The planted fault: pages change although nothing has been logged yet.
+    fn apply_unlogged(&self, state: &mut State) {
+        let lsn = self.data.log().tail();
+        if let Err(error) = self.apply_all(state, None, lsn, true) {
+            self.data.log().halt(&error.to_string());
+        }
+    }
+}
+
+/// Adds writes to a record as long as they fit.
+fn fill<'w>(
+    record: &mut Writer,
+    rest: &mut std::iter::Peekable<impl Iterator<Item = Write<'w>>>,
+    limit: usize,
+) {
+    while let Some(write) = rest.next_if(|write| {
+        let room = log::write_bytes_max(write.key.len(), write.value.map_or(0, <[u8]>::len));
+        record.payload().len() + room <= limit
+    }) {
+        record.write(write.tree, write.key, as_change(&write));
+    }
+}

@@ -1,0 +1,152 @@
+//! Commit slots and the visible watermark: who is between claim and applied, and up to where nobody is.
+//!
+//! A committer takes a slot, *publishes* a lower bound of the LSN it will get (the log's tail), and only then claims.
+//! The watermark is the tail, read first, lowered by the slots, read second: a claim that the tail already counts was
+//! preceded by its slot's publication, so its slot is seen, unless it is free again and the commit is applied.
+//!
+//! What has been computed once stays true, since every later claim gets an LSN at or above the tail that was read. So
+//! the newest result is kept in [`CommitSlots::visible`] and only ever grows, although a slow committer may publish a
+//! bound below it. Readers take their snapshot from there, without a look at the slots: whoever frees a slot computes
+//! anew before its commit is answered, so an answered commit is always below it.
+//!
+//! Invariants. (1) A slot's bound is never above the LSN its owner claims. (2) `visible` never shrinks. (3) A commit at
+//! or below `visible` is applied, or was on the list of late commits before `visible` reached it.
+//!
+//! Two bounds stand in a slot. `bound` holds the watermark; `floor` holds only the redo point of checkpoints, for a
+//! commit in parts, whose first part was claimed long before its last.
+
+use crate::Lsn;
+use crate::planted::{Fault, Planted};
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use crossbeam_utils::CachePadded;
+
+/// Nobody has the slot.
+const FREE: u64 = u64::MAX;
+/// Somebody has it and holds nothing back yet.
+const TAKEN: u64 = u64::MAX - 1;
+
+struct Slot {
+    bound: AtomicU64,
+    floor: AtomicU64,
+}
+
+/// The slots of all workers, and the watermark.
+pub struct CommitSlots {
+    slots: Box<[CachePadded<Slot>]>,
+    /// One more than the highest slot that was ever taken: what a reader has to look at.
+    used: CachePadded<AtomicUsize>,
+    visible: CachePadded<AtomicU64>,
+    planted: Planted,
+}
+
+/// A taken slot. Given back with [`CommitSlots::free`], or kept for good where the instance has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotId(usize);
+
+impl std::fmt::Debug for CommitSlots {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CommitSlots").field("visible", &self.visible()).finish_non_exhaustive()
+    }
+}
+
+impl CommitSlots {
+    /// `count` slots. Everything below `tail` has been applied.
+    #[must_use]
+    pub fn new(count: usize, tail: Lsn, planted: Planted) -> CommitSlots {
+        let slot = || Slot { bound: AtomicU64::new(FREE), floor: AtomicU64::new(FREE) };
+        CommitSlots {
+            slots: (0..count).map(|_| CachePadded::new(slot())).collect(),
+            used: CachePadded::new(AtomicUsize::new(0)),
+            visible: CachePadded::new(AtomicU64::new(tail.0.saturating_sub(1))),
+            planted,
+        }
+    }
+
+    /// Takes a free slot, the worker's own if it can; none if all are taken.
+    pub fn take(&self, worker: usize) -> Option<SlotId> {
+        let count = self.slots.len();
+        for step in 0..count {
+            let at = (worker + step) % count;
+            // Relaxed: taking says nothing yet; `publish` does.
+            let free = self.slots[at].bound.compare_exchange(
+                FREE,
+                TAKEN,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            if free.is_ok() {
+                if self.used.load(Ordering::Relaxed) <= at {
+                    // Release, and before `publish`: who sees the claim looks at this slot too.
+                    self.used.fetch_max(at + 1, Ordering::Release);
+                }
+                return Some(SlotId(at));
+            }
+        }
+        None
+    }
+
+    /// Holds the redo point at `tail`, which is the log's: parts of the commit are claimed from here on.
+    pub fn hold_floor(&self, slot: SlotId, tail: Lsn) {
+        self.slots[slot.0].floor.store(tail.0, Ordering::Release);
+        fence(Ordering::SeqCst); // As in `publish`.
+    }
+
+    /// Publishes that a commit with an LSN of at least `tail`, which is the log's, is about to be claimed.
+    pub fn publish(&self, slot: SlotId, tail: Lsn) {
+        // Release, and the fence: pair with the fence in `advance`. A reader whose tail counts the claim that follows
+        // sees this bound, whatever ordering the log's own atomics have.
+        self.slots[slot.0].bound.store(tail.0, Ordering::Release);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Says which LSN the claim got: what lies between the bound and it may become visible.
+    pub fn claimed(&self, slot: SlotId, lsn: Lsn) {
+        self.slots[slot.0].bound.store(lsn.0, Ordering::Release);
+    }
+
+    /// Gives the slot back: its commit is applied, or late and on the list, or has claimed nothing.
+    pub fn free(&self, slot: SlotId) {
+        // Release: pairs with Acquire in `advance` and `floor`; who sees the slot free sees what was applied.
+        self.slots[slot.0].floor.store(FREE, Ordering::Release);
+        self.slots[slot.0].bound.store(FREE, Ordering::Release);
+    }
+
+    /// The watermark as it was last computed.
+    pub fn visible(&self) -> Lsn {
+        // Acquire: pairs with `fetch_max` in `advance`; what was applied below it is seen.
+        Lsn(self.visible.load(Ordering::Acquire))
+    }
+
+    /// Computes the watermark anew, and returns it: nothing at or below it is still to be applied, late commits aside.
+    pub fn advance(&self, tail: impl Fn() -> Lsn) -> Lsn {
+        let watermark = if self.planted.is(Fault::SlotsBeforeTail) {
+            let low = self.lowest(|slot| &slot.bound);
+            tail().0.min(low)
+        } else {
+            let tail = tail();
+            fence(Ordering::SeqCst); // Pairs with the fence in `publish`.
+            tail.0.min(self.lowest(|slot| &slot.bound))
+        };
+        let watermark = watermark.saturating_sub(1);
+        let old = self.visible.load(Ordering::Acquire);
+        if watermark <= old {
+            return Lsn(old);
+        }
+        Lsn(self.visible.fetch_max(watermark, Ordering::AcqRel).max(watermark))
+    }
+
+    /// The lowest LSN that somebody with a slot may still have to apply, given the log's tail, read before. The list
+    /// of late commits has to be asked *after* this: a commit goes on the list before it frees its slot.
+    pub fn floor(&self, tail: Lsn) -> Lsn {
+        fence(Ordering::SeqCst); // Pairs with the fences in `publish` and `hold_floor`.
+        let bound = self.lowest(|slot| &slot.bound);
+        Lsn(tail.0.min(bound).min(self.lowest(|slot| &slot.floor)))
+    }
+
+    fn lowest(&self, of: impl Fn(&Slot) -> &AtomicU64) -> u64 {
+        // Acquire: pairs with Release in `take`.
+        let used = self.used.load(Ordering::Acquire);
+        let bounds = self.slots[..used].iter().map(|slot| of(slot).load(Ordering::Acquire));
+        bounds.min().unwrap_or(FREE)
+    }
+}

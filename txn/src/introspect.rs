@@ -1,0 +1,129 @@
+//! Who runs and who holds what: the facts behind `pg_locks` and `pg_stat_activity`.
+//!
+//! Each lock is read under its own latch; the list as a whole is of no single moment, as PostgreSQL's is not either.
+
+use crate::lock::queue::LockQueue;
+use crate::lock::{Modes, RowLock, TableLock};
+use crate::manager::Manager;
+use crate::owner::OwnerId;
+use crate::sync::lock;
+use crate::{LockTarget, Lsn, Micros, TxnId};
+
+/// One lock, held or waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockInfo {
+    /// What it stands on.
+    pub target: LockTarget,
+    /// The session, as clients know it.
+    pub pid: u32,
+    /// The transaction.
+    pub txn: Option<TxnId>,
+    /// The mode, in PostgreSQL's words.
+    pub mode: &'static str,
+    /// Held, or waited for.
+    pub granted: bool,
+    /// Since when it is waited for, on the monotonic clock.
+    pub waiting_since: Option<Micros>,
+    /// Whether it stands in its owner's own list.
+    pub fast_path: bool,
+}
+
+/// One running transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionInfo {
+    /// Its number.
+    pub txn: TxnId,
+    /// The session, as clients know it.
+    pub pid: u32,
+    /// The oldest snapshot it needs.
+    pub snapshot: Option<Lsn>,
+    /// When it began, on the monotonic clock.
+    pub since: Micros,
+}
+
+impl Manager {
+    /// Every transaction that runs.
+    #[must_use]
+    pub fn transactions(&self) -> Vec<TransactionInfo> {
+        let owners = self.locks.owners.iter();
+        let running = owners.filter_map(|(_, owner)| {
+            Some(TransactionInfo {
+                txn: owner.txn()?,
+                pid: owner.pid(),
+                snapshot: owner.snapshot(),
+                since: Micros(owner.since()),
+            })
+        });
+        running.collect()
+    }
+
+    /// Every lock that is held or waited for.
+    #[must_use]
+    pub fn locks(&self) -> Vec<LockInfo> {
+        let mut all = Vec::new();
+        for (_, owner) in self.locks.owners.iter() {
+            for (table, modes) in lock(&owner.intents).iter() {
+                for mode in table_modes(*modes) {
+                    all.push(LockInfo {
+                        target: LockTarget::Table(*table),
+                        pid: owner.pid(),
+                        txn: owner.txn(),
+                        mode,
+                        granted: true,
+                        waiting_since: None,
+                        fast_path: true,
+                    });
+                }
+            }
+        }
+        self.locks.tables.for_each(&mut |table, queue| {
+            let target = LockTarget::Table(table);
+            self.list(&target, queue, &table_modes, &mut all);
+        });
+        self.locks.records.for_each(&mut |node| {
+            let state = node.state();
+            if !state.lock.is_idle() {
+                let target = LockTarget::Row(node.tree(), node.key().to_vec());
+                self.list(&target, &state.lock, &row_modes, &mut all);
+            }
+        });
+        all
+    }
+
+    fn list(
+        &self,
+        target: &LockTarget,
+        queue: &LockQueue,
+        names: &dyn Fn(Modes) -> Vec<&'static str>,
+        into: &mut Vec<LockInfo>,
+    ) {
+        let mut add = |owner: OwnerId, modes: Modes, waiting_since: Option<Micros>| {
+            let owner = self.locks.owners.get(owner);
+            for mode in names(modes) {
+                into.push(LockInfo {
+                    target: target.clone(),
+                    pid: owner.pid(),
+                    txn: owner.txn(),
+                    mode,
+                    granted: waiting_since.is_none(),
+                    waiting_since,
+                    fast_path: false,
+                });
+            }
+        };
+        queue.holders().for_each(|holder| add(holder.owner, holder.modes, None));
+        let waiters = queue.waiters();
+        waiters.for_each(|waiter| add(waiter.owner, 1 << waiter.mode, Some(Micros(waiter.since))));
+    }
+}
+
+fn table_modes(modes: Modes) -> Vec<&'static str> {
+    let held = TableLock::ALL.into_iter().filter(|mode| modes & mode.bit() != 0);
+    held.map(TableLock::name).collect()
+}
+
+fn row_modes(modes: Modes) -> Vec<&'static str> {
+    // A stronger row lock says all that a weaker one does.
+    let held = RowLock::ALL.into_iter().rev().find(|mode| modes & mode.bit() != 0);
+    held.map(RowLock::name).into_iter().collect()
+}

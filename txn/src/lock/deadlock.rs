@@ -1,0 +1,78 @@
+//! Deadlocks: cycles among those who wait.
+//!
+//! Paper: Gray and Reuter, *Transaction Processing*, 1993, section 7.11 (waits-for graphs). As in PostgreSQL nobody
+//! looks for cycles until a wait has lasted `deadlock_timeout`; then the waiter looks for one through itself and, if
+//! there is one, is the victim.
+//!
+//! The graph is not a table of its own: who waits for whom is asked of the queues, edge by edge, while others go on.
+//! What is found that way may never have existed at one time, so it is looked for twice: a true deadlock cannot go away,
+//! and an edge that was there before and after was there in between.
+
+use super::LockManager;
+use super::queue::Kind;
+use crate::owner::{OwnerId, Waiting};
+use crate::sync::lock;
+use crate::{DeadlockEdge, LockTarget};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+
+/// Finds a cycle through `me`; none if there is none.
+pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>> {
+    let _one = lock(&locks.detecting);
+    let first = cycle(locks, me)?;
+    let second = cycle(locks, me)?;
+    if first != second {
+        return None;
+    }
+    let edge = |place: usize| {
+        let (waiter, holder) = (first[place], first[(place + 1) % first.len()]);
+        let owners = &locks.owners;
+        let (mode, target) = match &*lock(&owners.get(waiter).waiting) {
+            None => return None,
+            // PostgreSQL waits for the transaction that has the row.
+            Some(Waiting::Row(node)) => {
+                ("ShareLock", LockTarget::Row(node.tree(), node.key().to_vec()))
+            }
+            Some(Waiting::Table(table, mode)) => (mode.name(), LockTarget::Table(*table)),
+        };
+        let (waiter, holder) = (owners.get(waiter).pid(), owners.get(holder).pid());
+        Some(DeadlockEdge { waiter, holder, mode, target })
+    };
+    let edges = (0..first.len()).map(edge).collect();
+    // The victim waits no more: who looks next finds the cycle broken.
+    *lock(&locks.owners.get(me).waiting) = None;
+    edges
+}
+
+/// A shortest cycle through `me`, as the owners in it, each waiting for the next.
+fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
+    let mut reached_from = HashMap::new();
+    let mut next = VecDeque::from([me]);
+    while let Some(waiter) = next.pop_front() {
+        let mut closes = false;
+        blockers(locks, waiter, &mut |blocker| {
+            if blocker == me {
+                closes = true;
+            } else if let Entry::Vacant(unseen) = reached_from.entry(blocker) {
+                unseen.insert(waiter);
+                next.push_back(blocker);
+            }
+        });
+        if closes {
+            let back = std::iter::successors(Some(waiter), |at| reached_from.get(at).copied());
+            let mut path: Vec<_> = back.collect();
+            path.reverse();
+            return Some(path);
+        }
+    }
+    None
+}
+
+fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
+    // Held meanwhile: the waiter cannot end its wait, so its node and its queue stay.
+    match &*lock(&locks.owners.get(waiter).waiting) {
+        None => {}
+        Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
+        Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
+    }
+}

@@ -1,0 +1,152 @@
+//! What the transaction component has done and holds, for the metrics endpoint and `pg_stat_database`.
+//!
+//! Counters stand per worker, each on its own cache line, and are added up when somebody asks.
+
+use crate::manager::Manager;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::{Error, Lsn};
+use crossbeam_utils::CachePadded;
+
+/// Why a transaction rolled back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Abort {
+    /// ROLLBACK, a failed statement, or a session that went away.
+    Asked,
+    /// 40001.
+    Conflict,
+    /// 40P01.
+    Deadlock,
+    /// 55P03.
+    Lock,
+    /// A cancel or a timeout.
+    Cancelled,
+    /// Anything else.
+    Other,
+}
+
+/// How many reasons there are.
+const ABORTS: usize = 6;
+
+impl Abort {
+    pub(crate) fn of(error: Option<&Error>) -> Abort {
+        match error {
+            None => Abort::Asked,
+            Some(Error::Conflict(_)) => Abort::Conflict,
+            Some(Error::Deadlock(_)) => Abort::Deadlock,
+            Some(Error::LockNotAvailable { .. }) => Abort::Lock,
+            Some(Error::Cancelled(_)) => Abort::Cancelled,
+            Some(Error::SnapshotTooOld | Error::OutOfMemory(_) | Error::Storage(_)) => Abort::Other,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    commits: AtomicU64,
+    late: AtomicU64,
+    aborts: [AtomicU64; ABORTS],
+}
+
+/// Counters of all workers.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    workers: Box<[CachePadded<Counters>]>,
+    pub(crate) checkpoints: AtomicU64,
+    pub(crate) snapshots_given_up: AtomicU64,
+}
+
+/// What has happened since the manager was opened, and how things stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Transactions that committed, read-only ones too.
+    pub commits: u64,
+    /// Commits that were applied late.
+    pub late_commits: u64,
+    /// Transactions that rolled back because they were asked to.
+    pub rollbacks: u64,
+    /// Commits that failed, by kind: 40001.
+    pub aborts_conflict: u64,
+    /// 40P01.
+    pub aborts_deadlock: u64,
+    /// 55P03.
+    pub aborts_lock: u64,
+    /// Cancelled.
+    pub aborts_cancelled: u64,
+    /// Anything else.
+    pub aborts_other: u64,
+    /// Lock requests that had to wait.
+    pub lock_waits: u64,
+    /// Deadlocks found.
+    pub deadlocks: u64,
+    /// Older versions in memory.
+    pub versions_held: u64,
+    /// What they occupy, in bytes.
+    pub version_bytes: u64,
+    /// Versions reclaimed.
+    pub versions_reclaimed: u64,
+    /// Tombstones that wait for their removal.
+    pub tombstones: u64,
+    /// Snapshots that failed because versions were over their limit.
+    pub snapshots_given_up: u64,
+    /// The oldest snapshot, if there is one.
+    pub oldest_snapshot: Option<Lsn>,
+    /// The visible watermark.
+    pub visible: Lsn,
+    /// Checkpoints taken.
+    pub checkpoints: u64,
+}
+
+impl Counts {
+    pub(crate) fn new(workers: usize) -> Counts {
+        Counts {
+            workers: (0..workers).map(|_| CachePadded::default()).collect(),
+            checkpoints: AtomicU64::new(0),
+            snapshots_given_up: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn committed(&self, worker: usize) {
+        self.workers[worker].commits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn late(&self, worker: usize) {
+        self.workers[worker].late.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn aborted(&self, worker: usize, why: Abort) {
+        self.workers[worker].aborts[why as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn sum(&self, of: impl Fn(&Counters) -> &AtomicU64) -> u64 {
+        self.workers.iter().map(|worker| of(worker).load(Ordering::Relaxed)).sum()
+    }
+}
+
+impl Manager {
+    /// How things stand. Each number is exact, all together are of nearly the same moment.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let aborts = |why: Abort| self.metrics.sum(|worker| &worker.aborts[why as usize]);
+        Metrics {
+            commits: self.metrics.sum(|worker| &worker.commits),
+            late_commits: self.metrics.sum(|worker| &worker.late),
+            rollbacks: aborts(Abort::Asked),
+            aborts_conflict: aborts(Abort::Conflict),
+            aborts_deadlock: aborts(Abort::Deadlock),
+            aborts_lock: aborts(Abort::Lock),
+            aborts_cancelled: aborts(Abort::Cancelled),
+            aborts_other: aborts(Abort::Other),
+            lock_waits: self.locks.waits.load(Ordering::Relaxed),
+            deadlocks: self.locks.deadlocks.load(Ordering::Relaxed),
+            versions_held: self.collector.versions(),
+            version_bytes: self.collector.bytes(),
+            versions_reclaimed: self.collector.reclaimed(),
+            tombstones: self.collector.tombstones() as u64,
+            snapshots_given_up: self.metrics.snapshots_given_up.load(Ordering::Relaxed),
+            oldest_snapshot: self.locks.owners.oldest().map(|oldest| oldest.1),
+            visible: self.visible(),
+            checkpoints: self.metrics.checkpoints.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Owners: one place per running transaction where others find its snapshot, its locks' session and what it waits for.
+//!
+//! A place is made once and used again by transaction after transaction, so that a lock can name its holder by a small
+//! number, and so that the horizon is the minimum over an array. Places are made in chunks and never freed.
+//!
+//! **Announcing a snapshot** is a hazard pointer's protocol: write down the watermark just read, then read it again; if
+//! it has moved, write that down. A collector computes its horizon from the watermark, read first, and the
+//! announcements, read second. One that misses an announcement read an older watermark than the reader's second look,
+//! hence keeps all the reader needs.
+
+use crate::lock::TableLock;
+use crate::record::NodeRef;
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::{Arc, Mutex, OnceLock};
+use crate::{Lsn, TableId, TxnId};
+use crossbeam_utils::CachePadded;
+use storage::WaitCell;
+
+/// Places made at a time.
+const CHUNK: usize = 64;
+/// Chunks at most: more transactions at once than any limit of connections allows.
+const CHUNKS: usize = 4096;
+
+/// A snapshot cell without a snapshot.
+const NONE: u64 = u64::MAX;
+
+/// The number of an owner's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OwnerId(pub u32);
+
+/// What an owner waits for.
+#[derive(Debug)]
+pub enum Waiting {
+    /// A row lock. The waiter's own queue entry keeps the node alive while this stands here.
+    Row(NodeRef),
+    /// A table lock.
+    Table(TableId, TableLock),
+}
+
+/// One place.
+#[derive(Debug)]
+pub struct Owner {
+    /// The oldest snapshot its transaction needs, or none.
+    snapshot: CachePadded<AtomicU64>,
+    /// Set when versions its snapshot needs are given up.
+    too_old: AtomicBool,
+    /// The running transaction, 0 between two.
+    txn: AtomicU64,
+    /// The session's number as clients know it.
+    pid: AtomicU32,
+    /// When the transaction began, in microseconds of the monotonic clock.
+    since: AtomicU64,
+    /// Where its thread rests while it waits for a lock.
+    pub(crate) cell: Arc<WaitCell>,
+    /// What it waits for now.
+    pub(crate) waiting: Mutex<Option<Waiting>>,
+    /// Its intention locks, by table, as a set of mode bits; see the table locks for the protocol.
+    pub(crate) intents: Mutex<Vec<(TableId, u8)>>,
+}
+
+/// All places.
+#[derive(Debug)]
+pub struct Owners {
+    chunks: Box<[OnceLock<Box<[Owner]>>]>,
+    count: CachePadded<AtomicUsize>,
+}
+
+impl Owner {
+    fn new() -> Owner {
+        Owner {
+            snapshot: CachePadded::new(AtomicU64::new(NONE)),
+            too_old: AtomicBool::new(false),
+            txn: AtomicU64::new(0),
+            pid: AtomicU32::new(0),
+            since: AtomicU64::new(0),
+            cell: Arc::new(WaitCell::new()),
+            waiting: Mutex::new(None),
+            intents: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn start(&self, txn: TxnId, pid: u32, now: u64) {
+        self.pid.store(pid, Ordering::Relaxed);
+        self.since.store(now, Ordering::Relaxed);
+        self.txn.store(txn.0, Ordering::Release);
+    }
+
+    pub(crate) fn end(&self) {
+        self.withdraw();
+        self.txn.store(0, Ordering::Release);
+    }
+
+    /// The running transaction, if one is.
+    #[must_use]
+    pub fn txn(&self) -> Option<TxnId> {
+        Some(TxnId(self.txn.load(Ordering::Acquire))).filter(|txn| txn.0 != 0)
+    }
+
+    /// The session's number as clients know it.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid.load(Ordering::Relaxed)
+    }
+
+    /// When its transaction began, in microseconds of the monotonic clock.
+    #[must_use]
+    pub fn since(&self) -> u64 {
+        self.since.load(Ordering::Relaxed)
+    }
+
+    /// The oldest snapshot it needs.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<Lsn> {
+        Some(Lsn(self.snapshot.load(Ordering::SeqCst))).filter(|lsn| lsn.0 != NONE)
+    }
+
+    /// Announces and takes the newest snapshot; `keep` is an older one that is needed as well.
+    pub(crate) fn announce(&self, keep: Option<Lsn>, visible: impl Fn() -> Lsn) -> Lsn {
+        let mut lsn = visible();
+        if keep.is_none() {
+            self.too_old.store(false, Ordering::Relaxed);
+        }
+        loop {
+            let oldest = keep.map_or(lsn, |keep| keep.min(lsn));
+            if self.snapshot.load(Ordering::Relaxed) != oldest.0 {
+                self.snapshot.store(oldest.0, Ordering::SeqCst);
+            }
+            // Pairs with the fence in `horizon`: the collector sees this cell, or we see its watermark.
+            fence(Ordering::SeqCst);
+            let again = visible();
+            if again == lsn {
+                return lsn;
+            }
+            lsn = again;
+        }
+    }
+
+    /// Keeps only what `oldest` needs, which is not older than what was announced.
+    pub(crate) fn keep(&self, oldest: Option<Lsn>) {
+        self.snapshot.store(oldest.map_or(NONE, |lsn| lsn.0), Ordering::Release);
+    }
+
+    /// Needs no snapshot any more.
+    pub(crate) fn withdraw(&self) {
+        self.snapshot.store(NONE, Ordering::Release);
+        self.too_old.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether versions that the snapshot needs have been given up. Asked *after* a version was not found.
+    pub(crate) fn is_too_old(&self) -> bool {
+        self.too_old.load(Ordering::Acquire)
+    }
+
+    /// Gives up the versions this owner's snapshot needs: from here on its reads fail.
+    pub(crate) fn give_up(&self) {
+        self.too_old.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Owners {
+    pub(crate) fn new() -> Owners {
+        Owners {
+            chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
+            count: CachePadded::new(AtomicUsize::new(0)),
+        }
+    }
+
+    /// Makes a new place.
+    pub(crate) fn register(&self) -> OwnerId {
+        let at = self.count.fetch_add(1, Ordering::SeqCst);
+        let chunk = self.chunks.get(at / CHUNK).expect("connections are limited far below this");
+        chunk.get_or_init(|| (0..CHUNK).map(|_| Owner::new()).collect());
+        OwnerId(u32::try_from(at).expect("fewer places than 2^32"))
+    }
+
+    /// The place of a number handed out before.
+    pub(crate) fn get(&self, id: OwnerId) -> &Owner {
+        let at = id.0 as usize;
+        let chunk = self.chunks[at / CHUNK].get().expect("a number is handed out after its place");
+        &chunk[at % CHUNK]
+    }
+
+    /// All places.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (OwnerId, &Owner)> {
+        let count = self.count.load(Ordering::SeqCst);
+        let chunks = self.chunks[..count.div_ceil(CHUNK)].iter().enumerate();
+        // A chunk that is still being made has no owner with anything to say yet.
+        let made = chunks.filter_map(|(number, chunk)| Some((number, chunk.get()?)));
+        made.flat_map(|(number, chunk)| {
+            (0..)
+                .zip(chunk.iter())
+                .map(move |(at, owner)| (OwnerId((number * CHUNK) as u32 + at), owner))
+        })
+    }
+
+    /// How many places there are: what a computation of the horizon costs.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// The horizon: at or below it everybody sees the same. `visible` is the watermark, read by the caller before.
+    pub(crate) fn horizon(&self, visible: Lsn) -> Lsn {
+        fence(Ordering::SeqCst); // Pairs with the fence in `announce`.
+        let needed = self.iter().filter(|(_, owner)| !owner.is_too_old());
+        needed.filter_map(|(_, owner)| owner.snapshot()).fold(visible, Lsn::min)
+    }
+
+    /// Every announced snapshot, ascending. `visible` is the watermark, read by the caller before.
+    pub(crate) fn snapshots(&self, into: &mut Vec<Lsn>) {
+        fence(Ordering::SeqCst); // Pairs with the fence in `announce`.
+        into.clear();
+        into.extend(self.iter().filter_map(|(_, owner)| owner.snapshot()));
+        into.sort_unstable();
+        into.dedup();
+    }
+
+    /// The owner with the oldest snapshot.
+    pub(crate) fn oldest(&self) -> Option<(OwnerId, Lsn)> {
+        let needed = self.iter().filter(|(_, owner)| !owner.is_too_old());
+        needed.filter_map(|(id, owner)| Some((id, owner.snapshot()?))).min_by_key(|found| found.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_horizon_is_the_oldest_snapshot_or_the_watermark() {
+        let owners = Owners::new();
+        let (a, b) = (owners.register(), owners.register());
+        assert_eq!(owners.horizon(Lsn(9)), Lsn(9));
+        assert_eq!(owners.get(a).announce(None, || Lsn(5)), Lsn(5));
+        assert_eq!(owners.get(b).announce(Some(Lsn(3)), || Lsn(7)), Lsn(7));
+        assert_eq!(owners.horizon(Lsn(9)), Lsn(3));
+        assert_eq!(owners.oldest(), Some((b, Lsn(3))));
+        owners.get(b).withdraw();
+        assert_eq!(owners.horizon(Lsn(9)), Lsn(5));
+        owners.get(a).give_up();
+        assert_eq!(owners.horizon(Lsn(9)), Lsn(9));
+    }
+
+    #[test]
+    fn places_beyond_a_chunk_keep_their_numbers() {
+        let owners = Owners::new();
+        let ids: Vec<_> = (0..200).map(|_| owners.register()).collect();
+        for (at, id) in ids.iter().enumerate() {
+            owners.get(*id).start(TxnId(at as u64 + 1), at as u32, 0);
+        }
+        let running = owners.iter().filter(|(_, owner)| owner.txn().is_some());
+        let seen: Vec<_> = running.map(|(id, owner)| (id, owner.pid())).collect();
+        assert_eq!(seen, ids.iter().map(|id| (*id, id.0)).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,45 @@
+//! Faults planted on purpose in the transaction component: each breaks one promise, so that a test can show that it
+//! would notice. The mechanism is the data component's ([`storage::Planted`]), under the same feature.
+
+/// A promise that can be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A commit changes trees before its log record is claimed.
+    ApplyBeforeLog,
+    /// Locks go before the commit is applied.
+    ReleaseBeforeApply,
+    /// The watermark reads the commit slots before the log's tail.
+    SlotsBeforeTail,
+    /// The last write of a commit is logged and not applied, as an index entry forgotten would be.
+    WriteLost,
+}
+
+/// Which fault is planted, if any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Planted {
+    #[cfg(any(test, feature = "planted"))]
+    fault: Option<Fault>,
+}
+
+impl Planted {
+    /// Plants `fault`.
+    #[cfg(any(test, feature = "planted"))]
+    #[must_use]
+    pub fn new(fault: Fault) -> Planted {
+        Planted { fault: Some(fault) }
+    }
+
+    /// Whether `fault` is planted.
+    #[inline]
+    #[must_use]
+    pub fn is(self, fault: Fault) -> bool {
+        #[cfg(any(test, feature = "planted"))]
+        let planted = self.fault == Some(fault);
+        #[cfg(not(any(test, feature = "planted")))]
+        let planted = {
+            let _ = fault;
+            false
+        };
+        planted
+    }
+}

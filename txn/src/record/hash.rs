@@ -1,0 +1,40 @@
+//! The hash of a record's name. Folded multiplication (as in wyhash), eight bytes at a step, from a random seed: fast
+//! on keys of 8 to 40 bytes, and nobody outside can aim at a bucket. Not stored anywhere.
+
+use storage::TreeId;
+
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// The hash of (tree, key).
+pub fn hash(seed: u64, tree: TreeId, key: &[u8]) -> u64 {
+    let mut state = fold(tree.0 ^ seed, MULTIPLIER) ^ key.len() as u64;
+    let (words, rest) = key.as_chunks::<8>();
+    for word in words {
+        state = fold(state ^ u64::from_le_bytes(*word), MULTIPLIER ^ seed);
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    fold(state ^ u64::from_le_bytes(last), MULTIPLIER ^ seed.rotate_left(32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+    use storage::TreeId;
+
+    #[test]
+    fn keys_spread_over_buckets() {
+        let mut buckets = vec![0u32; 1024];
+        for key in 0..10_240u32 {
+            buckets[hash(7, TreeId(3), &key.to_be_bytes()) as usize % 1024] += 1;
+        }
+        assert!(buckets.iter().all(|count| *count < 40), "{:?}", buckets.iter().max());
+        assert_ne!(hash(7, TreeId(3), b"a"), hash(7, TreeId(3), b"a\0"));
+        assert_ne!(hash(7, TreeId(3), b"a"), hash(7, TreeId(4), b"a"));
+    }
+}

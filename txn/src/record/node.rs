@@ -1,0 +1,113 @@
+//! A record node, and the reference that keeps it in the table.
+//!
+//! A node is kept by *pins*: each lock holder, each waiter and each entry of the collector's queue has one. Who gives
+//! the last one back, with no version left in the chain, declares the node dead under its mutex and takes it out of
+//! the table. A dead node is never brought back; who wants the record again makes a new one.
+
+use super::chain::Chain;
+use crate::Lsn;
+use crate::lock::queue::LockQueue;
+use crate::sync::{Mutex, MutexGuard, lock};
+use crossbeam_epoch::Atomic;
+use std::ptr::NonNull;
+use storage::TreeId;
+
+/// What is known of one record.
+#[derive(Debug)]
+pub struct Node {
+    /// The next node of the bucket; tagged 1 once this one is to be unlinked.
+    pub(super) next: Atomic<Node>,
+    pub(super) hash: u64,
+    tree: TreeId,
+    key: Box<[u8]>,
+    /// Older versions: pushed and pruned under the mutex, read without.
+    pub(crate) chain: Chain,
+    state: Mutex<NodeState>,
+}
+
+/// What a node's mutex guards.
+#[derive(Debug, Default)]
+pub struct NodeState {
+    /// How many keep the node.
+    pub(super) pins: u32,
+    /// Nobody may pin it any more.
+    pub(super) dead: bool,
+    /// The LSN of the record on the page, or of the one about to be put there; none known without a version.
+    pub(crate) current: Lsn,
+    /// How many versions the chain has.
+    pub(crate) versions: u32,
+    /// Its lock.
+    pub(crate) lock: LockQueue,
+}
+
+impl Node {
+    pub(super) fn new(hash: u64, tree: TreeId, key: &[u8]) -> Node {
+        let state = NodeState { pins: 1, ..NodeState::default() };
+        Node {
+            next: Atomic::null(),
+            hash,
+            tree,
+            key: key.into(),
+            chain: Chain::default(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The tree of the record.
+    #[must_use]
+    pub fn tree(&self) -> TreeId {
+        self.tree
+    }
+
+    /// The key of the record.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Takes the node's mutex. Nothing is waited for while it is held, and no other latch is taken.
+    pub fn state(&self) -> MutexGuard<'_, NodeState> {
+        lock(&self.state)
+    }
+
+    pub(super) fn is(&self, hash: u64, tree: TreeId, key: &[u8]) -> bool {
+        self.hash == hash && self.tree == tree && *self.key == *key
+    }
+}
+
+/// A pin. It is given back with [`super::RecordTable::unpin`]; dropping it would keep the node for good.
+#[derive(Debug)]
+#[must_use = "a pin keeps its node until it is given back"]
+pub struct NodeRef(NonNull<Node>);
+
+// SAFETY: a node's fields may be used from any thread: what changes is atomic or stands under its mutex.
+unsafe impl Send for NodeRef {}
+// SAFETY: as above.
+unsafe impl Sync for NodeRef {}
+
+impl NodeRef {
+    /// The pin that has already been counted in `node`.
+    pub(super) fn counted(node: &Node) -> NodeRef {
+        NodeRef(NonNull::from(node))
+    }
+
+    /// The same node once more.
+    pub fn again(&self) -> NodeRef {
+        self.state().pins += 1;
+        NodeRef(self.0)
+    }
+
+    /// The same node, without a pin of its own: usable only while another pin is known to stand.
+    pub(crate) fn unpinned(&self) -> NodeRef {
+        NodeRef(self.0)
+    }
+}
+
+impl std::ops::Deref for NodeRef {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        // SAFETY: a pinned node is not dead, so it is neither unlinked nor freed.
+        unsafe { self.0.as_ref() }
+    }
+}

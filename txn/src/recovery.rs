@@ -1,0 +1,99 @@
+//! Pass two of recovery: the logical records are applied again.
+//!
+//! Pass one, the data component's, has made every tree well formed. Here commits come in LSN order, and each write is
+//! made where the record on the page is older; a tree that is gone is skipped. There is nothing to undo. A commit in
+//! parts is applied when its last record is met, from all of its parts, under its own LSN.
+//!
+//! Applying twice changes nothing, so a crash in the middle only means to begin again.
+
+use crate::log::{self, Reader};
+use crate::manager::Manager;
+use crate::record::collect::Tombstone;
+use crate::sync::Arc;
+use crate::{Lsn, Result, TreeId};
+use std::collections::HashMap;
+use storage::{Change, Error, Recovering, Tree};
+
+/// What pass two did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassTwo {
+    /// Commits read.
+    pub commits: u64,
+    /// Writes read.
+    pub writes: u64,
+    /// Writes that changed a page.
+    pub applied: u64,
+    /// Writes of trees that are gone.
+    pub skipped: u64,
+}
+
+/// Handles of the trees that redo has met; none for those that are gone.
+type Trees = HashMap<TreeId, Option<Arc<Tree>>>;
+
+/// Runs pass two.
+///
+/// # Errors
+/// I/O and corruption.
+pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<PassTwo> {
+    let mut done = PassTwo::default();
+    let mut trees = Trees::new();
+    let mut records = recovering.records()?;
+    while let Some(record) = records.advance()? {
+        if record.kind == log::COMMIT || record.kind == log::SEQUENCE {
+            let (header, writes) = Reader::new(record.payload)?;
+            if header.stream_only {
+                continue;
+            }
+            done.commits += 1;
+            for part in &header.parts {
+                let mut scan = manager.data.log().scan(*part)?;
+                let found = scan.advance()?.filter(|found| found.kind == log::PART);
+                let found = found.ok_or_else(|| {
+                    let (lsn, part) = (record.lsn, *part);
+                    Error::CorruptLog(format!("the commit at {lsn} lists no part at {part}"))
+                })?;
+                redo(manager, &mut trees, record.lsn, Reader::new(found.payload)?.1, &mut done)?;
+            }
+            redo(manager, &mut trees, record.lsn, writes, &mut done)?;
+        } else if record.kind == log::PREPARE || record.kind == log::RESOLVE {
+            let what = "the log has prepared transactions, which this version does not know";
+            return Err(Error::CorruptLog(what.into()).into());
+        }
+    }
+    Ok(done)
+}
+
+fn redo(
+    manager: &Manager,
+    trees: &mut Trees,
+    lsn: Lsn,
+    mut writes: Reader<'_>,
+    done: &mut PassTwo,
+) -> Result<()> {
+    while let Some((tree, key, change)) = writes.write()? {
+        done.writes += 1;
+        let handle = match trees.entry(tree) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(unknown) => {
+                unknown.insert(match manager.data.tree(tree) {
+                    Ok(handle) => Some(handle),
+                    Err(Error::NoTree(_)) => None,
+                    Err(error) => return Err(error.into()),
+                })
+            }
+        };
+        let Some(handle) = handle else {
+            done.skipped += 1;
+            continue;
+        };
+        match handle.apply(lsn, key, change, true, &mut |_| ())? {
+            storage::Applied::Done => done.applied += 1,
+            storage::Applied::Older | storage::Applied::WouldWait => continue,
+        }
+        if change == Change::Delete {
+            let tombstone = Tombstone { lsn, tree: Arc::clone(handle), key: key.into() };
+            manager.collector.note_tombstone(0, tombstone);
+        }
+    }
+    Ok(())
+}

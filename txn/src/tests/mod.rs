@@ -1,0 +1,127 @@
+//! The transaction component as a whole, over a disk in memory.
+
+mod concurrency;
+mod crashes;
+mod locks;
+mod versions;
+
+use crate::{
+    Begin, Ended, Environment, Error, FaultyDevice, Isolation, KeyRange, Lsn, Manager, Options,
+    ReadView, Result, RowLock, SessionWait, SystemClock, Threads, Transaction, Tree, WaitPolicy,
+};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use storage::{Direction, RecordBuffer};
+
+/// An open database with one tree.
+pub(crate) struct World {
+    pub(crate) manager: Arc<Manager>,
+    pub(crate) tree: Arc<Tree>,
+}
+
+pub(crate) fn environment(device: FaultyDevice, slots: usize) -> Environment {
+    Environment {
+        device: Arc::new(device),
+        clock: Arc::new(SystemClock::new()),
+        scheduler: Arc::new(Threads::new(slots)),
+        seed: 7,
+    }
+}
+
+pub(crate) fn small() -> Options {
+    let storage = storage::Options {
+        pool_frames: 256,
+        log_ring_bytes: 1 << 20,
+        log_segment_bytes: 1 << 20,
+        log_bytes_max: 64 << 20,
+        ..Default::default()
+    };
+    Options { storage, record_buckets: 64, ..Default::default() }
+}
+
+impl World {
+    pub(crate) fn new(options: Options) -> World {
+        let env = environment(FaultyDevice::new(1), 4);
+        Manager::create(&env, &options).unwrap();
+        let manager = Manager::open::<Error>(env, options, |_| Ok(Vec::new())).unwrap();
+        let tree = manager.data().create_tree().unwrap();
+        World { manager, tree }
+    }
+
+    pub(crate) fn begin(&self, isolation: Isolation, pid: u32) -> Transaction {
+        let wait = Arc::new(SessionWait::new(pid));
+        wait.deadlock_timeout_ms.store(20, std::sync::atomic::Ordering::Relaxed);
+        let after = self.manager.visible();
+        self.manager.begin(Begin { isolation, after, ..Default::default() }, &wait)
+    }
+
+    /// Commits one record in a transaction of its own.
+    pub(crate) fn set(&self, key: &[u8], value: Option<&[u8]>) -> Lsn {
+        let mut txn = self.begin(Isolation::ReadCommitted, 99);
+        txn.begin_statement().unwrap();
+        write(&mut txn, &self.tree, key, value);
+        let ended = txn.commit(&mut |_| ()).unwrap();
+        self.answer(ended);
+        ended.committed.unwrap()
+    }
+
+    /// Waits as the connection of a session would.
+    pub(crate) fn answer(&self, ended: Ended) {
+        answer(&self.manager, ended).unwrap();
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.manager.close().unwrap();
+        }
+    }
+}
+
+pub(crate) fn answer(manager: &Manager, ended: Ended) -> Result<()> {
+    manager.data().log().wait_durable(ended.wait_for)?;
+    loop {
+        match manager.poll_answer(ended.wait_for, Waker::noop()) {
+            Poll::Ready(answer) => return answer,
+            Poll::Pending => std::thread::yield_now(),
+        }
+    }
+}
+
+/// Locks and writes, or deletes, one record.
+pub(crate) fn write(txn: &mut Transaction, tree: &Tree, key: &[u8], value: Option<&[u8]>) {
+    let mut buffer = RecordBuffer::default();
+    txn.lock_key(tree, key, RowLock::Update, WaitPolicy::Block, &mut buffer).unwrap();
+    match value {
+        Some(value) => txn.put(tree, key, value).unwrap(),
+        None => txn.delete(tree, key).unwrap(),
+    }
+}
+
+pub(crate) fn read(
+    txn: &mut Transaction,
+    view: &ReadView,
+    tree: &Tree,
+    key: &[u8],
+) -> Option<Vec<u8>> {
+    let mut buffer = RecordBuffer::default();
+    let found = txn.get(view, tree, key, &mut buffer).unwrap();
+    found.then(|| buffer.value().unwrap().to_vec())
+}
+
+pub(crate) fn scan(
+    txn: &mut Transaction,
+    view: &ReadView,
+    tree: &Arc<Tree>,
+    direction: Direction,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+    let mut scan = txn.scan(view, tree, range, direction).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = scan.advance(txn).unwrap() {
+        rows.push((row.key.to_vec(), row.value.to_vec()));
+    }
+    rows
+}

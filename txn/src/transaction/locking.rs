@@ -1,0 +1,158 @@
+//! Locks as a transaction takes them: when the statement runs, held until its commit is applied.
+//!
+//! After a wait the row may not be what the view shows. READ COMMITTED is told so and looks again at the latest
+//! version; above it a row newer than the snapshot is a conflict (PostgreSQL 15 manual, section 13.2).
+
+use super::state::{HeldRow, HeldTable, State};
+use super::{ReadView, Transaction};
+use crate::lock::{RowGrant, RowLock, TableLock, WaitPolicy};
+use crate::manager::Manager;
+use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId};
+use storage::{RecordBuffer, Tree};
+
+/// What a row lock found, once held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locked {
+    /// The row is the one the view shows; the buffer holds it.
+    Same,
+    /// READ COMMITTED: somebody changed it; the buffer holds the latest version, to be checked again.
+    Changed,
+    /// READ COMMITTED: somebody deleted it, or it is gone. At every level: this transaction itself has changed or
+    /// deleted it in a command that the view does not see, so that the statement has nothing more to do with it.
+    Gone,
+    /// SKIP LOCKED: somebody has it.
+    Skipped,
+}
+
+impl Transaction {
+    /// Locks one row, waiting as `policy` says, and reads its latest state into `into`. Under REPEATABLE READ and
+    /// above, a row newer than the snapshot is an error instead.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`], [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`]; storage's.
+    pub fn lock_row(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        mode: RowLock,
+        policy: WaitPolicy,
+        into: &mut RecordBuffer,
+    ) -> Result<Locked> {
+        if !self.lock_record(tree, key, mode, policy)? {
+            return Ok(Locked::Skipped);
+        }
+        let own = self.state().writes.get(tree.id(), key, CommandId(u32::MAX));
+        if let Some(write) = own {
+            into.set(storage::Lsn::MAX, write.value);
+            let seen = write.command < view.command && write.value.is_some();
+            return Ok(if seen { Locked::Same } else { Locked::Gone });
+        }
+        let found = tree.get(key, into)?;
+        if found {
+            self.seen = self.seen.max(into.lsn());
+        }
+        let newer = found && into.lsn() > view.snapshot;
+        let there = found && into.value().is_some();
+        match (newer, there) {
+            (false, true) => Ok(Locked::Same),
+            (false, false) => Ok(Locked::Gone),
+            (true, true) if self.begin.isolation == Isolation::ReadCommitted => Ok(Locked::Changed),
+            (true, false) if self.begin.isolation == Isolation::ReadCommitted => Ok(Locked::Gone),
+            (true, true) => Err(Error::Conflict(ConflictKind::Update)),
+            (true, false) => Err(Error::Conflict(ConflictKind::Delete)),
+        }
+    }
+
+    /// Locks a key that may not exist yet, for an insert or a uniqueness check, and says whether the *latest* state
+    /// has a record there (then `into` holds it). With [`WaitPolicy::Skip`] a key that somebody has is no record.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_row`], but [`Error::Conflict`] never.
+    pub fn lock_key(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        mode: RowLock,
+        policy: WaitPolicy,
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        if !self.lock_record(tree, key, mode, policy)? {
+            return Ok(false);
+        }
+        self.get_latest(tree, key, into)
+    }
+
+    /// Takes a row lock; false if it was skipped.
+    fn lock_record(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        mode: RowLock,
+        policy: WaitPolicy,
+    ) -> Result<bool> {
+        let record = (tree.id(), key);
+        let owner = self.state().owner;
+        match self.manager.locks.lock_row(owner, &self.wait, record, mode, policy)? {
+            RowGrant::Held => Ok(true),
+            RowGrant::Skipped => Ok(false),
+            RowGrant::Granted(node, before) => {
+                let command = self.command;
+                self.state_mut().rows.push(HeldRow { node, before, command });
+                Ok(true)
+            }
+        }
+    }
+
+    /// Takes a table lock, held to the end of the transaction (or of the savepoint it was taken in). False if
+    /// [`WaitPolicy::Skip`] met a holder.
+    ///
+    /// # Errors
+    /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
+    pub fn lock_table(
+        &mut self,
+        table: TableId,
+        mode: TableLock,
+        policy: WaitPolicy,
+    ) -> Result<bool> {
+        let command = self.command;
+        let state = self.state();
+        let last = state.tables.iter().rev().find(|held| held.table == table);
+        let before = last.map_or(0, |held| held.after);
+        if mode.covered_by(before) {
+            return Ok(true);
+        }
+        let granted =
+            self.manager.locks.lock_table(state.owner, &self.wait, table, mode, policy)?;
+        if granted {
+            let after = before | mode.bit();
+            self.state_mut().tables.push(HeldTable { table, before, after, command });
+        }
+        Ok(granted)
+    }
+
+    /// Lets go of every lock taken by `from` and later commands.
+    pub(super) fn unlock_since(&mut self, from: CommandId) {
+        let Some(state) = self.state.as_mut() else { return };
+        let (locks, owner) = (&self.manager.locks, state.owner);
+        while let Some(last) = state.rows.pop_if(|last| last.command >= from) {
+            locks.unlock_row(owner, last.node, last.before);
+        }
+        while let Some(last) = state.tables.pop_if(|last| last.command >= from) {
+            locks.unlock_table(owner, last.table, last.after & !last.before);
+        }
+    }
+}
+
+impl Manager {
+    /// Lets go of every lock.
+    pub(crate) fn release_all(&self, state: &mut State) {
+        let owner = state.owner;
+        for held in state.rows.drain(..) {
+            self.locks.unlock_row(owner, held.node, 0);
+        }
+        for held in state.tables.drain(..) {
+            self.locks.unlock_table(owner, held.table, held.after & !held.before);
+        }
+    }
+}

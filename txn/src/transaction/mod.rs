@@ -1,0 +1,385 @@
+//! A transaction: what it reads, writes and locks, and how it ends.
+//!
+//! Until it commits its writes are its own, in a write set; what it reads is decided by a *view*: a snapshot, which is
+//! one LSN, and a command number, which says which of its own writes it sees.
+
+pub mod locking;
+pub mod scan;
+pub mod state;
+
+use crate::commit::late::LateList;
+use crate::manager::Manager;
+use crate::metrics::Abort;
+use crate::wait::SessionWait;
+use crate::{CommandId, Error, Isolation, Result, TxnId};
+pub use locking::Locked;
+pub use scan::{KeyRange, Scan, ScanRow};
+use state::State;
+use std::sync::Arc;
+use storage::{Lsn, RecordBuffer, Tree};
+
+/// What a transaction begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Begin {
+    /// The level.
+    pub isolation: Isolation,
+    /// READ ONLY: nothing is written, so nothing is validated.
+    pub read_only: bool,
+    /// DEFERRABLE: a serializable read-only transaction that waits for a safe snapshot.
+    pub deferrable: bool,
+    /// The newest LSN this session has seen: the first snapshot waits for it.
+    pub after: Lsn,
+}
+
+/// What a statement sees: commits at or below `snapshot`, and its own transaction's writes before `command`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadView {
+    /// The visible watermark when the view was taken; [`Lsn::MAX`] for the latest state.
+    pub snapshot: Lsn,
+    /// Own writes of earlier commands are seen, of this and later ones not.
+    pub command: CommandId,
+}
+
+impl ReadView {
+    /// The latest committed state, and all own writes: for checks of what is locked.
+    pub const LATEST: ReadView = ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX) };
+}
+
+/// A place to roll back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Savepoint(u32);
+
+/// How a transaction ended, and what must be durable and visible before anyone is told: see
+/// [`Manager::poll_answer`].
+#[must_use = "the answer has to wait for this"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The newest LSN that the transaction wrote or saw.
+    pub wait_for: Lsn,
+    /// Its own commit record, if it wrote anything.
+    pub committed: Option<Lsn>,
+}
+
+/// An active transaction. Dropped without an end, it rolls back.
+#[derive(Debug)]
+pub struct Transaction {
+    pub(crate) manager: Arc<Manager>,
+    id: TxnId,
+    begin: Begin,
+    wait: Arc<SessionWait>,
+    snapshot: Option<Lsn>,
+    command: CommandId,
+    pub(crate) seen: Lsn,
+    /// There until the transaction ends.
+    pub(crate) state: Option<Box<State>>,
+}
+
+impl Transaction {
+    pub(crate) fn new(
+        manager: Arc<Manager>,
+        id: TxnId,
+        begin: Begin,
+        wait: Arc<SessionWait>,
+        state: Box<State>,
+    ) -> Transaction {
+        Transaction {
+            manager,
+            id,
+            begin,
+            wait,
+            snapshot: None,
+            command: CommandId(0),
+            seen: Lsn::ZERO,
+            state: Some(state),
+        }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        self.state.as_ref().expect("the transaction has not ended")
+    }
+
+    pub(crate) fn state_mut(&mut self) -> &mut State {
+        self.state.as_mut().expect("the transaction has not ended")
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> TxnId {
+        self.id
+    }
+
+    /// What it began with.
+    #[must_use]
+    pub fn begin(&self) -> &Begin {
+        &self.begin
+    }
+
+    /// Changes level or access mode: before the first snapshot only (SET TRANSACTION; the caller checks).
+    pub fn set_begin(&mut self, begin: Begin) {
+        self.begin = begin;
+    }
+
+    /// Whether a snapshot has been taken.
+    #[must_use]
+    pub fn has_snapshot(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
+    /// The manager it belongs to.
+    #[must_use]
+    pub fn manager(&self) -> &Arc<Manager> {
+        &self.manager
+    }
+
+    /// Begins a statement: a new command, and under READ COMMITTED a new snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] while waiting for the session's own last commit to be visible.
+    pub fn begin_statement(&mut self) -> Result<ReadView> {
+        self.command.0 += 1;
+        let snapshot = match self.snapshot {
+            Some(snapshot) if self.begin.isolation != Isolation::ReadCommitted => snapshot,
+            _ => {
+                let manager = &*self.manager;
+                manager.wait_visible(self.begin.after.max(self.seen), &self.wait)?;
+                let state = self.state();
+                let oldest = state.retained.iter().min().copied();
+                let owner = manager.locks.owners.get(state.owner);
+                let snapshot = owner.announce(oldest, || manager.visible());
+                self.snapshot = Some(snapshot);
+                snapshot
+            }
+        };
+        Ok(ReadView { snapshot, command: self.command })
+    }
+
+    /// Ends a statement: under READ COMMITTED nobody needs its snapshot any more, so that a session that is idle in its
+    /// transaction holds no versions.
+    pub fn end_statement(&mut self) {
+        if self.begin.isolation == Isolation::ReadCommitted {
+            self.keep_retained(None);
+        }
+    }
+
+    /// Makes the writes so far visible to what follows within the same statement's snapshot: between the parts of a
+    /// statement that see each other (constraint checks after it, statements of a function).
+    pub fn next_command(&mut self, view: &ReadView) -> ReadView {
+        self.command.0 += 1;
+        ReadView { snapshot: view.snapshot, command: self.command }
+    }
+
+    /// Keeps the versions `view` sees after its statement has ended (a cursor), until [`Transaction::release_view`].
+    pub fn retain_view(&mut self, view: &ReadView) {
+        self.state_mut().retained.push(view.snapshot);
+    }
+
+    /// Gives a retained view up.
+    pub fn release_view(&mut self, view: &ReadView) {
+        let retained = &mut self.state_mut().retained;
+        if let Some(at) = retained.iter().position(|snapshot| *snapshot == view.snapshot) {
+            retained.swap_remove(at);
+            self.keep_retained(self.snapshot);
+        }
+    }
+
+    /// Announces that only `current` and the retained views are needed.
+    fn keep_retained(&mut self, current: Option<Lsn>) {
+        let state = self.state();
+        let oldest = state.retained.iter().copied().chain(current).min();
+        let owner = self.manager.locks.owners.get(state.owner);
+        let before = owner.snapshot();
+        // A snapshot may have been given up already at its statement's end: then it does not come back.
+        if let Some(before) = before {
+            let oldest = oldest.map(|oldest| oldest.max(before));
+            owner.keep(oldest);
+            self.manager.snapshot_ended(before);
+        }
+    }
+
+    /// Reads one record as `view` shows it.
+    ///
+    /// # Errors
+    /// [`Error::SnapshotTooOld`]; storage's.
+    pub fn get(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        if let Some(write) = self.state().writes.get(tree.id(), key, view.command) {
+            into.set(Lsn::MAX, write.value);
+            return Ok(write.value.is_some());
+        }
+        // The list before the page: a commit that has left the list is on the page.
+        let late = self.manager.late.list();
+        let found = tree.get(key, into)?;
+        self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)
+    }
+
+    /// Turns what the page has into what `snapshot` shows.
+    fn settle(
+        &mut self,
+        snapshot: Lsn,
+        (tree, key): (&Tree, &[u8]),
+        found: bool,
+        late: Option<&LateList>,
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        let mut found = found;
+        if found && into.lsn() > snapshot {
+            let locks = &self.manager.locks;
+            found = locks.records.version(tree.id(), key, snapshot, |version| {
+                into.set(version.lsn(), version.value());
+            });
+            // Asked after the chain: versions are given up only once this is set.
+            if locks.owners.get(self.state().owner).is_too_old() {
+                return Err(Error::SnapshotTooOld);
+            }
+        }
+        for commit in late.into_iter().flat_map(|list| list.iter()) {
+            if commit.lsn <= snapshot
+                && (!found || commit.lsn > into.lsn())
+                && let Some(write) = commit.writes.get(tree.id(), key, CommandId(u32::MAX))
+            {
+                into.set(commit.lsn, write.value);
+                found = true;
+            }
+        }
+        if !found {
+            return Ok(false);
+        }
+        self.seen = self.seen.max(into.lsn());
+        Ok(into.value().is_some())
+    }
+
+    /// Reads the *latest* committed state of one record, or this transaction's own write of any command. Only what
+    /// the caller has locked stays as it is.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn get_latest(&mut self, tree: &Tree, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        self.get(&ReadView::LATEST, tree, key, into)
+    }
+
+    /// Writes a record, whose key this transaction has locked (an index entry that no one else can reach needs no
+    /// lock of its own).
+    ///
+    /// # Errors
+    /// [`storage::Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn put(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<()> {
+        let limit = self.manager.data.record_bytes_max();
+        if key.len() + value.len() > limit {
+            let size = key.len() + value.len();
+            return Err(storage::Error::TooLarge { size, limit }.into());
+        }
+        self.write(tree, key, Some(value))
+    }
+
+    /// Deletes a record, whose key this transaction has locked.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<()> {
+        self.write(tree, key, None)
+    }
+
+    fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
+        let writes = &mut self.state_mut().writes;
+        if writes.bytes() > limit {
+            return Err(Error::OutOfMemory("the write set of a transaction"));
+        }
+        writes.put(tree.id(), key, value, command);
+        Ok(())
+    }
+
+    /// A place to roll back to: writes and locks from here on can be undone together.
+    pub fn savepoint(&mut self) -> Savepoint {
+        self.command.0 += 1;
+        Savepoint(self.command.0)
+    }
+
+    /// Undoes every write since, and lets go of every lock taken since. The savepoint stays.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) {
+        let from = CommandId(savepoint.0);
+        self.state_mut().writes.undo(from);
+        self.unlock_since(from);
+        self.command.0 += 1;
+    }
+
+    /// Forgets a savepoint; its writes and locks become the surrounding one's.
+    pub fn release_savepoint(&mut self, _savepoint: Savepoint) {}
+
+    /// Whether anything has been written.
+    #[must_use]
+    pub fn has_writes(&self) -> bool {
+        !self.state().writes.is_empty()
+    }
+
+    /// How the session waits.
+    #[must_use]
+    pub fn wait(&self) -> &Arc<SessionWait> {
+        &self.wait
+    }
+
+    /// Commits: gets ready, claims one log record, validates, applies, releases. What is returned says what the
+    /// answer has to wait for. `before_release` runs once everything is applied and before any lock goes: the
+    /// catalog is swapped there.
+    ///
+    /// # Errors
+    /// Everything that can fail fails before the claim, and the transaction has then rolled back. Only
+    /// [`storage::Error::Halted`] may come later: then nobody is answered any more.
+    pub fn commit(mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Ended> {
+        if self.state().writes.is_empty() {
+            self.manager.metrics.committed(self.manager.worker());
+            self.finish();
+            return Ok(Ended { wait_for: self.seen, committed: None });
+        }
+        match self.commit_writes(before_release) {
+            Ok(lsn) => Ok(Ended { wait_for: self.seen.max(lsn), committed: Some(lsn) }),
+            Err(error) => {
+                self.manager.metrics.aborted(self.manager.worker(), Abort::of(Some(&error)));
+                self.finish();
+                Err(error)
+            }
+        }
+    }
+
+    /// Rolls back.
+    pub fn rollback(mut self) -> Ended {
+        self.manager.metrics.aborted(self.manager.worker(), Abort::Asked);
+        self.finish();
+        Ended { wait_for: self.seen, committed: None }
+    }
+
+    /// Lets go of locks, snapshot and state.
+    pub(crate) fn finish(&mut self) {
+        let Some(mut state) = self.state.take() else { return };
+        let manager = &*self.manager;
+        let owner = manager.locks.owners.get(state.owner);
+        let snapshot = owner.snapshot();
+        state.retained.clear();
+        manager.release_all(&mut state);
+        owner.end();
+        if let Some(snapshot) = snapshot {
+            manager.snapshot_ended(snapshot);
+        }
+        manager.pool.give(manager.worker(), state);
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.state.is_some() {
+            self.manager.metrics.aborted(self.manager.worker(), Abort::Asked);
+            self.finish();
+        }
+    }
+}
+
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Error {
+        match never {}
+    }
+}

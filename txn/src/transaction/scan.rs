@@ -1,0 +1,266 @@
+//! A scan: what the pages have, what snapshots, late commits and the transaction's own writes make of it, in key order.
+//!
+//! Three streams are merged. The *page* stream is a cursor of the data component, each record turned into the version
+//! that the snapshot shows. The *late* stream are commits that the snapshot includes and that were not on their pages
+//! when the scan began; they win where the page's record is older. The *own* stream are the transaction's writes by
+//! earlier commands; they win always. Without the latter two a record is copied once and handed out.
+//!
+//! The scan borrows nothing, and its places in write sets are found anew from the last key: writes may come and go
+//! between its steps.
+
+use super::{ReadView, Transaction};
+use crate::commit::late::LateList;
+use crate::writeset::{Place, Write, WriteSet};
+use crate::{CommandId, Error, Result};
+use std::cmp::Ordering;
+use std::ops::Bound;
+use std::sync::Arc;
+use storage::{Cursor, Direction, Lsn, Tree, TreeId};
+
+/// A range of keys.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRange<'a> {
+    /// From here.
+    pub low: Bound<&'a [u8]>,
+    /// To here.
+    pub high: Bound<&'a [u8]>,
+}
+
+/// One record in a copy that the scan owns.
+#[derive(Debug, Default)]
+struct Row {
+    key: Vec<u8>,
+    lsn: Lsn,
+    value: Vec<u8>,
+    tombstone: bool,
+}
+
+/// A scan in progress. It borrows neither transaction nor tree.
+#[derive(Debug)]
+pub struct Scan {
+    view: ReadView,
+    tree: TreeId,
+    direction: Direction,
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    cursor: Cursor,
+    late: Option<LateList>,
+    /// The next record of the pages, if `page_ready`.
+    page: Row,
+    page_ready: bool,
+    page_ended: bool,
+    /// The row that was handed out last.
+    row: Row,
+    started: bool,
+}
+
+/// A row that a scan has reached.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanRow<'a> {
+    /// Its key.
+    pub key: &'a [u8],
+    /// The commit that wrote it; [`Lsn::MAX`] for this transaction's own write.
+    pub lsn: Lsn,
+    /// Its value.
+    pub value: &'a [u8],
+}
+
+impl Row {
+    fn set(&mut self, key: &[u8], lsn: Lsn, value: Option<&[u8]>) {
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.set_value(lsn, value);
+    }
+
+    fn set_value(&mut self, lsn: Lsn, value: Option<&[u8]>) {
+        self.lsn = lsn;
+        self.tombstone = value.is_none();
+        self.value.clear();
+        self.value.extend_from_slice(value.unwrap_or_default());
+    }
+}
+
+fn owned(bound: Bound<&[u8]>) -> Bound<Vec<u8>> {
+    bound.map(<[u8]>::to_vec)
+}
+
+fn borrowed(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    bound.as_ref().map(Vec::as_slice)
+}
+
+impl Transaction {
+    /// Scans a range as `view` shows it. The scan borrows nothing: writes may happen between its steps.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn scan(
+        &mut self,
+        view: &ReadView,
+        tree: &Arc<Tree>,
+        range: KeyRange<'_>,
+        direction: Direction,
+    ) -> Result<Scan> {
+        // The list before the pages: a commit that has left the list is on its pages.
+        let late = self.manager.late.list();
+        let mut cursor = tree.cursor();
+        cursor.seek(range.low, range.high, direction)?;
+        Ok(Scan {
+            view: *view,
+            tree: tree.id(),
+            direction,
+            low: owned(range.low),
+            high: owned(range.high),
+            cursor,
+            late,
+            page: Row::default(),
+            page_ready: false,
+            page_ended: false,
+            row: Row::default(),
+            started: false,
+        })
+    }
+}
+
+impl Scan {
+    /// The next visible row.
+    ///
+    /// # Errors
+    /// [`Error::SnapshotTooOld`], [`Error::Cancelled`]; storage's.
+    pub fn advance(&mut self, transaction: &mut Transaction) -> Result<Option<ScanRow<'_>>> {
+        if let Some(reason) = transaction.wait.cancel.requested() {
+            return Err(Error::Cancelled(reason));
+        }
+        loop {
+            self.fill(transaction)?;
+            let found = if self.late.is_none() && transaction.state().writes.is_empty() {
+                let found = self.page_ready;
+                self.page_ready = false;
+                if found {
+                    std::mem::swap(&mut self.page, &mut self.row);
+                }
+                found
+            } else {
+                self.merge(transaction)
+            };
+            if !found {
+                return Ok(None);
+            }
+            self.started = true;
+            let row = &self.row;
+            if row.lsn != Lsn::MAX {
+                transaction.seen = transaction.seen.max(row.lsn);
+            }
+            if !row.tombstone {
+                break;
+            }
+        }
+        Ok(Some(ScanRow { key: &self.row.key, lsn: self.row.lsn, value: &self.row.value }))
+    }
+
+    /// Brings the next record of the pages that the snapshot shows, tombstones too.
+    fn fill(&mut self, transaction: &Transaction) -> Result<()> {
+        while !self.page_ready && !self.page_ended {
+            let Some(record) = self.cursor.advance()? else {
+                self.page_ended = true;
+                return Ok(());
+            };
+            if record.lsn <= self.view.snapshot {
+                self.page.set(record.key, record.lsn, record.value);
+                self.page_ready = true;
+                return Ok(());
+            }
+            let locks = &transaction.manager.locks;
+            self.page.key.clear();
+            self.page.key.extend_from_slice(record.key);
+            let page = &mut self.page;
+            let snapshot = self.view.snapshot;
+            self.page_ready = locks.records.version(self.tree, record.key, snapshot, |version| {
+                page.set_value(version.lsn(), version.value());
+            });
+            // Asked after the chain: versions are given up only once this is set.
+            if locks.owners.get(transaction.state().owner).is_too_old() {
+                return Err(Error::SnapshotTooOld);
+            }
+        }
+        Ok(())
+    }
+
+    /// The smallest key of all streams, and who wins there.
+    fn merge(&mut self, transaction: &Transaction) -> bool {
+        let own = self.next_of(&transaction.state().writes, self.view.command);
+        let mut best: Option<(Write<'_>, Lsn)> = own.map(|write| (write, Lsn::MAX));
+        for commit in self.late.iter().flat_map(|list| list.iter()) {
+            if commit.lsn > self.view.snapshot {
+                continue;
+            }
+            let Some(write) = self.next_of(&commit.writes, CommandId(u32::MAX)) else { continue };
+            let order = best.map_or(Ordering::Less, |(best, lsn)| {
+                self.order(write.key, best.key).then(lsn.cmp(&commit.lsn))
+            });
+            if order == Ordering::Less {
+                best = Some((write, commit.lsn));
+            }
+        }
+        let page = match best {
+            None if !self.page_ready => return false,
+            None => Ordering::Less,
+            Some(_) if !self.page_ready => Ordering::Greater,
+            Some((write, _)) => self.order(&self.page.key, write.key),
+        };
+        let takes_page = match (page, best) {
+            (Ordering::Equal, Some((_, lsn))) => self.page.lsn >= lsn,
+            (order, _) => order == Ordering::Less,
+        };
+        if page != Ordering::Greater {
+            self.page_ready = false;
+        }
+        match best {
+            Some((write, lsn)) if !takes_page => {
+                // Split borrows: the write lives in the transaction or in the late list, not in the row.
+                let mut row = std::mem::take(&mut self.row);
+                row.set(write.key, lsn, write.value);
+                self.row = row;
+            }
+            _ => std::mem::swap(&mut self.page, &mut self.row),
+        }
+        true
+    }
+
+    fn order(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self.direction {
+            Direction::Forward => a.cmp(b),
+            Direction::Backward => b.cmp(a),
+        }
+    }
+
+    /// The next write of `writes` behind the last row, within the bounds, by a command before `before`.
+    fn next_of<'w>(&self, writes: &'w WriteSet, before: CommandId) -> Option<Write<'w>> {
+        let mut place: Option<Place> = match (self.direction, self.started) {
+            (Direction::Forward, false) => Some(writes.first(self.tree, borrowed(&self.low))),
+            (Direction::Forward, true) => {
+                Some(writes.first(self.tree, Bound::Excluded(&self.row.key)))
+            }
+            (Direction::Backward, false) => {
+                writes.before(writes.end(self.tree, borrowed(&self.high)))
+            }
+            (Direction::Backward, true) => {
+                writes.before(writes.end(self.tree, Bound::Excluded(&self.row.key)))
+            }
+        };
+        let inside = (borrowed(&self.low), borrowed(&self.high));
+        while let Some(at) = place
+            && let Some((tree, key)) = writes.key_at(at)
+            && tree == self.tree
+            && std::ops::RangeBounds::<[u8]>::contains(&inside, key)
+        {
+            if let Some(write) = writes.at(at, before) {
+                return Some(write);
+            }
+            place = match self.direction {
+                Direction::Forward => Some(writes.after(at)),
+                Direction::Backward => writes.before(at),
+            };
+        }
+        None
+    }
+}

@@ -1,0 +1,413 @@
+//! The write set: what a transaction has written and not yet shown, ordered by tree and key.
+//!
+//! Every write is kept with the command that made it, and points to the write of the same key before it. So a
+//! statement finds what earlier commands wrote and never its own, a cursor finds what stood there when it was opened,
+//! and a savepoint is undone by taking writes off the end.
+//!
+//! Cost: bytes go into one arena and writes into one array, both used again by the next transaction, so that a small
+//! transaction allocates nothing. The order is a two-level array of indexes: chunks of at most [`CHUNK`], split in
+//! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing.
+
+use crate::{CommandId, TreeId};
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+/// Indexes in a chunk of the order at most.
+const CHUNK: usize = 512;
+/// No older write of this key; no value.
+const NONE: u32 = u32::MAX;
+/// What an emptied set keeps for the next transaction, in bytes of arena and in writes.
+const KEPT_BYTES: usize = 256 << 10;
+const KEPT_WRITES: usize = 4096;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    tree: TreeId,
+    key_at: usize,
+    value_at: usize,
+    key_bytes: u32,
+    /// [`NONE`] for a delete.
+    value_bytes: u32,
+    /// The write of the same key before this one.
+    previous: u32,
+    command: CommandId,
+    /// The arena's length before this write.
+    arena: usize,
+}
+
+/// One write, as the commit and readers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write<'a> {
+    /// The tree.
+    pub tree: TreeId,
+    /// The key.
+    pub key: &'a [u8],
+    /// The new value; none deletes.
+    pub value: Option<&'a [u8]>,
+    /// Who wrote it.
+    pub command: CommandId,
+}
+
+/// A place in the order of a write set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Place {
+    chunk: usize,
+    at: usize,
+}
+
+/// What a transaction has written.
+#[derive(Debug, Default)]
+pub struct WriteSet {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    order: Vec<Vec<u32>>,
+    keys: usize,
+}
+
+impl WriteSet {
+    /// Whether nothing has been written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many keys have been written.
+    #[must_use]
+    pub fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// What it occupies, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes.len() + self.entries.len() * (size_of::<Entry>() + size_of::<u32>())
+    }
+
+    /// Records a write by `command`, which is not before any write so far.
+    pub fn put(&mut self, tree: TreeId, key: &[u8], value: Option<&[u8]>, command: CommandId) {
+        debug_assert!(self.entries.last().is_none_or(|last| last.command <= command));
+        let place = self.find(tree, key);
+        let index = u32::try_from(self.entries.len()).expect("fewer writes than 2^32 - 1");
+        let arena = self.bytes.len();
+        let (previous, key_at) = match place {
+            Ok(place) => {
+                let previous = self.order[place.chunk][place.at];
+                self.order[place.chunk][place.at] = index;
+                (previous, self.entries[previous as usize].key_at)
+            }
+            Err(place) => {
+                self.insert(place, index);
+                self.bytes.extend_from_slice(key);
+                (NONE, arena)
+            }
+        };
+        let value_at = self.bytes.len();
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+        self.entries.push(Entry {
+            tree,
+            key_at,
+            value_at,
+            key_bytes: key.len() as u32,
+            value_bytes: value.map_or(NONE, |value| value.len() as u32),
+            previous,
+            command,
+            arena,
+        });
+    }
+
+    /// The newest write of `key` by a command before `before`.
+    #[must_use]
+    pub fn get(&self, tree: TreeId, key: &[u8], before: CommandId) -> Option<Write<'_>> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let place = self.find(tree, key).ok()?;
+        self.at(place, before)
+    }
+
+    /// Undoes every write by `from` and later commands.
+    pub fn undo(&mut self, from: CommandId) {
+        while let Some(last) = self.entries.last().copied()
+            && last.command >= from
+        {
+            let key = last.key_at..last.key_at + last.key_bytes as usize;
+            let place = self.find_bytes(last.tree, key).expect("a written key is in the order");
+            if last.previous == NONE {
+                self.remove(place);
+            } else {
+                self.order[place.chunk][place.at] = last.previous;
+            }
+            self.entries.pop();
+            self.bytes.truncate(last.arena);
+        }
+    }
+
+    /// Forgets everything, and keeps some memory for the next transaction.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.entries.clear();
+        self.entries.shrink_to(KEPT_WRITES);
+        self.order.truncate(1);
+        if let Some(first) = self.order.first_mut() {
+            first.clear();
+        }
+        self.keys = 0;
+    }
+
+    /// The newest write of every key, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Write<'_>> {
+        self.order.iter().flatten().map(|index| self.write(*index))
+    }
+
+    /// The place of the first key within the bounds when walking forward.
+    #[must_use]
+    pub fn first(&self, tree: TreeId, low: Bound<&[u8]>) -> Place {
+        self.lower(|entry, set| match low {
+            Bound::Unbounded => entry.tree.cmp(&tree).then(Ordering::Greater),
+            Bound::Included(key) => {
+                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Greater)
+            }
+            Bound::Excluded(key) => {
+                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Less)
+            }
+        })
+    }
+
+    /// The place behind the last key within the bounds: [`WriteSet::before`] leads to it.
+    #[must_use]
+    pub fn end(&self, tree: TreeId, high: Bound<&[u8]>) -> Place {
+        self.lower(|entry, set| match high {
+            Bound::Unbounded => entry.tree.cmp(&tree).then(Ordering::Less),
+            Bound::Included(key) => {
+                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Less)
+            }
+            Bound::Excluded(key) => {
+                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Greater)
+            }
+        })
+    }
+
+    /// The next place, if `place` is one.
+    #[must_use]
+    pub fn after(&self, place: Place) -> Place {
+        self.settle(Place { chunk: place.chunk, at: place.at + 1 })
+    }
+
+    /// The place before `place`, if there is one.
+    #[must_use]
+    pub fn before(&self, place: Place) -> Option<Place> {
+        if place.at > 0 {
+            return Some(Place { chunk: place.chunk, at: place.at - 1 });
+        }
+        let chunk = place.chunk.checked_sub(1)?;
+        Some(Place { chunk, at: self.order[chunk].len() - 1 })
+    }
+
+    /// The key at `place`; none behind the last one.
+    #[must_use]
+    pub fn key_at(&self, place: Place) -> Option<(TreeId, &[u8])> {
+        let index = self.order.get(place.chunk)?.get(place.at)?;
+        let entry = &self.entries[*index as usize];
+        Some((entry.tree, self.key(entry)))
+    }
+
+    /// The newest write at `place` by a command before `before`.
+    #[must_use]
+    pub fn at(&self, place: Place, before: CommandId) -> Option<Write<'_>> {
+        let mut index = *self.order.get(place.chunk)?.get(place.at)?;
+        while index != NONE {
+            let entry = &self.entries[index as usize];
+            if entry.command < before {
+                return Some(self.write(index));
+            }
+            index = entry.previous;
+        }
+        None
+    }
+
+    fn write(&self, index: u32) -> Write<'_> {
+        let entry = &self.entries[index as usize];
+        let value = (entry.value_bytes != NONE)
+            .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
+        Write { tree: entry.tree, key: self.key(entry), value, command: entry.command }
+    }
+
+    fn key(&self, entry: &Entry) -> &[u8] {
+        &self.bytes[entry.key_at..entry.key_at + entry.key_bytes as usize]
+    }
+
+    fn find(&self, tree: TreeId, key: &[u8]) -> Result<Place, Place> {
+        let place = self.first(tree, Bound::Included(key));
+        if self.key_at(place) == Some((tree, key)) { Ok(place) } else { Err(place) }
+    }
+
+    fn find_bytes(&self, tree: TreeId, key: std::ops::Range<usize>) -> Option<Place> {
+        self.find(tree, &self.bytes[key]).ok()
+    }
+
+    /// The first place whose entry is not `Less`.
+    fn lower(&self, side: impl Fn(&Entry, &WriteSet) -> Ordering) -> Place {
+        let less = |index: &u32| side(&self.entries[*index as usize], self) == Ordering::Less;
+        // The chunk before the first one that begins beyond is where the place lies.
+        let chunk = self.order.partition_point(|chunk| chunk.first().is_some_and(less));
+        let chunk = chunk.saturating_sub(1);
+        let at = self.order.get(chunk).map_or(0, |chunk| chunk.partition_point(less));
+        self.settle(Place { chunk, at })
+    }
+
+    /// A place at a chunk's end is the beginning of the next chunk, where there is one.
+    fn settle(&self, place: Place) -> Place {
+        match self.order.get(place.chunk) {
+            Some(chunk) if place.at == chunk.len() && place.chunk + 1 < self.order.len() => {
+                Place { chunk: place.chunk + 1, at: 0 }
+            }
+            _ => place,
+        }
+    }
+
+    fn insert(&mut self, place: Place, index: u32) {
+        self.keys += 1;
+        if self.order.is_empty() {
+            self.order.push(Vec::new());
+        }
+        let mut place = place;
+        let last = place.chunk + 1 == self.order.len();
+        if self.order[place.chunk].len() == CHUNK {
+            if last && place.at == CHUNK {
+                // Ascending keys fill every chunk.
+                self.order.push(Vec::with_capacity(CHUNK));
+                place = Place { chunk: place.chunk + 1, at: 0 };
+            } else {
+                let upper = self.order[place.chunk].split_off(CHUNK / 2);
+                self.order.insert(place.chunk + 1, upper);
+                if place.at > CHUNK / 2 {
+                    place = Place { chunk: place.chunk + 1, at: place.at - CHUNK / 2 };
+                }
+            }
+        }
+        self.order[place.chunk].insert(place.at, index);
+    }
+
+    fn remove(&mut self, place: Place) {
+        self.keys -= 1;
+        self.order[place.chunk].remove(place.at);
+        if self.order[place.chunk].is_empty() && self.order.len() > 1 {
+            self.order.remove(place.chunk);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const TREES: [TreeId; 3] = [TreeId(1), TreeId(2), TreeId(9)];
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Put(usize, u16, Option<u8>),
+        Command,
+        Undo(u32),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            8 => (0..3usize, 0..2000u16, any::<Option<u8>>())
+                .prop_map(|(tree, key, value)| Step::Put(tree, key, value)),
+            2 => Just(Step::Command),
+            1 => (0..20u32).prop_map(Step::Undo),
+        ];
+        proptest::collection::vec(step, 0..3000)
+    }
+
+    type Model = BTreeMap<(TreeId, Vec<u8>), Vec<(u32, Option<Vec<u8>>)>>;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Against a map of histories: contents, order, older commands, walks both ways from any bound.
+        #[test]
+        fn a_write_set_is_a_map_of_histories(steps in steps(), low in 0..2000u16, high in 0..2000u16) {
+            let mut set = WriteSet::default();
+            let mut model = Model::new();
+            let mut command = 1;
+            for step in steps {
+                match step {
+                    Step::Put(tree, key, value) => {
+                        let key = key.to_be_bytes();
+                        let value = value.map(|byte| vec![byte; usize::from(byte) % 7]);
+                        set.put(TREES[tree], &key, value.as_deref(), CommandId(command));
+                        model.entry((TREES[tree], key.to_vec())).or_default().push((command, value));
+                    }
+                    Step::Command => command += 1,
+                    Step::Undo(back) => {
+                        let from = command.saturating_sub(back);
+                        set.undo(CommandId(from));
+                        for history in model.values_mut() {
+                            history.retain(|write| write.0 < from);
+                        }
+                        model.retain(|_, history| !history.is_empty());
+                    }
+                }
+            }
+            prop_assert_eq!(set.keys(), model.len());
+            let all: Vec<_> = set.iter().map(|w| (w.tree, w.key.to_vec(), w.value.map(<[u8]>::to_vec))).collect();
+            let expected: Vec<_> = model
+                .iter()
+                .map(|((tree, key), history)| (*tree, key.clone(), history.last().unwrap().1.clone()))
+                .collect();
+            prop_assert_eq!(all, expected);
+            for ((tree, key), history) in &model {
+                for before in [1, command / 2, command, command + 1] {
+                    let newest = history.iter().rev().find(|write| write.0 < before);
+                    let found = set.get(*tree, key, CommandId(before)).map(|write| write.value.map(<[u8]>::to_vec));
+                    prop_assert_eq!(found, newest.map(|write| write.1.clone()));
+                }
+            }
+            let (low, high) = (low.to_be_bytes(), high.to_be_bytes());
+            for tree in TREES {
+                for (low, high) in [
+                    (Bound::Unbounded, Bound::Unbounded),
+                    (Bound::Included(&low[..]), Bound::Excluded(&high[..])),
+                    (Bound::Excluded(&low[..]), Bound::Included(&high[..])),
+                ] {
+                    let inside = |key: &[u8]| std::ops::RangeBounds::<[u8]>::contains(&(low, high), key);
+                    let keys = model.keys().filter(|(id, key)| *id == tree && inside(key));
+                    let mut expected: Vec<_> = keys.map(|(_, key)| key.clone()).collect();
+                    let mut forward = Vec::new();
+                    let mut place = set.first(tree, low);
+                    while let Some((at, key)) = set.key_at(place) && at == tree && inside(key) {
+                        forward.push(key.to_vec());
+                        place = set.after(place);
+                    }
+                    prop_assert_eq!(&forward, &expected);
+                    let mut backward = Vec::new();
+                    let mut place = set.before(set.end(tree, high));
+                    while let Some(at) = place && let Some((id, key)) = set.key_at(at) && id == tree && inside(key) {
+                        backward.push(key.to_vec());
+                        place = set.before(at);
+                    }
+                    expected.reverse();
+                    prop_assert_eq!(&backward, &expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cleared_set_keeps_only_little_memory() {
+        let mut set = WriteSet::default();
+        for key in 0..100_000u32 {
+            set.put(TreeId(1), &key.to_be_bytes(), Some(&[0; 100]), CommandId(1));
+        }
+        assert_eq!(set.iter().count(), 100_000);
+        set.clear();
+        assert!(set.is_empty() && set.iter().next().is_none());
+        assert!(set.bytes.capacity() <= KEPT_BYTES && set.entries.capacity() <= KEPT_WRITES);
+        set.put(TreeId(1), b"k", None, CommandId(1));
+        assert_eq!(set.get(TreeId(1), b"k", CommandId(2)).unwrap().value, None);
+    }
+}
