@@ -2,4 +2,4 @@
 
 pub mod program;
 
-pub use program::Program;
+pub use program::{Program, compile};

@@ -4,11 +4,17 @@
 //! Finishing a plan means to find out which homes are read at all: scans then leave the other columns in the record, and
 //! operators that keep rows keep only what somebody will read.
 
-use crate::plan::build::{CtePlan, CtePlanBody, Layout, Planner, Subplan, SubplanKind};
+use crate::bind::BoundStatement;
+use crate::catalog::builtin;
+use crate::error::Result;
+use crate::exec::sink::ColumnDescription;
+use crate::plan::build::{CtePlan, CtePlanBody, Layout, Lookup, Planner, Subplan, SubplanKind};
+use crate::plan::logical::{self, Output};
 use crate::plan::physical::{JoinMethod, ModifyKind, Plan};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::vars;
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// A program.
 #[derive(Debug)]
@@ -25,6 +31,49 @@ pub struct Program {
     pub correlated: Vec<bool>,
     /// Common table expressions.
     pub ctes: Vec<CtePlan>,
+    /// What the result's columns are called; none where the statement returns no rows.
+    pub columns: Option<Vec<ColumnDescription>>,
+    /// The first words of the command tag.
+    pub tag: &'static str,
+}
+
+/// Plans a bound statement and makes a program of it. Relations that foreign keys lead to are found by `lookup`.
+///
+/// # Errors
+/// 0A000 for what cannot be run yet; 42883, 42809.
+pub fn compile(statement: &BoundStatement, lookup: Lookup<'_>) -> Result<Program> {
+    let mut planner = Planner::new(lookup);
+    let describe = |output: &Output| ColumnDescription {
+        name: Arc::clone(&output.name),
+        table: output.origin.map_or(0, |(table, _)| table.0),
+        attribute: output.origin.map_or(0, |(_, attribute)| attribute),
+        ty: output.ty,
+        type_length: builtin::type_by_oid(output.ty.oid.0).map_or(-1, |ty| ty.length),
+    };
+    let (plan, layout, columns, tag) = match statement {
+        BoundStatement::Query(query) => {
+            let (plan, mut layout) = planner.query(query)?;
+            layout.truncate(query.output.len());
+            (plan, layout, Some(query.output.iter().map(describe).collect()), "SELECT")
+        }
+        BoundStatement::Modify(modify) => {
+            let (plan, layout) = planner.modify(modify)?;
+            let columns = modify
+                .returning
+                .as_ref()
+                .map(|columns| columns.iter().map(|(_, output)| describe(output)).collect());
+            let tag = match modify.kind {
+                logical::ModifyKind::Insert { .. } => "INSERT 0",
+                logical::ModifyKind::Update { .. } => "UPDATE",
+                logical::ModifyKind::Delete { .. } => "DELETE",
+            };
+            (plan, layout, columns, tag)
+        }
+    };
+    let mut program = Program::new(planner, plan, layout);
+    program.columns = columns;
+    program.tag = tag;
+    Ok(program)
 }
 
 impl Program {
@@ -38,6 +87,8 @@ impl Program {
             subplans: planner.subplans,
             correlated: Vec::new(),
             ctes: planner.ctes.into_iter().flatten().collect(),
+            columns: None,
+            tag: "",
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
         vars::read(&program.plan, &mut read);

@@ -24,6 +24,8 @@ pub mod sink;
 pub mod sort;
 pub mod subquery;
 pub mod system_scan;
+#[cfg(test)]
+mod tests;
 pub mod write;
 
 pub use context::{Context, Host};

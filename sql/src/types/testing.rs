@@ -6,7 +6,7 @@ use crate::settings::SessionSettings;
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
 
-struct NoCatalog;
+pub(crate) struct NoCatalog;
 
 impl CatalogQueries for NoCatalog {
     fn session(&self) -> SessionFacts<'_> {
@@ -27,7 +27,7 @@ impl CatalogQueries for NoCatalog {
     }
 }
 
-struct StoppedClock;
+pub(crate) struct StoppedClock;
 
 impl txn::Clock for StoppedClock {
     fn now(&self) -> txn::Micros {
