@@ -23,6 +23,8 @@ pub mod oids;
 pub mod order;
 pub mod record;
 mod registry;
+#[cfg(test)]
+mod round_trip;
 mod series;
 mod session_facts;
 pub mod stored;

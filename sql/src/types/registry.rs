@@ -21,6 +21,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,
     super::text::build::FUNCTIONS,
+    super::text::bytes::FUNCTIONS,
     super::text::cut::FUNCTIONS,
     super::text::encode::FUNCTIONS,
     super::text::like::FUNCTIONS,

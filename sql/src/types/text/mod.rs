@@ -4,6 +4,7 @@
 //! C.UTF-8 does: one character to one character.
 
 pub mod build;
+pub mod bytes;
 pub mod cut;
 pub mod encode;
 pub mod like;
