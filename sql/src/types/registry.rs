@@ -17,6 +17,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::comparison::MORE,
     super::datetime::field::FUNCTIONS,
     super::datetime::functions::FUNCTIONS,
+    super::datetime::pattern::FUNCTIONS,
     super::numeric::functions::FUNCTIONS,
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,

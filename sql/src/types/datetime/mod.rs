@@ -12,6 +12,7 @@ pub mod functions;
 pub mod interval;
 pub mod output;
 pub mod parse;
+pub mod pattern;
 pub mod tokens;
 pub mod zone;
 

@@ -1,0 +1,490 @@
+//! to_char of timestamps and intervals.
+//!
+//! PostgreSQL: `formatting.c` (`DCH_to_char`); manual, table 9.29. A template is cut into keywords, quoted text and other
+//! characters, which stand for themselves. `FM` before a keyword takes its padding away, `TM` a name's, `TH` or `th` behind a number makes it an
+//! ordinal.
+
+use super::calendar::{self, Time};
+use super::output::{DAYS, MONTHS};
+use super::zone;
+use super::{HOUR, MINUTE, SECOND, arithmetic};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::function::Callable::{self, Plain};
+use crate::types::{CallContext, Datum, Interval};
+use std::fmt::Write;
+
+/// By OID.
+pub(crate) const FUNCTIONS: &[(u32, Callable)] =
+    &[(1768, Plain(to_char)), (1770, Plain(to_char)), (2049, Plain(to_char))];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keyword {
+    Meridiem { dots: bool },
+    Era { dots: bool },
+    Century,
+    DayName { short: bool },
+    DayOfYear,
+    IsoDayOfYear,
+    Day,
+    DayOfWeek,
+    IsoDayOfWeek,
+    Fraction(u32),
+    Fixed,
+    Hour24,
+    Hour12,
+    IsoWeek,
+    IsoYear(u32),
+    Julian,
+    Minute,
+    Month,
+    MonthName { short: bool },
+    Offset,
+    Quarter,
+    Roman,
+    SecondOfDay,
+    Second,
+    ZoneHour,
+    ZoneMinute,
+    Zone,
+    WeekOfYear,
+    WeekOfMonth,
+    YearWithComma,
+    Year(u32),
+}
+
+/// All keywords in upper case, a longer one before its beginnings.
+const KEYWORDS: &[(&str, Keyword)] = &[
+    ("A.D.", Keyword::Era { dots: true }),
+    ("B.C.", Keyword::Era { dots: true }),
+    ("A.M.", Keyword::Meridiem { dots: true }),
+    ("P.M.", Keyword::Meridiem { dots: true }),
+    ("AD", Keyword::Era { dots: false }),
+    ("BC", Keyword::Era { dots: false }),
+    ("AM", Keyword::Meridiem { dots: false }),
+    ("PM", Keyword::Meridiem { dots: false }),
+    ("CC", Keyword::Century),
+    ("DAY", Keyword::DayName { short: false }),
+    ("DDD", Keyword::DayOfYear),
+    ("DD", Keyword::Day),
+    ("DY", Keyword::DayName { short: true }),
+    ("D", Keyword::DayOfWeek),
+    ("FF1", Keyword::Fraction(1)),
+    ("FF2", Keyword::Fraction(2)),
+    ("FF3", Keyword::Fraction(3)),
+    ("FF4", Keyword::Fraction(4)),
+    ("FF5", Keyword::Fraction(5)),
+    ("FF6", Keyword::Fraction(6)),
+    ("FX", Keyword::Fixed),
+    ("HH24", Keyword::Hour24),
+    ("HH12", Keyword::Hour12),
+    ("HH", Keyword::Hour12),
+    ("IDDD", Keyword::IsoDayOfYear),
+    ("ID", Keyword::IsoDayOfWeek),
+    ("IW", Keyword::IsoWeek),
+    ("IYYY", Keyword::IsoYear(4)),
+    ("IYY", Keyword::IsoYear(3)),
+    ("IY", Keyword::IsoYear(2)),
+    ("I", Keyword::IsoYear(1)),
+    ("J", Keyword::Julian),
+    ("MI", Keyword::Minute),
+    ("MM", Keyword::Month),
+    ("MONTH", Keyword::MonthName { short: false }),
+    ("MON", Keyword::MonthName { short: true }),
+    ("MS", Keyword::Fraction(3)),
+    ("OF", Keyword::Offset),
+    ("Q", Keyword::Quarter),
+    ("RM", Keyword::Roman),
+    ("SSSSS", Keyword::SecondOfDay),
+    ("SSSS", Keyword::SecondOfDay),
+    ("SS", Keyword::Second),
+    ("TZH", Keyword::ZoneHour),
+    ("TZM", Keyword::ZoneMinute),
+    ("TZ", Keyword::Zone),
+    ("US", Keyword::Fraction(6)),
+    ("WW", Keyword::WeekOfYear),
+    ("W", Keyword::WeekOfMonth),
+    ("Y,YYY", Keyword::YearWithComma),
+    ("YYYY", Keyword::Year(4)),
+    ("YYY", Keyword::Year(3)),
+    ("YY", Keyword::Year(2)),
+    ("Y", Keyword::Year(1)),
+];
+
+/// How a name is written: as the keyword is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Upper,
+    Capitalised,
+    Lower,
+}
+
+/// The keyword that a template begins with.
+fn keyword(template: &str) -> Option<(Keyword, Case, usize)> {
+    KEYWORDS.iter().find_map(|&(text, keyword)| {
+        let head = template.get(..text.len())?;
+        if head == text {
+            return Some((keyword, Case::Upper, text.len()));
+        }
+        let lower = text.to_ascii_lowercase();
+        if head == lower {
+            return Some((keyword, Case::Lower, text.len()));
+        }
+        let named = matches!(keyword, Keyword::DayName { .. } | Keyword::MonthName { .. });
+        let capitalised = head.as_bytes()[0] == text.as_bytes()[0] && head[1..] == lower[1..];
+        (named && capitalised).then_some((keyword, Case::Capitalised, text.len()))
+    })
+}
+
+/// What is shown: a moment, or an interval's parts in the same places.
+struct Shown {
+    year: i64,
+    month: i64,
+    day: i64,
+    hour: i64,
+    minute: i64,
+    second: i64,
+    micros: i64,
+    /// Days since 2000-01-01; none for an interval.
+    date: Option<i64>,
+    zone: Option<(i32, String)>,
+}
+
+impl Shown {
+    fn local(local: i64, zone: Option<(i32, String)>) -> Shown {
+        let (days, micros) = calendar::split(local);
+        let (date, time) = (calendar::date(days), Time::of(micros));
+        Shown {
+            year: date.year,
+            month: i64::from(date.month),
+            day: i64::from(date.day),
+            hour: i64::from(time.hour),
+            minute: i64::from(time.minute),
+            second: i64::from(time.second),
+            micros: i64::from(time.micros),
+            date: Some(days),
+            zone,
+        }
+    }
+
+    fn interval(value: &Interval) -> Shown {
+        Shown {
+            year: i64::from(value.months / 12),
+            month: i64::from(value.months % 12),
+            day: i64::from(value.days),
+            hour: value.micros / HOUR,
+            minute: value.micros % HOUR / MINUTE,
+            second: value.micros % MINUTE / SECOND,
+            micros: value.micros % SECOND,
+            date: None,
+            zone: None,
+        }
+    }
+
+    fn date(&self) -> Result<i64> {
+        self.date.ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_DATETIME_FORMAT,
+                "invalid format specification for an interval value",
+            )
+            .hint("Intervals are not tied to specific calendar dates.")
+        })
+    }
+}
+
+fn to_char<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let template = a[1].text();
+    if template.is_empty() {
+        return Ok(Datum::Null);
+    }
+    let shown = match a[0] {
+        Datum::Timestamp(timestamp) if arithmetic::infinite(timestamp) => return Ok(Datum::Null),
+        Datum::TimestampTz(timestamp) if arithmetic::infinite(timestamp) => return Ok(Datum::Null),
+        Datum::Timestamp(timestamp) => Shown::local(timestamp, None),
+        Datum::TimestampTz(timestamp) => {
+            let (offset, name) = zone::of_session(&context.settings.time_zone).at(timestamp);
+            Shown::local(timestamp + i64::from(offset) * SECOND, Some((offset, name)))
+        }
+        other => Shown::interval(other.interval()),
+    };
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some(first) = rest.chars().next() {
+        if first == '"' {
+            rest = quoted(&rest[1..], &mut out);
+            continue;
+        }
+        if first == '\\' && rest[1..].starts_with('"') {
+            out.push('"');
+            rest = &rest[2..];
+            continue;
+        }
+        let (mut behind, mut fill, mut translated) = (rest, true, false);
+        while let Some(head) = behind.get(..2) {
+            match head {
+                "FM" | "fm" => fill = false,
+                "TM" | "tm" => translated = true,
+                _ => break,
+            }
+            behind = &behind[2..];
+        }
+        let Some((keyword, case, length)) = keyword(behind) else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        };
+        rest = &behind[length..];
+        // A translated name, even where nothing is translated, is not padded.
+        let name = matches!(keyword, Keyword::MonthName { .. } | Keyword::DayName { .. });
+        let number = put(&mut out, &shown, keyword, case, fill && !(name && translated))?;
+        if let Some(suffix @ ("TH" | "th")) = rest.get(..2) {
+            rest = &rest[2..];
+            if let Some(number) = number {
+                let ordinal = ordinal(number);
+                out.push_str(if suffix == "TH" { ordinal.0 } else { ordinal.1 });
+            }
+        }
+    }
+    Ok(Datum::Text(context.arena.alloc_str(&out)))
+}
+
+/// Copies text up to the closing quote; gives what is behind it.
+fn quoted<'t>(text: &'t str, out: &mut String) -> &'t str {
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return &text[at + 1..],
+            '\\' => out.extend(characters.next().map(|(_, escaped)| escaped)),
+            other => out.push(other),
+        }
+    }
+    ""
+}
+
+fn ordinal(number: i64) -> (&'static str, &'static str) {
+    match (number.abs() % 100, number.abs() % 10) {
+        (11..=13, _) => ("TH", "th"),
+        (_, 1) => ("ST", "st"),
+        (_, 2) => ("ND", "nd"),
+        (_, 3) => ("RD", "rd"),
+        _ => ("TH", "th"),
+    }
+}
+
+/// The Julian day; of an interval, what PostgreSQL's `date2j` makes of its parts.
+fn julian(shown: &Shown) -> i64 {
+    if let Some(date) = shown.date {
+        return date + calendar::EPOCH_JULIAN;
+    }
+    let (year, month) = if shown.month > 2 {
+        (shown.year + 4800, shown.month + 1)
+    } else {
+        (shown.year + 4799, shown.month + 13)
+    };
+    let century = year / 100;
+    year * 365 - 32_167 + year / 4 - century + century / 4 + 7834 * month / 256 + shown.day
+}
+
+/// Appends a keyword's value; gives the number it was, for an ordinal's ending.
+fn put(
+    out: &mut String,
+    shown: &Shown,
+    keyword: Keyword,
+    case: Case,
+    fill: bool,
+) -> Result<Option<i64>> {
+    let mut number = |value: i64, width: usize| {
+        let width = if !fill {
+            0
+        } else if value < 0 {
+            width + 1
+        } else {
+            width
+        };
+        write!(out, "{value:0width$}").expect("strings grow");
+        Ok(Some(value))
+    };
+    let shown_year = |year: i64| if shown.date.is_some() && year <= 0 { 1 - year } else { year };
+    match keyword {
+        Keyword::Hour24 => return number(shown.hour, 2),
+        Keyword::Hour12 => {
+            let hour = if shown.hour % 12 == 0 { 12 } else { shown.hour % 12 };
+            return number(hour, 2);
+        }
+        Keyword::Minute => return number(shown.minute, 2),
+        Keyword::Second => return number(shown.second, 2),
+        Keyword::SecondOfDay => {
+            return number(shown.hour * 3600 + shown.minute * 60 + shown.second, 0);
+        }
+        Keyword::Fraction(digits) => {
+            let value = shown.micros / 10i64.pow(6 - digits);
+            write!(out, "{value:0width$}", width = digits as usize).expect("strings grow");
+            return Ok(Some(value));
+        }
+        Keyword::Month => return number(shown.month, 2),
+        Keyword::Day => {
+            let width = if fill { 2 } else { 0 };
+            write!(out, "{:0width$}", shown.day).expect("strings grow");
+            return Ok(Some(shown.day));
+        }
+        Keyword::DayOfYear => {
+            let day = match shown.date {
+                Some(date) => date - calendar::days(shown.year, 1, 1) + 1,
+                None => shown.year * 360 + shown.month * 30 + shown.day,
+            };
+            return number(day, 3);
+        }
+        Keyword::IsoDayOfYear => {
+            let date = shown.date()?;
+            return number(date - calendar::iso_year_start(calendar::iso_week(date).0) + 1, 3);
+        }
+        Keyword::DayOfWeek => return number(i64::from(calendar::weekday(shown.date()?)) + 1, 0),
+        Keyword::IsoDayOfWeek => {
+            return number((i64::from(calendar::weekday(shown.date()?)) + 6) % 7 + 1, 0);
+        }
+        Keyword::WeekOfYear => {
+            let date = shown.date()?;
+            return number((date - calendar::days(shown.year, 1, 1)) / 7 + 1, 2);
+        }
+        Keyword::WeekOfMonth => return number((shown.day - 1) / 7 + 1, 0),
+        Keyword::IsoWeek => return number(i64::from(calendar::iso_week(shown.date()?).1), 2),
+        Keyword::Quarter => {
+            if shown.month == 0 {
+                return Ok(None);
+            }
+            return number((shown.month - 1) / 3 + 1, 0);
+        }
+        Keyword::Century => {
+            let century = if shown.date.is_none() {
+                shown.year / 100
+            } else if shown.year > 0 {
+                (shown.year - 1) / 100 + 1
+            } else {
+                shown.year / 100 - 1
+            };
+            let width = if (-99..=99).contains(&century) { 2 } else { 0 };
+            return number(century, width);
+        }
+        Keyword::Julian => {
+            return number(julian(shown), 0);
+        }
+        Keyword::Year(digits) => {
+            let year = shown_year(shown.year);
+            let shown = if digits == 4 { year } else { year % 10i64.pow(digits) };
+            return number(shown, digits as usize);
+        }
+        Keyword::IsoYear(digits) => {
+            let year = shown_year(calendar::iso_week(shown.date()?).0);
+            let shown = if digits == 4 { year } else { year % 10i64.pow(digits) };
+            return number(shown, digits as usize);
+        }
+        Keyword::YearWithComma => {
+            let year = shown_year(shown.year);
+            write!(out, "{},{:03}", year / 1000, year % 1000).expect("strings grow");
+            return Ok(Some(year));
+        }
+        Keyword::Fixed => return Ok(None),
+        Keyword::Meridiem { .. }
+        | Keyword::Era { .. }
+        | Keyword::DayName { .. }
+        | Keyword::MonthName { .. }
+        | Keyword::Roman
+        | Keyword::Offset
+        | Keyword::Zone
+        | Keyword::ZoneHour
+        | Keyword::ZoneMinute => {}
+    }
+    put_word(out, shown, keyword, case, fill)?;
+    Ok(None)
+}
+
+fn put_word(
+    out: &mut String,
+    shown: &Shown,
+    keyword: Keyword,
+    case: Case,
+    fill: bool,
+) -> Result<()> {
+    const ROMAN: [&str; 12] =
+        ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
+    let (offset, name) = shown.zone.as_ref().map_or((0, ""), |(offset, name)| (*offset, name));
+    let sign = if offset < 0 { '-' } else { '+' };
+    let (hours, minutes) = (offset.abs() / 3600, offset.abs() / 60 % 60);
+    let (word, width) = match keyword {
+        Keyword::Meridiem { dots } => {
+            let afternoon = shown.hour % 24 >= 12;
+            (
+                match (afternoon, dots) {
+                    (true, true) => "P.M.",
+                    (true, false) => "PM",
+                    (false, true) => "A.M.",
+                    (false, false) => "AM",
+                },
+                0,
+            )
+        }
+        Keyword::Era { dots } => {
+            shown.date()?;
+            (
+                match (shown.year <= 0, dots) {
+                    (true, true) => "B.C.",
+                    (true, false) => "BC",
+                    (false, true) => "A.D.",
+                    (false, false) => "AD",
+                },
+                0,
+            )
+        }
+        Keyword::DayName { short } => {
+            let name = DAYS[calendar::weekday(shown.date()?) as usize];
+            if short { (&name[..3], 0) } else { (name, 9) }
+        }
+        Keyword::MonthName { short } => {
+            shown.date()?;
+            let name = MONTHS[shown.month as usize - 1];
+            if short { (&name[..3], 0) } else { (name, 9) }
+        }
+        Keyword::Roman => {
+            // An interval's months may be none (the last of a year counts then) or negative (counted from its end).
+            let index = match shown.month {
+                0 if shown.year == 0 => return Ok(()),
+                0 if shown.year > 0 => 11,
+                0 => 0,
+                month if month < 0 => 12 + month,
+                month => month - 1,
+            };
+            (ROMAN[index as usize], 4)
+        }
+        Keyword::Zone => {
+            shown.date()?;
+            (name, 0)
+        }
+        Keyword::Offset => {
+            shown.date()?;
+            write!(out, "{sign}{hours:02}").expect("strings grow");
+            if minutes != 0 {
+                write!(out, ":{minutes:02}").expect("strings grow");
+            }
+            return Ok(());
+        }
+        Keyword::ZoneHour => {
+            shown.date()?;
+            write!(out, "{sign}{hours:02}").expect("strings grow");
+            return Ok(());
+        }
+        Keyword::ZoneMinute => {
+            shown.date()?;
+            write!(out, "{minutes:02}").expect("strings grow");
+            return Ok(());
+        }
+        _ => return Ok(()),
+    };
+    let word = match case {
+        Case::Upper => word.to_ascii_uppercase(),
+        Case::Lower => word.to_ascii_lowercase(),
+        Case::Capitalised => word.to_owned(),
+    };
+    let width = if fill { width } else { 0 };
+    write!(out, "{word:<width$}").expect("strings grow");
+    Ok(())
+}
