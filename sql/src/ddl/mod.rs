@@ -9,6 +9,7 @@
 
 pub mod alter_column;
 pub mod alter_table;
+pub mod analyze;
 pub mod build;
 pub mod comment;
 pub mod constraint;
@@ -29,6 +30,7 @@ pub mod schema;
 pub mod scram;
 pub mod sequence;
 pub mod truncate;
+pub mod vacuum;
 pub mod view;
 
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, Relation, SearchPath};
@@ -207,6 +209,11 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,
         Statement::Grant(grant) => privilege::grant(ddl, grant)?,
+        Statement::Vacuum(vacuum) => vacuum::vacuum(ddl, vacuum)?,
+        Statement::Analyze(analyze) => {
+            analyze::analyze(ddl, &analyze.tables)?;
+            "ANALYZE"
+        }
         _ => return Err(SqlError::unsupported("this statement is")),
     };
     Ok(CommandTag { words, rows: None })
