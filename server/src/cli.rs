@@ -162,7 +162,7 @@ fn make(init: &Init) -> Result<(), StartError> {
     let config = sources(&init.data).read()?;
     let mut options = config.engine_options();
     options.txn.storage.page_bytes = init.page_size;
-    let environment = server::environment(&init.data, 1)?;
+    let environment = server::environment(&init.data)?;
     Engine::create(&environment, &options, &init.username, verifier.as_deref())?;
     for (name, text) in [("pg_hba.conf", hba::DEFAULT), (config::FILE, config::DEFAULT)] {
         let path = init.data.join(name);
@@ -231,7 +231,7 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
 /// Verifies a directory: recovery first, as a start would do it, then every page of every tree.
 fn check(data: &Path) -> ExitCode {
     let problems = sources(data).read().and_then(|config| {
-        let environment = server::environment(data, 1)?;
+        let environment = server::environment(data)?;
         let engine = Engine::open(environment, config.engine_options())?;
         let problems = engine.check()?;
         engine.close()?;

@@ -124,6 +124,7 @@ impl<B: Backend> Dialogue<B> {
     /// Works through what has been received, as far as it goes.
     pub fn advance(&mut self) -> Step {
         // The messages are borrowed from the buffer while everything else of the dialogue changes.
+        let _running = crate::relief::running();
         let input = std::mem::take(&mut self.input);
         let step = self.messages(&input);
         self.input = input;

@@ -21,6 +21,7 @@ pub mod listener;
 pub mod message;
 pub mod metrics;
 pub mod peer;
+pub mod relief;
 pub mod respond;
 pub mod scheduler;
 #[cfg(test)]

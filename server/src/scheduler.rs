@@ -9,8 +9,9 @@
 //! Whoever hands over nothing, because it is no worker (background threads, start, shutdown), simply sleeps.
 //!
 //! Slots: a thread has the number it was born with, modulo the number of slots. Two threads that share a slot are
-//! never wrong, only slower; while few wait, as many threads run as there are workers.
+//! never wrong, only slower; as many threads run at a time as there are cores, so a few slots for each core are enough.
 
+use crate::relief;
 use sql::environment::{Joinable, Micros, Scheduler, Threads, WaitCell, WaitEvent};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -30,10 +31,10 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// For a runtime of so many workers.
+    /// For so many cores.
     #[must_use]
-    pub fn new(workers: usize) -> Workers {
-        Workers { threads: Threads::new((workers * 2).next_power_of_two()) }
+    pub fn new(cores: usize) -> Workers {
+        Workers { threads: Threads::new((cores * 4).next_power_of_two()) }
     }
 }
 
@@ -52,7 +53,7 @@ impl Scheduler for Workers {
         let sleep = || cell.block_thread(timeout.map(|span| Duration::from_micros(span.0)));
         match Handle::try_current() {
             Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
-                tokio::task::block_in_place(sleep);
+                relief::waiting(|| tokio::task::block_in_place(sleep));
             }
             _ => sleep(),
         }

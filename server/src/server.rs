@@ -17,6 +17,7 @@ use crate::hba::Rules;
 use crate::listener::{self, Listeners};
 use crate::metrics::{self, Counters};
 use crate::peer::Peers;
+use crate::relief;
 use crate::scheduler::Workers;
 use crate::timers::Timers;
 use crate::tls::Tls;
@@ -35,6 +36,8 @@ const DRAIN: Duration = Duration::from_secs(8);
 const DRAIN_STEP: Duration = Duration::from_millis(5);
 /// A worker's stack, in bytes; what is not used is never touched.
 const STACK_BYTES: usize = 16 << 20;
+/// Workers beyond the cores, for the sessions' messages while long statements run: see `relief.rs`.
+const SPARE_WORKERS: usize = 8;
 /// Threads that may wait inside the engine beside the sessions' own.
 const SPARE_THREADS: usize = 64;
 /// The exit status after the log has failed.
@@ -88,22 +91,27 @@ pub fn random(bytes: &mut [u8]) {
 ///
 /// # Errors
 /// Another server has it; I/O.
-pub fn environment(data: &Path, workers: usize) -> Result<Environment, SqlError> {
+pub fn environment(data: &Path) -> Result<Environment, SqlError> {
     let mut seed = [0; 8];
     random(&mut seed);
     Ok(Environment {
         device: Arc::new(FileDevice::open(data).map_err(SqlError::from)?),
         clock: Arc::new(SystemClock::new()),
-        scheduler: Arc::new(Workers::new(workers)),
+        scheduler: Arc::new(Workers::new(cores())),
         seed: u64::from_le_bytes(seed),
     })
 }
 
-/// How many workers a configuration asks for.
+/// How many cores there are.
 #[must_use]
-pub fn workers(config: &Config) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    config.custom("atoll.workers").and_then(|text| text.parse().ok()).unwrap_or(cores).max(1)
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// How many workers a configuration asks for: `atoll.workers`, else one for each core and some to spare.
+fn workers(config: &Config) -> usize {
+    let workers = config.custom("atoll.workers").and_then(|text| text.parse().ok());
+    workers.unwrap_or(cores() + SPARE_WORKERS).max(1)
 }
 
 impl Server {
@@ -241,7 +249,9 @@ impl Started {
             .enable_all()
             .build()
             .map_err(|error| format!("could not start workers: {error}"))?;
-        let environment = environment(&data, workers)?;
+        relief::watch(runtime.handle().clone())
+            .map_err(|error| format!("could not start a thread: {error}"))?;
+        let environment = environment(&data)?;
         let engine = Engine::open(environment.clone(), config.engine_options())?;
         let listeners = Listeners::open(&config, &data)?;
         let timers =
