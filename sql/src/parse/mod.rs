@@ -1,22 +1,100 @@
 //! Text to statements: PostgreSQL 15's lexical rules and grammar, into a syntax tree of our own.
+//!
+//! [`parse`] takes a whole query text apart. A syntax error anywhere in it is the answer for all of it, as in PostgreSQL,
+//! with PostgreSQL's words and place. What PostgreSQL has and Atoll has not is a [`Statement::Unsupported`], so that it
+//! fails when its turn comes, or 0A000 at its place where it is part of a statement.
+//!
+//! Trees are as deep as their text: [`depth`] has the limits, and the stacks to walk them on.
 
+mod alter;
 pub mod ast;
+mod call;
+pub mod depth;
+mod expr;
+mod from;
+pub mod keyword;
+pub mod lexer;
+mod modify;
+mod object;
+mod parser;
+pub mod position;
+mod primary;
+mod privilege;
+mod query;
+mod statement;
+mod table;
+#[cfg(test)]
+mod tests;
+mod utility;
+mod value;
 
-use crate::error::{Result, SqlError};
+use crate::error::{Notice, Result};
 pub use ast::Statement;
+pub use depth::Deep;
+use lexer::Kind;
+use parser::Parser;
+pub use position::Positions;
+
+/// A statement of a query text.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What it says. Its height is that of its tree: whoever walks it does so under [`depth::with_stack_for`].
+    pub statement: Deep<Statement>,
+    /// Its first byte in the text.
+    pub start: u32,
+    /// Behind its last byte, without the semicolon.
+    pub end: u32,
+    /// Notices that came up on the way (names that were cut).
+    pub notices: Vec<Notice>,
+}
+
+/// The statements of a query text; none if there is nothing but blanks, comments and semicolons.
+///
+/// # Errors
+/// 42601 and the like where the text is wrong, 54001 where it is too deep.
+pub fn parse(text: &str) -> Result<Vec<Parsed>> {
+    let mut parser = Parser::new(text);
+    let mut statements = Vec::new();
+    loop {
+        while parser.accept_symbol(b';') {}
+        if parser.kind() == Kind::End {
+            return Ok(statements);
+        }
+        let start = parser.here();
+        parser.height = 0;
+        let statement = parser.statement()?;
+        let end = parser.before();
+        statements.push(Parsed {
+            statement: Deep::new(statement, parser.height + 1),
+            start,
+            end,
+            notices: std::mem::take(&mut parser.notices),
+        });
+        if parser.kind() != Kind::End {
+            parser.expect_symbol(b';')?;
+        }
+    }
+}
 
 /// The query that a view's text is.
 ///
 /// # Errors
-/// 42601.
-pub fn parse_query(_text: &str) -> Result<ast::Query> {
-    Err(SqlError::unsupported("reading a stored query is"))
+/// As [`parse`].
+pub fn parse_query(text: &str) -> Result<ast::Query> {
+    let mut parser = Parser::new(text);
+    let query = parser.query()?;
+    parser.accept_symbol(b';');
+    parser.at_end()?;
+    Ok(query)
 }
 
 /// The expression that a stored text is: a DEFAULT, a CHECK.
 ///
 /// # Errors
-/// 42601.
-pub fn parse_expression(_text: &str) -> Result<ast::Expr> {
-    Err(SqlError::unsupported("reading a stored expression is"))
+/// As [`parse`].
+pub fn parse_expression(text: &str) -> Result<ast::Expr> {
+    let mut parser = Parser::new(text);
+    let expr = parser.expr()?;
+    parser.at_end()?;
+    Ok(expr)
 }

@@ -1,0 +1,321 @@
+//! FROM: tables, functions, subqueries, joins and their aliases.
+
+use super::ast::{Alias, ColumnDefinition, Expr, ExprKind, FromItem, JoinCondition};
+use super::keyword::Keyword;
+use super::lexer::Kind;
+use super::parser::Parser;
+use crate::error::Result;
+use crate::plan::logical::JoinKind;
+
+impl<'t> Parser<'t> {
+    /// `table_ref`: an item and what is joined to it.
+    pub(super) fn from_item(&mut self) -> Result<FromItem> {
+        self.nested(|parser| {
+            let mut left = parser.from_primary()?;
+            loop {
+                let at = parser.here();
+                let natural = parser.is(Keyword::Natural);
+                let kind = match parser.kind_at(usize::from(natural)) {
+                    Kind::Keyword(Keyword::Cross) if !natural => {
+                        parser.advance();
+                        parser.expect(Keyword::Join)?;
+                        let right = Box::new(parser.from_primary()?);
+                        left = FromItem::Join {
+                            kind: JoinKind::Inner,
+                            left: Box::new(left),
+                            right,
+                            condition: JoinCondition::None,
+                            alias: None,
+                            at,
+                        };
+                        parser.height += 1;
+                        parser.check_height()?;
+                        continue;
+                    }
+                    Kind::Keyword(Keyword::Join | Keyword::Inner) => JoinKind::Inner,
+                    Kind::Keyword(Keyword::Left) => JoinKind::Left,
+                    Kind::Keyword(Keyword::Right) => JoinKind::Right,
+                    Kind::Keyword(Keyword::Full) => JoinKind::Full,
+                    _ if natural => {
+                        parser.advance();
+                        return Err(parser.error());
+                    }
+                    _ => return Ok(left),
+                };
+                if natural {
+                    parser.advance();
+                }
+                if !parser.accept(Keyword::Join) {
+                    parser.advance();
+                    if kind != JoinKind::Inner {
+                        parser.accept(Keyword::Outer);
+                    }
+                    parser.expect(Keyword::Join)?;
+                }
+                // `a JOIN b JOIN c ON .. ON ..` joins b and c first: the right side takes joins until the ON is ours.
+                let right = if natural { parser.from_primary()? } else { parser.join_right()? };
+                let condition =
+                    if natural { JoinCondition::Natural } else { parser.join_condition()? };
+                left = FromItem::Join {
+                    kind,
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    condition,
+                    alias: None,
+                    at,
+                };
+                parser.height += 1;
+                parser.check_height()?;
+            }
+        })
+    }
+
+    /// The right side of a join that still needs its condition: further joins before that condition belong to it.
+    fn join_right(&mut self) -> Result<FromItem> {
+        self.nested(|parser| {
+            let right = parser.from_primary()?;
+            match parser.kind() {
+                Kind::Keyword(Keyword::On | Keyword::Using) => Ok(right),
+                _ => parser.join_onto(right),
+            }
+        })
+    }
+
+    /// Joins onto `left` until ON or USING that belongs to an outer join is at hand.
+    fn join_onto(&mut self, mut left: FromItem) -> Result<FromItem> {
+        loop {
+            let at = self.here();
+            let natural = self.accept(Keyword::Natural);
+            let kind = match self.kind() {
+                Kind::Keyword(Keyword::Cross) => None,
+                Kind::Keyword(Keyword::Join | Keyword::Inner) => Some(JoinKind::Inner),
+                Kind::Keyword(Keyword::Left) => Some(JoinKind::Left),
+                Kind::Keyword(Keyword::Right) => Some(JoinKind::Right),
+                Kind::Keyword(Keyword::Full) => Some(JoinKind::Full),
+                _ => return Ok(left),
+            };
+            if !self.accept(Keyword::Join) {
+                self.advance();
+                self.accept(Keyword::Outer);
+                self.expect(Keyword::Join)?;
+            }
+            let plain = natural || kind.is_none();
+            let right = if plain { self.from_primary()? } else { self.join_right()? };
+            let condition = match kind {
+                None => JoinCondition::None,
+                Some(_) if natural => JoinCondition::Natural,
+                Some(_) => self.join_condition()?,
+            };
+            left = FromItem::Join {
+                kind: kind.unwrap_or(JoinKind::Inner),
+                left: Box::new(left),
+                right: Box::new(right),
+                condition,
+                alias: None,
+                at,
+            };
+        }
+    }
+
+    fn join_condition(&mut self) -> Result<JoinCondition> {
+        if self.accept(Keyword::On) {
+            return Ok(JoinCondition::On(self.expr()?));
+        }
+        self.expect(Keyword::Using)?;
+        let columns = self.in_parentheses(Parser::name)?;
+        let alias = if self.accept(Keyword::As) { Some(self.name()?) } else { None };
+        Ok(JoinCondition::Using(columns, alias))
+    }
+
+    /// A table with ONLY, `*` and parentheses as they may be, without an alias: `relation_expr`.
+    pub(super) fn table_item(&mut self) -> Result<FromItem> {
+        let only = self.accept(Keyword::Only);
+        let parenthesis = only && self.accept_symbol(b'(');
+        let name = self.relation_name()?;
+        if parenthesis {
+            self.expect_symbol(b')')?;
+        }
+        if !only {
+            self.accept_symbol(b'*');
+        }
+        Ok(FromItem::Table { name, only, alias: None })
+    }
+
+    fn from_primary(&mut self) -> Result<FromItem> {
+        let at = self.here();
+        let lateral = self.accept(Keyword::Lateral);
+        if self.is_symbol(b'(') {
+            if self.opens_query() {
+                let query = Box::new(self.nested(Parser::query_in_parentheses)?);
+                let alias = self.alias()?;
+                if alias.is_none() {
+                    let what = match query.body {
+                        super::ast::Body::Values(_) => "VALUES in FROM",
+                        _ => "subquery in FROM",
+                    };
+                    let example = match query.body {
+                        super::ast::Body::Values(_) => "For example, FROM (VALUES ...) [AS] foo.",
+                        _ => "For example, FROM (SELECT ...) [AS] foo.",
+                    };
+                    return Err(self
+                        .complaint(format!("{what} must have an alias"), at)
+                        .hint(example));
+                }
+                return Ok(FromItem::Subquery { lateral, query, alias, at });
+            }
+            if lateral {
+                return Err(self.error());
+            }
+            self.advance();
+            let mut joined = self.from_item()?;
+            if !matches!(joined, FromItem::Join { .. }) {
+                return Err(self.error());
+            }
+            self.expect_symbol(b')')?;
+            let outer = self.alias()?;
+            if let FromItem::Join { alias, .. } = &mut joined
+                && outer.is_some()
+            {
+                *alias = outer;
+            }
+            return Ok(joined);
+        }
+        if self.is(Keyword::Rows) && self.is_at(1, Keyword::From) {
+            return self.rows_from(lateral, at);
+        }
+        if lateral || self.begins_function() {
+            let call = self.function_in_from()?;
+            return self.function_item(lateral, vec![(call, Vec::new())], false, at);
+        }
+        let mut table = self.table_item()?;
+        let found = self.alias()?;
+        if let FromItem::Table { alias, .. } = &mut table {
+            *alias = found;
+        }
+        if self.is(Keyword::Tablesample) {
+            let at = self.here();
+            self.advance();
+            let name = self.object_name()?;
+            self.call_of(name)?;
+            if self.accept(Keyword::Repeatable) {
+                self.in_parentheses(Parser::expr)?;
+            }
+            return Ok(FromItem::Sample { table: Box::new(table), at });
+        }
+        Ok(table)
+    }
+
+    /// Whether a function rather than a table is at hand.
+    fn begins_function(&self) -> bool {
+        if let Kind::Keyword(keyword) = self.kind()
+            && matches!(
+                keyword,
+                Keyword::CurrentDate
+                    | Keyword::CurrentTime
+                    | Keyword::CurrentTimestamp
+                    | Keyword::Localtime
+                    | Keyword::Localtimestamp
+                    | Keyword::CurrentUser
+                    | Keyword::CurrentRole
+                    | Keyword::User
+                    | Keyword::SessionUser
+                    | Keyword::CurrentCatalog
+                    | Keyword::CurrentSchema
+                    | Keyword::Cast
+            )
+        {
+            return true;
+        }
+        if !self.is_label(self.kind()) {
+            return false;
+        }
+        let mut ahead = 1;
+        while self.kind_at(ahead) == Kind::Symbol(b'.') && self.is_label(self.kind_at(ahead + 1)) {
+            ahead += 2;
+        }
+        self.kind_at(ahead) == Kind::Symbol(b'(') && !self.is(Keyword::Only)
+    }
+
+    /// `func_expr_windowless`.
+    fn function_in_from(&mut self) -> Result<Expr> {
+        let token = self.token();
+        let expr = self.primary()?;
+        match &expr.kind {
+            ExprKind::Call(call) if call.over.is_none() => Ok(expr),
+            ExprKind::CurrentValue(_)
+            | ExprKind::Coalesce(_)
+            | ExprKind::Extreme { .. }
+            | ExprKind::NullIf(..) => Ok(expr),
+            ExprKind::Cast { .. } => Ok(expr),
+            _ => Err(self.error_at(token)),
+        }
+    }
+
+    fn rows_from(&mut self, lateral: bool, at: u32) -> Result<FromItem> {
+        self.advance();
+        self.advance();
+        let calls = self.in_parentheses(|parser| {
+            let call = parser.function_in_from()?;
+            let definitions = if parser.accept(Keyword::As) {
+                parser.in_parentheses(Parser::column_definition)?
+            } else {
+                Vec::new()
+            };
+            Ok((call, definitions))
+        })?;
+        self.function_item(lateral, calls, true, at)
+    }
+
+    fn function_item(
+        &mut self,
+        lateral: bool,
+        calls: Vec<(Expr, Vec<ColumnDefinition>)>,
+        rows_from: bool,
+        at: u32,
+    ) -> Result<FromItem> {
+        let ordinality = self.is(Keyword::With) && self.is_at(1, Keyword::Ordinality);
+        if ordinality {
+            self.advance();
+            self.advance();
+        }
+        let mut alias = None;
+        let mut definitions = Vec::new();
+        if self.is(Keyword::As) && self.kind_at(1) == Kind::Symbol(b'(') {
+            self.advance();
+            definitions = self.in_parentheses(Parser::column_definition)?;
+        } else if self.accept(Keyword::As) || self.is_name(self.kind()) {
+            let name = self.name()?;
+            let mut columns = Vec::new();
+            if self.is_symbol(b'(') {
+                let defined = !matches!(self.kind_at(2), Kind::Symbol(b',' | b')'));
+                if defined {
+                    definitions = self.in_parentheses(Parser::column_definition)?;
+                } else {
+                    columns = self.in_parentheses(Parser::name)?;
+                }
+            }
+            alias = Some(Alias { name, columns });
+        }
+        Ok(FromItem::Function { lateral, calls, rows_from, ordinality, alias, definitions, at })
+    }
+
+    fn column_definition(&mut self) -> Result<ColumnDefinition> {
+        let name = self.name()?;
+        let ty = self.type_name()?;
+        if self.accept(Keyword::Collate) {
+            self.object_name()?;
+        }
+        Ok(ColumnDefinition { name, ty })
+    }
+
+    /// `[AS] name [(columns)]`, if there is one.
+    fn alias(&mut self) -> Result<Option<Alias>> {
+        if !self.accept(Keyword::As) && !self.is_name(self.kind()) {
+            return Ok(None);
+        }
+        let name = self.name()?;
+        let columns =
+            if self.is_symbol(b'(') { self.in_parentheses(Parser::name)? } else { Vec::new() };
+        Ok(Some(Alias { name, columns }))
+    }
+}

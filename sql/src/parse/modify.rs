@@ -1,0 +1,174 @@
+//! INSERT, UPDATE, DELETE.
+
+use super::ast::{
+    Assignment, ConflictTarget, ConflictUpdate, Delete, Expr, ExprKind, FromItem, Ident, Insert,
+    ObjectName, OnConflict, Target, TargetColumn, Update, With,
+};
+use super::keyword::Keyword;
+use super::lexer::Kind;
+use super::parser::Parser;
+use crate::error::Result;
+
+impl<'t> Parser<'t> {
+    /// INSERT.
+    pub(super) fn insert(&mut self, with: Option<With>) -> Result<Insert> {
+        self.expect_all(&[Keyword::Insert, Keyword::Into])?;
+        let table = self.relation_name()?;
+        let alias = if self.accept(Keyword::As) { Some(self.name()?) } else { None };
+        let mut columns = Vec::new();
+        if self.is_symbol(b'(') && !self.opens_query() {
+            columns = self.in_parentheses(Parser::target_column)?;
+        }
+        let overriding = if self.accept(Keyword::Overriding) {
+            let system = self.accept(Keyword::System);
+            if !system {
+                self.expect(Keyword::User)?;
+            }
+            self.expect(Keyword::Value)?;
+            Some(system)
+        } else {
+            None
+        };
+        let defaults = columns.is_empty()
+            && overriding.is_none()
+            && self.accept_all(&[Keyword::Default, Keyword::Values]);
+        let source = if defaults { None } else { Some(Box::new(self.query()?)) };
+        let on_conflict = if self.is(Keyword::On) { Some(self.on_conflict()?) } else { None };
+        let returning = self.returning()?;
+        Ok(Insert { with, table, alias, columns, overriding, source, on_conflict, returning })
+    }
+
+    fn on_conflict(&mut self) -> Result<OnConflict> {
+        let at = self.here();
+        self.expect_all(&[Keyword::On, Keyword::Conflict])?;
+        let target = if self.is_symbol(b'(') {
+            let place = self.here();
+            let keys = self.in_parentheses(|parser| {
+                let expr = parser.index_expression()?;
+                if parser.accept(Keyword::Collate) {
+                    parser.object_name()?;
+                }
+                if parser.is_name(parser.kind()) {
+                    parser.object_name()?;
+                }
+                Ok(expr)
+            })?;
+            let filter = if self.accept(Keyword::Where) { Some(self.expr()?) } else { None };
+            ConflictTarget::Inferred(keys, filter, place)
+        } else if self.accept(Keyword::On) {
+            self.expect(Keyword::Constraint)?;
+            ConflictTarget::Constraint(self.name()?)
+        } else {
+            ConflictTarget::Any
+        };
+        self.expect(Keyword::Do)?;
+        if self.accept(Keyword::Nothing) {
+            return Ok(OnConflict { target, update: None, at });
+        }
+        self.expect_all(&[Keyword::Update, Keyword::Set])?;
+        let assignments = self.list(Parser::assignment)?;
+        let filter = if self.accept(Keyword::Where) { Some(self.expr()?) } else { None };
+        Ok(OnConflict { target, update: Some(ConflictUpdate { assignments, filter }), at })
+    }
+
+    /// An index's key without what follows it: a column, a call or an expression in parentheses.
+    pub(super) fn index_expression(&mut self) -> Result<Expr> {
+        let at = self.here();
+        if self.is_symbol(b'(') {
+            self.advance();
+            let expr = self.expr()?;
+            self.expect_symbol(b')')?;
+            return Ok(expr);
+        }
+        if self.is_name(self.kind())
+            && !matches!(self.kind_at(1), Kind::Symbol(b'(') | Kind::Symbol(b'.'))
+        {
+            return Ok(Expr { at, kind: ExprKind::Column(vec![self.name()?]) });
+        }
+        let token = self.token();
+        let expr = self.primary()?;
+        match expr.kind {
+            ExprKind::Call(_)
+            | ExprKind::Coalesce(_)
+            | ExprKind::Extreme { .. }
+            | ExprKind::NullIf(..)
+            | ExprKind::CurrentValue(_) => Ok(expr),
+            _ => Err(self.error_at(token)),
+        }
+    }
+
+    /// A column that is assigned to, with indirection.
+    fn target_column(&mut self) -> Result<TargetColumn> {
+        let at = self.here();
+        let name = self.name()?;
+        let indirection = matches!(self.kind(), Kind::Symbol(b'[' | b'.'));
+        if indirection {
+            let column = Expr { at, kind: ExprKind::Column(vec![name.clone()]) };
+            self.indirection(column)?;
+        }
+        Ok(TargetColumn { name, indirection, at })
+    }
+
+    fn assignment(&mut self) -> Result<Assignment> {
+        if self.is_symbol(b'(') {
+            let columns = self.in_parentheses(Parser::target_column)?;
+            self.expect_symbol(b'=')?;
+            return Ok(Assignment::Many(columns, self.expr()?));
+        }
+        let column = self.target_column()?;
+        self.expect_symbol(b'=')?;
+        Ok(Assignment::One(column, self.expr()?))
+    }
+
+    /// The table that is changed, with its alias; a word SET is none.
+    fn target_table(&mut self) -> Result<(ObjectName, Option<Ident>)> {
+        let FromItem::Table { name, .. } = self.table_item()? else { return Err(self.error()) };
+        let named = self.accept(Keyword::As);
+        let alias = if named || (self.is_name(self.kind()) && !self.is(Keyword::Set)) {
+            Some(self.name()?)
+        } else {
+            None
+        };
+        Ok((name, alias))
+    }
+
+    /// WHERE, or WHERE CURRENT OF.
+    fn row_filter(&mut self) -> Result<Option<Expr>> {
+        if !self.accept(Keyword::Where) {
+            return Ok(None);
+        }
+        let at = self.here();
+        if self.accept_all(&[Keyword::Current, Keyword::Of]) {
+            return Ok(Some(Expr { at, kind: ExprKind::CurrentOf(self.name()?) }));
+        }
+        Ok(Some(self.expr()?))
+    }
+
+    fn returning(&mut self) -> Result<Vec<Target>> {
+        if self.accept(Keyword::Returning) { self.targets() } else { Ok(Vec::new()) }
+    }
+
+    /// UPDATE.
+    pub(super) fn update(&mut self, with: Option<With>) -> Result<Update> {
+        self.expect(Keyword::Update)?;
+        let (table, alias) = self.target_table()?;
+        self.expect(Keyword::Set)?;
+        let assignments = self.list(Parser::assignment)?;
+        let from =
+            if self.accept(Keyword::From) { self.list(Parser::from_item)? } else { Vec::new() };
+        let filter = self.row_filter()?;
+        let returning = self.returning()?;
+        Ok(Update { with, table, alias, assignments, from, filter, returning })
+    }
+
+    /// DELETE.
+    pub(super) fn delete(&mut self, with: Option<With>) -> Result<Delete> {
+        self.expect_all(&[Keyword::Delete, Keyword::From])?;
+        let (table, alias) = self.target_table()?;
+        let using =
+            if self.accept(Keyword::Using) { self.list(Parser::from_item)? } else { Vec::new() };
+        let filter = self.row_filter()?;
+        let returning = self.returning()?;
+        Ok(Delete { with, table, alias, using, filter, returning })
+    }
+}

@@ -1,0 +1,542 @@
+//! CREATE TABLE and what columns and constraints are made of.
+
+use super::ast::{
+    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Deferral,
+    Expr, Ident, KeyOptions, OnCommit, References, Span, SpecialTable, Statement, StorageOption,
+    TableConstraint, TableConstraintKind, TableElement,
+};
+use super::keyword::Keyword;
+use super::lexer::Kind;
+use super::parser::Parser;
+use crate::catalog::{Action, MatchType};
+use crate::error::Result;
+
+impl<'t> Parser<'t> {
+    /// CREATE TABLE behind the word TABLE.
+    pub(super) fn create_table(&mut self, persistence: char) -> Result<Statement> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.relation_name()?;
+        let mut table = CreateTable {
+            name,
+            persistence,
+            if_not_exists,
+            elements: Vec::new(),
+            inherits: Vec::new(),
+            special: None,
+            access_method: None,
+            options: Vec::new(),
+            on_commit: OnCommit::Preserve,
+            tablespace: None,
+        };
+        if self.accept(Keyword::Of) {
+            self.object_name()?;
+            self.skip_statement();
+            table.special = Some(SpecialTable::Typed);
+            return Ok(Statement::CreateTable(Box::new(table)));
+        }
+        if self.accept(Keyword::Partition) {
+            self.expect(Keyword::Of)?;
+            self.relation_name()?;
+            self.skip_statement();
+            table.special = Some(SpecialTable::Partition);
+            return Ok(Statement::CreateTable(Box::new(table)));
+        }
+        if !self.is_symbol(b'(') || self.is_name_list_of_as() {
+            return self.create_table_as(table, false);
+        }
+        self.advance();
+        if !self.is_symbol(b')') {
+            table.elements = self.list(Parser::table_element)?;
+        }
+        self.expect_symbol(b')')?;
+        if self.accept(Keyword::Inherits) {
+            table.inherits = self.in_parentheses(Parser::relation_name)?;
+        }
+        if self.accept(Keyword::Partition) {
+            self.expect(Keyword::By)?;
+            table.special = Some(SpecialTable::Partitioned);
+            self.label()?;
+            self.expect_symbol(b'(')?;
+            self.skip_statement();
+            return Ok(Statement::CreateTable(Box::new(table)));
+        }
+        self.table_properties(&mut table)?;
+        Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    /// Whether the parenthesis at hand holds the column names of a CREATE TABLE AS.
+    fn is_name_list_of_as(&self) -> bool {
+        let mut ahead = 1;
+        while self.is_name(self.kind_at(ahead)) {
+            match self.kind_at(ahead + 1) {
+                Kind::Symbol(b',') => ahead += 2,
+                Kind::Symbol(b')') => {
+                    return matches!(
+                        self.kind_at(ahead + 2),
+                        Kind::Keyword(
+                            Keyword::As
+                                | Keyword::With
+                                | Keyword::On
+                                | Keyword::Using
+                                | Keyword::Tablespace
+                        )
+                    );
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// USING, WITH, ON COMMIT, TABLESPACE.
+    fn table_properties(&mut self, table: &mut CreateTable) -> Result<()> {
+        if self.accept(Keyword::Using) {
+            table.access_method = Some(self.name()?);
+        }
+        if self.is(Keyword::With) && self.kind_at(1) == Kind::Symbol(b'(') {
+            self.advance();
+            table.options = self.storage_options()?;
+        } else if self.is(Keyword::Without) && self.is_at(1, Keyword::Oids) {
+            self.advance();
+            self.advance();
+        }
+        if self.accept_all(&[Keyword::On, Keyword::Commit]) {
+            table.on_commit = if self.accept(Keyword::Drop) {
+                OnCommit::Drop
+            } else if self.accept(Keyword::Delete) {
+                self.expect(Keyword::Rows)?;
+                OnCommit::Delete
+            } else {
+                self.expect_all(&[Keyword::Preserve, Keyword::Rows])?;
+                OnCommit::Preserve
+            };
+        }
+        if self.accept(Keyword::Tablespace) {
+            table.tablespace = Some(self.name()?);
+        }
+        Ok(())
+    }
+
+    /// CREATE TABLE AS, CREATE MATERIALIZED VIEW behind the name.
+    pub(super) fn create_table_as(
+        &mut self,
+        mut table: CreateTable,
+        materialized: bool,
+    ) -> Result<Statement> {
+        let columns =
+            if self.is_symbol(b'(') { self.in_parentheses(Parser::name)? } else { Vec::new() };
+        self.table_properties(&mut table)?;
+        self.expect(Keyword::As)?;
+        let query = if self.is(Keyword::Execute) && !materialized {
+            self.execute()?
+        } else {
+            Statement::Query(Box::new(self.query()?))
+        };
+        let mut with_data = true;
+        if self.accept(Keyword::With) {
+            with_data = !self.accept(Keyword::No);
+            self.expect(Keyword::Data)?;
+        }
+        Ok(Statement::CreateTableAs(Box::new(CreateTableAs {
+            name: table.name,
+            columns,
+            persistence: table.persistence,
+            if_not_exists: table.if_not_exists,
+            materialized,
+            options: table.options,
+            on_commit: table.on_commit,
+            query,
+            with_data,
+        })))
+    }
+
+    /// IF NOT EXISTS.
+    pub(super) fn if_not_exists(&mut self) -> Result<bool> {
+        if !self.is(Keyword::If) || !self.is_at(1, Keyword::Not) {
+            return Ok(false);
+        }
+        self.expect_all(&[Keyword::If, Keyword::Not, Keyword::Exists])?;
+        Ok(true)
+    }
+
+    /// `(name = value, ...)`.
+    pub(super) fn storage_options(&mut self) -> Result<Vec<StorageOption>> {
+        self.in_parentheses(|parser| {
+            let mut name = parser.label()?;
+            if parser.accept_symbol(b'.') {
+                name = format!("{name}.{}", parser.label()?).into();
+            }
+            let value = if parser.accept_symbol(b'=') {
+                Some(parser.option_value()?.ok_or_else(|| parser.error())?)
+            } else {
+                None
+            };
+            Ok(StorageOption { name, value })
+        })
+    }
+
+    fn table_element(&mut self) -> Result<TableElement> {
+        if self.accept(Keyword::Like) {
+            let table = self.relation_name()?;
+            let mut options = Vec::new();
+            loop {
+                let including = self.accept(Keyword::Including);
+                if !including && !self.accept(Keyword::Excluding) {
+                    return Ok(TableElement::Like(table, options));
+                }
+                options.push((self.label()?, including));
+            }
+        }
+        if self.begins_table_constraint() {
+            return Ok(TableElement::Constraint(self.table_constraint()?));
+        }
+        Ok(TableElement::Column(self.column_element()?))
+    }
+
+    /// Whether a constraint of a table, not a column, is at hand.
+    pub(super) fn begins_table_constraint(&self) -> bool {
+        match self.kind() {
+            Kind::Keyword(
+                Keyword::Constraint
+                | Keyword::Check
+                | Keyword::Unique
+                | Keyword::Primary
+                | Keyword::Foreign,
+            ) => true,
+            Kind::Keyword(Keyword::Exclude) => {
+                matches!(self.kind_at(1), Kind::Symbol(b'(') | Kind::Keyword(Keyword::Using))
+            }
+            _ => false,
+        }
+    }
+
+    /// A column with its constraints.
+    pub(super) fn column_element(&mut self) -> Result<ColumnElement> {
+        let at = self.here();
+        let name = self.name()?;
+        let ty = self.type_name()?;
+        let mut column = ColumnElement {
+            name,
+            ty,
+            collation: None,
+            storage: Vec::new(),
+            constraints: Vec::new(),
+            at,
+        };
+        loop {
+            if self.accept(Keyword::Collate) {
+                column.collation = Some(self.object_name()?);
+            } else if self.is(Keyword::Storage) || self.is(Keyword::Compression) {
+                let property: Ident = self.label()?;
+                let value = self.label()?;
+                column.storage.push((property, value));
+            } else if let Some(constraint) = self.column_constraint()? {
+                column.constraints.push(constraint);
+            } else if !self.constraint_attribute(&mut column.constraints)? {
+                return Ok(column);
+            }
+        }
+    }
+
+    /// A constraint of a column, none if what is at hand is none.
+    fn column_constraint(&mut self) -> Result<Option<ColumnConstraint>> {
+        let at = self.here();
+        let name = if self.accept(Keyword::Constraint) { Some(self.name()?) } else { None };
+        let kind = match self.kind() {
+            Kind::Keyword(Keyword::Not) if self.is_at(1, Keyword::Null) => {
+                self.advance();
+                self.advance();
+                ColumnConstraintKind::NotNull
+            }
+            Kind::Keyword(Keyword::Null) => {
+                self.advance();
+                ColumnConstraintKind::Null
+            }
+            Kind::Keyword(Keyword::Default) => {
+                self.advance();
+                let (expr, span) = self.spanned(Parser::restricted_expr)?;
+                ColumnConstraintKind::Default(expr, span)
+            }
+            Kind::Keyword(Keyword::Generated) => {
+                self.advance();
+                self.generated()?
+            }
+            Kind::Keyword(Keyword::Check) => {
+                self.advance();
+                let (expr, span) = self.check()?;
+                let no_inherit = self.accept_all(&[Keyword::No, Keyword::Inherit]);
+                ColumnConstraintKind::Check { expr, span, no_inherit }
+            }
+            Kind::Keyword(Keyword::Primary | Keyword::Unique) => {
+                let mut options = self.key_words()?;
+                self.key_properties(&mut options)?;
+                ColumnConstraintKind::Key(options)
+            }
+            Kind::Keyword(Keyword::References) => {
+                ColumnConstraintKind::References(self.references()?)
+            }
+            _ if name.is_some() => return Err(self.error()),
+            _ => return Ok(None),
+        };
+        Ok(Some(ColumnConstraint { name, kind, at }))
+    }
+
+    /// DEFERRABLE and its kin behind a column's constraint; false if none is at hand.
+    fn constraint_attribute(&mut self, before: &mut [ColumnConstraint]) -> Result<bool> {
+        let at = self.here();
+        let mut deferral = Deferral::default();
+        if !self.deferral(&mut deferral)? {
+            return Ok(false);
+        }
+        match before.last_mut().map(|constraint| &mut constraint.kind) {
+            Some(ColumnConstraintKind::Key(KeyOptions { deferral: place, .. }))
+            | Some(ColumnConstraintKind::References(References { deferral: place, .. })) => {
+                *place = deferral;
+                Ok(true)
+            }
+            _ => Err(self.complaint("misplaced DEFERRABLE clause", at)),
+        }
+    }
+
+    fn generated(&mut self) -> Result<ColumnConstraintKind> {
+        let place = self.here();
+        let always = self.accept(Keyword::Always);
+        if !always {
+            self.expect_all(&[Keyword::By, Keyword::Default])?;
+        }
+        self.expect(Keyword::As)?;
+        if self.accept(Keyword::Identity) {
+            let options = if self.accept_symbol(b'(') {
+                let options = self.sequence_options()?;
+                self.expect_symbol(b')')?;
+                options
+            } else {
+                Vec::new()
+            };
+            return Ok(ColumnConstraintKind::Identity { always, options });
+        }
+        let (expr, span) = self.check()?;
+        self.expect(Keyword::Stored)?;
+        if !always {
+            return Err(
+                self.complaint("for a generated column, GENERATED ALWAYS must be specified", place)
+            );
+        }
+        Ok(ColumnConstraintKind::Generated(expr, span))
+    }
+
+    /// What `rule` parses, and the extent of its text.
+    pub(super) fn spanned(
+        &mut self,
+        rule: impl FnOnce(&mut Parser<'t>) -> Result<Expr>,
+    ) -> Result<(Expr, Span)> {
+        let start = self.here();
+        let expr = rule(self)?;
+        Ok((expr, (start, self.before())))
+    }
+
+    /// `(condition)`.
+    fn check(&mut self) -> Result<(Expr, Span)> {
+        self.expect_symbol(b'(')?;
+        let found = self.spanned(Parser::expr)?;
+        self.expect_symbol(b')')?;
+        Ok(found)
+    }
+
+    /// PRIMARY KEY or UNIQUE [NULLS NOT DISTINCT].
+    fn key_words(&mut self) -> Result<KeyOptions> {
+        let mut options =
+            KeyOptions { primary: self.accept(Keyword::Primary), ..KeyOptions::default() };
+        if options.primary {
+            self.expect(Keyword::Key)?;
+        } else {
+            self.expect(Keyword::Unique)?;
+            if self.accept(Keyword::Nulls) {
+                options.nulls_not_distinct = self.accept(Keyword::Not);
+                self.expect(Keyword::Distinct)?;
+            }
+        }
+        Ok(options)
+    }
+
+    /// INCLUDE, WITH, USING INDEX TABLESPACE.
+    fn key_properties(&mut self, options: &mut KeyOptions) -> Result<()> {
+        if self.accept(Keyword::Include) {
+            options.include = self.in_parentheses(Parser::name)?;
+        }
+        if self.is(Keyword::With) && self.kind_at(1) == Kind::Symbol(b'(') {
+            self.advance();
+            options.options = self.storage_options()?;
+        }
+        if self.accept_all(&[Keyword::Using, Keyword::Index]) {
+            self.expect(Keyword::Tablespace)?;
+            options.tablespace = Some(self.name()?);
+        }
+        Ok(())
+    }
+
+    /// REFERENCES and what follows, short of DEFERRABLE.
+    fn references(&mut self) -> Result<References> {
+        self.expect(Keyword::References)?;
+        let table = self.relation_name()?;
+        let columns =
+            if self.is_symbol(b'(') { self.in_parentheses(Parser::name)? } else { Vec::new() };
+        let mut references = References {
+            table,
+            columns,
+            match_type: MatchType::Simple,
+            on_update: Action::NoAction,
+            on_delete: Action::NoAction,
+            delete_columns: Vec::new(),
+            deferral: Deferral::default(),
+        };
+        if self.is(Keyword::Match) {
+            let at = self.here();
+            self.advance();
+            if self.accept(Keyword::Full) {
+                references.match_type = MatchType::Full;
+            } else if self.accept(Keyword::Partial) {
+                return Err(self.unsupported("MATCH PARTIAL is", at));
+            } else {
+                self.expect(Keyword::Simple)?;
+            }
+        }
+        while self.accept(Keyword::On) {
+            if self.accept(Keyword::Update) {
+                references.on_update = self.action()?;
+                continue;
+            }
+            self.expect(Keyword::Delete)?;
+            references.on_delete = self.action()?;
+            if matches!(references.on_delete, Action::SetNull | Action::SetDefault)
+                && self.is_symbol(b'(')
+            {
+                references.delete_columns = self.in_parentheses(Parser::name)?;
+            }
+        }
+        Ok(references)
+    }
+
+    fn action(&mut self) -> Result<Action> {
+        if self.accept(Keyword::Cascade) {
+            return Ok(Action::Cascade);
+        }
+        if self.accept(Keyword::Restrict) {
+            return Ok(Action::Restrict);
+        }
+        if self.accept(Keyword::No) {
+            self.expect(Keyword::Action)?;
+            return Ok(Action::NoAction);
+        }
+        self.expect(Keyword::Set)?;
+        if self.accept(Keyword::Null) {
+            return Ok(Action::SetNull);
+        }
+        self.expect(Keyword::Default)?;
+        Ok(Action::SetDefault)
+    }
+
+    /// DEFERRABLE, NOT DEFERRABLE, INITIALLY ...; false if none is at hand.
+    pub(super) fn deferral(&mut self, deferral: &mut Deferral) -> Result<bool> {
+        let mut found = false;
+        loop {
+            if self.accept(Keyword::Deferrable) {
+                deferral.deferrable = true;
+            } else if self.accept_all(&[Keyword::Not, Keyword::Deferrable]) {
+                deferral.deferrable = false;
+            } else if self.accept(Keyword::Initially) {
+                deferral.deferred = self.accept(Keyword::Deferred);
+                if deferral.deferred {
+                    deferral.deferrable = true;
+                } else {
+                    self.expect(Keyword::Immediate)?;
+                }
+            } else {
+                return Ok(found);
+            }
+            found = true;
+        }
+    }
+
+    /// A constraint of a table.
+    pub(super) fn table_constraint(&mut self) -> Result<TableConstraint> {
+        let at = self.here();
+        let name = if self.accept(Keyword::Constraint) { Some(self.name()?) } else { None };
+        let mut kind = match self.kind() {
+            Kind::Keyword(Keyword::Check) => {
+                self.advance();
+                let (expr, span) = self.check()?;
+                TableConstraintKind::Check { expr, span, no_inherit: false }
+            }
+            Kind::Keyword(Keyword::Unique | Keyword::Primary) => {
+                let mut options = self.key_words()?;
+                if self.accept_all(&[Keyword::Using, Keyword::Index]) {
+                    TableConstraintKind::KeyUsing(self.name()?, options)
+                } else {
+                    let columns = self.in_parentheses(Parser::name)?;
+                    self.key_properties(&mut options)?;
+                    TableConstraintKind::Key(columns, options)
+                }
+            }
+            Kind::Keyword(Keyword::Foreign) => {
+                self.advance();
+                self.expect(Keyword::Key)?;
+                let columns = self.in_parentheses(Parser::name)?;
+                TableConstraintKind::ForeignKey(columns, self.references()?)
+            }
+            Kind::Keyword(Keyword::Exclude) => {
+                return Err(self.unsupported("exclusion constraints are", at));
+            }
+            _ => return Err(self.error()),
+        };
+        let mut not_valid = false;
+        loop {
+            if self.is(Keyword::Not) && self.is_at(1, Keyword::Valid) {
+                let place = self.here();
+                self.advance();
+                self.advance();
+                if matches!(kind, TableConstraintKind::Key(..) | TableConstraintKind::KeyUsing(..))
+                {
+                    let what = if is_primary(&kind) { "PRIMARY KEY" } else { "UNIQUE" };
+                    return Err(self.complaint(
+                        format!("{what} constraints cannot be marked NOT VALID"),
+                        place,
+                    ));
+                }
+                not_valid = true;
+            } else if self.accept_all(&[Keyword::No, Keyword::Inherit]) {
+                match &mut kind {
+                    TableConstraintKind::Check { no_inherit, .. } => *no_inherit = true,
+                    _ => return Err(self.error()),
+                }
+            } else {
+                let mut deferral = Deferral::default();
+                let place = self.here();
+                if !self.deferral(&mut deferral)? {
+                    break;
+                }
+                match &mut kind {
+                    TableConstraintKind::Key(_, options)
+                    | TableConstraintKind::KeyUsing(_, options) => options.deferral = deferral,
+                    TableConstraintKind::ForeignKey(_, references) => {
+                        references.deferral = deferral;
+                    }
+                    TableConstraintKind::Check { .. } | TableConstraintKind::Exclude => {
+                        return Err(
+                            self.complaint("CHECK constraints cannot be marked DEFERRABLE", place)
+                        );
+                    }
+                }
+            }
+        }
+        Ok(TableConstraint { name, kind, not_valid, at })
+    }
+}
+
+fn is_primary(kind: &TableConstraintKind) -> bool {
+    matches!(
+        kind,
+        TableConstraintKind::Key(_, KeyOptions { primary: true, .. })
+            | TableConstraintKind::KeyUsing(_, KeyOptions { primary: true, .. })
+    )
+}
