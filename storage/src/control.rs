@@ -185,11 +185,12 @@ impl Control {
     }
 
     fn write(&self, state: &mut State, checkpoint: Checkpoint) -> Result<()> {
-        state.sequence += 1;
-        let offset = SLOT_OFFSETS[(state.sequence % 2) as usize];
-        // A failed write may have reached the disk all the same; the next one goes to the other slot, so one holds.
-        self.file.write_at(offset, &slot(state.sequence, &checkpoint))?;
+        let sequence = state.sequence + 1;
+        let offset = SLOT_OFFSETS[(sequence % 2) as usize];
+        self.file.write_at(offset, &slot(sequence, &checkpoint))?;
         self.file.sync()?;
+        // Only now: after a failed write the next one goes to the same slot, and the other one holds.
+        state.sequence = sequence;
         state.latest = checkpoint;
         Ok(())
     }
