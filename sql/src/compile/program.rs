@@ -35,6 +35,8 @@ pub struct Program {
     pub columns: Option<Vec<ColumnDescription>>,
     /// The first words of the command tag.
     pub tag: &'static str,
+    /// Running it changes rows, or locks them.
+    pub writes: bool,
 }
 
 /// Plans a bound statement and makes a program of it. Relations that foreign keys lead to are found by `lookup`.
@@ -89,6 +91,7 @@ impl Program {
             ctes: planner.ctes.into_iter().flatten().collect(),
             columns: None,
             tag: "",
+            writes: false,
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
         vars::read(&program.plan, &mut read);
@@ -102,6 +105,7 @@ impl Program {
                 read.extend(layout);
             }
         }
+        program.writes = program.changes_rows();
         program.correlated =
             (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
         let widths = program.widths.clone();
@@ -121,9 +125,7 @@ impl Program {
         program
     }
 
-    /// Whether running it changes rows.
-    #[must_use]
-    pub fn writes(&self) -> bool {
+    fn changes_rows(&self) -> bool {
         let mut found = false;
         let mut look = |plan: &Plan| {
             vars::walk(plan, &mut |node| {

@@ -39,6 +39,23 @@ pub struct Host<'s> {
     pub wait: &'s SessionWait,
 }
 
+impl Host<'_> {
+    /// What functions look at, with results in `arena`.
+    #[must_use]
+    pub fn call<'a>(&'a self, arena: &'a Bump) -> CallContext<'a> {
+        CallContext {
+            arena,
+            settings: self.settings,
+            transaction_time: self.transaction_time,
+            statement_time: self.statement_time,
+            clock: self.clock,
+            catalog: self.catalog,
+            notices: self.notices,
+            random: self.random,
+        }
+    }
+}
+
 /// What operators work with.
 pub struct Context<'s> {
     /// The transaction.
@@ -92,16 +109,7 @@ impl Context<'_> {
     #[must_use]
     pub fn evaluator(&self) -> Eval<'_> {
         Eval {
-            call: CallContext {
-                arena: self.arena,
-                settings: self.host.settings,
-                transaction_time: self.host.transaction_time,
-                statement_time: self.host.statement_time,
-                clock: self.host.clock,
-                catalog: self.host.catalog,
-                notices: self.host.notices,
-                random: self.host.random,
-            },
+            call: self.host.call(self.arena),
             frame: self.frame,
             parameters: self.parameters,
             subplans: self.subplans,

@@ -5,15 +5,41 @@ use super::context::{Context, Host};
 use super::foreign_key::Pending;
 use super::frame::Frame;
 use super::operator::{Builder, Operator};
+use super::sink::{Flow, RowSink};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
 use crate::compile::Program;
 use crate::error::Result;
 use crate::plan::build::{CtePlanBody, SubplanKind};
-use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
+use crate::tuple::{RowBuf, RowSet};
 use bumpalo::Bump;
 use std::sync::Arc;
 use txn::{ReadView, Transaction};
+
+/// Why a machine has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There are no more rows.
+    Done,
+    /// As many rows as asked for have gone out.
+    MaxRows,
+    /// The sink wants to be emptied first.
+    Paused,
+}
+
+/// What a machine runs with.
+pub struct Run<'s, 'h> {
+    /// The transaction.
+    pub transaction: &'s mut Transaction,
+    /// What the statement sees.
+    pub view: ReadView,
+    /// `$1` and so on.
+    pub parameters: &'s RowBuf,
+    /// What the session lends.
+    pub host: &'s Host<'h>,
+    /// The session's row ids.
+    pub row_ids: &'s mut SessionRowIds,
+}
 
 /// A program's state.
 pub struct Machine {
@@ -27,6 +53,10 @@ pub struct Machine {
     run: u64,
     processed: u64,
     opened: bool,
+    /// Rows that have gone out.
+    sent: u64,
+    /// What a modification returns, all of it, where a client takes it in portions: it runs to its end at once.
+    kept: Option<(RowSet, usize)>,
 }
 
 impl Machine {
@@ -77,6 +107,8 @@ impl Machine {
             run: 0,
             processed: 0,
             opened: false,
+            sent: 0,
+            kept: None,
         }
     }
 
@@ -91,6 +123,9 @@ impl Machine {
         self.run += 1;
         self.processed = 0;
         self.opened = false;
+        self.sent = 0;
+        self.kept = None;
+        self.arena.reset();
         self.checks.clear();
         for subplan in &mut self.subplans {
             subplan.done = false;
@@ -100,10 +135,10 @@ impl Machine {
         }
     }
 
-    /// Rows that the statement's own modification has changed.
+    /// The count of the command tag: rows changed by a modification, else rows that have gone out.
     #[must_use]
-    pub fn processed(&self) -> u64 {
-        self.processed
+    pub fn rows(&self) -> u64 {
+        if matches!(self.program.tag, "" | "SELECT") { self.sent } else { self.processed }
     }
 
     /// The current rows: after [`Machine::next`] has said true, [`Program::output`] says where the columns are.
@@ -112,10 +147,78 @@ impl Machine {
         &self.frame
     }
 
-    /// The frame and an arena for what is to be sent of it.
-    #[must_use]
-    pub fn output(&self) -> (&Frame, &Bump) {
-        (&self.frame, &self.arena)
+    /// Sends rows to a sink until there are no more, `max_rows` have gone (0: no limit), or the sink pauses.
+    ///
+    /// # Errors
+    /// Everything a statement can fail with.
+    pub fn run(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Stop> {
+        let program = Arc::clone(&self.program);
+        let columns = program.columns.as_deref().unwrap_or_default();
+        let mut portion = 0;
+        loop {
+            let more = self.advance(run, &program, max_rows > 0)?;
+            send_notices(run.host, sink);
+            if !more {
+                return Ok(Stop::Done);
+            }
+            if program.columns.is_none() {
+                continue;
+            }
+            let flow = match &self.kept {
+                Some((rows, next)) => {
+                    let row = self.arena.alloc_slice_fill_iter(rows.row(next - 1));
+                    sink.row(&run.host.call(&self.arena), columns, row)?
+                }
+                None => {
+                    let frame = &self.frame;
+                    let values = program.output.iter().map(|var| frame.get(*var));
+                    let row = self.arena.alloc_slice_fill_iter(values);
+                    sink.row(&run.host.call(&self.arena), columns, row)?
+                }
+            };
+            self.sent += 1;
+            portion += 1;
+            if portion == max_rows {
+                return Ok(Stop::MaxRows);
+            }
+            if flow == Flow::Pause {
+                return Ok(Stop::Paused);
+            }
+        }
+    }
+
+    /// The next row for the sink: from what was kept, if the statement changes rows and goes out in portions.
+    fn advance(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        program: &Program,
+        portions: bool,
+    ) -> Result<bool> {
+        if portions && !self.opened && program.columns.is_some() && program.writes {
+            let mut rows = RowSet::new(program.output.len());
+            while self.step(run)? {
+                let frame = &self.frame;
+                rows.push(program.output.iter().map(|var| frame.get(*var)));
+            }
+            self.kept = Some((rows, 0));
+        }
+        match &mut self.kept {
+            Some((rows, next)) => {
+                self.arena.reset();
+                *next += 1;
+                Ok(*next <= rows.len())
+            }
+            None => self.step(run),
+        }
+    }
+
+    fn step(&mut self, run: &mut Run<'_, '_>) -> Result<bool> {
+        self.next(run.transaction, run.view, run.parameters, run.host, run.row_ids)
     }
 
     /// Makes the next row; at the end, makes the checks that were put off to it.
@@ -154,5 +257,14 @@ impl Machine {
         }
         super::foreign_key::finish(&mut cx)?;
         Ok(false)
+    }
+}
+
+fn send_notices(host: &Host<'_>, sink: &mut dyn RowSink) {
+    if host.notices.borrow().is_empty() {
+        return;
+    }
+    for notice in host.notices.take() {
+        sink.notice(&notice);
     }
 }

@@ -29,4 +29,4 @@ mod tests;
 pub mod write;
 
 pub use context::{Context, Host};
-pub use machine::Machine;
+pub use machine::{Machine, Run, Stop};

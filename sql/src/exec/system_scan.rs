@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
+use crate::catalog::queries::SessionCatalog;
 use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
 use crate::tuple::{RowBuf, RowSet};
@@ -21,6 +22,18 @@ pub trait SystemRows {
         keys: &[(usize, Datum<'_>)],
         emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
+}
+
+impl SystemRows for SessionCatalog<'_> {
+    fn rows(
+        &self,
+        context: &CallContext<'_>,
+        relation: Oid,
+        keys: &[(usize, Datum<'_>)],
+        emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        SessionCatalog::rows(self, context, relation, keys, emit)
+    }
 }
 
 /// A running scan.

@@ -1,14 +1,15 @@
 //! Plans made by hand, run against a real transaction over a directory in memory.
 
 use super::context::Host;
-use super::machine::Machine;
+use super::machine::{Machine, Run, Stop};
+use super::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 use super::system_scan::SystemRows;
 use crate::bind::{AggregateCall, BoundStatement, Expr, Literal};
 use crate::catalog::builtin;
 use crate::catalog::testing::{catalog, table};
 use crate::catalog::{Catalog, Relation, RelationKind};
 use crate::compile::compile;
-use crate::error::{Result, SqlError};
+use crate::error::{Notice, Result, SqlError};
 use crate::plan::logical::{JoinKind, Modify, ModifyKind, Node, Output, Query, SortKey};
 use crate::settings::SessionSettings;
 use crate::tuple::RowBuf;
@@ -101,7 +102,7 @@ impl Bench {
         parameters.iter().for_each(|datum| row.push(*datum));
         let mut last = Vec::new();
         // Twice over the same machine, where it only reads: nothing of the first run may be left.
-        for _ in 0..if program.writes() { 1 } else { 2 } {
+        for _ in 0..if program.writes { 1 } else { 2 } {
             last.clear();
             machine.restart();
             let view = transaction.begin_statement()?;
@@ -120,7 +121,7 @@ impl Bench {
                 last.push(shown.join(" "));
             }
         }
-        Ok((last, machine.processed()))
+        Ok((last, machine.rows()))
     }
 
     fn run(&mut self, statement: &BoundStatement) -> Result<(Vec<String>, u64)> {
@@ -430,18 +431,76 @@ fn groups_and_aggregates_over_nothing() {
         keys,
         calls,
     };
-    if crate::types::accumulator(
-        count,
-        &crate::types::Signature { arguments: &[], result: INT8, variadic_spread: false },
-    )
-    .is_none()
-    {
-        return;
-    }
     let by_up = aggregate(bench.scan(0), vec![column(2, INT4)], vec![call.clone()]);
     let mut rows = bench.rows(by_up, 2);
     rows.sort();
     assert_eq!(rows, ["- 1", "1 2", "3 1"]);
     let none = filter(bench.scan(0), vec![operator(">", 23, column(0, INT4), int(100), BOOL)]);
     assert_eq!(bench.rows(aggregate(none, Vec::new(), vec![call]), 1), ["0"]);
+}
+
+/// Counts rows, and pauses behind each.
+struct Pausing(Vec<i32>);
+
+impl RowSink for Pausing {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        columns: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        assert_eq!(columns.len(), row.len());
+        let Datum::Int4(value) = row[0] else { panic!("an integer") };
+        self.0.push(value);
+        Ok(Flow::Pause)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+#[test]
+fn a_run_stops_behind_any_row_and_goes_on() {
+    let mut bench = filled();
+    let statement = query(bench.scan(0), 1);
+    let program = Arc::new(compile(&statement, &|_| None).unwrap());
+    let mut machine = Machine::new(&program);
+    let mut transaction = bench.begin();
+    let view = transaction.begin_statement().unwrap();
+    let (settings, notices) = (SessionSettings::default(), RefCell::new(Vec::new()));
+    let random = Cell::new([1, 2]);
+    let host = Host {
+        settings: &settings,
+        catalog: &NoCatalog,
+        system: &NoRows,
+        clock: &StoppedClock,
+        transaction_time: 0,
+        statement_time: 0,
+        notices: &notices,
+        random: &random,
+        row_ids: &bench.ids,
+        wait: &bench.wait,
+    };
+    let mut run = Run {
+        transaction: &mut transaction,
+        view,
+        parameters: &RowBuf::new(),
+        host: &host,
+        row_ids: &mut bench.session_ids,
+    };
+    let mut sink = Pausing(Vec::new());
+    machine.restart();
+    let mut stops = Vec::new();
+    while stops.last() != Some(&Stop::Done) {
+        let max_rows = if stops.is_empty() { 1 } else { 0 };
+        stops.push(machine.run(&mut run, max_rows, &mut sink).unwrap());
+    }
+    assert_eq!(sink.0, [1, 2, 3, 4]);
+    assert_eq!(stops, [Stop::MaxRows, Stop::Paused, Stop::Paused, Stop::Paused, Stop::Done]);
+    assert_eq!(machine.rows(), 4);
 }

@@ -1,7 +1,7 @@
 //! Functions by OID: what `pg_proc` says of one, and the code that implements it.
 
 use super::scalar::{CallTypes, Callee, Comparator, Target};
-use crate::catalog::builtin;
+use crate::catalog::{builtin, queries};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
@@ -30,7 +30,10 @@ pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Call
                 "set-valued function called in context that cannot accept a set",
             ));
         }
-        None => Target::Catalog,
+        None if queries::answers(oid.0) => Target::Catalog,
+        None => {
+            return Err(SqlError::unsupported(format!("the function {} is", procedure.name)));
+        }
     };
     Ok(Callee {
         oid: oid.0,
