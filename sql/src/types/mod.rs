@@ -27,6 +27,7 @@ mod registry;
 mod round_trip;
 mod series;
 mod session_facts;
+mod sizes;
 pub mod stored;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -21,6 +21,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::numeric::functions::FUNCTIONS,
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,
+    super::sizes::FUNCTIONS,
     super::text::build::FUNCTIONS,
     super::text::bytes::FUNCTIONS,
     super::text::cut::FUNCTIONS,
