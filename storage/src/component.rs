@@ -4,7 +4,7 @@ use crate::btree::{BulkBuilder, Forest, Tree};
 use crate::checkpoint::{self, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
-use crate::environment::{Environment, WaitEvent, Woken};
+use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::sync::{Arc, Mutex, lock};
@@ -270,22 +270,6 @@ impl DataComponent {
         self.take_checkpoint(floor, 0)
     }
 
-    /// The body of the thread that takes checkpoints: when the log asks for one, and every `interval` if anything was
-    /// logged since the last. It ends after [`DataComponent::close`], or [`crate::CheckpointSignal::stop`], or when the log has
-    /// failed. A checkpoint that fails otherwise (a full disk) is tried again.
-    pub fn checkpoint_in_background(&self, interval: Micros, floor: &mut dyn FnMut(Lsn) -> Lsn) {
-        let (env, signal) = (self.log.environment(), self.log.checkpoint_signal());
-        while !signal.stopped() && self.log.alive().is_ok() {
-            let deadline = env.clock.now().plus(interval);
-            let woken = env.wait(WaitEvent::Background, signal.cell(), Some(deadline), None);
-            let due = woken == Woken::TimedOut && self.log.tail() > self.control.latest().floor;
-            if !signal.stopped() && (signal.take() || due) {
-                // What makes it fail is met again by who needs the space, and reported there.
-                drop(self.checkpoint(floor));
-            }
-        }
-    }
-
     /// What has been done to checkpoint.
     #[must_use]
     pub fn checkpoint_counters(&self) -> CheckpointCounters {
@@ -320,7 +304,6 @@ impl DataComponent {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn close(&self) -> Result<()> {
-        self.log.checkpoint_signal().stop(self.log.environment());
         let taken = self.take_checkpoint(&mut |tail| tail, 0);
         let closed = self.log.close();
         taken.and(closed)

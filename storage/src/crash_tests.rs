@@ -14,7 +14,7 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
 use crate::{
     Change, DataComponent, Device, Direction, Error, LogInsert, Lsn, Options, RecordKind, Result,
-    Scheduler, SpaceClass, Tree, TreeId, recovery,
+    Scheduler, SpaceClass, Tree, TreeId, WaitEvent, recovery,
 };
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -356,9 +356,14 @@ fn a_log_of_a_limited_size_takes_any_amount_of_work() {
         let checkpointer = {
             let running = Arc::clone(&running);
             let body = move || {
-                let floor = &mut |tail| running.floor(tail);
-                let component = &running.component;
-                component.checkpoint_in_background(crate::Micros(300_000_000), floor);
+                let log = running.component.log();
+                while !running.stop.load(Ordering::Acquire) {
+                    let cell = log.checkpoint_signal().cell();
+                    log.environment().wait(WaitEvent::Background, cell, None, None);
+                    if log.checkpoint_signal().take() {
+                        running.component.checkpoint(&mut |tail| running.floor(tail)).unwrap();
+                    }
+                }
             };
             simulation.spawn("checkpointer", Box::new(body))
         };
@@ -378,8 +383,10 @@ fn a_log_of_a_limited_size_takes_any_amount_of_work() {
             })
             .collect();
         writers.into_iter().for_each(|writer| writer.join());
-        running.component.close().unwrap();
+        running.stop.store(true, Ordering::Release);
+        running.component.log().checkpoint_signal().raise(running.component.log().environment());
         checkpointer.join();
+        running.component.close().unwrap();
         let id = running.tree.id();
         let model = Arc::clone(&running.model);
         drop(running);

@@ -99,7 +99,6 @@ pub(super) struct Shared {
 #[derive(Debug, Default)]
 pub struct CheckpointSignal {
     raised: AtomicBool,
-    stopped: AtomicBool,
     cell: Arc<WaitCell>,
 }
 
@@ -114,18 +113,6 @@ impl CheckpointSignal {
     /// Whether one was asked for since the last call.
     pub fn take(&self) -> bool {
         self.raised.swap(false, Ordering::AcqRel)
-    }
-
-    /// Tells the thread that takes checkpoints to end.
-    pub fn stop(&self, env: &Environment) {
-        self.stopped.store(true, Ordering::Release);
-        env.wake(&self.cell);
-    }
-
-    /// Whether that thread shall end.
-    #[must_use]
-    pub fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire)
     }
 
     /// Where to wait for the next request.
