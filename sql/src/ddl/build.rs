@@ -13,10 +13,10 @@ use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{CommandId, Direction, KeyRange, Lsn, ReadView, RecordBuffer, Transaction, Tree, TreeId};
+use txn::{Direction, KeyRange, ReadView, RecordBuffer, Transaction, Tree, TreeId};
 
 /// The latest state, this transaction's own writes included.
-pub const LATEST: ReadView = ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX) };
+pub const LATEST: ReadView = ReadView::LATEST;
 
 /// What stands for a row without a key in the tree of a table without a primary key.
 pub(super) fn hidden_row_id(number: u64) -> [u8; 8] {

@@ -5,9 +5,11 @@
 
 use super::Ddl;
 use super::analyze::{analyze, maintained};
+use crate::catalog::Relation;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Vacuum;
 use crate::sqlstate::SqlState;
+use std::sync::Arc;
 
 /// The options of VACUUM.
 const OPTIONS: [&str; 10] = [
@@ -39,10 +41,23 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
         }
         analyzes |= &*option.name == "analyze" && option.boolean() != Some(false);
     }
-    // The transaction component collects versions and tombstones by itself; this waits for what stands in its way.
-    maintained(ddl, &vacuum.tables, "vacuum")?;
+    for relation in maintained(ddl, &vacuum.tables, "vacuum")? {
+        ddl.reclaim(&relation)?;
+    }
     if analyzes {
         analyze(ddl, &vacuum.tables)?;
     }
     Ok("VACUUM")
+}
+
+impl Ddl<'_> {
+    /// Gives back what of a table's trees no snapshot needs.
+    fn reclaim(&mut self, relation: &Relation) -> Result<()> {
+        let manager = Arc::clone(self.transaction.manager());
+        for tree in relation.trees() {
+            let tree = manager.data().tree(tree).map_err(txn::Error::from)?;
+            manager.vacuum(&tree)?;
+        }
+        Ok(())
+    }
 }

@@ -271,6 +271,7 @@ impl SessionCatalog<'_> {
             user: self.user,
             activity: &|| self.engine.activity(),
             prepared: &|| self.engine.prepared(),
+            locks: &|| self.catalog.manager().locks(),
         };
         scan(relation, &system, context, keys, &mut |row| emit(row))
     }

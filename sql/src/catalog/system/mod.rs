@@ -24,6 +24,7 @@ use std::sync::{Arc, LazyLock};
 /// Views that are served from the snapshot all the same, as their definitions ask functions of PostgreSQL's internals.
 const SERVED_VIEWS: &[&str] = &[
     "pg_cursors",
+    "pg_locks",
     "pg_prepared_statements",
     "pg_prepared_xacts",
     "pg_settings",

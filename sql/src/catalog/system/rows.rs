@@ -14,6 +14,7 @@ use crate::settings::Settings;
 use crate::types::{CallContext, Datum, Oid, SqlType, array};
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use txn::introspect::LockInfo;
 
 /// What a session is doing: a row of `pg_stat_activity`.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +72,8 @@ pub struct SystemContext<'s> {
     pub activity: &'s dyn Fn() -> Vec<Activity>,
     /// The session's prepared statements.
     pub prepared: &'s dyn Fn() -> Vec<PreparedStatement>,
+    /// All locks.
+    pub locks: &'s dyn Fn() -> Vec<LockInfo>,
 }
 
 /// Takes a row; false ends the scan.
@@ -280,6 +283,7 @@ pub fn scan<'a>(
         "pg_shdescription" => definitions::shared_descriptions(&mut rows),
         "pg_settings" => session::settings(&mut rows),
         "pg_stat_activity" => session::activity(&mut rows),
+        "pg_locks" => session::locks(&mut rows),
         "pg_prepared_statements" => session::prepared_statements(&mut rows),
         _ => rows.builtin(relation),
     }
@@ -307,6 +311,7 @@ mod tests {
             user: well_known::SUPERUSER,
             activity: &|| vec![Activity { pid: 7, state: "active", ..Activity::default() }],
             prepared: &Vec::new,
+            locks: &|| catalog.manager().locks(),
         });
     }
 

@@ -1,10 +1,11 @@
-//! `pg_settings`, `pg_stat_activity`, `pg_prepared_statements`: what sessions are and do.
+//! `pg_settings`, `pg_stat_activity`, `pg_locks`, `pg_prepared_statements`: what sessions are and do.
 
 use super::rows::Rows;
 use crate::error::Result;
 use crate::settings::definition::Kind;
 use crate::settings::value::{general, parse, raw};
 use crate::types::{Datum, array};
+use txn::LockTarget;
 
 pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let settings = rows.system.settings;
@@ -83,6 +84,45 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Null,
             rows.text(query),
             Datum::Text("client backend"),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+/// `pg_locks`. A row lock names the table whose tree the row is in; there are no page or tuple numbers.
+pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for lock in (rows.system.locks)() {
+        let (kind, database, relation) = match &lock.target {
+            LockTarget::Table(table) => {
+                ("relation", Some((table.0 >> 32) as u32), Some(table.0 as u32))
+            }
+            LockTarget::Row(tree, _) => {
+                let owner =
+                    snapshot.relations().find(|relation| relation.trees().any(|own| own == *tree));
+                ("tuple", Some(snapshot.database_oid().0), owner.map(|relation| relation.oid.0))
+            }
+        };
+        let oid = |oid: Option<u32>| oid.map_or(Datum::Null, Datum::Oid);
+        let holder = format!("{}/{}", lock.pid, lock.txn.map_or(0, |txn| txn.0));
+        let row = [
+            Datum::Text(kind),
+            oid(database),
+            oid(relation),
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+            rows.text(&holder),
+            Datum::Int4(lock.pid as i32),
+            Datum::Text(lock.mode),
+            Datum::Bool(lock.granted),
+            Datum::Bool(lock.fast_path),
+            Datum::Null,
         ];
         rows.row(&row)?;
     }
