@@ -45,6 +45,7 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<Pas
                 continue;
             }
             done.commits += 1;
+            let since = header.parts.first().copied().unwrap_or(record.lsn);
             for part in &header.parts {
                 let mut scan = manager.data.log().scan(*part)?;
                 let found = scan.advance()?.filter(|found| found.kind == log::PART);
@@ -52,9 +53,10 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<Pas
                     let (lsn, part) = (record.lsn, *part);
                     Error::CorruptLog(format!("the commit at {lsn} lists no part at {part}"))
                 })?;
-                redo(manager, &mut trees, record.lsn, Reader::new(found.payload)?.1, &mut done)?;
+                let writes = Reader::new(found.payload)?.1;
+                redo(manager, &mut trees, (record.lsn, since), writes, &mut done)?;
             }
-            redo(manager, &mut trees, record.lsn, writes, &mut done)?;
+            redo(manager, &mut trees, (record.lsn, since), writes, &mut done)?;
         } else if record.kind == log::PREPARE || record.kind == log::RESOLVE {
             let what = "the log has prepared transactions, which this version does not know";
             return Err(Error::CorruptLog(what.into()).into());
@@ -66,7 +68,7 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<Pas
 fn redo(
     manager: &Manager,
     trees: &mut Trees,
-    lsn: Lsn,
+    (lsn, since): (Lsn, Lsn),
     mut writes: Reader<'_>,
     done: &mut PassTwo,
 ) -> Result<()> {
@@ -86,7 +88,7 @@ fn redo(
             done.skipped += 1;
             continue;
         };
-        match handle.apply(lsn, key, change, true, &mut |_| ())? {
+        match handle.apply_since(lsn, since, key, change, true, &mut |_| ())? {
             storage::Applied::Done => done.applied += 1,
             storage::Applied::Older | storage::Applied::WouldWait => continue,
         }

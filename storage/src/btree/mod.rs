@@ -263,6 +263,23 @@ impl Tree {
         wait: bool,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
+        self.apply_since(lsn, lsn, key, change, wait, before)
+    }
+
+    /// As [`Tree::apply`], for a change whose redo begins at `since` and not at `lsn`: a commit in parts counts from its
+    /// first part on the pages it changes too, or a checkpoint would let go of the parts.
+    ///
+    /// # Errors
+    /// As [`Tree::apply`].
+    pub fn apply_since(
+        &self,
+        lsn: Lsn,
+        since: Lsn,
+        key: &[u8],
+        change: Change<'_>,
+        wait: bool,
+        before: &mut dyn FnMut(Option<Record<'_>>),
+    ) -> Result<Applied> {
         let value_len = match change {
             Change::Put(value) => value.len(),
             Change::Patch { .. } | Change::Delete => 0,
@@ -273,7 +290,7 @@ impl Tree {
         loop {
             let leaf = self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?));
             match leaf {
-                Ok(leaf) => match self.apply_to(leaf, lsn, key, change, before)? {
+                Ok(leaf) => match self.apply_to(leaf, (lsn, since), key, change, before)? {
                     Attempt::Ended(applied) => return Ok(applied),
                     Attempt::NoRoom if !wait => return Ok(Applied::WouldWait),
                     Attempt::NoRoom => {
@@ -296,7 +313,7 @@ impl Tree {
     fn apply_to(
         &self,
         mut leaf: ExclusiveGuard<'_>,
-        lsn: Lsn,
+        (lsn, since): (Lsn, Lsn),
         key: &[u8],
         change: Change<'_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
@@ -337,7 +354,7 @@ impl Tree {
             lsn,
             value: (!value.tombstone).then(|| leaf.bytes(value.at, value.len)),
         }));
-        leaf.mark_dirty(lsn);
+        leaf.mark_dirty(since);
         let mut page = leaf.page_mut();
         match change {
             Change::Put(value) => node::put(&mut page, place, key, lsn, Some(value)),

@@ -193,7 +193,7 @@ impl Manager {
         guard: &mut SlotGuard<'_>,
     ) -> Result<bool> {
         let large = state.writes.keys() > self.options.late_writes;
-        if !large && self.apply_all(state, None, lsn, false)? {
+        if !large && self.apply_all(state, None, (lsn, floor), false)? {
             return Ok(false);
         }
         let writes = std::mem::take(&mut state.writes);
@@ -201,7 +201,7 @@ impl Manager {
         self.late.add(Arc::clone(&late));
         guard.free();
         self.metrics.late(self.worker());
-        self.apply_all(state, Some(&late.writes), lsn, true)?;
+        self.apply_all(state, Some(&late.writes), (lsn, floor), true)?;
         Ok(true)
     }
 
@@ -210,7 +210,7 @@ impl Manager {
         &self,
         state: &mut State,
         late: Option<&WriteSet>,
-        lsn: Lsn,
+        at: (Lsn, Lsn),
         wait: bool,
     ) -> Result<bool> {
         let worker = self.worker();
@@ -223,7 +223,7 @@ impl Manager {
                 break;
             }
             let tree = trees.get(&self.data, write.tree)?;
-            if self.apply_one(tree, &write, lsn, wait, worker, notes)? == Applied::WouldWait {
+            if self.apply_one(tree, &write, at, wait, worker, notes)? == Applied::WouldWait {
                 return Ok(false);
             }
         }
@@ -234,23 +234,24 @@ impl Manager {
         &self,
         tree: &Arc<Tree>,
         write: &Write<'_>,
-        lsn: Lsn,
+        (lsn, since): (Lsn, Lsn),
         wait: bool,
         worker: usize,
         notes: &mut Vec<Garbage>,
     ) -> storage::Result<Applied> {
         let records = &self.locks.records;
-        let applied = tree.apply(lsn, write.key, as_change(write), wait, &mut |old| {
-            let Some(old) = old else { return };
-            let node = records.pin(write.tree, write.key);
-            let mut state = node.state();
-            let bytes = node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
-            state.current = lsn;
-            state.versions += 1;
-            drop(state);
-            self.collector.pushed(worker, bytes);
-            notes.push(Garbage { lsn, node });
-        })?;
+        let applied =
+            tree.apply_since(lsn, since, write.key, as_change(write), wait, &mut |old| {
+                let Some(old) = old else { return };
+                let node = records.pin(write.tree, write.key);
+                let mut state = node.state();
+                let bytes = node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
+                state.current = lsn;
+                state.versions += 1;
+                drop(state);
+                self.collector.pushed(worker, bytes);
+                notes.push(Garbage { lsn, node });
+            })?;
         if applied == Applied::Done && write.value.is_none() {
             let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: write.key.into() };
             self.collector.note_tombstone(worker, tombstone);
@@ -261,7 +262,7 @@ impl Manager {
     /// The planted fault: pages change although nothing has been logged yet.
     fn apply_unlogged(&self, state: &mut State) {
         let lsn = self.data.log().tail();
-        if let Err(error) = self.apply_all(state, None, lsn, true) {
+        if let Err(error) = self.apply_all(state, None, (lsn, lsn), true) {
             self.data.log().halt(&error.to_string());
         }
     }

@@ -25,7 +25,7 @@ fn options(planted: Planted) -> Options {
         storage,
         record_buckets: 16,
         late_writes: 3,
-        part_bytes_max: 600,
+        part_bytes_max: 400,
         planted,
         ..Default::default()
     }
