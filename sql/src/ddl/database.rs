@@ -12,6 +12,12 @@ use crate::parse::ast::{AlterDatabase, CreateDatabase, DropDatabase, Ident, Opti
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
+use txn::{Micros, WaitCell, WaitEvent, Woken};
+
+/// How long other sessions of a database are waited for.
+const PATIENCE: Micros = Micros(5_000_000);
+/// How often it is looked whether they are gone.
+const LOOK_AGAIN: Micros = Micros(100_000);
 
 fn key(database: Oid) -> ObjectKey {
     ObjectKey { class: Class::Database, database: Oid(0), oid: database, sub: 0 }
@@ -205,9 +211,26 @@ pub(super) fn rename_database(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Re
     put(ddl, Database { name: Arc::clone(to), ..Database::clone(&database) })
 }
 
-/// 55006 while other sessions use a database.
+/// 55006 while other sessions use a database. As PostgreSQL does, it gives them five seconds to end first: a client that
+/// has just closed its connection may not be gone yet.
 fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
-    let others = (ddl.other_sessions)(database.oid);
+    let environment = ddl.transaction.manager().environment().clone();
+    let wait = Arc::clone(ddl.transaction.wait());
+    let end = environment.clock.now().plus(PATIENCE);
+    let others = loop {
+        let others = (ddl.other_sessions)(database.oid);
+        let now = environment.clock.now();
+        if others == 0 || now >= end {
+            break others;
+        }
+        let next = now.plus(LOOK_AGAIN);
+        let cell = Arc::new(WaitCell::new());
+        if environment.wait(WaitEvent::Background, &cell, Some(next), Some(&wait.cancel))
+            == Woken::Cancelled
+        {
+            return Err(SqlError::cancelled(wait.cancel.requested().unwrap_or_default()));
+        }
+    };
     if others == 0 {
         return Ok(());
     }
@@ -245,9 +268,7 @@ pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static 
             "cannot drop the currently open database",
         ));
     }
-    if drop.force {
-        return Err(SqlError::unsupported("DROP DATABASE WITH (FORCE) is"));
-    }
+    // FORCE too waits for those who are on their way out; it does not end sessions that stay.
     refuse_others(ddl, &database)?;
     if let Some(contents) = ddl.catalog.catalog().snapshot(database.oid) {
         for object in contents.keys() {
