@@ -133,8 +133,11 @@ fn inside(low: &Bound<Vec<u8>>, high: &Bound<Vec<u8>>, key: &[u8]) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn a_tree_is_a_map(ops in prop::collection::vec(op(), 1..1200)) {
-        let component = fresh(&tiny());
+    fn a_tree_is_a_map(
+        ops in prop::collection::vec(op(), 1..1200),
+        page_bytes in prop_oneof![4 => Just(4096), 1 => Just(8192), 1 => Just(16384), 1 => Just(32768)],
+    ) {
+        let component = fresh(&Options { page_bytes, ..tiny() });
         let tree = component.create_tree().unwrap();
         let mut model = Model::new();
         let mut buffer = RecordBuffer::default();
