@@ -134,18 +134,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     async fn send(&mut self) -> Result<(), Ended> {
         let newest = self.dialogue.backend().answer_after();
         if newest > self.answered {
-            let dialogue = &self.dialogue;
-            poll_fn(|context| dialogue.backend().poll_answer(newest, context.waker()))
+            let dialogue = &mut self.dialogue;
+            poll_fn(move |context| dialogue.backend().poll_answer(newest, context.waker()))
                 .await
                 .map_err(Ended::Halted)?;
             self.answered = newest;
         }
         let mut sent = 0;
         while sent < self.dialogue.output.len() {
-            let (stream, dialogue) = (&mut self.stream, &self.dialogue);
-            let unsent = &dialogue.output[sent..];
-            let written = poll_fn(|context| {
-                let write = Pin::new(&mut *stream).poll_write(context, unsent);
+            // Borrowed mutably, as a session may move between workers but is never shared by them.
+            let (stream, dialogue) = (&mut self.stream, &mut self.dialogue);
+            let written = poll_fn(move |context| {
+                let write = Pin::new(&mut *stream).poll_write(context, &dialogue.output[sent..]);
                 if write.is_pending() {
                     dialogue.peer.watch(context.waker());
                     if dialogue.peer.ending().is_some() {

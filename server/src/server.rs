@@ -176,7 +176,9 @@ impl Server {
             Ok(tls) => next.tls = tls.map(Arc::new),
             Err(error) => tracing::error!("SSL configuration was not reloaded: {error}"),
         }
-        self.engine.reload(config.entries.clone());
+        for error in self.engine.reload(&config.entries) {
+            tracing::warn!(%error, "a setting was not taken");
+        }
         next.config = config;
         *self.changeable.write().unwrap_or_else(std::sync::PoisonError::into_inner) = next;
     }

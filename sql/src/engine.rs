@@ -1,8 +1,20 @@
 //! The engine: all databases of one directory, opened once, handing out sessions.
 
-use crate::error::{Result, SqlError};
-use crate::session::Session;
-use std::sync::Arc;
+use crate::catalog::acl::Privileges;
+use crate::catalog::bootstrap::bootstrap;
+use crate::catalog::system::Activity;
+use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
+use crate::error::{Result, Severity, SqlError};
+use crate::session::statement::PlanCache;
+use crate::session::{Identity, Session};
+use crate::settings::server::{ServerSettings, Source};
+use crate::settings::session::Settings;
+use crate::sqlstate::SqlState;
+use crate::tuple::row_id::RowIds;
+use crate::types::Oid;
+use arc_swap::ArcSwap;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use txn::{Environment, Lsn, Manager, SessionWait};
 
@@ -48,6 +60,24 @@ pub struct RoleLogin {
 /// The engine.
 pub struct Engine {
     manager: Arc<Manager>,
+    catalog: Arc<Catalog>,
+    settings: ArcSwap<ServerSettings>,
+    plans: PlanCache,
+    row_ids: RowIds,
+    version: String,
+    /// Sessions by database.
+    sessions: Mutex<HashMap<Oid, usize>>,
+    /// Who knows all sessions: the server.
+    peers: Mutex<Option<Arc<dyn Peers>>>,
+    started: i64,
+}
+
+/// All sessions there are, as the server knows them.
+pub trait Peers: Send + Sync {
+    /// What they are doing: `pg_stat_activity`.
+    fn activity(&self) -> Vec<Activity>;
+    /// Raises the cancel of the session with this process number; false if there is none.
+    fn signal(&self, pid: u32, reason: u32) -> bool;
 }
 
 impl Engine {
@@ -59,10 +89,14 @@ impl Engine {
     pub fn create(
         env: &Environment,
         options: &EngineOptions,
-        _superuser: &str,
-        _verifier: Option<&str>,
+        superuser: &str,
+        verifier: Option<&str>,
     ) -> Result<()> {
-        Ok(Manager::create(env, &options.txn)?)
+        Manager::create(env, &options.txn)?;
+        let manager =
+            Manager::open(env.clone(), options.txn.clone(), |_| Ok::<_, SqlError>(Vec::new()))?;
+        bootstrap(&manager, superuser, verifier)?;
+        Ok(manager.close()?)
     }
 
     /// Opens a directory.
@@ -70,32 +104,139 @@ impl Engine {
     /// # Errors
     /// Storage's; settings that PostgreSQL would not start with.
     pub fn open(env: Environment, options: EngineOptions) -> Result<Arc<Engine>> {
-        let manager = Manager::open(env, options.txn, |_| Ok::<_, SqlError>(Vec::new()))?;
-        Ok(Arc::new(Engine { manager }))
+        let settings = ServerSettings::start(&options.settings)?;
+        let started = env.clock.wall();
+        let mut loaded = None;
+        let manager = Manager::open(env, options.txn, |manager| {
+            let read = Loaded::read(manager)?;
+            let trees = read.live_trees();
+            loaded = Some(read);
+            Ok::<_, SqlError>(trees)
+        })?;
+        let loaded = loaded.expect("opening asks which trees are alive");
+        Ok(Arc::new(Engine {
+            catalog: Catalog::open(&manager, loaded)?,
+            manager,
+            settings: ArcSwap::from_pointee(settings),
+            plans: PlanCache::default(),
+            row_ids: RowIds::default(),
+            version: options.version,
+            sessions: Mutex::default(),
+            peers: Mutex::default(),
+            started,
+        }))
     }
 
     /// What authentication needs to know of a role; none if there is no such role.
     #[must_use]
-    pub fn role(&self, _name: &str) -> Option<RoleLogin> {
-        None
+    pub fn role(&self, name: &str) -> Option<RoleLogin> {
+        let current = self.catalog.current();
+        let role = current.shared().role(name)?;
+        Some(RoleLogin {
+            can_login: role.login,
+            superuser: role.superuser,
+            verifier: role.verifier.as_deref().map(str::to_owned),
+            connection_limit: role.connection_limit,
+            valid_until: role.valid_until,
+        })
     }
 
     /// The roles that `name` is a member of, itself first (`pg_hba.conf`'s `+group`).
     #[must_use]
     pub fn memberships(&self, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
+        let current = self.catalog.current();
+        let shared = current.shared();
+        let Some(role) = shared.role(name) else { return vec![name.to_owned()] };
+        let groups = shared.groups_of(role.oid, false);
+        let names = groups.iter().filter_map(|group| shared.role_by_oid(*group));
+        names.map(|role| role.name.to_string()).collect()
     }
 
     /// Opens a session.
     ///
     /// # Errors
     /// 3D000, 42501, 53300, 42704, 22023: all FATAL.
-    pub fn connect(
-        self: &Arc<Self>,
-        _connect: Connect,
-        _wait: Arc<SessionWait>,
-    ) -> Result<Session> {
-        Err(SqlError::unsupported("sessions are"))
+    pub fn connect(self: &Arc<Self>, connect: Connect, wait: Arc<SessionWait>) -> Result<Session> {
+        self.admit(connect, wait).map_err(|error| error.severity(Severity::Fatal))
+    }
+
+    fn admit(self: &Arc<Self>, connect: Connect, wait: Arc<SessionWait>) -> Result<Session> {
+        let current = self.catalog.current();
+        let shared = current.shared();
+        let role = shared.role(&connect.user).ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+                format!("role \"{}\" does not exist", connect.user),
+            )
+        })?;
+        if !role.login {
+            return Err(SqlError::new(
+                SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+                format!("role \"{}\" is not permitted to log in", connect.user),
+            ));
+        }
+        let database = shared.database(&connect.database).ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_CATALOG_NAME,
+                format!("database \"{}\" does not exist", connect.database),
+            )
+        })?;
+        if !database.allow_connections {
+            return Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("database \"{}\" is not currently accepting connections", database.name),
+            ));
+        }
+        let catalog = CatalogTransaction::new(&self.catalog, database.oid)?;
+        let snapshot = Arc::clone(catalog.last_snapshot());
+        if !snapshot.may_on_database(role.oid, database, Privileges::CONNECT) {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for database \"{}\"", database.name),
+            )
+            .detail("User does not have CONNECT privilege."));
+        }
+        let mut settings = Settings::new(self.settings.load_full());
+        for (owner, source) in [
+            ((database.oid, Oid(0)), Source::Database),
+            ((Oid(0), role.oid), Source::User),
+            ((database.oid, role.oid), Source::DatabaseUser),
+        ] {
+            for (name, text) in shared.settings(owner.0, owner.1) {
+                settings.set_default(name, text, source, role.superuser)?;
+            }
+        }
+        for (name, text) in &connect.settings {
+            settings.set_default(name, text, Source::Client, role.superuser)?;
+        }
+        let superuser = if role.superuser { "on" } else { "off" };
+        settings.set_default("is_superuser", superuser, Source::Override, true)?;
+        settings.set_default("session_authorization", &role.name, Source::Override, true)?;
+        let identity = Identity {
+            user: role.oid,
+            user_name: Arc::clone(&role.name),
+            session_user_name: Arc::clone(&role.name),
+            superuser: role.superuser,
+            database_name: Arc::clone(&database.name),
+        };
+        *self.counted().entry(database.oid).or_insert(0) += 1;
+        Ok(Session::open(self, wait, identity, settings, catalog))
+    }
+
+    fn counted(&self) -> std::sync::MutexGuard<'_, HashMap<Oid, usize>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session of `database` has ended.
+    pub(crate) fn disconnected(&self, database: Oid) {
+        if let Some(count) = self.counted().get_mut(&database) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// How many sessions a database has, without the one that asks.
+    pub(crate) fn other_sessions(&self, database: Oid) -> usize {
+        self.counted().get(&database).copied().unwrap_or(0)
     }
 
     /// Whether an answer that depends on `lsn` may leave: see [`Manager::poll_answer`].
@@ -108,12 +249,66 @@ impl Engine {
 
     /// A server-wide setting's value as SHOW prints it.
     #[must_use]
-    pub fn setting(&self, _name: &str) -> Option<String> {
-        None
+    pub fn setting(&self, name: &str) -> Option<String> {
+        self.settings.load().show(name)
     }
 
-    /// Takes the settings of file, environment and flags anew (SIGHUP).
-    pub fn reload(&self, _settings: Vec<(String, String)>) {}
+    /// Takes the settings of file, environment and flags anew (SIGHUP). What is not valid is left out and told.
+    pub fn reload(&self, settings: &[(String, String)]) -> Vec<SqlError> {
+        let (next, _, refused) = self.settings.load().reload(settings);
+        self.settings.store(Arc::new(next));
+        refused
+    }
+
+    /// Makes the sessions known to each other.
+    pub fn set_peers(&self, peers: Arc<dyn Peers>) {
+        *self.peers.lock().unwrap_or_else(PoisonError::into_inner) = Some(peers);
+    }
+
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn activity(&self) -> Vec<Activity> {
+        self.peers().map_or_else(Vec::new, |peers| peers.activity())
+    }
+
+    pub(crate) fn signal(&self, pid: u32, reason: u32) -> bool {
+        self.peers().is_some_and(|peers| peers.signal(pid, reason))
+    }
+
+    /// `pg_postmaster_start_time()`.
+    pub(crate) fn started(&self) -> i64 {
+        self.started
+    }
+
+    /// `version()`.
+    pub(crate) fn version_text(&self) -> String {
+        format!(
+            "PostgreSQL 15.20 (Atoll {}) on {}-linux, compiled by rustc, {}-bit",
+            self.version,
+            std::env::consts::ARCH,
+            usize::BITS
+        )
+    }
+
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    pub(crate) fn plans(&self) -> &PlanCache {
+        &self.plans
+    }
+
+    pub(crate) fn row_ids(&self) -> &RowIds {
+        &self.row_ids
+    }
+
+    /// Some database's catalog, for what is the same in all.
+    pub(crate) fn any_snapshot(&self) -> CatalogSnapshot {
+        let template = crate::catalog::object::well_known::TEMPLATE1;
+        self.catalog.snapshot(template).expect("template1 is never dropped")
+    }
 
     /// Verifies every page of every tree while nobody else is at work, and says what is wrong, a line each.
     ///

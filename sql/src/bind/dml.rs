@@ -17,6 +17,7 @@ use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cell::Cell;
 use std::sync::Arc;
+use txn::TableLock;
 
 /// Nothing encloses a data-modifying statement, even in WITH.
 const ALONE: Outside<'static> = Outside { scope: None, cost: 0, sees_lateral: true };
@@ -26,7 +27,10 @@ impl Binder<'_> {
     fn target_table(&self, name: &ast::ObjectName, verb: &str) -> Result<Arc<Relation>> {
         let relation = self.relation(name)?;
         match &relation.kind {
-            RelationKind::Table { .. } => Ok(relation),
+            RelationKind::Table { .. } => {
+                self.hold(relation.oid, TableLock::RowExclusive);
+                Ok(relation)
+            }
             RelationKind::System => Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!("permission denied: \"{}\" is a system catalog", relation.name),

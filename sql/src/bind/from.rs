@@ -19,6 +19,7 @@ use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use txn::TableLock;
 
 /// A bound FROM item: its rows, and its names over them.
 pub(super) struct From {
@@ -238,6 +239,7 @@ impl Binder<'_> {
         }
         let relation = self.relation(name)?;
         self.require(relation.oid, Privileges::SELECT);
+        self.hold(relation.oid, TableLock::AccessShare);
         match &relation.kind {
             RelationKind::View { query } => self.bind_view(&relation, query, alias, name.at),
             RelationKind::Sequence(_) => {
@@ -334,6 +336,9 @@ impl Binder<'_> {
         let inner = Binder::new(environment, text, &[]);
         inner.depth.set(self.depth.get());
         let query = inner.top_query(&parsed)?;
+        for (relation, lock) in inner.relations.into_inner() {
+            self.hold(relation, lock);
+        }
         let types = query.output.iter().map(|column| column.ty);
         let live = relation.columns.iter().filter(|column| !column.dropped);
         let columns = live.zip(types).map(|(column, ty)| (column.name.clone(), ty)).collect();

@@ -10,6 +10,7 @@
 
 mod call;
 mod coerce;
+pub mod deparse;
 mod dml;
 pub mod expr;
 mod expression;
@@ -34,6 +35,8 @@ use crate::types::{Oid, SqlType};
 use expression::Place;
 use scope::{Scope, ScopeColumn, ScopeItem, column_at};
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use txn::TableLock;
 use type_name::{format_type, oid};
 
 /// Reads the text of a literal as a value of a type: the input functions.
@@ -74,6 +77,8 @@ pub struct Bound {
     pub parameters: Vec<SqlType>,
     /// What whoever runs it must be allowed.
     pub required: Vec<Required>,
+    /// The relations it reads and changes, those behind views too, with the lock each is to be held under.
+    pub relations: Vec<(Oid, TableLock)>,
 }
 
 /// What a bound statement does.
@@ -94,6 +99,7 @@ struct Binder<'a> {
     parameters: RefCell<Vec<SqlType>>,
     /// Parameters beyond those declared may come up (not so in EXECUTE'd SQL text).
     required: RefCell<Vec<Required>>,
+    relations: RefCell<Vec<(Oid, TableLock)>>,
     depth: Cell<u32>,
 }
 
@@ -155,6 +161,58 @@ pub fn bind_expression(
         Some((ty, column)) => binder.assign(bound, ty, column, at),
         None => Ok(bound),
     }
+}
+
+/// A relation by the name that a statement gives it.
+///
+/// # Errors
+/// 42P01, 42809.
+pub fn relation_named(
+    catalog: &CatalogSnapshot,
+    path: &[Oid],
+    text: &str,
+    name: &ast::ObjectName,
+) -> Result<Arc<Relation>> {
+    /// Reads no literal: a name has none.
+    struct Nothing;
+    impl Constants for Nothing {
+        fn read(&self, _: SqlType, _: &str) -> Result<Literal> {
+            Ok(Literal::Null)
+        }
+    }
+    Binder::new(Environment { catalog, path, constants: &Nothing }, text, &[]).relation(name)
+}
+
+/// Binds an expression to a type as an explicit cast does: USING of ALTER COLUMN TYPE; without one the column itself, as an
+/// assignment does. None: there is no such cast.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_conversion(
+    environment: Environment<'_>,
+    text: &str,
+    expr: Option<&ast::Expr>,
+    relation: &Relation,
+    column: usize,
+    to: SqlType,
+) -> Result<Option<Expr>> {
+    let binder = Binder::new(environment, text, &[]);
+    let mut scope = Scope::new(None, 0);
+    scope.items.push(table_item(relation, None, 0, &[]));
+    let value = match expr {
+        Some(expr) => {
+            binder.expression(expr, &Place::plain(&scope, None, "transform expressions"))?
+        }
+        None => {
+            let name = &relation.columns[column].name;
+            let found = scope.items[0].columns.iter().find(|known| known.name == *name);
+            found.map(|known| known.expr.clone()).expect("the column is live")
+        }
+    };
+    if !binder.can_coerce(value.ty().oid, to.oid, coerce::Context::Assignment) {
+        return Ok(None);
+    }
+    binder.cast(value, to, coerce::Context::Assignment, 0).map(Some)
 }
 
 /// The FROM item of a table's live columns from `base` on, and of the system columns behind them.
@@ -219,6 +277,7 @@ impl<'a> Binder<'a> {
             text,
             parameters: RefCell::new(parameter_types.iter().map(declared).collect()),
             required: RefCell::default(),
+            relations: RefCell::default(),
             depth: Cell::new(0),
         }
     }
@@ -231,7 +290,12 @@ impl<'a> Binder<'a> {
                 format!("could not determine data type of parameter ${}", at + 1),
             ));
         }
-        Ok(Bound { statement, parameters, required: self.required.into_inner() })
+        Ok(Bound {
+            statement,
+            parameters,
+            required: self.required.into_inner(),
+            relations: self.relations.into_inner(),
+        })
     }
 
     /// A place in the query text as clients are told it: characters, from 1.
@@ -307,6 +371,15 @@ impl<'a> Binder<'a> {
         match required.iter_mut().find(|known| known.relation == relation) {
             Some(known) => known.privileges = known.privileges.union(privileges),
             None => required.push(Required { relation, privileges }),
+        }
+    }
+
+    /// The statement holds `relation` under at least this lock.
+    fn hold(&self, relation: Oid, lock: TableLock) {
+        let mut relations = self.relations.borrow_mut();
+        match relations.iter_mut().find(|(known, _)| *known == relation) {
+            Some((_, known)) => *known = (*known).max(lock),
+            None => relations.push((relation, lock)),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Output, Query, SetKind,
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cell::{Cell, RefCell};
-use txn::{RowLock, WaitPolicy};
+use txn::{RowLock, TableLock, WaitPolicy};
 
 /// The WITH queries of one query, and those around it.
 #[derive(Debug)]
@@ -910,6 +910,7 @@ impl Binder<'_> {
             {
                 if let Some((table, _)) = item.columns.iter().find_map(|column| column.origin) {
                     self.require(table, crate::catalog::acl::Privileges::UPDATE);
+                    self.hold(table, TableLock::RowShare);
                 }
             }
             for scan in chosen {

@@ -84,3 +84,9 @@ pub fn write(value: &str, number: usize, alone: bool, options: &Options, out: &m
     }
     out.push(options.quote);
 }
+
+/// Writes a column's name in the header line: FORCE_QUOTE is not for names.
+pub fn write_header(name: &str, options: &Options, out: &mut Vec<u8>) {
+    let plain = Options { force_quote: super::Columns::None, ..options.clone() };
+    write(name, 0, false, &plain, out);
+}

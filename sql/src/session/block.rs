@@ -1,0 +1,400 @@
+//! The session's transaction: implicit and explicit blocks, savepoints, the failed state (PostgreSQL 15 manual,
+//! section 55.2.2.1 and the pages of BEGIN, COMMIT, ROLLBACK and SAVEPOINT).
+//!
+//! A statement outside a block has a transaction of its own; statements of one Query message, and messages up to a Sync, share
+//! one. BEGIN makes it a block that COMMIT or ROLLBACK ends. An error inside a block takes back everything since the last
+//! savepoint and leaves the block failed: nothing but its end, or ROLLBACK TO, is heard then.
+
+use crate::catalog::{CatalogSavepoint, CatalogTransaction};
+use crate::error::{Notice, Result, SqlError};
+use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
+use crate::session::message::TransactionStatus;
+use crate::settings::session::{Settings, SettingsSavepoint};
+use crate::sqlstate::SqlState;
+use std::sync::Arc;
+use txn::{Begin, Ended, Isolation, Lsn, Manager, Savepoint, SessionWait, Transaction};
+
+/// Where the session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No transaction.
+    Idle,
+    /// A transaction that ends with its statement, message or pipeline.
+    Implicit,
+    /// BEGIN was said.
+    Explicit,
+    /// A block in which something failed.
+    Failed,
+}
+
+#[derive(Debug)]
+struct Named {
+    name: Ident,
+    transaction: Savepoint,
+    catalog: CatalogSavepoint,
+    settings: SettingsSavepoint,
+}
+
+/// The session's transaction.
+#[derive(Debug)]
+pub(super) struct Block {
+    state: State,
+    transaction: Option<Transaction>,
+    savepoints: Vec<Named>,
+    /// What transactions begin with.
+    pub defaults: Begin,
+    /// The wall clock at the transaction's start.
+    pub started: i64,
+    /// The newest LSN the session has seen: its next snapshot waits for it.
+    pub seen: Lsn,
+    /// The newest LSN that buffered answers depend on.
+    pub answer_after: Lsn,
+    /// Numbers transactions, so that what belongs to one can be told from what belongs to the next.
+    pub number: u64,
+}
+
+/// What a block needs to end or go back.
+pub(super) struct Parts<'s> {
+    pub catalog: &'s mut CatalogTransaction,
+    pub settings: &'s mut Settings,
+    pub notices: &'s mut Vec<Notice>,
+}
+
+impl Block {
+    pub fn new() -> Block {
+        Block {
+            state: State::Idle,
+            transaction: None,
+            savepoints: Vec::new(),
+            defaults: Begin::default(),
+            started: 0,
+            seen: Lsn::ZERO,
+            answer_after: Lsn::ZERO,
+            number: 0,
+        }
+    }
+
+    pub fn status(&self) -> TransactionStatus {
+        match self.state {
+            State::Idle | State::Implicit => TransactionStatus::Idle,
+            State::Explicit => TransactionStatus::InTransaction,
+            State::Failed => TransactionStatus::Failed,
+        }
+    }
+
+    pub fn is_failed(&self) -> bool {
+        self.state == State::Failed
+    }
+
+    pub fn is_explicit(&self) -> bool {
+        matches!(self.state, State::Explicit | State::Failed)
+    }
+
+    /// The transaction, begun if there is none.
+    pub fn ensure(&mut self, manager: &Arc<Manager>, wait: &Arc<SessionWait>) -> &mut Transaction {
+        if self.transaction.is_none() {
+            let begin = Begin { after: self.seen, ..self.defaults };
+            self.transaction = Some(manager.begin(begin, wait));
+            self.started = manager.environment().clock.wall();
+            self.number += 1;
+            if self.state == State::Idle {
+                self.state = State::Implicit;
+            }
+        }
+        self.transaction.as_mut().expect("it has just begun")
+    }
+
+    /// The transaction that is open.
+    pub fn transaction(&mut self) -> Option<&mut Transaction> {
+        self.transaction.as_mut()
+    }
+
+    fn ended(&mut self, ended: Ended, synchronous: bool) {
+        self.seen = self.seen.max(ended.wait_for);
+        if synchronous || ended.committed.is_none() {
+            self.answer_after = self.answer_after.max(ended.wait_for);
+        }
+    }
+
+    /// Commits what is open. Ends the block even if it fails.
+    pub fn commit(&mut self, parts: &mut Parts<'_>) -> Result<()> {
+        self.savepoints.clear();
+        self.state = State::Idle;
+        let Some(transaction) = self.transaction.take() else {
+            parts.settings.commit();
+            return Ok(());
+        };
+        let synchronous =
+            !transaction.has_writes() || &*parts.settings.text("synchronous_commit") != "off";
+        match parts.catalog.commit(transaction) {
+            Ok(ended) => {
+                parts.settings.commit();
+                self.ended(ended, synchronous);
+                Ok(())
+            }
+            Err(error) => {
+                parts.settings.rollback();
+                Err(error)
+            }
+        }
+    }
+
+    /// Rolls back what is open.
+    pub fn rollback(&mut self, parts: &mut Parts<'_>) {
+        self.savepoints.clear();
+        self.state = State::Idle;
+        if let Some(transaction) = self.transaction.take() {
+            let ended = parts.catalog.rollback(transaction);
+            self.ended(ended, true);
+        }
+        parts.settings.rollback();
+    }
+
+    /// Ends an implicit block: at the end of a statement, a message, a pipeline.
+    pub fn end_implicit(&mut self, parts: &mut Parts<'_>) -> Result<()> {
+        if self.state == State::Implicit { self.commit(parts) } else { Ok(()) }
+    }
+
+    /// A statement has failed.
+    pub fn fail(&mut self, parts: &mut Parts<'_>) {
+        match self.state {
+            State::Idle | State::Implicit => self.rollback(parts),
+            State::Failed => {}
+            State::Explicit => {
+                match (self.savepoints.last(), &mut self.transaction) {
+                    (Some(last), Some(transaction)) => {
+                        transaction.rollback_to(last.transaction);
+                        parts.catalog.rollback_to(last.catalog);
+                        parts.settings.rollback_to(last.settings);
+                    }
+                    _ => self.rollback(parts),
+                }
+                self.state = State::Failed;
+            }
+        }
+    }
+
+    fn begin(&mut self, modes: &TransactionModes, parts: &mut Parts<'_>) -> Result<()> {
+        match self.state {
+            State::Explicit | State::Failed => {
+                parts.notices.push(SqlError::warning(
+                    SqlState::ACTIVE_SQL_TRANSACTION,
+                    "there is already a transaction in progress",
+                ));
+            }
+            State::Idle | State::Implicit => self.state = State::Explicit,
+        }
+        self.set_modes(modes, parts)
+    }
+
+    /// SET TRANSACTION, and the modes of BEGIN.
+    fn set_modes(&mut self, modes: &TransactionModes, parts: &mut Parts<'_>) -> Result<()> {
+        if modes.isolation == Some(Isolation::Serializable) {
+            return Err(SqlError::unsupported("isolation level SERIALIZABLE is"));
+        }
+        let Some(transaction) = &mut self.transaction else { return Ok(()) };
+        let mut begin = *transaction.begin();
+        if let Some(isolation) = modes.isolation
+            && isolation != begin.isolation
+        {
+            if transaction.has_snapshot() {
+                return Err(SqlError::new(
+                    SqlState::ACTIVE_SQL_TRANSACTION,
+                    "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+                ));
+            }
+            if !self.savepoints.is_empty() {
+                return Err(SqlError::new(
+                    SqlState::ACTIVE_SQL_TRANSACTION,
+                    "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction",
+                ));
+            }
+            begin.isolation = isolation;
+        }
+        if let Some(read_only) = modes.read_only {
+            if begin.read_only && !read_only && transaction.has_snapshot() {
+                return Err(SqlError::new(
+                    SqlState::ACTIVE_SQL_TRANSACTION,
+                    "transaction read-write mode must be set before any query",
+                ));
+            }
+            begin.read_only = read_only;
+        }
+        if let Some(deferrable) = modes.deferrable {
+            begin.deferrable = deferrable;
+        }
+        transaction.set_begin(begin);
+        if let Some(isolation) = modes.isolation {
+            let level = if modes.uncommitted { "read uncommitted" } else { level_name(isolation) };
+            parts.settings.set_internal("transaction_isolation", level, true);
+        }
+        if let Some(read_only) = modes.read_only {
+            parts.settings.set_internal(
+                "transaction_read_only",
+                if read_only { "on" } else { "off" },
+                true,
+            );
+        }
+        if let Some(deferrable) = modes.deferrable {
+            parts.settings.set_internal(
+                "transaction_deferrable",
+                if deferrable { "on" } else { "off" },
+                true,
+            );
+        }
+        Ok(())
+    }
+
+    /// Runs a statement about the transaction; its tag. The transaction has been begun.
+    pub fn control(
+        &mut self,
+        statement: &TransactionStatement,
+        manager: &Arc<Manager>,
+        wait: &Arc<SessionWait>,
+        parts: &mut Parts<'_>,
+    ) -> Result<&'static str> {
+        use TransactionStatement as S;
+        let no_block = |parts: &mut Parts<'_>| {
+            parts.notices.push(SqlError::warning(
+                SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                "there is no transaction in progress",
+            ));
+        };
+        Ok(match statement {
+            S::Begin(modes) => {
+                self.begin(modes, parts)?;
+                "BEGIN"
+            }
+            S::Start(modes) => {
+                self.begin(modes, parts)?;
+                "START TRANSACTION"
+            }
+            S::Commit { chain } | S::Rollback { chain } => {
+                let wants_commit = matches!(statement, S::Commit { .. });
+                let explicit = self.is_explicit();
+                if !explicit {
+                    if *chain {
+                        let word =
+                            if wants_commit { "COMMIT AND CHAIN" } else { "ROLLBACK AND CHAIN" };
+                        return Err(SqlError::new(
+                            SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                            format!("{word} can only be used in transaction blocks"),
+                        ));
+                    }
+                    no_block(parts);
+                }
+                let modes = self.transaction.as_ref().map_or(self.defaults, |open| *open.begin());
+                let commits = wants_commit && self.state != State::Failed;
+                if commits {
+                    self.commit(parts)?;
+                } else {
+                    self.rollback(parts);
+                }
+                if *chain {
+                    self.ensure(manager, wait).set_begin(Begin { after: Lsn::ZERO, ..modes });
+                    self.state = State::Explicit;
+                    parts.settings.set_internal(
+                        "transaction_isolation",
+                        level_name(modes.isolation),
+                        true,
+                    );
+                    let read_only = if modes.read_only { "on" } else { "off" };
+                    parts.settings.set_internal("transaction_read_only", read_only, true);
+                }
+                if commits { "COMMIT" } else { "ROLLBACK" }
+            }
+            S::Savepoint(name) => {
+                self.demand_block("SAVEPOINT")?;
+                let transaction =
+                    self.transaction.as_mut().expect("a block that has not failed has one");
+                self.savepoints.push(Named {
+                    name: name.clone(),
+                    transaction: transaction.savepoint(),
+                    catalog: parts.catalog.savepoint(),
+                    settings: parts.settings.savepoint(),
+                });
+                "SAVEPOINT"
+            }
+            S::Release(name) => {
+                self.demand_block("RELEASE SAVEPOINT")?;
+                let at = self.find(name)?;
+                let released = self.savepoints.split_off(at);
+                if let Some(transaction) = &mut self.transaction {
+                    transaction.release_savepoint(released[0].transaction);
+                }
+                "RELEASE"
+            }
+            S::RollbackTo(name) => {
+                self.demand_block("ROLLBACK TO SAVEPOINT")?;
+                let at = self.find(name)?;
+                self.savepoints.truncate(at + 1);
+                let named = &self.savepoints[at];
+                if let Some(transaction) = &mut self.transaction {
+                    transaction.rollback_to(named.transaction);
+                }
+                parts.catalog.rollback_to(named.catalog);
+                parts.settings.rollback_to(named.settings);
+                self.state = State::Explicit;
+                "ROLLBACK"
+            }
+            S::Set(modes) => {
+                if !self.is_explicit() {
+                    parts.notices.push(SqlError::warning(
+                        SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                        "SET TRANSACTION can only be used in transaction blocks",
+                    ));
+                    return Ok("SET");
+                }
+                self.set_modes(modes, parts)?;
+                "SET"
+            }
+            S::SetSession(modes) => {
+                let mut set = |name: &str, value: &str| {
+                    parts.settings.set(name, Some(value), false, false, parts.notices)
+                };
+                if let Some(isolation) = modes.isolation {
+                    set("default_transaction_isolation", level_name(isolation))?;
+                }
+                if let Some(read_only) = modes.read_only {
+                    set("default_transaction_read_only", if read_only { "on" } else { "off" })?;
+                }
+                if let Some(deferrable) = modes.deferrable {
+                    set("default_transaction_deferrable", if deferrable { "on" } else { "off" })?;
+                }
+                "SET"
+            }
+            S::SetSnapshot(_) => return Err(SqlError::unsupported("SET TRANSACTION SNAPSHOT is")),
+            S::Prepare(_) | S::CommitPrepared(_) | S::RollbackPrepared(_) => {
+                return Err(SqlError::unsupported("two-phase commit is"));
+            }
+        })
+    }
+
+    fn demand_block(&self, statement: &str) -> Result<()> {
+        if self.is_explicit() {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::NO_ACTIVE_SQL_TRANSACTION,
+            format!("{statement} can only be used in transaction blocks"),
+        ))
+    }
+
+    fn find(&self, name: &str) -> Result<usize> {
+        self.savepoints.iter().rposition(|known| &*known.name == name).ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_SAVEPOINT_SPECIFICATION,
+                format!("savepoint \"{name}\" does not exist"),
+            )
+        })
+    }
+}
+
+/// A level as settings spell it.
+pub(super) fn level_name(level: Isolation) -> &'static str {
+    match level {
+        Isolation::ReadCommitted => "read committed",
+        Isolation::RepeatableRead => "repeatable read",
+        Isolation::Serializable => "serializable",
+    }
+}

@@ -1,0 +1,437 @@
+//! COPY: rows in by the plan of an INSERT, rows out by the plan of a SELECT; the formats are [`crate::copy`]'s.
+
+use crate::bind::{self, Bound};
+use crate::catalog::{Relation, RelationKind};
+use crate::copy::{
+    Fields, Header, Kind, LineReader, Options, csv, field_context, line_context, split, text,
+};
+use crate::error::{Notice, Result, SqlError};
+use crate::exec::Machine;
+use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::parse::Statement;
+use crate::parse::ast::{
+    self, Body, CopySubject, CopyTarget, Expr, ExprKind, Insert, Query, TargetColumn,
+};
+use crate::session::message::CommandTag;
+use crate::session::portal::Portal;
+use crate::session::source::Source;
+use crate::session::statement::{Prepared, Reader, planned};
+use crate::session::utility::Outcome;
+use crate::session::{Session, run};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Datum, Oid, SqlType, read_text, text_of};
+use std::sync::Arc;
+use txn::{ReadView, TableLock};
+
+/// A COPY FROM STDIN that is being fed.
+pub(super) struct CopyIn {
+    table: Arc<str>,
+    columns: Vec<(Arc<str>, SqlType)>,
+    options: Options,
+    reader: LineReader,
+    fields: Fields,
+    header: Header,
+    machine: Machine,
+    view: ReadView,
+    row: RowBuf,
+    rows: u64,
+}
+
+/// How COPY TO writes rows.
+#[derive(Debug)]
+pub(super) struct CopyOut {
+    options: Options,
+    line: Vec<u8>,
+    pub rows: u64,
+}
+
+/// Takes rows and hands lines on.
+pub(super) struct LineSink<'s> {
+    pub out: &'s mut CopyOut,
+    pub sink: &'s mut dyn RowSink,
+}
+
+impl RowSink for LineSink<'_> {
+    fn row(
+        &mut self,
+        context: &CallContext<'_>,
+        columns: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        let CopyOut { options, line, rows } = &mut *self.out;
+        line.clear();
+        for (at, (datum, column)) in row.iter().zip(columns).enumerate() {
+            if at > 0 {
+                line.push(options.delimiter);
+            }
+            if matches!(datum, Datum::Null) {
+                line.extend_from_slice(options.null.as_bytes());
+                continue;
+            }
+            let value = text_of(context, column.ty, datum)?;
+            match options.kind {
+                Kind::Text => text::write(value, options, line),
+                Kind::Csv => csv::write(value, at, row.len() == 1, options, line),
+            }
+        }
+        line.push(b'\n');
+        *rows += 1;
+        Ok(self.sink.copy_data(line))
+    }
+
+    fn copy_out(&mut self, format: CopyFormat) {
+        self.sink.copy_out(format);
+    }
+
+    fn copy_data(&mut self, data: &[u8]) -> Flow {
+        self.sink.copy_data(data)
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.sink.notice(notice);
+    }
+}
+
+impl CopyIn {
+    /// Where the data stands.
+    pub fn context(&self) -> String {
+        line_context(&self.table, self.reader.number() + 1, None)
+    }
+}
+
+impl Session {
+    pub(super) fn copy(
+        &mut self,
+        parsed: &Arc<Source>,
+        copy: &ast::Copy,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        match &copy.target {
+            CopyTarget::Client => {}
+            CopyTarget::File(_) => {
+                return Err(SqlError::unsupported("COPY with a file of the server is"));
+            }
+            CopyTarget::Program(_) => return Err(SqlError::unsupported("COPY with a program is")),
+        }
+        if copy.filter.is_some() {
+            return Err(SqlError::unsupported("COPY FROM with WHERE is"));
+        }
+        let mut options = Options::read(&copy.options, copy.from, &|at| parsed.position(at))?;
+        match &copy.subject {
+            CopySubject::Query(statement) if !copy.from => {
+                if !matches!(statement, Statement::Query(_)) {
+                    return Err(SqlError::unsupported("COPY of a data-modifying statement is"));
+                }
+                let prepared = self.prepare(Arc::new(parsed.inner(statement)), &[])?;
+                self.copy_to(prepared, options, portal, sink)
+            }
+            CopySubject::Query(_) => {
+                Err(SqlError::new(SqlState::SYNTAX_ERROR, "COPY FROM takes a table"))
+            }
+            CopySubject::Table(name, names) => {
+                let relation = self.relation(parsed, name)?;
+                let columns = copy_columns(&relation, names)?;
+                let listed: Vec<Arc<str>> = columns
+                    .iter()
+                    .map(|&column| Arc::clone(&relation.columns[column].name))
+                    .collect();
+                options
+                    .resolve(&relation.name, &listed, &|name| relation.column(name).is_some())?;
+                if copy.from {
+                    self.copy_from(name, &relation, &columns, options)
+                } else {
+                    let query = table_query(name, &listed);
+                    let prepared = self.prepare(Arc::new(parsed.inner(&query)), &[])?;
+                    self.copy_to(prepared, options, portal, sink)
+                }
+            }
+        }
+    }
+
+    fn copy_to(
+        &mut self,
+        prepared: Arc<Prepared>,
+        options: Options,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let columns = prepared.columns.as_deref().unwrap_or_default();
+        sink.copy_out(CopyFormat { binary: false, columns: columns.len() as u16 });
+        let mut out = CopyOut { options, line: Vec::new(), rows: 0 };
+        if out.options.header != Header::None {
+            for (at, column) in columns.iter().enumerate() {
+                if at > 0 {
+                    out.line.push(out.options.delimiter);
+                }
+                match out.options.kind {
+                    Kind::Text => text::write(&column.name, &out.options, &mut out.line),
+                    Kind::Csv => csv::write_header(&column.name, &out.options, &mut out.line),
+                }
+            }
+            out.line.push(b'\n');
+            sink.copy_data(&out.line);
+        }
+        let mut inner = Portal::new(prepared);
+        inner.copy_out = Some(out);
+        let progress = self.run_portal(&mut inner, 0, sink)?;
+        *portal = inner;
+        Ok(Outcome::Progress(progress))
+    }
+
+    fn copy_from(
+        &mut self,
+        name: &ast::ObjectName,
+        relation: &Arc<Relation>,
+        columns: &[usize],
+        options: Options,
+    ) -> Result<Outcome> {
+        let RelationKind::Table { tree, .. } = relation.kind else {
+            let what = if matches!(relation.kind, RelationKind::View { .. }) {
+                "view"
+            } else {
+                "non-table relation"
+            };
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("cannot copy to {what} \"{}\"", relation.name),
+            ));
+        };
+        if options.freeze && !self.catalog.made(tree) {
+            return Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction",
+            ));
+        }
+        let insert = insert_statement(name, relation, columns);
+        let types: Vec<Oid> =
+            columns.iter().map(|&column| relation.columns[column].ty.oid).collect();
+        let basis = self.basis();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let bound: Bound = self.with_context(|context| {
+            let reader = Reader(context);
+            let environment =
+                bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
+            bind::bind(environment, "", &insert, &types)
+        })?;
+        let planned = planned(&snapshot, basis, bound)?;
+        self.may_run(&planned)?;
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        if transaction.begin().read_only {
+            return Err(run::read_only("COPY FROM"));
+        }
+        for (oid, mode) in &planned.relations {
+            if let Some(held) = snapshot.relation(*oid) {
+                transaction.lock_table(
+                    held.lock,
+                    (*mode).max(TableLock::RowExclusive),
+                    txn::WaitPolicy::Block,
+                )?;
+            }
+        }
+        let view = transaction.begin_statement()?;
+        let listed = columns.iter().map(|&column| {
+            let column = &relation.columns[column];
+            (Arc::clone(&column.name), column.ty)
+        });
+        let count = columns.len() as u16;
+        self.copying = Some(CopyIn {
+            table: Arc::clone(&relation.name),
+            columns: listed.collect(),
+            reader: LineReader::new(&options),
+            header: options.header,
+            options,
+            fields: Fields::default(),
+            machine: Machine::new(&planned.program),
+            view,
+            row: RowBuf::new(),
+            rows: 0,
+        });
+        Ok(Outcome::CopyIn(CopyFormat { binary: false, columns: count }))
+    }
+
+    fn copying(&mut self) -> Result<CopyIn> {
+        self.copying.take().ok_or_else(|| {
+            SqlError::new(SqlState::PROTOCOL_VIOLATION, "no COPY FROM STDIN is in progress")
+        })
+    }
+
+    pub(super) fn copy_portion(&mut self, data: &[u8]) -> Result<()> {
+        let mut copy = self.copying()?;
+        copy.reader.push(data)?;
+        self.copy_lines(&mut copy)?;
+        self.copying = Some(copy);
+        Ok(())
+    }
+
+    pub(super) fn copy_end(&mut self) -> Result<CommandTag> {
+        let mut copy = self.copying()?;
+        copy.reader.close();
+        self.copy_lines(&mut copy)?;
+        let tag = CommandTag { words: "COPY", rows: Some(copy.rows) };
+        if let Some(portal) = &mut self.unnamed_portal {
+            portal.progress = crate::session::portal::Stage::Done(tag);
+        }
+        Ok(tag)
+    }
+
+    /// Inserts the rows of all whole lines there are.
+    fn copy_lines(&mut self, copy: &mut CopyIn) -> Result<()> {
+        let CopyIn { table, columns, options, reader, fields, header, machine, view, row, rows } =
+            copy;
+        loop {
+            let number = reader.number() + 1;
+            let line = reader
+                .next_line()
+                .map_err(|error| error.context(line_context(table, number, None)))?;
+            let Some(line) = line else { return Ok(()) };
+            // A csv line may have line ends within; the number told is that of its last one.
+            let line_error = |error: SqlError, number: u64| {
+                error.context(line_context(table, number, Some(line)))
+            };
+            split(line, options, fields).map_err(|error| line_error(error, number))?;
+            let names = || columns.iter().map(|(name, _)| &**name);
+            match std::mem::take(header) {
+                Header::None => {}
+                Header::Line => continue,
+                Header::Match => {
+                    fields
+                        .expect_header(&options.null, names())
+                        .map_err(|error| line_error(error, number))?;
+                    continue;
+                }
+            }
+            fields.expect(names()).map_err(|error| line_error(error, number))?;
+            row.clear();
+            self.with_context(|context| {
+                for (at, (name, ty)) in columns.iter().enumerate() {
+                    let value = fields.get(at).map_err(|error| line_error(error, number))?;
+                    let datum = match value {
+                        None => Datum::Null,
+                        Some(text) => {
+                            let plain = SqlType { oid: ty.oid, typmod: -1 };
+                            read_text(context, plain, text).map_err(|error| {
+                                error.context(field_context(table, number, name, value))
+                            })?
+                        }
+                    };
+                    row.push(datum);
+                }
+                Ok(())
+            })?;
+            machine.restart();
+            self.drive(machine, *view, row, 0, &mut Nowhere).map_err(|error| {
+                if error.fields().context.is_some() { error } else { line_error(error, number) }
+            })?;
+            *rows += 1;
+        }
+    }
+}
+
+/// An INSERT returns nothing here.
+struct Nowhere;
+
+impl RowSink for Nowhere {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        _: &[Datum<'_>],
+    ) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+/// The columns that COPY names, by index; all live ones if it names none.
+fn copy_columns(relation: &Relation, names: &[ast::Ident]) -> Result<Vec<usize>> {
+    if names.is_empty() {
+        return Ok((0..relation.columns.len())
+            .filter(|&number| {
+                !relation.columns[number].dropped && !relation.columns[number].generated
+            })
+            .collect());
+    }
+    let mut columns = Vec::new();
+    for name in names {
+        let column = relation.column(name).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("column \"{name}\" of relation \"{}\" does not exist", relation.name),
+            )
+        })?;
+        if columns.contains(&column) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column \"{name}\" specified more than once"),
+            ));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+fn expr(kind: ExprKind) -> Expr {
+    Expr { at: 0, kind }
+}
+
+fn plain_query(body: Body) -> Query {
+    Query {
+        with: None,
+        body,
+        order_by: Vec::new(),
+        limit: None,
+        with_ties: false,
+        offset: None,
+        locking: Vec::new(),
+        at: 0,
+    }
+}
+
+/// `INSERT INTO table (columns) VALUES ($1, ...)`.
+fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usize]) -> Statement {
+    let targets = columns.iter().map(|&column| TargetColumn {
+        name: Arc::clone(&relation.columns[column].name),
+        indirection: false,
+        at: 0,
+    });
+    let values = (1..=columns.len() as u32).map(|number| expr(ExprKind::Parameter(number)));
+    Statement::Insert(Box::new(Insert {
+        with: None,
+        table: name.clone(),
+        alias: None,
+        columns: targets.collect(),
+        overriding: None,
+        source: Some(Box::new(plain_query(Body::Values(vec![values.collect()])))),
+        on_conflict: None,
+        returning: Vec::new(),
+    }))
+}
+
+/// `SELECT columns FROM table`.
+fn table_query(name: &ast::ObjectName, columns: &[Arc<str>]) -> Statement {
+    let targets = columns.iter().map(|column| ast::Target {
+        expr: expr(ExprKind::Column(vec![Arc::clone(column)])),
+        alias: None,
+    });
+    let select = ast::Select {
+        distinct: ast::Distinct::No,
+        targets: targets.collect(),
+        into: None,
+        from: vec![ast::FromItem::Table { name: name.clone(), only: false, alias: None }],
+        filter: None,
+        group_by: Vec::new(),
+        group_distinct: false,
+        having: None,
+        windows: Vec::new(),
+    };
+    Statement::Query(Box::new(plain_query(Body::Select(Box::new(select)))))
+}

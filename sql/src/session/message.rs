@@ -1,0 +1,88 @@
+//! What a session and its caller say to each other: the protocol's messages as plain values.
+
+use crate::exec::sink::{ColumnDescription, CopyFormat};
+use crate::types::Oid;
+
+/// Text or binary, as the protocol numbers them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// 0.
+    #[default]
+    Text,
+    /// 1.
+    Binary,
+}
+
+/// What ReadyForQuery says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// I.
+    Idle,
+    /// T.
+    InTransaction,
+    /// E.
+    Failed,
+}
+
+/// The Bind message: everything borrowed from the receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Bind<'a> {
+    /// The portal's name; empty is the unnamed one.
+    pub portal: &'a str,
+    /// The statement's name.
+    pub statement: &'a str,
+    /// Formats of the parameters: none (all text), one for all, or one each, as 2-byte big-endian codes.
+    pub parameter_formats: &'a [u8],
+    /// The number of parameters.
+    pub parameter_count: u16,
+    /// The parameters as they stand in the message: 4-byte length (-1 is NULL) and bytes, for each. The caller has checked
+    /// that lengths stay inside the message.
+    pub parameters: &'a [u8],
+    /// Formats of the result columns, as `parameter_formats`.
+    pub result_formats: &'a [u8],
+}
+
+/// How far a portal got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// CommandComplete with this tag.
+    Complete(CommandTag),
+    /// EmptyQueryResponse.
+    Empty,
+    /// `max_rows` rows were handed out: PortalSuspended.
+    Suspended,
+    /// The sink asked to pause: send what there is, then run again.
+    Paused,
+    /// COPY FROM STDIN: send CopyInResponse, then feed [`super::Session::copy_in`].
+    CopyIn(CopyFormat),
+}
+
+/// A command tag: `SELECT 1`, `INSERT 0 1`, `CREATE TABLE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandTag {
+    /// The words: `INSERT 0`.
+    pub words: &'static str,
+    /// The count behind them, if the tag has one.
+    pub rows: Option<u64>,
+}
+
+/// How long a statement, and the pauses between statements, may take, in milliseconds; 0 is for ever. The connection
+/// has the timers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// `statement_timeout`.
+    pub statement_ms: u32,
+    /// `idle_in_transaction_session_timeout`.
+    pub idle_in_transaction_ms: u32,
+    /// `idle_session_timeout`.
+    pub idle_session_ms: u32,
+}
+
+/// What Describe of a statement answers.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementDescription<'a> {
+    /// ParameterDescription.
+    pub parameters: &'a [Oid],
+    /// RowDescription; none is NoData.
+    pub columns: Option<&'a [ColumnDescription]>,
+}

@@ -1,0 +1,725 @@
+//! A session: its transaction, its settings, its prepared statements and portals.
+//!
+//! The protocol's families (simple and extended query, COPY) map on it one call a message. An error leaves the session in
+//! the state PostgreSQL would be in; the caller only sends it, and in the extended protocol skips to the next Sync.
+//!
+//! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
+//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `semantics`: what expressions of DDL mean
+
+mod block;
+mod copy;
+pub mod message;
+mod portal;
+mod run;
+mod semantics;
+pub mod source;
+pub mod statement;
+mod utility;
+
+pub use message::{
+    Bind, CommandTag, Format, Progress, StatementDescription, Timeouts, TransactionStatus,
+};
+
+use crate::catalog::queries::SetConfig;
+use crate::catalog::sequence::SessionSequences;
+use crate::catalog::{CatalogTransaction, SearchPath};
+use crate::engine::Engine;
+use crate::error::{Notice, Result, SqlError};
+use crate::exec::sink::{ColumnDescription, RowSink};
+use crate::parse::Statement;
+use crate::settings::session::Settings;
+use crate::sqlstate::SqlState;
+use crate::tuple::row_id::SessionRowIds;
+use crate::types::{CallContext, Oid, SessionFacts};
+use block::{Block, Parts};
+use bumpalo::Bump;
+use portal::{Portal, Stage};
+use source::Source;
+use statement::{Basis, Prepared, same_columns};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use txn::{Isolation, Lsn, SessionWait};
+
+/// Who opened a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub user: Oid,
+    pub user_name: Arc<str>,
+    pub session_user_name: Arc<str>,
+    pub superuser: bool,
+    pub database_name: Arc<str>,
+}
+
+/// A session. Dropped, it rolls back what is open and lets everything go.
+pub struct Session {
+    engine: Arc<Engine>,
+    wait: Arc<SessionWait>,
+    identity: Identity,
+    settings: Settings,
+    timeouts: Timeouts,
+    catalog: CatalogTransaction,
+    block: Block,
+    path: SearchPath,
+    basis: Option<Basis>,
+    statements: HashMap<String, Arc<Prepared>>,
+    unnamed: Option<Arc<Prepared>>,
+    portals: HashMap<String, Portal>,
+    unnamed_portal: Option<Portal>,
+    /// What is left of a Query message; none outside one.
+    script: Option<VecDeque<Arc<Source>>>,
+    /// A portal that is just feeding on COPY FROM STDIN.
+    copying: Option<copy::CopyIn>,
+    notices: RefCell<Vec<Notice>>,
+    random: Cell<[u64; 2]>,
+    row_ids: SessionRowIds,
+    sequences: RefCell<SessionSequences>,
+    /// Calls of `set_config` whose statement has not ended.
+    set_configs: RefCell<Vec<SetConfig>>,
+    arena: Bump,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.portals.clear();
+        self.unnamed_portal = None;
+        self.copying = None;
+        self.with_block(|block, parts| block.rollback(parts));
+        self.engine.disconnected(self.catalog.database());
+    }
+}
+
+impl Session {
+    pub(crate) fn open(
+        engine: &Arc<Engine>,
+        wait: Arc<SessionWait>,
+        identity: Identity,
+        settings: Settings,
+        catalog: CatalogTransaction,
+    ) -> Session {
+        let seed = engine.manager().environment().seed
+            ^ u64::from(wait.pid).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut session = Session {
+            engine: Arc::clone(engine),
+            wait,
+            identity,
+            settings,
+            timeouts: Timeouts::default(),
+            catalog,
+            block: Block::new(),
+            path: SearchPath::default(),
+            basis: None,
+            statements: HashMap::new(),
+            unnamed: None,
+            portals: HashMap::new(),
+            unnamed_portal: None,
+            script: None,
+            copying: None,
+            notices: RefCell::default(),
+            random: Cell::new([seed | 1, !seed]),
+            row_ids: SessionRowIds::default(),
+            sequences: RefCell::default(),
+            set_configs: RefCell::default(),
+            arena: Bump::new(),
+        };
+        session.settings_changed();
+        session
+    }
+
+    /// How it waits and how it is cancelled; others hold this while a statement runs.
+    #[must_use]
+    pub fn wait(&self) -> &Arc<SessionWait> {
+        &self.wait
+    }
+
+    /// What ReadyForQuery has to say now.
+    #[must_use]
+    pub fn status(&self) -> TransactionStatus {
+        self.block.status()
+    }
+
+    /// Before any byte of an answer leaves, the connection waits until this LSN may be answered
+    /// ([`crate::Engine::poll_answer`]): every commit that the buffered bytes tell of.
+    #[must_use]
+    pub fn answer_after(&self) -> Lsn {
+        self.block.answer_after
+    }
+
+    /// The time limits as set now. Asked for each statement: plain numbers, no lookup by name.
+    #[must_use]
+    pub fn timeouts(&self) -> Timeouts {
+        self.timeouts
+    }
+
+    /// Notices that came up outside [`Session::run`]. The caller sends them behind the message at hand.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(self.notices.get_mut())
+    }
+
+    /// Calls `report` for every ParameterStatus that has changed since the last call (at the start: all of them).
+    pub fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
+        self.settings.take_changes(report);
+    }
+
+    /// The setting called `name`, as SHOW prints it.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<String> {
+        self.settings.show(name)
+    }
+
+    // --- the state behind it ---------------------------------------------------------------------------------------
+
+    fn with_block<T>(&mut self, body: impl FnOnce(&mut Block, &mut Parts<'_>) -> T) -> T {
+        let mut parts = Parts {
+            catalog: &mut self.catalog,
+            settings: &mut self.settings,
+            notices: self.notices.get_mut(),
+        };
+        body(&mut self.block, &mut parts)
+    }
+
+    /// Takes anew what is kept beside the settings as plain values.
+    fn settings_changed(&mut self) {
+        let limit =
+            |settings: &Settings, name| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
+        self.timeouts = Timeouts {
+            statement_ms: limit(&self.settings, "statement_timeout"),
+            idle_in_transaction_ms: limit(&self.settings, "idle_in_transaction_session_timeout"),
+            idle_session_ms: limit(&self.settings, "idle_session_timeout"),
+        };
+        let relaxed = std::sync::atomic::Ordering::Relaxed;
+        self.wait.lock_timeout_ms.store(limit(&self.settings, "lock_timeout"), relaxed);
+        self.wait.deadlock_timeout_ms.store(limit(&self.settings, "deadlock_timeout"), relaxed);
+        self.block.defaults.isolation = match &*self.settings.text("default_transaction_isolation")
+        {
+            "repeatable read" => Isolation::RepeatableRead,
+            "serializable" => Isolation::Serializable,
+            _ => Isolation::ReadCommitted,
+        };
+        self.block.defaults.read_only = self.settings.bool("default_transaction_read_only");
+        self.block.defaults.deferrable = self.settings.bool("default_transaction_deferrable");
+        self.basis = None;
+    }
+
+    /// What plans made now depend on. Looks whether the catalog has changed.
+    fn basis(&mut self) -> Basis {
+        let snapshot = self.catalog.snapshot();
+        let version = snapshot.version();
+        if let Some(basis) = &self.basis
+            && basis.version == version
+        {
+            return basis.clone();
+        }
+        let plain = self.settings.plain();
+        self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
+        let reading = format!(
+            "{} {:?} {:?} {}",
+            plain.time_zone, plain.date_order, plain.date_style, plain.standard_conforming_strings
+        );
+        let basis =
+            Basis { version, path: self.path.schemas.as_slice().into(), reading: reading.into() };
+        self.basis = Some(basis.clone());
+        basis
+    }
+
+    fn facts(&self) -> SessionFacts<'_> {
+        SessionFacts {
+            database: &self.identity.database_name,
+            user: &self.identity.user_name,
+            session_user: &self.identity.session_user_name,
+            pid: self.wait.pid,
+        }
+    }
+
+    /// Runs `body`; whatever it fails with, a panic too, ends its statement and leaves the block as PostgreSQL would.
+    fn attempt<T>(&mut self, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+        let result = catch_unwind(AssertUnwindSafe(|| body(self))).unwrap_or_else(|panic| {
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("panic");
+            Err(SqlError::new(SqlState::INTERNAL_ERROR, format!("internal error: {text}")))
+        });
+        if result.is_err() {
+            self.failed();
+        }
+        result
+    }
+
+    /// A statement has failed: its portals go, and the block is taken back.
+    fn failed(&mut self) {
+        self.script = None;
+        self.copying = None;
+        self.unnamed_portal = None;
+        self.portals.clear();
+        self.with_block(|block, parts| block.fail(parts));
+        self.settings_changed();
+    }
+
+    /// The transaction has ended: what belonged to it goes.
+    fn after_transaction(&mut self) {
+        self.portals.clear();
+        self.settings_changed();
+    }
+
+    fn end_implicit(&mut self) -> Result<()> {
+        if self.block.transaction().is_none() || self.block.is_explicit() {
+            return Ok(());
+        }
+        let ended = self.with_block(|block, parts| block.end_implicit(parts));
+        if !self.portals.is_empty() || ended.is_err() {
+            self.after_transaction();
+        }
+        ended
+    }
+
+    /// 25P02 for a statement that a failed block does not hear.
+    fn demand_live(&self, parsed: &Source) -> Result<()> {
+        if self.block.is_failed() && !parsed.statement().is_none_or(Statement::allowed_when_failed)
+        {
+            return Err(SqlError::new(
+                SqlState::IN_FAILED_SQL_TRANSACTION,
+                "current transaction is aborted, commands ignored until end of transaction block",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes what `set_config` was called for so.
+    fn apply_set_configs(&mut self) -> Result<()> {
+        if self.set_configs.get_mut().is_empty() {
+            return Ok(());
+        }
+        let superuser = self.identity.superuser;
+        for set in std::mem::take(self.set_configs.get_mut()) {
+            let value = set.value.as_deref();
+            self.settings.set(&set.name, value, set.local, superuser, self.notices.get_mut())?;
+        }
+        self.settings_changed();
+        Ok(())
+    }
+
+    // --- simple protocol -------------------------------------------------------------------------------------------
+
+    /// Simple protocol: takes a Query message's text. A syntax error anywhere in it fails here, before anything runs.
+    ///
+    /// # Errors
+    /// 42601 and the like.
+    pub fn simple_query(&mut self, text: &str) -> Result<()> {
+        self.attempt(|session| {
+            session.unnamed_portal = None;
+            let text: Arc<str> = text.into();
+            let basis = session.basis();
+            // A text whose plan is kept needs no parsing: it is one statement.
+            let parsed = match session.engine.plans().find(&basis, &text) {
+                Some(prepared) => VecDeque::from([Arc::clone(&prepared.parsed)]),
+                None => {
+                    let (parsed, notices) = Source::parse(&text)?;
+                    session.notices.get_mut().extend(notices);
+                    parsed.into_iter().map(Arc::new).collect()
+                }
+            };
+            session.script = Some(parsed);
+            Ok(())
+        })
+    }
+
+    /// Simple protocol: makes the next statement of the text the portal with the empty name, its results in text.
+    /// False at the end, when the implicit transaction has been committed.
+    ///
+    /// # Errors
+    /// Everything a statement can fail with; the rest of the text is then given up.
+    pub fn simple_next(&mut self) -> Result<bool> {
+        self.attempt(|session| {
+            session.unnamed_portal = None;
+            let Some(parsed) = session.script.as_mut().and_then(VecDeque::pop_front) else {
+                session.script = None;
+                session.end_implicit()?;
+                return Ok(false);
+            };
+            session.demand_live(&parsed)?;
+            let prepared = session.prepare(parsed, &[])?;
+            if !prepared.parameters.is_empty() {
+                return Err(SqlError::new(
+                    SqlState::UNDEFINED_PARAMETER,
+                    "there is no parameter $1",
+                ));
+            }
+            session.unnamed_portal = Some(Portal::new(prepared));
+            Ok(true)
+        })
+    }
+
+    /// Whether a Query message has nothing behind the statement that runs.
+    fn is_last(&self) -> bool {
+        self.script.as_ref().is_some_and(VecDeque::is_empty)
+    }
+
+    /// Whether a statement stands alone, so that it may be one that no block holds.
+    fn is_alone(&self) -> bool {
+        !self.block.is_explicit() && self.script.as_ref().is_none_or(VecDeque::is_empty)
+    }
+
+    // --- extended protocol -----------------------------------------------------------------------------------------
+
+    /// Parse.
+    ///
+    /// # Errors
+    /// Everything up to planning.
+    pub fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()> {
+        self.attempt(|session| {
+            if name.is_empty() {
+                session.unnamed = None;
+            } else if session.statements.contains_key(name) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_PREPARED_STATEMENT,
+                    format!("prepared statement \"{name}\" already exists"),
+                ));
+            }
+            let text: Arc<str> = text.into();
+            let basis = session.basis();
+            let kept = parameter_types
+                .is_empty()
+                .then(|| session.engine.plans().find(&basis, &text))
+                .flatten();
+            let prepared = match kept {
+                Some(prepared) => {
+                    session.demand_live(&prepared.parsed)?;
+                    prepared
+                }
+                None => {
+                    let (mut parsed, notices) = Source::parse(&text)?;
+                    session.notices.get_mut().extend(notices);
+                    if parsed.len() > 1 {
+                        return Err(SqlError::new(
+                            SqlState::SYNTAX_ERROR,
+                            "cannot insert multiple commands into a prepared statement",
+                        ));
+                    }
+                    match parsed.pop() {
+                        None => Arc::new(Prepared {
+                            parsed: Arc::new(Source::empty(&text)),
+                            text,
+                            parameters: Vec::new(),
+                            columns: None,
+                            planned: None,
+                        }),
+                        Some(parsed) => {
+                            session.demand_live(&parsed)?;
+                            session.prepare(Arc::new(parsed), parameter_types)?
+                        }
+                    }
+                }
+            };
+            if name.is_empty() {
+                session.unnamed = Some(prepared);
+            } else {
+                session.statements.insert(name.to_owned(), prepared);
+            }
+            Ok(())
+        })
+    }
+
+    fn statement(&self, name: &str) -> Result<&Arc<Prepared>> {
+        let found = if name.is_empty() { self.unnamed.as_ref() } else { self.statements.get(name) };
+        found.ok_or_else(|| {
+            let message = if name.is_empty() {
+                "unnamed prepared statement does not exist".to_owned()
+            } else {
+                format!("prepared statement \"{name}\" does not exist")
+            };
+            SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message)
+        })
+    }
+
+    /// Bind.
+    ///
+    /// # Errors
+    /// 26000, 42P03, 22P02, 22P03, 08P01 and the like.
+    pub fn bind(&mut self, bind: &Bind<'_>) -> Result<()> {
+        self.attempt(|session| {
+            let prepared = Arc::clone(session.statement(bind.statement)?);
+            session.demand_live(&prepared.parsed)?;
+            if !bind.portal.is_empty() && session.portals.contains_key(bind.portal) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_CURSOR,
+                    format!("cursor \"{}\" already exists", bind.portal),
+                ));
+            }
+            // The unnamed portal's buffers are used again where it runs the same statement again.
+            let kept = if bind.portal.is_empty() { session.unnamed_portal.take() } else { None };
+            let mut portal = match kept {
+                Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
+                    kept.progress = Stage::Ready;
+                    kept.view = None;
+                    kept.retained = false;
+                    kept.rows = None;
+                    kept
+                }
+                _ => Portal::new(Arc::clone(&prepared)),
+            };
+            let columns = prepared.columns.as_ref().map_or(0, Vec::len);
+            let mut parameters = std::mem::take(&mut portal.parameters);
+            let mut formats = std::mem::take(&mut portal.formats);
+            session.with_context(|context| {
+                portal::read_parameters(
+                    bind,
+                    &prepared.parameters,
+                    columns,
+                    context,
+                    &mut parameters,
+                    &mut formats,
+                )
+            })?;
+            portal.parameters = parameters;
+            portal.formats = formats;
+            if bind.portal.is_empty() {
+                session.unnamed_portal = Some(portal);
+            } else {
+                session.portals.insert(bind.portal.to_owned(), portal);
+            }
+            Ok(())
+        })
+    }
+
+    /// Describe (statement).
+    ///
+    /// # Errors
+    /// 26000.
+    pub fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
+        if let Err(error) = self.statement(name).map(|_| ()) {
+            self.failed();
+            return Err(error);
+        }
+        let prepared = self.statement(name)?;
+        Ok(StatementDescription {
+            parameters: &prepared.parameters,
+            columns: prepared.columns.as_deref(),
+        })
+    }
+
+    fn no_portal(name: &str) -> SqlError {
+        SqlError::new(SqlState::INVALID_CURSOR_NAME, format!("portal \"{name}\" does not exist"))
+    }
+
+    /// Describe (portal): its columns with their formats' codes (empty, one, or one each), none for NoData.
+    ///
+    /// # Errors
+    /// 34000.
+    pub fn describe_portal(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<(&[ColumnDescription], &[Format])>> {
+        let missing = if name.is_empty() {
+            self.unnamed_portal.is_none()
+        } else {
+            !self.portals.contains_key(name)
+        };
+        if missing {
+            self.failed();
+            return Err(Session::no_portal(name));
+        }
+        let portal =
+            if name.is_empty() { self.unnamed_portal.as_ref() } else { self.portals.get(name) };
+        let portal = portal.ok_or_else(|| Session::no_portal(name))?;
+        Ok(portal.prepared.columns.as_deref().map(|columns| (columns, portal.formats.as_slice())))
+    }
+
+    /// Execute: runs a portal until it ends, has given `max_rows` rows (0: no limit), or the sink asks to pause.
+    ///
+    /// # Errors
+    /// Everything a statement can fail with.
+    pub fn run(&mut self, name: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
+        self.attempt(|session| {
+            let taken = if name.is_empty() {
+                session.unnamed_portal.take()
+            } else {
+                session.portals.remove(name)
+            };
+            let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
+            let progress = session.run_portal(&mut portal, max_rows, sink)?;
+            session.apply_set_configs()?;
+            for notice in session.notices.get_mut().drain(..) {
+                sink.notice(&notice);
+            }
+            // A transaction statement has ended every portal, this one too.
+            let over =
+                matches!(portal.prepared.parsed.statement(), Some(Statement::Transaction(_)));
+            if !over || name.is_empty() {
+                if name.is_empty() {
+                    session.unnamed_portal = Some(portal);
+                } else {
+                    session.portals.insert(name.to_owned(), portal);
+                }
+            }
+            if matches!(progress, Progress::Complete(_)) && session.is_last() {
+                session.end_implicit()?;
+            }
+            Ok(progress)
+        })
+    }
+
+    /// Close (statement). Closing what is not there is no error.
+    pub fn close_statement(&mut self, name: &str) {
+        if name.is_empty() {
+            self.unnamed = None;
+        } else {
+            self.statements.remove(name);
+        }
+    }
+
+    /// Close (portal).
+    pub fn close_portal(&mut self, name: &str) {
+        let closed =
+            if name.is_empty() { self.unnamed_portal.take() } else { self.portals.remove(name) };
+        if let (Some(portal), Some(transaction)) = (closed, self.block.transaction())
+            && portal.retained
+            && let Some(view) = &portal.view
+        {
+            transaction.release_view(view);
+        }
+    }
+
+    /// Sync: ends the implicit transaction.
+    ///
+    /// # Errors
+    /// What a commit can fail with.
+    pub fn sync(&mut self) -> Result<()> {
+        self.attempt(Session::end_implicit)
+    }
+
+    /// CopyData, in any portion.
+    ///
+    /// # Errors
+    /// 22P04, 22P02, constraint violations: the COPY has ended, and further CopyData is skipped by the caller.
+    pub fn copy_in(&mut self, data: &[u8]) -> Result<()> {
+        self.attempt(|session| session.copy_portion(data))
+    }
+
+    /// CopyDone.
+    ///
+    /// # Errors
+    /// As [`Session::copy_in`].
+    pub fn copy_in_done(&mut self) -> Result<CommandTag> {
+        self.attempt(|session| {
+            let tag = session.copy_end()?;
+            if session.is_last() {
+                session.end_implicit()?;
+            }
+            Ok(tag)
+        })
+    }
+
+    /// CopyFail: gives the error that ends the statement (57014 with the client's words).
+    pub fn copy_in_fail(&mut self, message: &str) -> SqlError {
+        let context = self.copying.as_ref().map(copy::CopyIn::context);
+        self.failed();
+        let error =
+            SqlError::new(SqlState::QUERY_CANCELED, format!("COPY from stdin failed: {message}"));
+        match context {
+            Some(context) => error.context(context),
+            None => error,
+        }
+    }
+
+    // --- making statements ready -----------------------------------------------------------------------------------
+
+    /// Makes a statement ready: binds and plans it if it is a plan, else finds out what it returns.
+    fn prepare(&mut self, parsed: Arc<Source>, parameter_types: &[Oid]) -> Result<Arc<Prepared>> {
+        let text: Arc<str> = parsed.text();
+        let Some(statement) = parsed.statement().filter(|statement| is_plan(statement)) else {
+            let columns = match parsed.statement() {
+                Some(statement) => self.utility_columns(statement)?,
+                None => None,
+            };
+            return Ok(Arc::new(Prepared {
+                text,
+                parsed,
+                parameters: Vec::new(),
+                columns,
+                planned: None,
+            }));
+        };
+        let basis = self.basis();
+        let shareable =
+            parameter_types.is_empty() && !self.catalog.has_changes() && parsed.is_whole();
+        if shareable && let Some(kept) = self.engine.plans().find(&basis, &text) {
+            return Ok(kept);
+        }
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let path = self.path.clone();
+        let planned = self.with_context(|context| {
+            statement::plan(
+                &snapshot,
+                &path,
+                basis,
+                &statement::Reader(context),
+                parsed.query_text(),
+                statement,
+                parameter_types,
+            )
+        })?;
+        let prepared = Arc::new(Prepared {
+            text,
+            parameters: planned.parameters.iter().map(|ty| ty.oid).collect(),
+            columns: planned.program.columns.clone(),
+            planned: Some(Arc::new(planned)),
+            parsed,
+        });
+        if shareable {
+            self.engine.plans().keep(&prepared);
+        }
+        Ok(prepared)
+    }
+
+    /// The same statement with a plan that is good now.
+    fn fresh(&mut self, prepared: &Arc<Prepared>) -> Result<Arc<Prepared>> {
+        let Some(planned) = &prepared.planned else { return Ok(Arc::clone(prepared)) };
+        if self.basis() == planned.basis {
+            return Ok(Arc::clone(prepared));
+        }
+        let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;
+        same_columns(prepared.columns.as_deref(), fresh.columns.as_deref())?;
+        Ok(fresh)
+    }
+
+    /// Calls `body` with what functions may look at, outside any statement's run.
+    fn with_context<T>(&mut self, body: impl FnOnce(&CallContext<'_>) -> Result<T>) -> Result<T> {
+        self.arena.reset();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let environment = self.engine.manager().environment();
+        let now = environment.clock.wall();
+        let asked = run::Asked { engine: &self.engine, statements: &self.statements };
+        let queries = crate::catalog::queries::SessionCatalog {
+            snapshot: &snapshot,
+            path: &self.path,
+            settings: &self.settings,
+            facts: self.facts(),
+            user: self.identity.user,
+            engine: &asked,
+            catalog: self.catalog.catalog(),
+            sequences: &self.sequences,
+            set_configs: &self.set_configs,
+        };
+        body(&CallContext {
+            arena: &self.arena,
+            settings: self.settings.plain(),
+            transaction_time: if self.block.started == 0 { now } else { self.block.started },
+            statement_time: now,
+            clock: &*environment.clock,
+            catalog: &queries,
+            notices: &self.notices,
+            random: &self.random,
+        })
+    }
+}
+
+/// Whether a statement is run by a plan.
+fn is_plan(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    )
+}

@@ -1,0 +1,211 @@
+//! Portals: statements with their parameters, run a portion at a time (manual, section 55.2.3).
+
+use crate::error::{Result, SqlError};
+use crate::exec::Machine;
+use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::session::message::{Bind, CommandTag, Format};
+use crate::session::statement::Prepared;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Datum, Oid, SqlType, read_binary, read_text};
+use std::sync::Arc;
+use txn::ReadView;
+
+/// A portal.
+pub(super) struct Portal {
+    /// What it runs.
+    pub prepared: Arc<Prepared>,
+    /// Its run, for a plan.
+    pub machine: Option<Machine>,
+    /// Its parameters, until the run has taken them.
+    pub parameters: RowBuf,
+    /// The formats of its columns, as Bind said: none, one, or one each.
+    pub formats: Vec<Format>,
+    /// How far it has come.
+    pub progress: Stage,
+    /// What it sees, once it runs.
+    pub view: Option<ReadView>,
+    /// Whether the view is kept beyond its statement.
+    pub retained: bool,
+    /// The transaction that it belongs to.
+    pub transaction: u64,
+    /// Rows that a statement without a plan returns.
+    pub rows: Option<TextRows>,
+    /// COPY TO: its rows leave as lines.
+    pub copy_out: Option<super::copy::CopyOut>,
+}
+
+/// How far a portal has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Nothing has been run.
+    Ready,
+    /// It has been left between two rows.
+    Running,
+    /// It has ended with this tag.
+    Done(CommandTag),
+}
+
+/// Rows of text, worked out beforehand: SHOW, EXPLAIN.
+#[derive(Debug)]
+pub(super) struct TextRows {
+    pub rows: std::vec::IntoIter<Vec<Option<String>>>,
+    pub tag: &'static str,
+    pub given: u64,
+}
+
+impl Portal {
+    pub fn new(prepared: Arc<Prepared>) -> Portal {
+        Portal {
+            prepared,
+            machine: None,
+            parameters: RowBuf::new(),
+            formats: Vec::new(),
+            progress: Stage::Ready,
+            view: None,
+            retained: false,
+            transaction: 0,
+            rows: None,
+            copy_out: None,
+        }
+    }
+}
+
+/// Hands out rows of text up to a limit; true if there are no more.
+pub(super) fn run_text_rows(
+    rows: &mut TextRows,
+    context: &CallContext<'_>,
+    columns: &[ColumnDescription],
+    max_rows: u64,
+    sink: &mut dyn RowSink,
+) -> Result<Option<Flow>> {
+    let mut given = 0;
+    while max_rows == 0 || given < max_rows {
+        let Some(row) = rows.rows.next() else { return Ok(None) };
+        let row: Vec<Datum<'_>> =
+            row.iter().map(|value| value.as_deref().map_or(Datum::Null, Datum::Text)).collect();
+        rows.given += 1;
+        given += 1;
+        if sink.row(context, columns, &row)? == Flow::Pause {
+            return Ok(Some(Flow::Pause));
+        }
+    }
+    Ok(Some(Flow::Continue))
+}
+
+/// A Bind message's format codes: none means text, one is for all.
+fn format(codes: &[u8], at: usize) -> Result<Format> {
+    let code = match codes.len() {
+        0 => return Ok(Format::Text),
+        2 => &codes[..2],
+        _ => &codes[at * 2..at * 2 + 2],
+    };
+    match code {
+        [0, 0] => Ok(Format::Text),
+        [0, 1] => Ok(Format::Binary),
+        other => Err(SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("unsupported format code: {}", u16::from_be_bytes([other[0], other[1]])),
+        )),
+    }
+}
+
+/// Reads a Bind message's parameters into `into`, and its result formats into `formats`.
+///
+/// # Errors
+/// 08P01, 22P02, 22P03 and what the types' input functions fail with.
+pub(super) fn read_parameters(
+    bind: &Bind<'_>,
+    types: &[Oid],
+    columns: usize,
+    context: &CallContext<'_>,
+    into: &mut RowBuf,
+    formats: &mut Vec<Format>,
+) -> Result<()> {
+    let protocol = |message: String| Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, message));
+    let given = bind.parameter_count as usize;
+    let codes = bind.parameter_formats.len() / 2;
+    if codes > 1 && codes != given {
+        return protocol(format!(
+            "bind message has {codes} parameter formats but {given} parameters"
+        ));
+    }
+    if given != types.len() {
+        return protocol(format!(
+            "bind message supplies {given} parameters, but prepared statement \"{}\" requires {}",
+            bind.statement,
+            types.len()
+        ));
+    }
+    into.clear();
+    let mut rest = bind.parameters;
+    for (at, ty) in types.iter().enumerate() {
+        let Some((length, behind)) = rest.split_first_chunk::<4>() else {
+            return protocol("insufficient data left in message".to_owned());
+        };
+        rest = behind;
+        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            into.push(Datum::Null);
+            continue;
+        };
+        let Some((value, behind)) = rest.split_at_checked(length) else {
+            return protocol("insufficient data left in message".to_owned());
+        };
+        rest = behind;
+        let ty = SqlType { oid: *ty, typmod: -1 };
+        let datum = match format(bind.parameter_formats, at)? {
+            Format::Text => read_text(context, ty, crate::types::check_text(value)?),
+            Format::Binary => read_binary(context, ty, value).map_err(|error| {
+                if error.state() == SqlState::INVALID_BINARY_REPRESENTATION
+                    && error.fields().message.is_empty()
+                {
+                    SqlError::new(
+                        error.state(),
+                        format!("incorrect binary data format in bind parameter {}", at + 1),
+                    )
+                } else {
+                    error
+                }
+            }),
+        };
+        into.push(datum?);
+    }
+    formats.clear();
+    let result_codes = bind.result_formats.len() / 2;
+    if result_codes > 1 && result_codes != columns {
+        return protocol(format!(
+            "bind message has {result_codes} result formats but query has {columns} columns"
+        ));
+    }
+    for at in 0..result_codes {
+        formats.push(format(&bind.result_formats[at * 2..at * 2 + 2], 0)?);
+    }
+    Ok(())
+}
+
+/// A sink that keeps the first row: constant expressions are evaluated by a plan of their own.
+#[derive(Debug, Default)]
+pub(super) struct FirstRow(pub RowBuf);
+
+impl RowSink for FirstRow {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        self.0.clear();
+        for datum in row {
+            self.0.push(*datum);
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, _: &crate::error::Notice) {}
+}

@@ -1,0 +1,333 @@
+//! Running portals: locks, privileges, the view, and rows into the sink.
+
+use crate::catalog::RelationKind;
+use crate::catalog::queries::{EngineFacts, SessionCatalog};
+use crate::catalog::system::{Activity, PreparedStatement};
+use crate::engine::Engine;
+use crate::error::{Result, SqlError};
+use crate::exec::machine::{Run, Stop};
+use crate::exec::sink::{Flow, RowSink};
+use crate::exec::{Host, Machine};
+use crate::parse::Statement;
+use crate::session::message::{CommandTag, Progress};
+use crate::session::portal::{Portal, Stage, run_text_rows};
+use crate::session::statement::{Planned, Prepared};
+use crate::session::{Identity, Session};
+use crate::sqlstate::SqlState;
+use std::collections::HashMap;
+use std::sync::Arc;
+use txn::{ReadView, WaitPolicy};
+
+/// What catalog functions ask of the engine, for one session.
+pub(super) struct Asked<'s> {
+    pub engine: &'s Engine,
+    pub statements: &'s HashMap<String, Arc<Prepared>>,
+}
+
+impl EngineFacts for Asked<'_> {
+    fn activity(&self) -> Vec<Activity> {
+        self.engine.activity()
+    }
+
+    fn prepared(&self) -> Vec<PreparedStatement> {
+        let listed = self.statements.iter().map(|(name, statement)| PreparedStatement {
+            name: name.clone(),
+            statement: statement.text.to_string(),
+            parameter_types: statement.parameters.clone(),
+            ..PreparedStatement::default()
+        });
+        listed.collect()
+    }
+
+    fn version(&self) -> String {
+        self.engine.version_text()
+    }
+
+    fn start_time(&self) -> i64 {
+        self.engine.started()
+    }
+
+    fn signal(&self, pid: u32, reason: u32) -> bool {
+        self.engine.signal(pid, reason)
+    }
+}
+
+impl Session {
+    /// Runs a portal from where it stands.
+    pub(super) fn run_portal(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        if let Stage::Done(tag) = portal.progress {
+            // A portal that has ended gives no more rows.
+            return match portal.prepared.columns {
+                Some(_) => Ok(Progress::Complete(CommandTag { rows: Some(0), ..tag })),
+                None => Err(SqlError::new(
+                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "portal cannot be run",
+                )),
+            };
+        }
+        let parsed = Arc::clone(&portal.prepared.parsed);
+        self.demand_live(&parsed)?;
+        let Some(statement) = parsed.statement() else { return Ok(Progress::Empty) };
+        if portal.prepared.planned.is_some() {
+            return self.run_plan(portal, max_rows, sink);
+        }
+        if portal.rows.is_none() {
+            match self.utility(&parsed, statement, portal, sink)? {
+                super::utility::Outcome::Done(tag) => {
+                    portal.progress = Stage::Done(tag);
+                    return Ok(Progress::Complete(tag));
+                }
+                super::utility::Outcome::Rows(rows) => portal.rows = Some(rows),
+                super::utility::Outcome::CopyIn(format) => return Ok(Progress::CopyIn(format)),
+                super::utility::Outcome::Progress(progress) => {
+                    if let Progress::Complete(tag) = progress {
+                        portal.progress = Stage::Done(tag);
+                    }
+                    return Ok(progress);
+                }
+            }
+        }
+        let mut rows = portal.rows.take().expect("it has just been made");
+        let columns = portal.prepared.columns.clone().unwrap_or_default();
+        let flow = self
+            .with_context(|context| run_text_rows(&mut rows, context, &columns, max_rows, sink))?;
+        match flow {
+            None => {
+                let counted = if rows.tag == "SELECT" { Some(rows.given) } else { None };
+                let tag = CommandTag { words: rows.tag, rows: counted };
+                portal.progress = Stage::Done(tag);
+                Ok(Progress::Complete(tag))
+            }
+            Some(flow) => {
+                portal.rows = Some(rows);
+                Ok(if flow == Flow::Pause { Progress::Paused } else { Progress::Suspended })
+            }
+        }
+    }
+
+    /// Runs a plan from where it stands.
+    fn run_plan(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        if portal.progress == Stage::Ready {
+            self.start_plan(portal)?;
+        } else if portal.transaction != self.block.number || self.block.transaction().is_none() {
+            return Err(SqlError::new(
+                SqlState::INVALID_CURSOR_NAME,
+                "the portal's transaction has ended",
+            ));
+        }
+        let planned = Arc::clone(portal.prepared.planned.as_ref().expect("the caller has looked"));
+        let view = portal.view.expect("a started portal has a view");
+        let machine = portal.machine.as_mut().expect("a started portal has a machine");
+        let mut lines;
+        let sink: &mut dyn RowSink = match &mut portal.copy_out {
+            Some(out) => {
+                lines = super::copy::LineSink { out, sink };
+                &mut lines
+            }
+            None => sink,
+        };
+        let stopped = self.drive(machine, view, &portal.parameters, max_rows, sink)?;
+        if stopped == Stop::Done {
+            if portal.retained
+                && let Some(transaction) = self.block.transaction()
+            {
+                transaction.release_view(&view);
+            }
+            let tag = match &portal.copy_out {
+                Some(out) => CommandTag { words: "COPY", rows: Some(out.rows) },
+                None => CommandTag { words: planned.program.tag, rows: Some(machine.rows()) },
+            };
+            portal.progress = Stage::Done(tag);
+            return Ok(Progress::Complete(tag));
+        }
+        if !portal.retained
+            && let Some(transaction) = self.block.transaction()
+        {
+            transaction.retain_view(&view);
+            portal.retained = true;
+        }
+        Ok(if stopped == Stop::Paused { Progress::Paused } else { Progress::Suspended })
+    }
+
+    /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
+    fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
+        let prepared = self.hold(&portal.prepared)?;
+        let planned = prepared.planned.as_ref().expect("a plan stays a plan");
+        self.may_run(planned)?;
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        if transaction.begin().read_only && planned.program.writes {
+            return Err(read_only(planned.program.tag));
+        }
+        portal.view = Some(transaction.begin_statement()?);
+        portal.transaction = self.block.number;
+        match &mut portal.machine {
+            Some(machine) if Arc::ptr_eq(machine.program(), &planned.program) => machine.restart(),
+            machine => {
+                let mut fresh = Machine::new(&planned.program);
+                fresh.restart();
+                *machine = Some(fresh);
+            }
+        }
+        portal.prepared = prepared;
+        portal.progress = Stage::Running;
+        Ok(())
+    }
+
+    /// Locks the relations of a plan and makes sure that it is still good once it holds them.
+    pub(super) fn hold(&mut self, prepared: &Arc<Prepared>) -> Result<Arc<Prepared>> {
+        let mut current = self.fresh(prepared)?;
+        loop {
+            let planned = current.planned.as_ref().expect("the caller has a plan");
+            let snapshot = Arc::clone(self.catalog.last_snapshot());
+            let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+            for (oid, mode) in &planned.relations {
+                if let Some(relation) = snapshot.relation(*oid)
+                    && matches!(relation.kind, RelationKind::Table { .. })
+                {
+                    transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
+                }
+            }
+            let again = self.fresh(&current)?;
+            if Arc::ptr_eq(&again, &current) {
+                return Ok(current);
+            }
+            current = again;
+        }
+    }
+
+    /// Whether the current user may do what a plan does.
+    pub(super) fn may_run(&self, planned: &Planned) -> Result<()> {
+        if self.identity.superuser {
+            return Ok(());
+        }
+        let snapshot = self.catalog.last_snapshot();
+        for required in &planned.required {
+            let Some(relation) = snapshot.relation(required.relation) else { continue };
+            if !snapshot.may_on_relation(self.identity.user, relation, required.privileges) {
+                let kind = match relation.kind {
+                    RelationKind::View { .. } => "view",
+                    RelationKind::Sequence(_) => "sequence",
+                    RelationKind::Table { .. } | RelationKind::System => "table",
+                };
+                return Err(SqlError::new(
+                    SqlState::INSUFFICIENT_PRIVILEGE,
+                    format!("permission denied for {kind} {}", relation.name),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes rows and hands them to the sink, up to a limit.
+    pub(super) fn drive(
+        &mut self,
+        machine: &mut Machine,
+        view: ReadView,
+        parameters: &crate::tuple::RowBuf,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Stop> {
+        let Session {
+            engine,
+            wait,
+            identity,
+            settings,
+            catalog,
+            block,
+            path,
+            statements,
+            notices,
+            random,
+            row_ids,
+            sequences,
+            set_configs,
+            ..
+        } = self;
+        let Identity { user, user_name, session_user_name, database_name, .. } = identity;
+        let environment = engine.manager().environment();
+        let snapshot = catalog.last_snapshot();
+        let facts = crate::types::SessionFacts {
+            database: database_name,
+            user: user_name,
+            session_user: session_user_name,
+            pid: wait.pid,
+        };
+        let asked = Asked { engine, statements };
+        let queries = SessionCatalog {
+            snapshot,
+            path,
+            settings,
+            facts,
+            user: *user,
+            engine: &asked,
+            catalog: catalog.catalog(),
+            sequences,
+            set_configs,
+        };
+        let transaction_time = block.started;
+        let statement_time = environment.clock.wall();
+        let host = Host {
+            settings: settings.plain(),
+            catalog: &queries,
+            system: &queries,
+            clock: &*environment.clock,
+            transaction_time,
+            statement_time,
+            notices,
+            random,
+            row_ids: engine.row_ids(),
+            wait,
+        };
+        let transaction = block.transaction().expect("the portal's transaction is open");
+        let mut run = Run { transaction, view, parameters, host: &host, row_ids };
+        machine.run(&mut run, max_rows, sink)
+    }
+}
+
+/// 25006 for a statement that a READ ONLY transaction does not run.
+pub(super) fn read_only(tag: &str) -> SqlError {
+    let words = if tag == "INSERT 0" { "INSERT" } else { tag };
+    SqlError::new(
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        format!("cannot execute {words} in a read-only transaction"),
+    )
+}
+
+/// Whether a statement only looks: what READ ONLY permits of what is no plan.
+pub(super) fn only_looks(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_)
+            | Statement::Explain(_)
+            | Statement::Transaction(_)
+            | Statement::Set(_)
+            | Statement::Reset(_)
+            | Statement::Show(_)
+            | Statement::SetConstraints(_)
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::Declare(_)
+            | Statement::Fetch(_)
+            | Statement::Close(_)
+            | Statement::Copy(_)
+            | Statement::Vacuum(_)
+            | Statement::Analyze(_)
+            | Statement::Checkpoint
+            | Statement::Lock(_)
+            | Statement::Discard(_)
+            | Statement::Listen(_)
+            | Statement::Unlisten(_)
+            | Statement::Notify(..)
+    )
+}

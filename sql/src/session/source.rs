@@ -1,0 +1,96 @@
+//! One statement with the query text that it stands in.
+
+use crate::error::{Notice, Result};
+use crate::parse::{Deep, Positions, Statement};
+use std::sync::Arc;
+
+/// A parsed statement.
+#[derive(Debug)]
+pub struct Source {
+    query: Arc<str>,
+    start: usize,
+    end: usize,
+    statement: Option<Deep<Statement>>,
+}
+
+impl Source {
+    /// The statements of a query text, and notices that came up on the way.
+    ///
+    /// # Errors
+    /// 42601 and its kin.
+    pub fn parse(query: &Arc<str>) -> Result<(Vec<Source>, Vec<Notice>)> {
+        let mut notices = Vec::new();
+        let statements = crate::parse::parse(query)?
+            .into_iter()
+            .map(|parsed| {
+                notices.extend(parsed.notices);
+                Source {
+                    query: Arc::clone(query),
+                    start: parsed.start as usize,
+                    end: parsed.end as usize,
+                    statement: Some(parsed.statement),
+                }
+            })
+            .collect();
+        Ok((statements, notices))
+    }
+
+    /// A text without a statement.
+    #[must_use]
+    pub fn empty(query: &Arc<str>) -> Source {
+        Source { query: Arc::clone(query), start: 0, end: 0, statement: None }
+    }
+
+    /// A statement within this one: what EXPLAIN explains, what PREPARE prepares.
+    #[must_use]
+    pub fn inner(&self, statement: &Statement) -> Source {
+        let height = self.statement.as_ref().map_or(1, Deep::height);
+        Source {
+            query: Arc::clone(&self.query),
+            start: self.start,
+            end: self.end,
+            statement: Some(Deep::new(statement.clone(), height)),
+        }
+    }
+
+    /// What it says; none for an empty query.
+    #[must_use]
+    pub fn statement(&self) -> Option<&Statement> {
+        self.statement.as_deref()
+    }
+
+    /// The height of its tree.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.statement.as_ref().map_or(0, Deep::height)
+    }
+
+    /// The whole query text: places count in it.
+    #[must_use]
+    pub fn query_text(&self) -> &str {
+        &self.query
+    }
+
+    /// The statement's own text.
+    #[must_use]
+    pub fn text(&self) -> Arc<str> {
+        if self.start == 0 && self.end >= self.query.len() {
+            return Arc::clone(&self.query);
+        }
+        self.query[self.start..self.end].into()
+    }
+
+    /// Whether the query text is this statement and nothing else: then its plan may be found by the text.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.start == 0
+            && self.end
+                >= self.query.trim_end_matches(|c: char| c == ';' || c.is_ascii_whitespace()).len()
+    }
+
+    /// A byte offset as clients are told it: characters, from 1.
+    #[must_use]
+    pub fn position(&self, at: u32) -> u32 {
+        Positions::new(&self.query).of(at)
+    }
+}

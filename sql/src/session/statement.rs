@@ -1,0 +1,153 @@
+//! Statements made ready: parsed, bound, planned once, and found again by their text.
+//!
+//! A plan is good for as long as nothing it was made from has changed: the catalog's version, the search path, the settings
+//! that literals are read with. A prepared statement whose plan is not good any more is planned anew; that it returns
+//! other columns then is an error drivers know (0A000).
+
+use crate::bind::{self, Bound, Constants, Literal};
+use crate::catalog::{CatalogSnapshot, SearchPath};
+use crate::compile::{Program, compile};
+use crate::error::{Result, SqlError};
+use crate::exec::sink::ColumnDescription;
+use crate::parse::Statement;
+use crate::session::source::Source;
+use crate::sqlstate::SqlState;
+use crate::types::{CallContext, Oid, SqlType, read_text};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use txn::TableLock;
+
+/// A statement ready to run.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its text, for `pg_stat_activity`, messages and planning anew.
+    pub text: Arc<str>,
+    /// What it says.
+    pub parsed: Arc<Source>,
+    /// The types of its parameters.
+    pub parameters: Vec<Oid>,
+    /// The columns it returns; none: it returns no rows.
+    pub columns: Option<Vec<ColumnDescription>>,
+    /// Its plan; none for a statement that is none (SET, CREATE TABLE).
+    pub planned: Option<Arc<Planned>>,
+}
+
+/// A plan with what it depends on.
+#[derive(Debug)]
+pub struct Planned {
+    /// What runs.
+    pub program: Arc<Program>,
+    /// What it was made from.
+    pub basis: Basis,
+    /// The types of its parameters.
+    pub parameters: Vec<SqlType>,
+    /// The relations it reads and changes, and the lock each is held under.
+    pub relations: Vec<(Oid, TableLock)>,
+    /// What whoever runs it must be allowed.
+    pub required: Vec<bind::Required>,
+}
+
+/// What a plan was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Basis {
+    /// The catalog's version.
+    pub version: (u64, u64),
+    /// The schemas names were looked up in.
+    pub path: Arc<[Oid]>,
+    /// The settings that literals were read with.
+    pub reading: Arc<str>,
+}
+
+/// Plans by text, shared by all sessions.
+#[derive(Debug, Default)]
+pub struct PlanCache {
+    plans: Mutex<HashMap<(Basis, Arc<str>), Arc<Prepared>>>,
+}
+
+/// How many plans are kept; past it the cache begins anew.
+const PLANS_MAX: usize = 4096;
+/// The longest text whose plan is kept, in bytes.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
+impl PlanCache {
+    /// A plan for this text, if one is kept that was made from the same.
+    #[must_use]
+    pub fn find(&self, basis: &Basis, text: &Arc<str>) -> Option<Arc<Prepared>> {
+        let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        plans.get(&(basis.clone(), Arc::clone(text))).cloned()
+    }
+
+    /// Keeps a plan.
+    pub fn keep(&self, prepared: &Arc<Prepared>) {
+        let Some(planned) = &prepared.planned else { return };
+        if prepared.text.len() > TEXT_BYTES_MAX {
+            return;
+        }
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if plans.len() >= PLANS_MAX {
+            plans.clear();
+        }
+        plans.insert((planned.basis.clone(), Arc::clone(&prepared.text)), Arc::clone(prepared));
+    }
+}
+
+/// Reads literals by the types' input functions.
+pub(super) struct Reader<'c, 'a>(pub &'c CallContext<'a>);
+
+impl Constants for Reader<'_, '_> {
+    fn read(&self, ty: SqlType, text: &str) -> Result<Literal> {
+        Ok(Literal::of(&read_text(self.0, ty, text)?))
+    }
+}
+
+/// Binds and plans a statement that reads or changes rows.
+pub(super) fn plan(
+    snapshot: &CatalogSnapshot,
+    path: &SearchPath,
+    basis: Basis,
+    constants: &dyn Constants,
+    text: &str,
+    statement: &Statement,
+    parameter_types: &[Oid],
+) -> Result<Planned> {
+    let environment = bind::Environment { catalog: snapshot, path: &path.schemas, constants };
+    let bound = bind::bind(environment, text, statement, parameter_types)?;
+    planned(snapshot, basis, bound)
+}
+
+/// Plans what has been bound.
+pub(super) fn planned(snapshot: &CatalogSnapshot, basis: Basis, bound: Bound) -> Result<Planned> {
+    let Bound { statement, parameters, required, relations } = bound;
+    let program = compile(&statement, &|oid| snapshot.relation(oid).cloned())?;
+    Ok(Planned { program: Arc::new(program), basis, parameters, relations, required })
+}
+
+/// A column of text, as SHOW and EXPLAIN return.
+pub(super) fn text_column(name: &str) -> ColumnDescription {
+    ColumnDescription {
+        name: name.into(),
+        table: 0,
+        attribute: 0,
+        ty: SqlType::plain(25),
+        type_length: -1,
+    }
+}
+
+/// 0A000 where a prepared statement would return other columns than it was described with.
+pub(super) fn same_columns(
+    before: Option<&[ColumnDescription]>,
+    now: Option<&[ColumnDescription]>,
+) -> Result<()> {
+    let alike = match (before, now) {
+        (None, None) => true,
+        (Some(before), Some(now)) => {
+            before.len() == now.len()
+                && before.iter().zip(now).all(|(a, b)| a.ty == b.ty && a.name == b.name)
+        }
+        _ => false,
+    };
+    if alike {
+        return Ok(());
+    }
+    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cached plan must not change result type"))
+}

@@ -1,0 +1,506 @@
+//! Statements that are no plans: the transaction's, the settings', prepared statements, EXPLAIN, maintenance, DDL.
+
+use crate::bind;
+use crate::ddl::{self, Ddl};
+use crate::error::{Result, SqlError};
+use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
+use crate::parse::Statement;
+use crate::parse::ast::{self, Discard, SetValue, SettingValue};
+use crate::plan::logical::{Node, Output, Query};
+use crate::session::message::{CommandTag, Progress};
+use crate::session::portal::{FirstRow, Portal, TextRows};
+use crate::session::run::{only_looks, read_only};
+use crate::session::semantics::Meaning;
+use crate::session::source::Source;
+use crate::session::statement::{Basis, Planned, Reader, planned, text_column};
+use crate::session::{Session, is_plan};
+use crate::settings::session::{Settings, join_values};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::WaitPolicy;
+
+/// What a statement without a plan came to.
+pub(super) enum Outcome {
+    /// It is done.
+    Done(CommandTag),
+    /// It returns these rows.
+    Rows(TextRows),
+    /// COPY FROM STDIN: data is awaited.
+    CopyIn(CopyFormat),
+    /// It ran something else's portal.
+    Progress(Progress),
+}
+
+fn done(words: &'static str) -> Result<Outcome> {
+    Ok(Outcome::Done(CommandTag { words, rows: None }))
+}
+
+fn rows(tag: &'static str, rows: Vec<Vec<Option<String>>>) -> Result<Outcome> {
+    Ok(Outcome::Rows(TextRows { rows: rows.into_iter(), tag, given: 0 }))
+}
+
+impl Session {
+    /// The columns that a statement without a plan returns.
+    pub(super) fn utility_columns(
+        &self,
+        statement: &Statement,
+    ) -> Result<Option<Vec<ColumnDescription>>> {
+        Ok(match statement {
+            Statement::Show(Some(name)) => Some(vec![text_column(&Settings::canonical_name(name))]),
+            Statement::Show(None) => {
+                Some(vec![text_column("name"), text_column("setting"), text_column("description")])
+            }
+            Statement::Explain(_) => Some(vec![text_column("QUERY PLAN")]),
+            Statement::Execute(execute) => match self.statements.get(&*execute.name) {
+                Some(prepared) => prepared.columns.clone(),
+                None => return Err(no_statement(&execute.name)),
+            },
+            _ => None,
+        })
+    }
+
+    /// Runs a statement that is no plan.
+    pub(super) fn utility(
+        &mut self,
+        parsed: &Arc<Source>,
+        statement: &Statement,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        if let Statement::Transaction(control) = statement {
+            return self.control(control);
+        }
+        let engine = Arc::clone(&self.engine);
+        let transaction = self.block.ensure(engine.manager(), &self.wait);
+        if transaction.begin().read_only && !only_looks(statement) {
+            return Err(read_only(&statement_words(parsed)));
+        }
+        match statement {
+            Statement::Set(set) => self.set(set),
+            Statement::Reset(None) => {
+                self.settings.reset_all();
+                self.settings_changed();
+                done("RESET")
+            }
+            Statement::Reset(Some(name)) => {
+                self.set_to(name, None, false)?;
+                done("RESET")
+            }
+            Statement::Show(Some(name)) => {
+                let value = self.settings.show_or_fail(name)?;
+                rows("SHOW", vec![vec![Some(value)]])
+            }
+            Statement::Show(None) => {
+                let all = self.settings.show_all();
+                rows(
+                    "SHOW",
+                    all.map(|(name, value, about)| {
+                        vec![Some(name.to_owned()), Some(value), Some(about.to_owned())]
+                    })
+                    .collect(),
+                )
+            }
+            Statement::SetConstraints(_) => done("SET CONSTRAINTS"),
+            Statement::Prepare(prepare) => self.prepare_named(parsed, prepare),
+            Statement::Execute(execute) => self.execute(parsed, execute, portal, sink),
+            Statement::Deallocate(None) => {
+                self.statements.clear();
+                done("DEALLOCATE ALL")
+            }
+            Statement::Deallocate(Some(name)) => match self.statements.remove(&**name) {
+                Some(_) => done("DEALLOCATE"),
+                None => Err(no_statement(name)),
+            },
+            Statement::Explain(explain) => self.explain(parsed, explain),
+            Statement::Copy(copy) => self.copy(parsed, copy, portal, sink),
+            Statement::Checkpoint => {
+                if !self.identity.superuser {
+                    return Err(SqlError::new(
+                        SqlState::INSUFFICIENT_PRIVILEGE,
+                        "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT",
+                    ));
+                }
+                engine.manager().checkpoint()?;
+                done("CHECKPOINT")
+            }
+            Statement::Lock(lock) => self.lock(parsed, lock),
+            Statement::Discard(discard) => self.discard(*discard),
+            Statement::Vacuum(vacuum) => {
+                if !self.is_alone() {
+                    return Err(in_block("VACUUM"));
+                }
+                self.maintain(parsed, statement, Some(vacuum), None)
+            }
+            Statement::Analyze(analyze) => self.maintain(parsed, statement, None, Some(analyze)),
+            Statement::Declare(_) | Statement::Fetch(_) | Statement::Close(_) => {
+                Err(SqlError::unsupported("SQL cursors are"))
+            }
+            Statement::Listen(_) | Statement::Unlisten(_) | Statement::Notify(..) => {
+                Err(SqlError::unsupported("LISTEN and NOTIFY are"))
+            }
+            Statement::CreateTableAs(_) => Err(SqlError::unsupported("CREATE TABLE AS is")),
+            Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
+            _ => self.change_schema(parsed, statement),
+        }
+    }
+
+    fn control(&mut self, control: &ast::TransactionStatement) -> Result<Outcome> {
+        let (engine, wait) = (Arc::clone(&self.engine), Arc::clone(&self.wait));
+        // A statement of its own in front of BEGIN has its transaction; BEGIN makes that the block's.
+        if !matches!(
+            control,
+            ast::TransactionStatement::Commit { .. } | ast::TransactionStatement::Rollback { .. }
+        ) && !self.block.is_failed()
+        {
+            self.block.ensure(engine.manager(), &wait);
+        }
+        let result =
+            self.with_block(|block, parts| block.control(control, engine.manager(), &wait, parts));
+        if self.block.transaction().is_none() || result.is_err() {
+            self.after_transaction();
+        } else {
+            self.settings_changed();
+        }
+        done(result?)
+    }
+
+    // --- settings --------------------------------------------------------------------------------------------------
+
+    fn set(&mut self, set: &ast::SetStatement) -> Result<Outcome> {
+        let value = match &set.value {
+            SetValue::Default => None,
+            SetValue::Current => return Err(SqlError::unsupported("SET ... FROM CURRENT is")),
+            SetValue::Values(values) => {
+                let texts: Vec<Arc<str>> = values
+                    .iter()
+                    .map(|value| match value {
+                        SettingValue::Text(text)
+                        | SettingValue::Number(text)
+                        | SettingValue::Interval(text) => Arc::clone(text),
+                    })
+                    .collect();
+                Some(join_values(&set.name, &texts)?)
+            }
+        };
+        if set.local && !self.block.is_explicit() {
+            self.notices.get_mut().push(SqlError::warning(
+                SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                "SET LOCAL can only be used in transaction blocks",
+            ));
+        }
+        match &*set.name {
+            "role" | "session_authorization" => {
+                return Err(SqlError::unsupported(format!(
+                    "SET {} is",
+                    set.name.replace('_', " ").to_uppercase()
+                )));
+            }
+            "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
+                return Err(SqlError::unsupported(format!("SET {} is", set.name)));
+            }
+            _ => {}
+        }
+        self.set_to(&set.name, value.as_deref(), set.local)?;
+        done("SET")
+    }
+
+    fn set_to(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<()> {
+        if name == "default_transaction_isolation"
+            && value.is_some_and(|value| value.eq_ignore_ascii_case("serializable"))
+        {
+            return Err(SqlError::unsupported("isolation level SERIALIZABLE is"));
+        }
+        let superuser = self.identity.superuser;
+        self.settings.set(name, value, local, superuser, self.notices.get_mut())?;
+        self.settings_changed();
+        Ok(())
+    }
+
+    fn discard(&mut self, what: Discard) -> Result<Outcome> {
+        match what {
+            Discard::All => {
+                if !self.is_alone() {
+                    return Err(in_block("DISCARD ALL"));
+                }
+                self.statements.clear();
+                self.unnamed = None;
+                self.portals.clear();
+                self.settings.reset_all();
+                self.settings_changed();
+                done("DISCARD ALL")
+            }
+            Discard::Plans => done("DISCARD PLANS"),
+            Discard::Sequences => done("DISCARD SEQUENCES"),
+            Discard::Temp => done("DISCARD TEMP"),
+        }
+    }
+
+    // --- prepared statements ---------------------------------------------------------------------------------------
+
+    fn prepare_named(&mut self, parsed: &Arc<Source>, prepare: &ast::Prepare) -> Result<Outcome> {
+        if self.statements.contains_key(&*prepare.name) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_PREPARED_STATEMENT,
+                format!("prepared statement \"{}\" already exists", prepare.name),
+            ));
+        }
+        let basis = self.basis();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let types: Vec<Oid> = prepare
+            .types
+            .iter()
+            .map(|ty| Ok(bind::type_name::resolve(&snapshot, &basis.path, ty)?.oid))
+            .collect::<Result<_>>()?;
+        let inner = Arc::new(parsed.inner(&prepare.statement));
+        let mut prepared = self.prepare(inner, &types)?;
+        if !is_plan(&prepare.statement) {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "utility statements cannot be prepared",
+            ));
+        }
+        if let Some(own) = Arc::get_mut(&mut prepared) {
+            own.text = parsed.text();
+        }
+        self.statements.insert(prepare.name.to_string(), prepared);
+        done("PREPARE")
+    }
+
+    fn execute(
+        &mut self,
+        parsed: &Arc<Source>,
+        execute: &ast::Execute,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let prepared = self
+            .statements
+            .get(&*execute.name)
+            .cloned()
+            .ok_or_else(|| no_statement(&execute.name))?;
+        if execute.parameters.len() != prepared.parameters.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("wrong number of parameters for prepared statement \"{}\"", execute.name),
+            )
+            .detail(format!(
+                "Expected {} parameters but got {}.",
+                prepared.parameters.len(),
+                execute.parameters.len()
+            )));
+        }
+        let parameters =
+            self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?;
+        let mut inner = Portal::new(prepared);
+        inner.parameters = parameters;
+        inner.formats.clone_from(&portal.formats);
+        let progress = self.run_portal(&mut inner, 0, sink)?;
+        // Left in the middle, the portal goes on as the statement's own.
+        *portal = inner;
+        Ok(Outcome::Progress(progress))
+    }
+
+    /// The values of constant expressions, cast to these types.
+    pub(super) fn evaluate(
+        &mut self,
+        text: &str,
+        exprs: &[ast::Expr],
+        types: &[Oid],
+    ) -> Result<RowBuf> {
+        let basis = self.basis();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let bound = self.with_context(|context| {
+            let reader = Reader(context);
+            let environment =
+                bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
+            exprs
+                .iter()
+                .zip(types)
+                .map(|(expr, ty)| {
+                    let wanted = crate::types::SqlType { oid: *ty, typmod: -1 };
+                    bind::bind_expression(
+                        environment,
+                        text,
+                        expr,
+                        None,
+                        Some((wanted, "parameter")),
+                        "EXECUTE parameters",
+                    )
+                })
+                .collect::<Result<Vec<_>>>()
+        })?;
+        self.values_of(bound, basis)
+    }
+
+    /// Runs expressions that read no row.
+    fn values_of(&mut self, exprs: Vec<bind::Expr>, basis: Basis) -> Result<RowBuf> {
+        let output = exprs
+            .iter()
+            .map(|expr| Output { name: "".into(), ty: expr.ty(), origin: None })
+            .collect();
+        let root = Node::Project { input: Box::new(Node::Unit), columns: exprs };
+        let query = Query { root, output, ctes: Vec::new() };
+        let bound = bind::Bound {
+            statement: bind::BoundStatement::Query(query),
+            parameters: Vec::new(),
+            required: Vec::new(),
+            relations: Vec::new(),
+        };
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let planned: Planned = planned(&snapshot, basis, bound)?;
+        let mut machine = crate::exec::Machine::new(&planned.program);
+        machine.restart();
+        let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
+        let mut first = FirstRow::default();
+        self.drive(&mut machine, view, &RowBuf::new(), 0, &mut first)?;
+        Ok(first.0)
+    }
+
+    // --- EXPLAIN, LOCK ---------------------------------------------------------------------------------------------
+
+    fn explain(&mut self, parsed: &Arc<Source>, explain: &ast::Explain) -> Result<Outcome> {
+        for option in &explain.options {
+            let on = option.boolean();
+            match &*option.name {
+                "costs" | "verbose" | "summary" | "timing" | "settings" => {}
+                "format"
+                    if option
+                        .value
+                        .as_ref()
+                        .and_then(ast::Value::text)
+                        .is_some_and(|text| text.eq_ignore_ascii_case("text")) => {}
+                "analyze" | "buffers" | "wal" if on == Some(false) => {}
+                "analyze" | "buffers" | "wal" | "format" => {
+                    return Err(SqlError::unsupported(format!(
+                        "EXPLAIN ({}) is",
+                        option.name.to_uppercase()
+                    )));
+                }
+                other => {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX_ERROR,
+                        format!("unrecognized EXPLAIN option \"{other}\""),
+                    ));
+                }
+            }
+        }
+        if !is_plan(&explain.statement) {
+            return Err(SqlError::unsupported("EXPLAIN of this statement is"));
+        }
+        let inner = Arc::new(parsed.inner(&explain.statement));
+        self.prepare(inner, &[])?;
+        Err(SqlError::unsupported("EXPLAIN is"))
+    }
+
+    fn lock(&mut self, parsed: &Arc<Source>, lock: &ast::Lock) -> Result<Outcome> {
+        if !self.block.is_explicit() {
+            return Err(SqlError::new(
+                SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                "LOCK TABLE can only be used in transaction blocks",
+            ));
+        }
+        let policy = if lock.nowait { WaitPolicy::Error } else { WaitPolicy::Block };
+        for name in &lock.tables {
+            let relation = self.relation(parsed, name)?;
+            let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+            transaction.lock_table(relation.lock, lock.mode, policy).map_err(
+                |error| match error {
+                    txn::Error::LockNotAvailable { timeout: false } => SqlError::new(
+                        SqlState::LOCK_NOT_AVAILABLE,
+                        format!("could not obtain lock on relation \"{}\"", relation.name),
+                    ),
+                    other => other.into(),
+                },
+            )?;
+        }
+        done("LOCK TABLE")
+    }
+
+    /// A relation by the name a statement gives.
+    pub(super) fn relation(
+        &mut self,
+        parsed: &Source,
+        name: &ast::ObjectName,
+    ) -> Result<Arc<crate::catalog::Relation>> {
+        let basis = self.basis();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        bind::relation_named(&snapshot, &basis.path, parsed.query_text(), name)
+    }
+
+    // --- schema changes --------------------------------------------------------------------------------------------
+
+    fn change_schema(&mut self, parsed: &Arc<Source>, statement: &Statement) -> Result<Outcome> {
+        self.basis();
+        let in_block = !self.is_alone();
+        let engine = Arc::clone(&self.engine);
+        let transaction = self.block.ensure(engine.manager(), &self.wait);
+        transaction.begin_statement()?;
+        let Session {
+            identity, settings, catalog, block, path, notices, random, arena, wait, ..
+        } = self;
+        arena.reset();
+        let meaning = Meaning {
+            text: parsed.query_text(),
+            path: path.schemas.clone(),
+            settings,
+            identity,
+            engine: &engine,
+            wait,
+            arena,
+            random,
+            started: block.started,
+        };
+        let other_sessions = |database: Oid| engine.other_sessions(database);
+        let mut ddl = Ddl {
+            catalog,
+            transaction: block.transaction().expect("it has just begun"),
+            semantics: &meaning,
+            user: identity.user,
+            search_path: &settings.plain().search_path,
+            notices: notices.get_mut(),
+            in_block,
+            other_sessions: &other_sessions,
+        };
+        let tag = ddl::execute(&mut ddl, statement)?;
+        self.basis = None;
+        Ok(Outcome::Done(tag))
+    }
+
+    /// VACUUM and ANALYZE.
+    fn maintain(
+        &mut self,
+        parsed: &Arc<Source>,
+        statement: &Statement,
+        vacuum: Option<&ast::Vacuum>,
+        analyze: Option<&ast::Analyze>,
+    ) -> Result<Outcome> {
+        let tables = vacuum.map(|vacuum| &vacuum.tables).or(analyze.map(|analyze| &analyze.tables));
+        for table in tables.into_iter().flatten() {
+            self.relation(parsed, &table.table)?;
+        }
+        self.change_schema(parsed, statement)?;
+        done(if vacuum.is_some() { "VACUUM" } else { "ANALYZE" })
+    }
+}
+
+fn no_statement(name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_SQL_STATEMENT_NAME,
+        format!("prepared statement \"{name}\" does not exist"),
+    )
+}
+
+fn in_block(statement: &str) -> SqlError {
+    SqlError::new(
+        SqlState::ACTIVE_SQL_TRANSACTION,
+        format!("{statement} cannot run inside a transaction block"),
+    )
+}
+
+/// A statement's words for 25006: `CREATE TABLE`.
+fn statement_words(parsed: &Source) -> String {
+    let text = parsed.text();
+    text.split_whitespace().take(2).collect::<Vec<_>>().join(" ").to_uppercase()
+}
