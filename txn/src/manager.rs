@@ -282,8 +282,12 @@ impl Manager {
         }
         let durable = self.data.log().durable();
         for worker in 0..self.collector.workers() {
-            let removed =
-                self.collector.remove_tombstones(worker, &self.locks.records, horizon, durable);
+            let removed = self.collector.remove_tombstones(
+                worker,
+                &self.locks.records,
+                (horizon, durable),
+                &|tree| self.data.tree(tree).is_ok(),
+            );
             // A page that cannot be read stays as it is: a tombstone is in nobody's way.
             progress |= removed.unwrap_or(false);
         }
@@ -371,6 +375,10 @@ impl Manager {
                 return Err(Error::SnapshotTooOld);
             }
             self.locks.owners.get(oldest).give_up();
+            if !self.collect() {
+                // It kept nothing: what is held waits for commits in flight, and no other snapshot has to fail for it.
+                return Ok(());
+            }
         }
         Ok(())
     }

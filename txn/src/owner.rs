@@ -186,10 +186,11 @@ impl Owners {
         let chunks = self.chunks[..count.div_ceil(CHUNK)].iter().enumerate();
         // A chunk that is still being made has no owner with anything to say yet.
         let made = chunks.filter_map(|(number, chunk)| Some((number, chunk.get()?)));
-        made.flat_map(|(number, chunk)| {
-            (0..)
-                .zip(chunk.iter())
-                .map(move |(at, owner)| (OwnerId((number * CHUNK) as u32 + at), owner))
+        made.flat_map(move |(number, chunk)| {
+            let first = number * CHUNK;
+            // Only those that were handed out: each is a cache line of its own.
+            let used = &chunk[..CHUNK.min(count - first)];
+            used.iter().enumerate().map(move |(at, owner)| (OwnerId((first + at) as u32), owner))
         })
     }
 

@@ -16,7 +16,7 @@ use crate::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, lock};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
-use storage::Tree;
+use storage::{Tree, TreeId};
 
 /// Notes that one call takes from a queue at most, so that nobody's commit pays for everybody's past.
 const BATCH: usize = 32;
@@ -182,8 +182,8 @@ impl Collector {
         &self,
         worker: usize,
         table: &RecordTable,
-        horizon: Lsn,
-        durable: Lsn,
+        (horizon, durable): (Lsn, Lsn),
+        lives: &dyn Fn(TreeId) -> bool,
     ) -> storage::Result<bool> {
         let queue = &self.queues[worker];
         let due = |note: &Tombstone| note.lsn <= horizon && note.lsn < durable;
@@ -192,6 +192,11 @@ impl Collector {
         while left > 0 {
             left -= 1;
             let Some(note) = lock(&queue.tombstones).pop_front() else { break };
+            if !lives(note.tree.id()) {
+                // The tree has been dropped: its tombstones went with it, and its pages may be another's.
+                queue.waiting.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
             let keep = !due(&note) || table.has_node(note.tree.id(), &note.key);
             let done = if keep { Ok(()) } else { note.tree.remove_tombstone(&note.key, note.lsn) };
             match done {
@@ -200,10 +205,6 @@ impl Collector {
                     removed = true;
                 }
                 Ok(()) => lock(&queue.tombstones).push_back(note),
-                // The tree has been dropped: its tombstones went with it.
-                Err(storage::Error::NoTree(_)) => {
-                    queue.waiting.fetch_sub(1, Ordering::Relaxed);
-                }
                 Err(error) => {
                     lock(&queue.tombstones).push_back(note);
                     return Err(error);
