@@ -434,12 +434,11 @@ impl Binder<'_> {
         relation: &Arc<Relation>,
         alias: Option<&Ident>,
         others: &[ast::FromItem],
-        at: u32,
         ctes: &CteScope<'_>,
     ) -> Result<From> {
         let scans = Cell::new(0);
         let alias = alias.map(|name| ast::Alias { name: name.clone(), columns: Vec::new() });
-        let target = self.scan(relation, alias.as_ref(), &scans, at)?;
+        let target = self.scan(relation, alias.as_ref(), &scans)?;
         if others.is_empty() {
             return Ok(target);
         }
@@ -479,13 +478,7 @@ impl Binder<'_> {
         let with = self.with(update.with.as_ref(), ALONE, &scope)?;
         let relation = self.target_table(&update.table, "updating")?;
         self.require(relation.oid, Privileges::UPDATE);
-        let from = self.changed_rows(
-            &relation,
-            update.alias.as_ref(),
-            &update.from,
-            update.table.at,
-            &scope,
-        )?;
+        let from = self.changed_rows(&relation, update.alias.as_ref(), &update.from, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let place = Place::plain(&names, Some(&scope), "UPDATE");
@@ -516,13 +509,7 @@ impl Binder<'_> {
         let with = self.with(delete.with.as_ref(), ALONE, &scope)?;
         let relation = self.target_table(&delete.table, "deleting from")?;
         self.require(relation.oid, Privileges::DELETE);
-        let from = self.changed_rows(
-            &relation,
-            delete.alias.as_ref(),
-            &delete.using,
-            delete.table.at,
-            &scope,
-        )?;
+        let from = self.changed_rows(&relation, delete.alias.as_ref(), &delete.using, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let mut node = from.node;

@@ -234,6 +234,9 @@ impl Binder<'_> {
     }
 
     fn number(&self, text: &str, at: u32) -> Result<Expr> {
+        if let Ok(value) = text.parse::<i32>() {
+            return Ok(Expr::Constant(Literal::Int4(value), SqlType::plain(oid::INT4)));
+        }
         if let Ok(value) = text.parse::<i64>() {
             return Ok(Expr::Constant(Literal::Int8(value), SqlType::plain(oid::INT8)));
         }
@@ -474,12 +477,23 @@ impl Binder<'_> {
         right: Expr,
         at: u32,
     ) -> Result<Expr> {
+        self.infix_of(operator, (left, at), (right, at), at)
+    }
+
+    /// `left op right`, each operand with the place of errors about its own value.
+    fn infix_of(
+        &self,
+        operator: &ast::Operator,
+        (left, left_at): (Expr, u32),
+        (right, right_at): (Expr, u32),
+        at: u32,
+    ) -> Result<Expr> {
         let chosen = self.operator(operator, &[left.ty().oid, right.ty().oid], at)?;
         let actual = [left.ty().oid, right.ty().oid];
         let (declared, result) =
             self.resolve_polymorphic(&[chosen.left, chosen.right], &actual, chosen.result, at)?;
-        let left = self.argument(left, declared[0], at)?;
-        let right = self.argument(right, declared[1], at)?;
+        let left = self.argument(left, declared[0], left_at)?;
+        let right = self.argument(right, declared[1], right_at)?;
         Ok(Expr::Call {
             function: Oid(chosen.function),
             arguments: vec![left, right],
@@ -502,14 +516,13 @@ impl Binder<'_> {
             let (a, b) = (self.row_fields(a, place)?, self.row_fields(b, place)?);
             return self.compare_rows(operator, a, b, at);
         }
-        if let (ExprKind::Row { fields, .. }, ExprKind::Subquery(query)) = (&left.kind, &right.kind)
-        {
-            let _ = (fields, query);
+        if let (ExprKind::Row { .. }, ExprKind::Subquery(_)) = (&left.kind, &right.kind) {
             return Err(SqlError::unsupported("comparing a row with a subquery's row is").at(at));
         }
+        let places = (self.position(left.start()), self.position(right.start()));
         let left = self.expression(left, place)?;
         let right = self.expression(right, place)?;
-        self.infix(operator, left, right, at)
+        self.infix_of(operator, (left, places.0), (right, places.1), at)
     }
 
     /// `(a, b) op (c, d)`: column by column, from the left.
@@ -713,8 +726,8 @@ impl Binder<'_> {
         } else {
             singles.splice(0..0, constant).for_each(drop);
         }
-        for (item, _) in singles {
-            parts.push(self.infix(&name, left.clone(), item, at)?);
+        for (item, item_at) in singles {
+            parts.push(self.infix_of(&name, (left.clone(), at), (item, item_at), at)?);
         }
         Ok(joined(parts, negated))
     }
@@ -727,13 +740,12 @@ impl Binder<'_> {
         all: bool,
         at: u32,
     ) -> Result<Expr> {
-        let side = if all { "ALL" } else { "ANY" };
         let element = match array.ty().oid {
             Oid(oid::UNKNOWN) => Oid(oid::UNKNOWN),
             ty => self.element_of(ty).ok_or_else(|| {
                 SqlError::new(
                     SqlState::WRONG_OBJECT_TYPE,
-                    format!("op {side} (array) requires array on right side").replace("op ", "op "),
+                    "op ANY/ALL (array) requires array on right side",
                 )
                 .at(at)
             })?,
@@ -742,7 +754,7 @@ impl Binder<'_> {
         if chosen.result != oid::BOOL {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
-                format!("op {side} (array) requires operator to yield boolean"),
+                "op ANY/ALL (array) requires operator to yield boolean",
             )
             .at(at));
         }

@@ -133,7 +133,7 @@ impl Binder<'_> {
                     at,
                 )
             }
-            FromItem::Subquery { lateral, query, alias, at } => {
+            FromItem::Subquery { lateral, query, alias, .. } => {
                 let within = Outside { sees_lateral: *lateral, ..outside };
                 let query = self.query(query, within, Some(ctes), true)?;
                 let columns =
@@ -142,7 +142,7 @@ impl Binder<'_> {
                 let name = alias.as_ref().map(|alias| alias.name.clone());
                 let shown: Arc<str> = name.clone().unwrap_or_else(|| "unnamed_subquery".into());
                 let node = Node::Derived { query: Arc::new(query), alias: shown };
-                let mut from = self.named(node, columns, alias.as_ref(), name, *at)?;
+                let mut from = self.named(node, columns, alias.as_ref(), name)?;
                 for (column, origin) in from.items[0].columns.iter_mut().zip(origins) {
                     column.origin = origin;
                 }
@@ -186,10 +186,9 @@ impl Binder<'_> {
         mut columns: Vec<(Ident, SqlType)>,
         alias: Option<&Alias>,
         name: Option<Ident>,
-        at: u32,
     ) -> Result<From> {
         if let Some(alias) = alias {
-            self.rename(&mut columns, &alias.columns, &alias.name, "table", at)?;
+            self.rename(&mut columns, &alias.columns, &alias.name, "table")?;
         }
         let width = columns.len();
         let columns = columns
@@ -235,18 +234,18 @@ impl Binder<'_> {
             let columns = entry.columns.iter().map(|(_, ty)| *ty).collect();
             let node = Node::CteScan { level, cte: number, columns };
             let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
-            return self.named(node, entry.columns, alias, Some(shown), name.at);
+            return self.named(node, entry.columns, alias, Some(shown));
         }
         let relation = self.relation(name)?;
         self.require(relation.oid, Privileges::SELECT);
         self.hold(relation.oid, TableLock::AccessShare);
         match &relation.kind {
-            RelationKind::View { query } => self.bind_view(&relation, query, alias, name.at),
+            RelationKind::View { query } => self.bind_view(&relation, query, alias),
             RelationKind::Sequence(_) => {
                 Err(SqlError::unsupported("reading a sequence as a table is").at(at))
             }
             RelationKind::Table { .. } | RelationKind::System => {
-                Ok(self.scan(&relation, alias, scans, name.at)?)
+                Ok(self.scan(&relation, alias, scans)?)
             }
         }
     }
@@ -287,7 +286,6 @@ impl Binder<'_> {
         relation: &Arc<Relation>,
         alias: Option<&Alias>,
         scans: &Cell<u32>,
-        at: u32,
     ) -> Result<From> {
         let system = if relation.columns.is_empty() { Vec::new() } else { self.system_columns() };
         let columns: Vec<usize> = (0..relation.columns.len())
@@ -302,7 +300,7 @@ impl Binder<'_> {
                 .filter(|column| !column.system)
                 .map(|column| (column.name.clone(), column.expr.ty()))
                 .collect();
-            self.rename(&mut names, &alias.columns, &alias.name, "table", at)?;
+            self.rename(&mut names, &alias.columns, &alias.name, "table")?;
             for (column, (name, _)) in item.columns.iter_mut().zip(names) {
                 column.name = name;
             }
@@ -328,7 +326,6 @@ impl Binder<'_> {
         relation: &Arc<Relation>,
         text: &str,
         alias: Option<&Alias>,
-        at: u32,
     ) -> Result<From> {
         let parsed = crate::parse::parse_query(text)?;
         let environment =
@@ -344,7 +341,7 @@ impl Binder<'_> {
         let columns = live.zip(types).map(|(column, ty)| (column.name.clone(), ty)).collect();
         let name = alias.map_or_else(|| relation.name.clone(), |alias| alias.name.clone());
         let node = Node::Derived { query: Arc::new(query), alias: name.clone() };
-        let mut from = self.named(node, columns, alias, Some(name), at)?;
+        let mut from = self.named(node, columns, alias, Some(name))?;
         let item = &mut from.items[0];
         item.schema = alias.is_none().then(|| relation.schema.1.clone());
         item.row_type = relation.row_type.0;
@@ -426,7 +423,7 @@ impl Binder<'_> {
                 );
             }
         };
-        let mut from = self.named(node, columns, alias, Some(name), at)?;
+        let mut from = self.named(node, columns, alias, Some(name))?;
         from.items[0].row_type = composite.unwrap_or(Oid(0));
         Ok(from)
     }
@@ -511,7 +508,7 @@ impl Binder<'_> {
             if let Some(alias) = alias {
                 let mut names: Vec<(Ident, SqlType)> =
                     columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
-                self.rename(&mut names, &alias.columns, &alias.name, "table", at)?;
+                self.rename(&mut names, &alias.columns, &alias.name, "table")?;
                 for (column, (name, _)) in columns.iter_mut().zip(names) {
                     column.name = name;
                 }
@@ -556,13 +553,11 @@ impl Binder<'_> {
                     format!(
                         "column \"{name}\" specified in USING clause does not exist in {side} table"
                     ),
-                )
-                .at(at)),
+                )),
                 (Some(_), Some(_)) => Err(SqlError::new(
                     SqlState::AMBIGUOUS_COLUMN,
                     format!("common column name \"{name}\" appears more than once in {side} table"),
-                )
-                .at(at)),
+                )),
                 (Some(column), None) => Ok(column.clone()),
             }
         };

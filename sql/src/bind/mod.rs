@@ -15,6 +15,8 @@ mod dml;
 pub mod expr;
 mod expression;
 mod from;
+#[cfg(test)]
+mod golden;
 mod grouping;
 pub mod levels;
 mod overload;
@@ -96,6 +98,7 @@ struct Binder<'a> {
     path: &'a [Oid],
     constants: &'a dyn Constants,
     text: &'a str,
+    positions: crate::parse::Positions<'a>,
     parameters: RefCell<Vec<SqlType>>,
     /// Parameters beyond those declared may come up (not so in EXECUTE'd SQL text).
     required: RefCell<Vec<Required>>,
@@ -275,6 +278,7 @@ impl<'a> Binder<'a> {
             path: environment.path,
             constants: environment.constants,
             text,
+            positions: crate::parse::Positions::new(text),
             parameters: RefCell::new(parameter_types.iter().map(declared).collect()),
             required: RefCell::default(),
             relations: RefCell::default(),
@@ -300,8 +304,7 @@ impl<'a> Binder<'a> {
 
     /// A place in the query text as clients are told it: characters, from 1.
     fn position(&self, at: u32) -> u32 {
-        let before = self.text.get(..at as usize).unwrap_or(self.text);
-        before.chars().count() as u32 + 1
+        self.positions.of(at)
     }
 
     fn type_text(&self, ty: Oid) -> String {

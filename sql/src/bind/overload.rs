@@ -3,9 +3,9 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type, is_polymorphic};
 use crate::bind::type_name::{array_of, category, oid};
-use crate::catalog::builtin::element_type;
 use crate::catalog::builtin::{Kind, Procedure, functions_named};
 use crate::catalog::builtin::{Operator, operators_named};
+use crate::catalog::builtin::{TypeKind, element_type, type_by_oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::sqlstate::SqlState;
@@ -123,6 +123,7 @@ impl Binder<'_> {
                     .iter()
                     .zip(types)
                     .all(|(input, ty)| self.can_coerce(*input, Oid(*ty), Context::Implicit))
+                    && self.polymorphic_types_agree(types, inputs)
             })
             .collect();
         match left.len() {
@@ -264,6 +265,44 @@ impl Binder<'_> {
             Some(at) if cost(&new) < cost(&candidates[at]) => candidates[at] = new,
             Some(_) => {}
             None => candidates.push(new),
+        }
+    }
+
+    /// Whether polymorphic parameters could take these arguments together (`check_generic_type_consistency`). An untyped
+    /// literal agrees with everything.
+    fn polymorphic_types_agree(&self, declared: &[u32], inputs: &[Oid]) -> bool {
+        let (mut element, mut array) = (None, None);
+        for (&declared, &input) in declared.iter().zip(inputs) {
+            if input.0 == oid::UNKNOWN {
+                continue;
+            }
+            let input = base_type(input);
+            let agrees = |seen: &mut Option<Oid>| *seen.get_or_insert(input) == input;
+            let of = self.element_of(input);
+            let fits = match declared {
+                oid::ANYELEMENT => agrees(&mut element),
+                oid::ANYNONARRAY => of.is_none() && agrees(&mut element),
+                oid::ANYENUM => type_by_oid(input.0).is_some_and(|ty| ty.kind == TypeKind::Enum),
+                oid::ANYARRAY => (of.is_some() || input.0 == oid::ANYARRAY) && agrees(&mut array),
+                oid::ANYCOMPATIBLENONARRAY => of.is_none(),
+                oid::ANYCOMPATIBLEARRAY => of.is_some(),
+                oid::ANYRANGE | oid::ANYCOMPATIBLERANGE => {
+                    type_by_oid(input.0).is_some_and(|ty| ty.kind == TypeKind::Range)
+                }
+                oid::ANYMULTIRANGE | oid::ANYCOMPATIBLEMULTIRANGE => {
+                    type_by_oid(input.0).is_some_and(|ty| ty.kind == TypeKind::Multirange)
+                }
+                _ => true,
+            };
+            if !fits {
+                return false;
+            }
+        }
+        match (element, array) {
+            (Some(element), Some(array)) => {
+                array.0 == oid::ANYARRAY || self.element_of(array) == Some(element)
+            }
+            _ => true,
         }
     }
 

@@ -126,7 +126,8 @@ impl Binder<'_> {
             let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
             let mut columns: Vec<(Ident, SqlType)> =
                 output.into_iter().map(|column| (column.name, column.ty)).collect();
-            self.rename(&mut columns, &cte.columns, &cte.name, "WITH query", cte.at)?;
+            self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
+                .map_err(|error| error.at(self.position(cte.at)))?;
             let mut entries = scope.entries.borrow_mut();
             // A recursive one has entered itself.
             entries.truncate(at);
@@ -143,7 +144,6 @@ impl Binder<'_> {
         names: &[Ident],
         of: &str,
         what: &str,
-        at: u32,
     ) -> Result<()> {
         if names.len() > columns.len() {
             return Err(SqlError::new(
@@ -153,8 +153,7 @@ impl Binder<'_> {
                     columns.len(),
                     names.len()
                 ),
-            )
-            .at(self.position(at)));
+            ));
         }
         for ((name, _), new) in columns.iter_mut().zip(names) {
             *name = new.clone();
@@ -208,7 +207,8 @@ impl Binder<'_> {
         let base = self.query(base, outside, Some(scope), true)?;
         let mut columns: Vec<(Ident, SqlType)> =
             base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
-        self.rename(&mut columns, &cte.columns, &cte.name, "WITH query", cte.at)?;
+        self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
+            .map_err(|error| error.at(self.position(cte.at)))?;
         scope.entries.borrow_mut().push(CteEntry { name: cte.name.clone(), columns, rows: true });
         let step_at = self.position(step.at);
         let mut step = self.query(step, outside, Some(scope), false)?;

@@ -148,7 +148,6 @@ fn figure(expr: &ast::Expr) -> Option<(Ident, u8)> {
             Some((name, 2)) => Some((name, 2)),
             _ => Some((ty.name.name().clone(), 1)),
         },
-        ExprKind::Bool(_) => Some(("bool".into(), 1)),
         ExprKind::Case { otherwise, .. } => match otherwise.as_deref().and_then(figure) {
             Some((name, 2)) => Some((name, 2)),
             _ => Some(("case".into(), 1)),

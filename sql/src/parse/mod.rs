@@ -14,6 +14,7 @@ mod expr;
 mod from;
 pub mod keyword;
 pub mod lexer;
+pub mod lift;
 mod modify;
 mod object;
 mod parser;
@@ -32,6 +33,7 @@ use crate::error::{Notice, Result};
 pub use ast::Statement;
 pub use depth::Deep;
 use lexer::Kind;
+pub use lift::{Lifted, LiftedLiteral, lift};
 use parser::Parser;
 pub use position::Positions;
 

@@ -300,8 +300,9 @@ impl<'t> Parser<'t> {
 
     /// `[i]`, `.f`, `.*` behind an expression.
     pub(super) fn indirection(&mut self, mut expr: Expr) -> Result<Expr> {
+        // PostgreSQL reports what is wrong with a subscript or a field at the value that it is taken of.
+        let at = expr.start();
         loop {
-            let at = self.here();
             if self.is_symbol(b'[') {
                 let mut indices = Vec::new();
                 while self.accept_symbol(b'[') {

@@ -1,0 +1,264 @@
+//! Literal lifting: statements that differ only in their literals share one plan.
+//!
+//! Clients of the simple protocol write values into the text. [`lift`] takes them out again with one pass of the lexer:
+//! the key is the same statement with parameters in their places, itself valid SQL, to be bound with the parameter types
+//! that [`Lifted::types`] gives. An integer that fits int4 becomes a parameter of type int4, a plain string one of type
+//! unknown, which the binder resolves by the rules that it has for the string itself.
+//!
+//! It changes nothing, by leaving alone what a parameter would change: everything from GROUP, ORDER, LIMIT, OFFSET, FETCH
+//! or WINDOW on (positions, and expressions that must be equal), numbers in the parentheses of a type, statements with
+//! parameters, `[`, DISTINCT, GROUP or set operations, any string that is not a plain one, and every statement that is not
+//! SELECT, INSERT, UPDATE or DELETE. If the key does not parse or bind, or a string is no value of the type found for it,
+//! the caller runs the text as it stands, so that its errors and their places are those of the text.
+
+use super::keyword::Keyword;
+use super::lexer::{Kind, Lexer, Token};
+use crate::types::Oid;
+
+/// int4.
+const INT4: Oid = Oid(23);
+/// A parameter whose type the binder finds.
+const UNKNOWN: Oid = Oid(0);
+
+/// More literals than this are not worth lifting: a bulk INSERT, whose text hardly comes twice.
+const LITERALS_MAX: usize = 64;
+
+/// A literal that was taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiftedLiteral {
+    /// An integer.
+    Int4(i32),
+    /// A string, without its quotes: of type unknown.
+    Unknown(String),
+}
+
+/// A statement without its literals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lifted {
+    /// The statement with `$1`, `$2` and so on. A comment at its end tells the literals' kinds, so that equal keys have
+    /// equal types.
+    pub key: String,
+    /// What stood in their places.
+    pub literals: Vec<LiftedLiteral>,
+}
+
+impl Lifted {
+    /// The types to bind the key with; 0 is one that the binder finds.
+    #[must_use]
+    pub fn types(&self) -> Vec<Oid> {
+        let ty = |literal: &LiftedLiteral| match literal {
+            LiftedLiteral::Int4(_) => INT4,
+            LiftedLiteral::Unknown(_) => UNKNOWN,
+        };
+        self.literals.iter().map(ty).collect()
+    }
+}
+
+/// The statement without its literals; nothing if it has none to take, or is better left alone.
+#[must_use]
+pub fn lift(text: &str) -> Option<Lifted> {
+    let mut lexer = Lexer::new(text);
+    let first = lexer.next_token();
+    if !matches!(
+        first.kind,
+        Kind::Keyword(Keyword::Select | Keyword::Insert | Keyword::Update | Keyword::Delete)
+    ) {
+        return None;
+    }
+    let mut lifted = Lifted { key: String::with_capacity(text.len() + 16), literals: Vec::new() };
+    let mut copied = 0;
+    let mut before = first;
+    let mut frozen = false;
+    let mut ended = false;
+    // Inside the parentheses of a type's modifiers, which no parameter may stand in.
+    let mut modifiers = false;
+    loop {
+        let token = lexer.next_token();
+        if ended && token.kind != Kind::End {
+            return None;
+        }
+        match token.kind {
+            Kind::End => break,
+            Kind::Error(_)
+            | Kind::Parameter
+            | Kind::Symbol(b'[')
+            | Kind::EscapeString
+            | Kind::UnicodeString
+            | Kind::DollarString
+            | Kind::National
+            | Kind::Bits => return None,
+            Kind::Keyword(
+                Keyword::Distinct
+                | Keyword::Group
+                | Keyword::Having
+                | Keyword::Union
+                | Keyword::Intersect
+                | Keyword::Except
+                | Keyword::Over
+                | Keyword::With
+                | Keyword::Into,
+            ) if !(token.kind == Kind::Keyword(Keyword::Into)
+                && before.kind == Kind::Keyword(Keyword::Insert)) =>
+            {
+                return None;
+            }
+            Kind::Keyword(
+                Keyword::Order
+                | Keyword::Limit
+                | Keyword::Offset
+                | Keyword::Fetch
+                | Keyword::Window,
+            ) => frozen = true,
+            Kind::Symbol(b';') => ended = true,
+            Kind::Symbol(b'(') => modifiers = names_type(before),
+            Kind::Symbol(b')') => modifiers = false,
+            Kind::Integer if !frozen && !modifiers => {
+                if let Ok(value) = text[token.start as usize..token.end as usize].parse() {
+                    replace(&mut lifted, text, &mut copied, token, LiftedLiteral::Int4(value));
+                }
+            }
+            Kind::String if !frozen && !is_typed(before) => {
+                let quoted = &text[token.start as usize + 1..token.end as usize - 1];
+                // One that goes on over lines is left to the parser.
+                if quoted.contains('\n') {
+                    return None;
+                }
+                let value = LiftedLiteral::Unknown(quoted.replace("''", "'"));
+                replace(&mut lifted, text, &mut copied, token, value);
+            }
+            _ => {}
+        }
+        if lifted.literals.len() > LITERALS_MAX {
+            return None;
+        }
+        before = token;
+    }
+    if lifted.literals.is_empty() {
+        return None;
+    }
+    lifted.key.push_str(&text[copied..]);
+    lifted.key.push_str("\n--");
+    lifted.key.extend(lifted.literals.iter().map(|literal| match literal {
+        LiftedLiteral::Int4(_) => 'i',
+        LiftedLiteral::Unknown(_) => 'u',
+    }));
+    Some(lifted)
+}
+
+/// Whether what stands before a parenthesis is the name of a type with modifiers, as far as keywords can tell. (Others,
+/// `varchar(10)` behind `::`, are keywords too; a type that is none has a key that does not parse or bind.)
+fn names_type(before: Token) -> bool {
+    matches!(
+        before.kind,
+        Kind::Keyword(
+            Keyword::Varchar
+                | Keyword::Char
+                | Keyword::Character
+                | Keyword::Varying
+                | Keyword::Numeric
+                | Keyword::Decimal
+                | Keyword::Dec
+                | Keyword::Float
+                | Keyword::Bit
+                | Keyword::Timestamp
+                | Keyword::Time
+                | Keyword::Interval
+                | Keyword::Second
+                | Keyword::Nchar
+                | Keyword::CurrentTime
+                | Keyword::CurrentTimestamp
+                | Keyword::Localtime
+                | Keyword::Localtimestamp
+        )
+    )
+}
+
+/// Whether a string behind this token is a literal of a type that is named before it: `date '2000-01-01'`.
+fn is_typed(before: Token) -> bool {
+    match before.kind {
+        Kind::Word | Kind::Quoted | Kind::UnicodeQuoted | Kind::Symbol(b')') => true,
+        Kind::Keyword(keyword) => !matches!(
+            keyword,
+            Keyword::Select
+                | Keyword::Where
+                | Keyword::And
+                | Keyword::Or
+                | Keyword::Not
+                | Keyword::Like
+                | Keyword::Ilike
+                | Keyword::Between
+                | Keyword::When
+                | Keyword::Then
+                | Keyword::Else
+                | Keyword::From
+                | Keyword::On
+                | Keyword::Returning
+        ),
+        _ => false,
+    }
+}
+
+fn replace(
+    lifted: &mut Lifted,
+    text: &str,
+    copied: &mut usize,
+    token: Token,
+    literal: LiftedLiteral,
+) {
+    lifted.key.push_str(&text[*copied..token.start as usize]);
+    *copied = token.end as usize;
+    lifted.literals.push(literal);
+    let number = lifted.literals.len();
+    lifted.key.push('$');
+    if number >= 10 {
+        lifted.key.push(char::from(b'0' + (number / 10) as u8));
+    }
+    lifted.key.push(char::from(b'0' + (number % 10) as u8));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LiftedLiteral, lift};
+
+    fn key(text: &str) -> Option<String> {
+        lift(text).map(|lifted| lifted.key)
+    }
+
+    #[test]
+    fn literals_become_parameters() {
+        let lifted = lift("update t set a = a + -5, b = 'it''s' where c = 2147483648;").unwrap();
+        assert_eq!(lifted.key, "update t set a = a + -$1, b = $2 where c = 2147483648;\n--iu");
+        assert_eq!(
+            lifted.literals,
+            [LiftedLiteral::Int4(5), LiftedLiteral::Unknown("it's".to_owned())]
+        );
+        assert_eq!(lifted.types().iter().map(|ty| ty.0).collect::<Vec<_>>(), [23, 0]);
+        assert_ne!(key("select 1"), key("select '1'"));
+    }
+
+    #[test]
+    fn what_a_parameter_would_change_stays() {
+        assert_eq!(
+            key("select a from t where b = 1 order by 1 limit 5").unwrap(),
+            "select a from t where b = $1 order by 1 limit 5\n--i"
+        );
+        assert_eq!(
+            key("select a::numeric(10, 2) + 1 from t").unwrap(),
+            "select a::numeric(10, 2) + $1 from t\n--i"
+        );
+        for text in [
+            "select a, count(*) from t where b = 1 group by 1",
+            "select date '2000-01-01'",
+            "select 1 where a = $1",
+            "create table t (a int default 1)",
+            "select a[1]",
+            "select 1; select 2",
+            "select a from t",
+            "select 'a",
+            "set work_mem = 1",
+            "select 1 into t",
+        ] {
+            assert_eq!(key(text), None, "{text}");
+        }
+    }
+}
