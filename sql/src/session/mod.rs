@@ -14,6 +14,8 @@ mod run;
 mod semantics;
 pub mod source;
 pub mod statement;
+#[cfg(test)]
+mod tests;
 mod utility;
 
 pub use message::{

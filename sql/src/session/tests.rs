@@ -1,0 +1,204 @@
+//! Sessions over a directory in memory; what is expected is what PostgreSQL 15 answers.
+
+use super::{Bind, Progress, Session};
+use crate::engine::{Connect, Engine, EngineOptions};
+use crate::error::{Notice, Result};
+use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::types::{CallContext, Datum, text_of};
+use std::sync::Arc;
+use txn::{Environment, FaultyDevice, SessionWait, SystemClock, Threads};
+
+/// Rows as text, columns divided by `|`.
+#[derive(Default)]
+struct Rows(Vec<String>);
+
+impl RowSink for Rows {
+    fn row(
+        &mut self,
+        context: &CallContext<'_>,
+        columns: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        let mut shown = Vec::new();
+        for (column, datum) in columns.iter().zip(row) {
+            shown.push(match datum {
+                Datum::Null => "",
+                datum => text_of(context, column.ty, datum)?,
+            });
+        }
+        self.0.push(shown.join("|"));
+        Ok(Flow::Continue)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+fn engine() -> Arc<Engine> {
+    let env = Environment {
+        device: Arc::new(FaultyDevice::new(1)),
+        clock: Arc::new(SystemClock::new()),
+        scheduler: Arc::new(Threads::new(2)),
+        seed: 1,
+    };
+    let mut options = EngineOptions { version: "0.1.0".into(), ..EngineOptions::default() };
+    options.txn.storage.pool_frames = 1024;
+    Engine::create(&env, &options, "postgres", None).unwrap();
+    Engine::open(env, options).unwrap()
+}
+
+fn session(engine: &Arc<Engine>) -> Session {
+    let connect =
+        Connect { database: "postgres".into(), user: "postgres".into(), ..Connect::default() };
+    engine.connect(connect, Arc::new(SessionWait::new(1))).unwrap()
+}
+
+/// Runs a query text as psql does: rows, then each statement's tag; an error as its code and message.
+fn say(session: &mut Session, text: &str) -> Vec<String> {
+    let mut rows = Rows::default();
+    let mut run = || -> Result<()> {
+        session.simple_query(text)?;
+        while session.simple_next()? {
+            match session.run("", 0, &mut rows)? {
+                Progress::Complete(tag) => rows.0.push(match tag.rows {
+                    Some(count) => format!("{} {count}", tag.words),
+                    None => tag.words.to_owned(),
+                }),
+                other => rows.0.push(format!("{other:?}")),
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = run() {
+        rows.0.push(format!("{} {}", error.state(), error.fields().message));
+    }
+    rows.0
+}
+
+#[test]
+fn a_select_without_a_table() {
+    let engine = engine();
+    let mut session = session(&engine);
+    assert_eq!(say(&mut session, "select 1, 'a'::text, null"), ["1|a|", "SELECT 1"]);
+    assert_eq!(say(&mut session, "select 2 + 3 * 4"), ["14", "SELECT 1"]);
+    assert_eq!(say(&mut session, "select 1/0"), ["22012 division by zero"]);
+    assert_eq!(say(&mut session, "selec"), ["42601 syntax error at or near \"selec\""]);
+    assert_eq!(say(&mut session, ""), Vec::<String>::new());
+}
+
+#[test]
+fn tables_rows_and_a_block() {
+    let engine = engine();
+    let mut session = session(&engine);
+    let script: &[(&str, &[&str])] = &[
+        ("create table t (a int primary key, b text)", &["CREATE TABLE"]),
+        ("insert into t values (1, 'x'), (2, 'y')", &["INSERT 0 2"]),
+        ("select * from t where a = 2", &["2|y", "SELECT 1"]),
+        (
+            "insert into t values (1, 'z')",
+            &["23505 duplicate key value violates unique constraint \"t_pkey\""],
+        ),
+        ("begin; update t set b = 'w' where a = 1; rollback", &["BEGIN", "UPDATE 1", "ROLLBACK"]),
+        ("select b from t order by a", &["x", "y", "SELECT 2"]),
+        ("begin", &["BEGIN"]),
+        ("savepoint s", &["SAVEPOINT"]),
+        ("delete from t", &["DELETE 2"]),
+        ("select nothing", &["42703 column \"nothing\" does not exist"]),
+        (
+            "select 1",
+            &[
+                "25P02 current transaction is aborted, commands ignored until end of transaction block",
+            ],
+        ),
+        ("rollback to s", &["ROLLBACK"]),
+        ("select count(*) from t", &["2", "SELECT 1"]),
+        ("update t set b = b || '!' returning a, b", &["1|x!", "2|y!", "UPDATE 2"]),
+        ("commit", &["COMMIT"]),
+        ("select sum(a), max(b) from t", &["3|y!", "SELECT 1"]),
+        ("drop table t", &["DROP TABLE"]),
+        ("select * from t", &["42P01 relation \"t\" does not exist"]),
+    ];
+    for (text, expected) in script {
+        assert_eq!(say(&mut session, text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn pgbench_transactions() {
+    let engine = engine();
+    let mut session = session(&engine);
+    let script: &[(&str, &[&str])] = &[
+        (
+            "create table pgbench_history(tid int,bid int,aid int,delta int,mtime timestamp,filler char(22))",
+            &["CREATE TABLE"],
+        ),
+        (
+            "create table pgbench_accounts(aid int not null,bid int,abalance int,filler char(84)) with (fillfactor=100)",
+            &["CREATE TABLE"],
+        ),
+        (
+            "insert into pgbench_accounts(aid,bid,abalance,filler) select aid, (aid - 1) / 100000 + 1, 0, '' from generate_series(1, 1000) as aid",
+            &["INSERT 0 1000"],
+        ),
+        ("alter table pgbench_accounts add primary key (aid)", &["ALTER TABLE"]),
+        ("BEGIN", &["BEGIN"]),
+        ("UPDATE pgbench_accounts SET abalance = abalance + 77 WHERE aid = 500", &["UPDATE 1"]),
+        ("SELECT abalance FROM pgbench_accounts WHERE aid = 500", &["77", "SELECT 1"]),
+        (
+            "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (1, 1, 500, 77, CURRENT_TIMESTAMP)",
+            &["INSERT 0 1"],
+        ),
+        ("END", &["COMMIT"]),
+        ("select sum(abalance), count(*) from pgbench_accounts", &["77|1000", "SELECT 1"]),
+        ("truncate pgbench_history", &["TRUNCATE TABLE"]),
+        ("select count(*) from pgbench_history", &["0", "SELECT 1"]),
+    ];
+    for (text, expected) in script {
+        assert_eq!(say(&mut session, text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn a_prepared_statement_runs_again_and_again() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int primary key, b text)");
+    say(&mut session, "insert into t values (1, 'one'), (2, 'two')");
+    session.parse("s", "select b from t where a = $1", &[]).unwrap();
+    assert_eq!(session.describe_statement("s").unwrap().parameters.len(), 1);
+    for (value, expected) in [("1", "one"), ("2", "two"), ("1", "one")] {
+        let mut parameters = 1_i32.to_be_bytes().to_vec();
+        parameters.extend_from_slice(value.as_bytes());
+        let bind = Bind {
+            portal: "",
+            statement: "s",
+            parameter_formats: &[],
+            parameter_count: 1,
+            parameters: &parameters,
+            result_formats: &[],
+        };
+        session.bind(&bind).unwrap();
+        let mut rows = Rows::default();
+        session.run("", 0, &mut rows).unwrap();
+        session.sync().unwrap();
+        assert_eq!(rows.0, [expected]);
+    }
+    say(&mut session, "alter table t drop column b");
+    let error = session
+        .bind(&Bind {
+            portal: "",
+            statement: "s",
+            parameter_formats: &[],
+            parameter_count: 1,
+            parameters: &[0, 0, 0, 1, b'1'],
+            result_formats: &[],
+        })
+        .and_then(|()| session.run("", 0, &mut Rows::default()).map(drop))
+        .unwrap_err();
+    assert_eq!(error.state().code(), "42703");
+}
