@@ -95,7 +95,7 @@ fn append<'a>(
         builder.push(element);
     }
     let lower = array.dimension(0).map_or(1, |d| d.lower);
-    let dimensions = [Dimension { length: builder.len() as i32, lower }];
+    let dimensions = [super::check_bounds(Dimension { length: builder.len() as i32, lower })?];
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))
 }
 
@@ -145,6 +145,7 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
             "Arrays of {a} and {b} dimensions are not compatible for concatenation."
         )));
     }
+    super::check_bounds(dimensions[0])?;
     let mut builder = Builder::new(x.element);
     x.slots().chain(y.slots()).for_each(|slot| builder.push_slot(slot));
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))

@@ -346,6 +346,20 @@ pub fn from_arrays<'a>(arena: &'a Bump, element: u32, arrays: &[Datum<'_>]) -> R
     Ok(Datum::Array(builder.store(arena, &dimensions)))
 }
 
+/// 54000 where the subscript behind the last would not fit.
+///
+/// # Errors
+/// 54000.
+pub(crate) fn check_bounds(dimension: Dimension) -> Result<Dimension> {
+    match dimension.lower.checked_add(dimension.length) {
+        Some(_) => Ok(dimension),
+        None => Err(SqlError::new(
+            SqlState::PROGRAM_LIMIT_EXCEEDED,
+            format!("array lower bound is too large: {}", dimension.lower),
+        )),
+    }
+}
+
 /// 54000.
 #[cold]
 pub(crate) fn too_many_dimensions(count: usize) -> SqlError {

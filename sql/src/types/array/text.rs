@@ -191,7 +191,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     format!("array size exceeds the maximum allowed ({})", super::ELEMENTS_MAX),
                 ));
             };
-            dimensions.push(Dimension { length, lower });
+            dimensions.push(super::check_bounds(Dimension { length, lower })?);
             if dimensions.len() > DIMENSIONS_MAX {
                 return Err(too_many_dimensions(dimensions.len()));
             }

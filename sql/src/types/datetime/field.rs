@@ -416,5 +416,10 @@ fn bin(stride: &Interval, source: i64, origin: i64) -> Result<i64> {
         ));
     }
     let distance = source.checked_sub(origin).ok_or_else(interval::out_of_range)?;
-    Ok(origin + distance.div_euclid(width) * width)
+    distance
+        .div_euclid(width)
+        .checked_mul(width)
+        .and_then(|start| origin.checked_add(start))
+        .filter(|&start| calendar::is_timestamp(start))
+        .ok_or_else(|| super::out_of_range("timestamp"))
 }

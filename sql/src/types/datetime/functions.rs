@@ -345,10 +345,18 @@ fn make_interval<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum
     }
     let months = i32::try_from(number(0) * 12 + number(1));
     let days = i32::try_from(number(2) * 7 + number(3));
-    let micros =
-        number(4) * HOUR + number(5) * MINUTE + (seconds * SECOND as f64).round_ties_even() as i64;
-    match (months, days) {
-        (Ok(months), Ok(days)) => in_arena(context, Interval { months, days, micros }),
+    let seconds = (seconds * SECOND as f64).round_ties_even();
+    let micros = if seconds.abs() < i64::MAX as f64 {
+        (number(4) * HOUR)
+            .checked_add(number(5) * MINUTE + seconds as i64 % DAY)
+            .and_then(|micros| micros.checked_add(seconds as i64 / DAY * DAY))
+    } else {
+        None
+    };
+    match (months, days, micros) {
+        (Ok(months), Ok(days), Some(micros)) => {
+            in_arena(context, Interval { months, days, micros })
+        }
         _ => Err(interval::out_of_range()),
     }
 }
