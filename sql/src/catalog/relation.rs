@@ -98,7 +98,7 @@ pub struct Column {
     pub collation: Oid,
     /// NOT NULL.
     pub not_null: bool,
-    /// DEFAULT or GENERATED expression, as SQL text that binds with no relation (or, generated, this one) in scope.
+    /// DEFAULT, GENERATED or (of an identity column) `nextval` expression, as SQL text that binds with no relation (or, generated, this one) in scope.
     pub default: Option<Arc<str>>,
     /// The value, in its type's stored form, of rows that are older than the column (ADD COLUMN with a constant).
     pub missing: Option<Arc<[u8]>>,

@@ -291,6 +291,7 @@ impl Ddl<'_> {
         }
         let mut next = Relation::clone(relation);
         next.columns[at].identity = None;
+        next.columns[at].default = None;
         self.catalog.put_relation(self.transaction, next)?;
         self.drop_owned_sequence(relation, at)
     }

@@ -41,8 +41,6 @@ pub(super) struct NewSequence<'a> {
     pub(super) column: usize,
     pub(super) ty: Oid,
     pub(super) options: &'a [SequenceOption],
-    /// serial: the column's default is its next value. Identity columns have none.
-    pub(super) serial: bool,
 }
 
 /// CREATE TABLE.
@@ -226,7 +224,7 @@ impl Ddl<'_> {
             generated: false,
         });
         if let Some(ty) = serial {
-            parts.sequences.push(NewSequence { column: at, ty, options: &[], serial: true });
+            parts.sequences.push(NewSequence { column: at, ty, options: &[] });
         }
         let mut nullability = None;
         for constraint in &element.constraints {
@@ -294,7 +292,7 @@ impl Ddl<'_> {
                 column.not_null = true;
                 column.identity =
                     Some(if *always { Identity::Always } else { Identity::ByDefault });
-                parts.sequences.push(NewSequence { column: at, ty, options, serial: false });
+                parts.sequences.push(NewSequence { column: at, ty, options });
             }
             ColumnConstraintKind::Generated(expr, _) => {
                 if relation.columns[at].default.is_some() {
@@ -391,18 +389,12 @@ impl Ddl<'_> {
         };
         let owner = relation.owner;
         self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
-        if sequence.serial {
-            let path = self.path();
-            let plain = path.schemas.contains(&schema.0);
-            let shown = if plain {
-                crate::catalog::quote::identifier(&name)
-            } else {
-                crate::catalog::quote::qualified(&schema.1, &name)
-            };
-            let literal = crate::catalog::quote::literal(&shown);
-            relation.columns[sequence.column].default =
-                Some(format!("nextval({literal}::regclass)").into());
-        }
+        // An identity column's next value is its default too, though `pg_attrdef` does not show it. The name is
+        // qualified, so that it means the same whatever the search path is when it is used.
+        let shown = crate::catalog::quote::qualified(&schema.1, &name);
+        let literal = crate::catalog::quote::literal(&shown);
+        relation.columns[sequence.column].default =
+            Some(format!("nextval({literal}::regclass)").into());
         Ok(())
     }
 }

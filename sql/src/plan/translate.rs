@@ -2,13 +2,13 @@
 
 use super::build::{Layout, Planner, Subplan, SubplanKind};
 use super::functions::{callee, comparator, predicate};
-use super::scalar::{Scalar, Var};
+use super::scalar::{Callee, Scalar, Target, Var};
 use crate::bind::{Expr, Literal, SubqueryKind};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::tuple::RowBuf;
-use crate::types::{Oid, SqlType};
+use crate::tuple::{Form, RowBuf};
+use crate::types::{Datum, Oid, SqlType};
 use std::sync::Arc;
 
 impl Planner<'_> {
@@ -55,7 +55,7 @@ impl Planner<'_> {
                 let comparator = comparator(ty.oid, false, false)?;
                 Scalar::Extreme(self.all(arguments)?, comparator, *greatest)
             }
-            Expr::Relabel(one, _) => self.scalar(one)?,
+            Expr::Relabel(one, ty) => relabelled(self.scalar(one)?, one.ty(), *ty),
             Expr::ViaText(one, ty) => Scalar::ViaText(self.boxed(one)?, one.ty(), *ty),
             Expr::ArrayCast { operand, element, ty } => {
                 let home = Var { slot: self.slot(1), column: 0 };
@@ -190,6 +190,18 @@ fn element_of(array: Oid) -> Result<Oid> {
             Err(SqlError::new(SqlState::DATATYPE_MISMATCH, format!("type {array} is not an array")))
         }
     }
+}
+
+/// The same value under another type. PostgreSQL holds int4 and the OID types in the same four bytes; a datum says which it
+/// is, so that one cast without a function is a change of form here.
+fn relabelled(scalar: Scalar, from: SqlType, to: SqlType) -> Scalar {
+    let code: crate::types::Function = match (Form::of(from.oid), Form::of(to.oid)) {
+        (Form::Int4, Form::Oid) => |_, arguments| Ok(Datum::Oid(arguments[0].int4() as u32)),
+        (Form::Oid, Form::Int4) => |_, arguments| Ok(Datum::Int4(arguments[0].oid() as i32)),
+        _ => return scalar,
+    };
+    let callee = Callee { oid: 0, target: Target::Plain(code), strict: true, volatile: false };
+    Scalar::Call { callee, arguments: Box::new([scalar]), position: 0 }
 }
 
 /// A literal as a scalar.

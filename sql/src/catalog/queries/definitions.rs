@@ -1,6 +1,6 @@
 //! `pg_get_*`: definitions as SQL.
 
-use super::names::relation_name;
+use super::names::{reg_in, relation_name};
 use super::{Call, SessionCatalog};
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
 use crate::catalog::quote::{identifier, literal, qualified};
@@ -9,7 +9,7 @@ use crate::catalog::relation::{
 };
 use crate::catalog::system::format::format_type;
 use crate::error::Result;
-use crate::types::{Datum, Oid};
+use crate::types::{Datum, Oid, oids};
 use std::fmt::Write;
 
 impl<'a> Call<'_, '_, '_, 'a> {
@@ -19,7 +19,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let oid = self.oid(0);
         Some(Ok(match function {
             // The catalog keeps expressions as the text they are printed as.
-            "pg_get_expr" => self.arguments[0],
+            "pg_get_expr" => self.expression(self.str(0)),
             "pg_get_indexdef" => self.index(oid),
             "pg_get_constraintdef" => {
                 self.optional(constraint(session, oid, self.flag(1)).as_deref())
@@ -34,6 +34,19 @@ impl<'a> Call<'_, '_, '_, 'a> {
             | "pg_get_statisticsobjdef_columns" => Datum::Null,
             _ => return None,
         }))
+    }
+
+    /// An expression's text. The sequence of a default is kept qualified and shown as the search path finds it.
+    fn expression(&self, text: &'a str) -> Datum<'a> {
+        let name =
+            text.strip_prefix("nextval('").and_then(|rest| rest.strip_suffix("'::regclass)"));
+        let found = name
+            .and_then(|name| reg_in(self.session, oids::REGCLASS, &name.replace("''", "'")).ok())
+            .and_then(|oid| relation_name(self.session, Oid(oid)));
+        match found {
+            Some(name) => self.text(&format!("nextval({}::regclass)", literal(&name))),
+            None => Datum::Text(text),
+        }
     }
 
     fn index(&self, oid: Oid) -> Datum<'a> {

@@ -9,6 +9,7 @@ mod names;
 mod privileges;
 mod sequences;
 mod server;
+pub mod sets;
 
 use crate::catalog::builtin;
 use crate::catalog::sequence::SessionSequences;

@@ -96,7 +96,7 @@ fn of_column(relation: Oid, column: &Column, at: usize) -> Attribute<'_> {
         ty: column.ty,
         number: i16::try_from(at + 1).expect("a table has at most 1600 columns"),
         not_null: column.not_null,
-        has_default: column.default.is_some(),
+        has_default: column.default.is_some() && column.identity.is_none(),
         missing: column.missing.is_some(),
         identity: column.identity,
         generated: column.generated,
@@ -155,7 +155,7 @@ pub(super) fn default_oid(table: Oid, column: usize) -> Oid {
 pub(super) fn defaults(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for relation in users(rows, rows.oid_key(1)) {
         for (at, column) in relation.columns.iter().enumerate() {
-            let Some(default) = &column.default else { continue };
+            let (Some(default), None) = (&column.default, column.identity) else { continue };
             let row = [
                 Datum::Oid(default_oid(relation.oid, at).0),
                 Datum::Oid(relation.oid.0),
