@@ -163,7 +163,8 @@ impl Modify {
     ) -> Result<()> {
         let record = self.record.value().unwrap_or_default();
         writer.read(cx, record, &mut self.old)?;
-        let mut row = cx.frame.take(self.new_slot);
+        // The row proposed (`excluded`) stays where it is while the new one is computed from it.
+        let mut row = std::mem::take(&mut self.new);
         cx.invalidate(&self.row_subqueries);
         let (table, old) = (&self.table, &self.old);
         let computed = cx.eval(|eval| {
@@ -176,6 +177,7 @@ impl Modify {
             }
             Ok(())
         });
+        self.new = cx.frame.take(self.new_slot);
         cx.frame.put(self.new_slot, row);
         computed?;
         self.check(cx, writer)?;

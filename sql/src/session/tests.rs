@@ -202,3 +202,68 @@ fn a_prepared_statement_runs_again_and_again() {
         .unwrap_err();
     assert_eq!(error.state().code(), "42703");
 }
+
+#[test]
+fn queries_of_many_shapes() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table p (id int primary key, name text)");
+    say(&mut session, "create table c (id int primary key, p int references p, v int)");
+    say(&mut session, "insert into p values (1, 'a'), (2, 'b'), (3, 'c')");
+    say(&mut session, "insert into c values (10, 1, 5), (11, 1, 6), (12, 2, 7), (13, null, 8)");
+    let script: &[(&str, &[&str])] = &[
+        (
+            "select p.name, c.v from p join c on c.p = p.id order by c.v desc",
+            &["b|7", "a|6", "a|5", "SELECT 3"],
+        ),
+        (
+            "select p.name, count(c.id) from p left join c on c.p = p.id group by p.name order by 1",
+            &["a|2", "b|1", "c|0", "SELECT 3"],
+        ),
+        (
+            "select name from p where exists (select 1 from c where c.p = p.id) order by name",
+            &["a", "b", "SELECT 2"],
+        ),
+        (
+            "select name, (select max(v) from c where c.p = p.id) from p order by id",
+            &["a|6", "b|7", "c|", "SELECT 3"],
+        ),
+        ("select id from p where id in (select p from c) order by id", &["1", "2", "SELECT 2"]),
+        ("select id from p where id not in (select p from c)", &["SELECT 0"]),
+        (
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 4) select sum(i) from n",
+            &["10", "SELECT 1"],
+        ),
+        (
+            "select name, x from p, lateral (select v as x from c where c.p = p.id order by v limit 1) s order by name",
+            &["a|5", "b|7", "SELECT 2"],
+        ),
+        ("select id from p union select p from c order by 1", &["1", "2", "3", "", "SELECT 4"]),
+        ("select distinct p from c order by p nulls first", &["", "1", "2", "SELECT 3"]),
+        (
+            "insert into c values (14, 9, 1)",
+            &["23503 insert or update on table \"c\" violates foreign key constraint \"c_p_fkey\""],
+        ),
+        (
+            "delete from p where id = 1",
+            &[
+                "23503 update or delete on table \"p\" violates foreign key constraint \"c_p_fkey\" on table \"c\"",
+            ],
+        ),
+        (
+            "insert into p values (1, 'z'), (4, 'd') on conflict (id) do update set name = excluded.name || p.name returning id, name",
+            &["1|za", "4|d", "INSERT 0 2"],
+        ),
+        ("insert into p values (1, 'q') on conflict do nothing", &["INSERT 0 0"]),
+        (
+            "update c set v = v + 1 from p where p.id = c.p and p.name = 'b' returning c.v",
+            &["8", "UPDATE 1"],
+        ),
+        ("delete from c using p where c.p = p.id and p.name = 'b'", &["DELETE 1"]),
+        ("select id from p order by id desc limit 1 offset 1", &["3", "SELECT 1"]),
+        ("select v from c for update", &["5", "6", "8", "SELECT 3"]),
+    ];
+    for (text, expected) in script {
+        assert_eq!(say(&mut session, text), *expected, "{text}");
+    }
+}
