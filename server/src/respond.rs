@@ -49,9 +49,15 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
     field(b'V', fields.severity.word());
     field(b'C', fields.state.code());
     field(b'M', &fields.message);
+    for (letter, value) in [(b'D', &fields.detail), (b'H', &fields.hint)] {
+        if let Some(value) = value {
+            field(letter, value);
+        }
+    }
+    if let Some(position) = fields.position {
+        field(b'P', &position.to_string());
+    }
     let optional = [
-        (b'D', &fields.detail),
-        (b'H', &fields.hint),
         (b'W', &fields.context),
         (b's', &fields.schema),
         (b't', &fields.table),
@@ -59,9 +65,6 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
         (b'd', &fields.data_type),
         (b'n', &fields.constraint),
     ];
-    if let Some(position) = fields.position {
-        field(b'P', &position.to_string());
-    }
     for (letter, value) in optional {
         if let Some(value) = value {
             field(letter, value);
@@ -207,8 +210,8 @@ mod tests {
                 (b'V', "ERROR"),
                 (b'C', "23505"),
                 (b'M', "duplicate"),
-                (b'P', "7"),
                 (b'D', "Key (a)=(1) already exists."),
+                (b'P', "7"),
                 (b's', "public"),
                 (b't', "t"),
                 (b'n', "t_pkey"),

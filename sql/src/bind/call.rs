@@ -207,7 +207,7 @@ impl Binder<'_> {
             .into_iter()
             .zip(&declared)
             .map(|(value, ty)| match ty.0 {
-                oid::ANY => self.decided(value),
+                oid::ANY => Ok(value),
                 _ => self.argument(value, *ty, at),
             })
             .collect::<Result<Vec<_>>>()?;

@@ -140,6 +140,15 @@ impl Binder<'_> {
             return self.convert_unknown(expr, target, position);
         }
         match pathway(source.oid, target.oid, context) {
+            Some(Pathway::Relabel)
+                if is_oid(target.oid) && matches!(expr, Expr::Constant(Literal::Int4(_), _)) =>
+            {
+                // An int4 and an oid are the same bits under different names.
+                let Expr::Constant(Literal::Int4(value), _) = expr else {
+                    unreachable!("just matched")
+                };
+                Ok(Expr::Constant(Literal::Oid(value.cast_unsigned()), target))
+            }
             Some(Pathway::Relabel) => {
                 Ok(Expr::Relabel(Box::new(expr), SqlType { oid: target.oid, typmod: -1 }))
             }
@@ -451,4 +460,9 @@ fn cast_call(
         ty: SqlType { oid: target.oid, typmod },
         position,
     }
+}
+
+/// Whether values of a type are OIDs: oid and the reg* types.
+fn is_oid(ty: Oid) -> bool {
+    ty.0 == oid::OID || type_by_oid(ty.0).is_some_and(|found| found.name.starts_with("reg"))
 }

@@ -67,7 +67,39 @@ fn op(name: &str) -> ast::Operator {
 impl Binder<'_> {
     /// An expression.
     pub(super) fn expression(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
-        self.deeper(|| self.expression_kind(expr, place))
+        let branches = matches!(
+            expr.kind,
+            ExprKind::Case { .. } | ExprKind::Coalesce(_) | ExprKind::And(_) | ExprKind::Or(_)
+        );
+        self.guarded.set(self.guarded.get() + u32::from(branches));
+        let bound = self.deeper(|| self.expression_kind(expr, place));
+        self.guarded.set(self.guarded.get() - u32::from(branches));
+        self.folded(bound?)
+    }
+
+    /// An immutable function of constants is its value (`eval_const_expressions`).
+    fn folded(&self, expr: Expr) -> Result<Expr> {
+        let Expr::Call { function, arguments, ty, .. } = &expr else { return Ok(expr) };
+        if !self.folds {
+            return Ok(expr);
+        }
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            match argument {
+                Expr::Constant(value, _) if *value != Literal::Null => values.push(value.clone()),
+                // A cast that the arguments were given is a call of its own.
+                Expr::Call { .. } => match self.folded(argument.clone())? {
+                    Expr::Constant(value, _) if value != Literal::Null => values.push(value),
+                    _ => return Ok(expr),
+                },
+                _ => return Ok(expr),
+            }
+        }
+        match self.constants.call(*function, &values) {
+            Some(Ok(value)) => Ok(Expr::Constant(value, *ty)),
+            Some(Err(error)) if self.guarded.get() == 0 => Err(error),
+            _ => Ok(expr),
+        }
     }
 
     /// A condition.

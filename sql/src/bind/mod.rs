@@ -48,6 +48,10 @@ pub trait Constants {
     /// # Errors
     /// 22P02 and its kin.
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal>;
+    /// The value of an immutable function of constants; none if it cannot be told beforehand.
+    fn call(&self, _function: Oid, _arguments: &[Literal]) -> Option<Result<Literal>> {
+        None
+    }
 }
 
 /// What names are resolved against.
@@ -104,6 +108,10 @@ struct Binder<'a> {
     required: RefCell<Vec<Required>>,
     relations: RefCell<Vec<(Oid, TableLock)>>,
     depth: Cell<u32>,
+    /// Calls of constants are worked out: in statements, not in what is kept as text.
+    folds: bool,
+    /// Within how many branches this is that may never be reached: what fails there is left to fail when it is.
+    guarded: Cell<u32>,
 }
 
 /// How deeply expressions and queries may be nested.
@@ -124,7 +132,7 @@ pub fn bind(
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Result<Bound> {
-    let binder = Binder::new(environment, text, parameter_types);
+    let binder = Binder { folds: true, ..Binder::new(environment, text, parameter_types) };
     let statement = match statement {
         ast::Statement::Query(query) => {
             if let ast::Body::Select(select) = &query.body
@@ -283,6 +291,8 @@ impl<'a> Binder<'a> {
             required: RefCell::default(),
             relations: RefCell::default(),
             depth: Cell::new(0),
+            folds: false,
+            guarded: Cell::new(0),
         }
     }
 

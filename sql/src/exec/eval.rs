@@ -62,12 +62,8 @@ impl Eval<'_> {
             },
             Scalar::Constant(row) => row.get(0),
             Scalar::Parameter(number) => self.parameters.get(*number as usize),
-            Scalar::Call { callee, arguments, position } => {
-                return self.call(callee, arguments).map_err(|failure| match failure {
-                    Failure::Error(error) if *position > 0 => Failure::Error(error.at(*position)),
-                    other => other,
-                });
-            }
+            // What fails while a row is made has no place in the text, as in PostgreSQL.
+            Scalar::Call { callee, arguments, .. } => return self.call(callee, arguments),
             Scalar::And(all) => self.and(all)?,
             Scalar::Or(all) => self.or(all)?,
             Scalar::Not(one) => match self.scalar(one)? {

@@ -122,10 +122,17 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// 0A000, 42883.
     pub fn query(&mut self, query: &Query) -> Result<(Plan, Layout)> {
-        let numbers = self.ctes(&query.ctes)?;
         self.levels.push(Layout::new());
-        let built = self.node(&query.root);
+        let built = self.query_in_place(query);
         self.levels.pop();
+        built
+    }
+
+    /// A query that runs in place of the innermost level's row: a subquery in FROM, which looks out past the row that it
+    /// helps to make.
+    fn query_in_place(&mut self, query: &Query) -> Result<(Plan, Layout)> {
+        let numbers = self.ctes(&query.ctes)?;
+        let built = self.node(&query.root);
         self.cte_levels.pop();
         let (plan, layout) = built?;
         let plan = pushdown::optimise(self, plan, Vec::new());
@@ -145,7 +152,7 @@ impl<'a> Planner<'a> {
             self.cte_levels.last_mut().expect("entered above").push(number);
             let (body, width) = match &cte.body {
                 CteBody::Query(query) => {
-                    let (plan, mut layout) = self.query(query)?;
+                    let (plan, mut layout) = self.query_in_place(query)?;
                     layout.truncate(query.output.len());
                     let width = layout.len();
                     (CtePlanBody::Query(plan, layout), width)
@@ -153,9 +160,9 @@ impl<'a> Planner<'a> {
                 CteBody::Recursive { base, step, all } => {
                     let types: Vec<Oid> = base.output.iter().map(|out| out.ty.oid).collect();
                     let width = types.len();
-                    let (base_plan, mut base_layout) = self.query(base)?;
+                    let (base_plan, mut base_layout) = self.query_in_place(base)?;
                     base_layout.truncate(width);
-                    let (step_plan, mut step_layout) = self.query(step)?;
+                    let (step_plan, mut step_layout) = self.query_in_place(step)?;
                     step_layout.truncate(width);
                     let body = CtePlanBody::Recursive {
                         base: (base_plan, base_layout),
@@ -213,7 +220,12 @@ impl<'a> Planner<'a> {
                 (Plan::Values(slot, rows), Self::layout(slot, types.len()))
             }
             Node::Derived { query, .. } => {
-                let (plan, mut layout) = self.query(query)?;
+                let outer = self.levels.last_mut().map(std::mem::take);
+                let built = self.query_in_place(query);
+                if let (Some(level), Some(outer)) = (self.levels.last_mut(), outer) {
+                    *level = outer;
+                }
+                let (plan, mut layout) = built?;
                 layout.truncate(query.output.len());
                 (plan, layout)
             }

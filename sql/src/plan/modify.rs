@@ -20,12 +20,12 @@ impl Planner<'_> {
     /// # Errors
     /// 0A000, 42809.
     pub fn modify(&mut self, modify: &logical::Modify) -> Result<(Plan, Layout)> {
-        let numbers = self.ctes(&modify.ctes)?;
         self.levels.push(Layout::new());
+        let numbers = self.ctes(&modify.ctes);
         let built = self.modify_inner(modify);
         self.levels.pop();
         self.cte_levels.pop();
-        let (plan, layout) = built?;
+        let (numbers, (plan, layout)) = (numbers?, built?);
         let plan = if numbers.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), numbers) };
         Ok((plan, layout))
     }

@@ -5,6 +5,7 @@
 //! other columns then is an error drivers know (0A000).
 
 use crate::bind::{self, Bound, Constants, Literal};
+use crate::catalog::builtin;
 use crate::catalog::{CatalogSnapshot, SearchPath};
 use crate::compile::{Program, compile};
 use crate::error::{Result, SqlError};
@@ -12,7 +13,7 @@ use crate::exec::sink::ColumnDescription;
 use crate::parse::Statement;
 use crate::session::source::Source;
 use crate::sqlstate::SqlState;
-use crate::types::{CallContext, Oid, SqlType, read_text};
+use crate::types::{self, CallContext, Callable, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use txn::TableLock;
@@ -97,6 +98,18 @@ pub(super) struct Reader<'c, 'a>(pub &'c CallContext<'a>);
 impl Constants for Reader<'_, '_> {
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal> {
         Ok(Literal::of(&read_text(self.0, ty, text)?))
+    }
+
+    fn call(&self, function: Oid, arguments: &[Literal]) -> Option<Result<Literal>> {
+        let found = builtin::function(function.0)?;
+        let Some(Callable::Plain(call)) = types::function(function.0) else { return None };
+        if found.volatility != builtin::Volatility::Immutable || !found.strict || found.returns_set
+        {
+            return None;
+        }
+        let values: Vec<Datum<'_>> =
+            arguments.iter().map(|value| types::copy_to_arena(self.0, &value.datum())).collect();
+        Some(call(self.0, &values).map(|value| Literal::of(&value)))
     }
 }
 

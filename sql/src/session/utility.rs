@@ -12,7 +12,7 @@ use crate::session::portal::{FirstRow, Portal, TextRows};
 use crate::session::run::{only_looks, read_only};
 use crate::session::semantics::Meaning;
 use crate::session::source::Source;
-use crate::session::statement::{Basis, Planned, Reader, planned, text_column};
+use crate::session::statement::{Basis, Planned, Prepared, Reader, planned, text_column};
 use crate::session::{Session, is_plan};
 use crate::settings::session::{Settings, join_values};
 use crate::sqlstate::SqlState;
@@ -48,13 +48,19 @@ impl Session {
         statement: &Statement,
     ) -> Result<Option<Vec<ColumnDescription>>> {
         Ok(match statement {
-            Statement::Show(Some(name)) => Some(vec![text_column(&Settings::canonical_name(name))]),
+            Statement::Show(Some(name)) => {
+                self.settings.show_or_fail(name)?;
+                Some(vec![text_column(&Settings::canonical_name(name))])
+            }
             Statement::Show(None) => {
                 Some(vec![text_column("name"), text_column("setting"), text_column("description")])
             }
             Statement::Explain(_) => Some(vec![text_column("QUERY PLAN")]),
             Statement::Execute(execute) => match self.statements.get(&*execute.name) {
-                Some(prepared) => prepared.columns.clone(),
+                Some(prepared) => {
+                    check_parameter_count(prepared, execute)?;
+                    prepared.columns.clone()
+                }
                 None => return Err(no_statement(&execute.name)),
             },
             _ => None,
@@ -280,17 +286,7 @@ impl Session {
             .get(&*execute.name)
             .cloned()
             .ok_or_else(|| no_statement(&execute.name))?;
-        if execute.parameters.len() != prepared.parameters.len() {
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("wrong number of parameters for prepared statement \"{}\"", execute.name),
-            )
-            .detail(format!(
-                "Expected {} parameters but got {}.",
-                prepared.parameters.len(),
-                execute.parameters.len()
-            )));
-        }
+        check_parameter_count(&prepared, execute)?;
         let parameters =
             self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?;
         let mut inner = Portal::new(prepared);
@@ -483,6 +479,21 @@ impl Session {
         self.change_schema(parsed, statement)?;
         done(if vacuum.is_some() { "VACUUM" } else { "ANALYZE" })
     }
+}
+
+fn check_parameter_count(prepared: &Prepared, execute: &ast::Execute) -> Result<()> {
+    if execute.parameters.len() == prepared.parameters.len() {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::SYNTAX_ERROR,
+        format!("wrong number of parameters for prepared statement \"{}\"", execute.name),
+    )
+    .detail(format!(
+        "Expected {} parameters but got {}.",
+        prepared.parameters.len(),
+        execute.parameters.len()
+    )))
 }
 
 fn no_statement(name: &str) -> SqlError {
