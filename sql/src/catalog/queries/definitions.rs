@@ -28,8 +28,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_function_arguments" => self.function(oid, true, false),
             "pg_get_function_identity_arguments" => self.function(oid, false, false),
             "pg_get_function_result" => self.function(oid, false, true),
-            // There are no partitions and no extended statistics.
+            // There are no partitions, rules, triggers and extended statistics.
             "pg_get_partkeydef"
+            | "pg_get_ruledef"
+            | "pg_get_triggerdef"
             | "pg_get_partition_constraintdef"
             | "pg_get_statisticsobjdef_columns" => Datum::Null,
             _ => return None,
