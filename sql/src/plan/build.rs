@@ -408,10 +408,6 @@ impl<'a> Planner<'a> {
         let (right, right_layout) = if lateral {
             // The left row is one level out of whatever stands on the right.
             self.over(&left_layout.clone(), |planner| {
-                // A query brings a level of its own.
-                if matches!(right, Node::Derived { .. }) {
-                    return planner.node(right);
-                }
                 planner.levels.push(Layout::new());
                 let built = planner.node(right);
                 planner.levels.pop();
