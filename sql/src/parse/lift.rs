@@ -7,8 +7,9 @@
 //!
 //! It changes nothing, by leaving alone what a parameter would change: everything from GROUP, ORDER, LIMIT, OFFSET, FETCH
 //! or WINDOW on (positions, and expressions that must be equal), numbers in the parentheses of a type, statements with
-//! parameters, `[`, DISTINCT, GROUP or set operations, any string that is not a plain one, and every statement that is not
-//! SELECT, INSERT, UPDATE or DELETE. If the key does not parse or bind, or a string is no value of the type found for it,
+//! parameters, `[`, DISTINCT, GROUP or set operations, any string that is not a plain one, two literals beside one operator
+//! (`1 / 0` fails when it is planned, rows or no rows), SELECT without FROM, and every statement that is not SELECT,
+//! INSERT, UPDATE or DELETE. If the key does not parse or bind, or a string is no value of the type found for it,
 //! the caller runs the text as it stands, so that its errors and their places are those of the text.
 
 use super::keyword::Keyword;
@@ -70,6 +71,9 @@ pub fn lift(text: &str) -> Option<Lifted> {
     let mut before = first;
     let mut frozen = false;
     let mut ended = false;
+    let mut reads = first.kind != Kind::Keyword(Keyword::Select);
+    // Whether an operator at hand has a literal on its left.
+    let mut folds = false;
     // Inside the parentheses of a type's modifiers, which no parameter may stand in.
     let mut modifiers = false;
     loop {
@@ -109,6 +113,7 @@ pub fn lift(text: &str) -> Option<Lifted> {
                 | Keyword::Fetch
                 | Keyword::Window,
             ) => frozen = true,
+            Kind::Keyword(Keyword::From) => reads = true,
             Kind::Symbol(b';') => ended = true,
             Kind::Symbol(b'(') => modifiers = names_type(before),
             Kind::Symbol(b')') => modifiers = false,
@@ -128,12 +133,13 @@ pub fn lift(text: &str) -> Option<Lifted> {
             }
             _ => {}
         }
-        if lifted.literals.len() > LITERALS_MAX {
+        if lifted.literals.len() > LITERALS_MAX || (folds && is_literal(token)) {
             return None;
         }
+        folds = is_arithmetic(token) && (is_literal(before) || folds);
         before = token;
     }
-    if lifted.literals.is_empty() {
+    if lifted.literals.is_empty() || !reads {
         return None;
     }
     lifted.key.push_str(&text[copied..]);
@@ -143,6 +149,14 @@ pub fn lift(text: &str) -> Option<Lifted> {
         LiftedLiteral::Unknown(_) => 'u',
     }));
     Some(lifted)
+}
+
+fn is_literal(token: Token) -> bool {
+    matches!(token.kind, Kind::Integer | Kind::Number | Kind::String)
+}
+
+fn is_arithmetic(token: Token) -> bool {
+    matches!(token.kind, Kind::Symbol(b'+' | b'-' | b'*' | b'/' | b'%' | b'^') | Kind::Operator)
 }
 
 /// Whether what stands before a parenthesis is the name of a type with modifiers, as far as keywords can tell. (Others,
@@ -233,7 +247,7 @@ mod tests {
             [LiftedLiteral::Int4(5), LiftedLiteral::Unknown("it's".to_owned())]
         );
         assert_eq!(lifted.types().iter().map(|ty| ty.0).collect::<Vec<_>>(), [23, 0]);
-        assert_ne!(key("select 1"), key("select '1'"));
+        assert_ne!(key("select 1 from t"), key("select '1' from t"));
     }
 
     #[test]
@@ -257,6 +271,9 @@ mod tests {
             "select 'a",
             "set work_mem = 1",
             "select 1 into t",
+            "select 1",
+            "select 1 / 0 from t",
+            "select 1 / -0 from t",
         ] {
             assert_eq!(key(text), None, "{text}");
         }

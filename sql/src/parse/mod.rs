@@ -78,6 +78,23 @@ pub fn parse(text: &str) -> Result<Vec<Parsed>> {
     }
 }
 
+/// The first parameter in a text: its number, and where it stands (a byte). Nothing if there is none.
+#[must_use]
+pub fn first_parameter(text: &str) -> Option<(u32, u32)> {
+    let mut lexer = lexer::Lexer::new(text);
+    loop {
+        let token = lexer.next_token();
+        match token.kind {
+            Kind::Parameter => {
+                let number = text[token.start as usize + 1..token.end as usize].parse();
+                return Some((number.unwrap_or(u32::MAX), token.start));
+            }
+            Kind::End | Kind::Error(_) => return None,
+            _ => {}
+        }
+    }
+}
+
 /// The query that a view's text is.
 ///
 /// # Errors

@@ -8,6 +8,7 @@
 
 mod block;
 mod copy;
+mod lifted;
 pub mod message;
 mod portal;
 mod run;
@@ -31,6 +32,7 @@ use crate::exec::sink::{ColumnDescription, RowSink};
 use crate::parse::Statement;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
 use crate::types::{CallContext, Oid, SessionFacts};
 use block::{Block, Parts};
@@ -39,7 +41,7 @@ use portal::{Portal, Stage};
 use source::Source;
 use statement::{Basis, Prepared, same_columns};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use txn::{Isolation, Lsn, SessionWait};
@@ -71,6 +73,10 @@ pub struct Session {
     unnamed_portal: Option<Portal>,
     /// What is left of a Query message; none outside one.
     script: Option<VecDeque<Arc<Source>>>,
+    /// The plan and parameters of a Query message whose literals have been lifted.
+    lifted: Option<(Arc<Prepared>, RowBuf)>,
+    /// Texts without their literals that could not be bound.
+    unfit: HashSet<Arc<str>>,
     /// A portal that is just feeding on COPY FROM STDIN.
     copying: Option<copy::CopyIn>,
     notices: RefCell<Vec<Notice>>,
@@ -117,6 +123,8 @@ impl Session {
             portals: HashMap::new(),
             unnamed_portal: None,
             script: None,
+            lifted: None,
+            unfit: HashSet::new(),
             copying: None,
             notices: RefCell::default(),
             random: Cell::new([seed | 1, !seed]),
@@ -253,6 +261,7 @@ impl Session {
     /// A statement has failed: its portals go, and the block is taken back.
     fn failed(&mut self) {
         self.script = None;
+        self.lifted = None;
         self.copying = None;
         self.unnamed_portal = None;
         self.portals.clear();
@@ -312,6 +321,11 @@ impl Session {
     pub fn simple_query(&mut self, text: &str) -> Result<()> {
         self.attempt(|session| {
             session.unnamed_portal = None;
+            if let Some((prepared, parameters)) = session.lifted(text) {
+                session.script = Some(VecDeque::from([Arc::clone(&prepared.parsed)]));
+                session.lifted = Some((prepared, parameters));
+                return Ok(());
+            }
             let text: Arc<str> = text.into();
             let basis = session.basis();
             // A text whose plan is kept needs no parsing: it is one statement.
@@ -342,12 +356,21 @@ impl Session {
                 return Ok(false);
             };
             session.demand_live(&parsed)?;
-            let prepared = session.prepare(parsed, &[])?;
+            if let Some((prepared, parameters)) = session.lifted.take() {
+                let mut portal = Portal::new(prepared);
+                portal.parameters = parameters;
+                session.unnamed_portal = Some(portal);
+                return Ok(true);
+            }
+            let prepared = session.prepare(Arc::clone(&parsed), &[])?;
             if !prepared.parameters.is_empty() {
+                let (number, at) =
+                    crate::parse::first_parameter(parsed.query_text()).unwrap_or((1, 0));
                 return Err(SqlError::new(
                     SqlState::UNDEFINED_PARAMETER,
-                    "there is no parameter $1",
-                ));
+                    format!("there is no parameter ${number}"),
+                )
+                .at(parsed.position(at)));
             }
             session.unnamed_portal = Some(Portal::new(prepared));
             Ok(true)

@@ -1,0 +1,76 @@
+//! Statements of the simple protocol without their literals: one plan for all that differ in nothing else.
+//!
+//! [`crate::parse::lift`] gives the statement with parameters in the literals' places; it is planned once, and found
+//! again by that text. Where it does not bind, or a literal is no value of the type that its parameter got, the text
+//! goes the ordinary way, so that every error is one about the text as it was written.
+
+use crate::parse::{Lifted, LiftedLiteral, lift};
+use crate::session::Session;
+use crate::session::source::Source;
+use crate::session::statement::Prepared;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, SqlType, read_text};
+use std::sync::Arc;
+
+/// How many texts that could not be bound without their literals are remembered; past it the memory begins anew.
+const UNFIT_MAX: usize = 256;
+
+impl Session {
+    /// The shared plan for a Query message's text, and the text's literals as its parameters; nothing if the text must
+    /// go the ordinary way.
+    pub(super) fn lifted(&mut self, text: &str) -> Option<(Arc<Prepared>, RowBuf)> {
+        if self.block.is_failed() || self.catalog.has_changes() {
+            return None;
+        }
+        let lifted = lift(text)?;
+        let key: Arc<str> = lifted.key.as_str().into();
+        let basis = self.basis();
+        let prepared = match self.engine.plans().find(&basis, &key) {
+            Some(prepared) => prepared,
+            None if self.unfit.contains(&key) => return None,
+            None => match self.prepare_lifted(&key, &lifted) {
+                Some(prepared) => prepared,
+                None => {
+                    if self.unfit.len() >= UNFIT_MAX {
+                        self.unfit.clear();
+                    }
+                    self.unfit.insert(key);
+                    return None;
+                }
+            },
+        };
+        let mut parameters = RowBuf::new();
+        let types: Vec<SqlType> =
+            prepared.parameters.iter().map(|ty| SqlType { oid: *ty, typmod: -1 }).collect();
+        let read = self.with_context(|context| {
+            for (literal, ty) in lifted.literals.iter().zip(&types) {
+                parameters.push(match literal {
+                    LiftedLiteral::Int4(value) => Datum::Int4(*value),
+                    LiftedLiteral::Unknown(text) => read_text(context, *ty, text)?,
+                });
+            }
+            Ok(())
+        });
+        read.ok().map(|()| (prepared, parameters))
+    }
+
+    /// Binds and plans the text with parameters, and keeps the plan.
+    fn prepare_lifted(&mut self, key: &Arc<str>, lifted: &Lifted) -> Option<Arc<Prepared>> {
+        let (sources, _) = Source::parse(key).ok()?;
+        let [source] = <[Source; 1]>::try_from(sources).ok()?;
+        // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
+        let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;
+        if prepared.planned.is_none() || prepared.parameters.len() != lifted.literals.len() {
+            return None;
+        }
+        let whole = Arc::new(Prepared {
+            text: Arc::clone(key),
+            parsed: Arc::clone(&prepared.parsed),
+            parameters: prepared.parameters.clone(),
+            columns: prepared.columns.clone(),
+            planned: prepared.planned.clone(),
+        });
+        self.engine.plans().keep(&whole);
+        Some(whole)
+    }
+}
