@@ -255,10 +255,13 @@ impl Binder<'_> {
     /// # Errors
     /// 42P01, 42809.
     pub(super) fn relation(&self, name: &ast::ObjectName) -> Result<Arc<Relation>> {
-        let at = self.position(name.at);
+        self.find_relation(name).map_err(|error| error.at(self.position(name.at)))
+    }
+
+    /// The same for a statement whose errors do not point at the name.
+    pub(super) fn find_relation(&self, name: &ast::ObjectName) -> Result<Arc<Relation>> {
         let unknown = || {
             SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
-                .at(at)
         };
         let found = match name.schema() {
             None => self.catalog.find(self.path, name.name()),
@@ -274,8 +277,7 @@ impl Binder<'_> {
             Some(Named::Index { .. }) => Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("\"{}\" is an index", name.name()),
-            )
-            .at(at)),
+            )),
             None => Err(unknown()),
         }
     }

@@ -191,7 +191,7 @@ pub fn relation_named(
             Ok(Literal::Null)
         }
     }
-    Binder::new(Environment { catalog, path, constants: &Nothing }, text, &[]).relation(name)
+    Binder::new(Environment { catalog, path, constants: &Nothing }, text, &[]).find_relation(name)
 }
 
 /// Binds an expression to a type as an explicit cast does: USING of ALTER COLUMN TYPE; without one the column itself, as an

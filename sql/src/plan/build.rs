@@ -131,14 +131,24 @@ impl<'a> Planner<'a> {
     /// A query that runs in place of the innermost level's row: a subquery in FROM, which looks out past the row that it
     /// helps to make.
     fn query_in_place(&mut self, query: &Query) -> Result<(Plan, Layout)> {
+        let (plan, layout, numbers) = self.written(query)?;
+        Ok((self.settled(plan, numbers), layout))
+    }
+
+    /// A query's plan as it is written, its columns, and its common table expressions.
+    fn written(&mut self, query: &Query) -> Result<(Plan, Layout, Vec<u32>)> {
         let numbers = self.ctes(&query.ctes)?;
         let built = self.node(&query.root);
         self.cte_levels.pop();
         let (plan, layout) = built?;
+        Ok((plan, layout, numbers))
+    }
+
+    /// A plan by the rules. They are applied once: what has been chosen does not go through them again.
+    fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Plan {
         let plan = pushdown::optimise(self, plan, Vec::new());
         let plan = order::avoid_sorts(plan);
-        let plan = if numbers.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), numbers) };
-        Ok((plan, layout))
+        if ctes.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), ctes) }
     }
 
     /// Plans common table expressions and enters their level; the caller leaves it.
@@ -221,12 +231,14 @@ impl<'a> Planner<'a> {
             }
             Node::Derived { query, .. } => {
                 let outer = self.levels.last_mut().map(std::mem::take);
-                let built = self.query_in_place(query);
+                let built = self.written(query);
                 if let (Some(level), Some(outer)) = (self.levels.last_mut(), outer) {
                     *level = outer;
                 }
-                let (plan, mut layout) = built?;
+                let (plan, mut layout, ctes) = built?;
                 layout.truncate(query.output.len());
+                // Without WITH queries of its own it is one plan with the query around it, which applies the rules.
+                let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes) };
                 (plan, layout)
             }
             Node::CteScan { level, cte, columns } => {

@@ -372,6 +372,11 @@ impl Session {
                 )
                 .at(parsed.position(at)));
             }
+            if let Some(Statement::Execute(execute)) = prepared.parsed.statement()
+                && let Some(named) = session.statements.get(&*execute.name)
+            {
+                utility::check_parameter_count(named, execute)?;
+            }
             session.unnamed_portal = Some(Portal::new(prepared));
             Ok(true)
         })

@@ -57,10 +57,7 @@ impl Session {
             }
             Statement::Explain(_) => Some(vec![text_column("QUERY PLAN")]),
             Statement::Execute(execute) => match self.statements.get(&*execute.name) {
-                Some(prepared) => {
-                    check_parameter_count(prepared, execute)?;
-                    prepared.columns.clone()
-                }
+                Some(prepared) => prepared.columns.clone(),
                 None => return Err(no_statement(&execute.name)),
             },
             _ => None,
@@ -481,7 +478,7 @@ impl Session {
     }
 }
 
-fn check_parameter_count(prepared: &Prepared, execute: &ast::Execute) -> Result<()> {
+pub(super) fn check_parameter_count(prepared: &Prepared, execute: &ast::Execute) -> Result<()> {
     if execute.parameters.len() == prepared.parameters.len() {
         return Ok(());
     }
