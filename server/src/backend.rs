@@ -5,9 +5,9 @@
 //! session with XX000 and nobody else's.
 
 use sql::exec::sink::RowSink;
-use sql::session::{CommandTag, Progress, StatementDescription, Timeouts};
+use sql::session::{AnswerAfter, CommandTag, Progress, StatementDescription, Timeouts};
 use sql::types::Oid;
-use sql::{Bind, ColumnDescription, Engine, Format, Lsn, Notice, Session, SqlError};
+use sql::{Bind, ColumnDescription, Engine, Format, Notice, Session, SqlError};
 use sql::{SessionWait, TransactionStatus};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -19,8 +19,8 @@ type Result<T> = std::result::Result<T, SqlError>;
 pub trait Backend: Send {
     fn wait(&self) -> &Arc<SessionWait>;
     fn status(&self) -> TransactionStatus;
-    fn answer_after(&self) -> Lsn;
-    fn poll_answer(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>>;
+    fn answer_after(&self) -> AnswerAfter;
+    fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>>;
     fn take_notices(&mut self) -> Vec<Notice>;
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str));
     fn simple_query(&mut self, text: &str) -> Result<()>;
@@ -56,12 +56,12 @@ impl Backend for Live {
         self.session.status()
     }
 
-    fn answer_after(&self) -> Lsn {
+    fn answer_after(&self) -> AnswerAfter {
         self.session.answer_after()
     }
 
-    fn poll_answer(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>> {
-        self.engine.poll_answer(lsn, waker)
+    fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>> {
+        self.engine.poll_answer(after, waker)
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {

@@ -13,7 +13,8 @@
 use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Step};
 use crate::respond;
-use sql::{Lsn, SqlError};
+use sql::SqlError;
+use sql::session::AnswerAfter;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -40,13 +41,13 @@ pub struct Connection<S, B> {
     stream: S,
     dialogue: Dialogue<B>,
     /// Answers up to here may leave.
-    answered: Lsn,
+    answered: AnswerAfter,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     /// Over a socket whose start-up is done.
     pub fn new(stream: S, dialogue: Dialogue<B>) -> Connection<S, B> {
-        Connection { stream, dialogue, answered: Lsn::ZERO }
+        Connection { stream, dialogue, answered: AnswerAfter::default() }
     }
 
     /// Talks until one side ends it.
@@ -133,7 +134,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     /// Sends everything there is, once it may be said.
     async fn send(&mut self) -> Result<(), Ended> {
         let newest = self.dialogue.backend().answer_after();
-        if newest > self.answered {
+        if newest != self.answered {
             let dialogue = &mut self.dialogue;
             poll_fn(move |context| dialogue.backend().poll_answer(newest, context.waker()))
                 .await

@@ -5,13 +5,12 @@
 
 use crate::backend::Backend;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
-use sql::session::{CommandTag, Progress, StatementDescription, Timeouts};
+use sql::session::{AnswerAfter, CommandTag, Progress, StatementDescription, Timeouts};
 use sql::sqlstate::SqlState;
 use sql::types::function::{CatalogQueries, SessionFacts};
 use sql::types::{CallContext, Datum, Oid, SqlType};
 use sql::{
-    Bind, ColumnDescription, Format, Lsn, Notice, SessionWait, Severity, SqlError,
-    TransactionStatus,
+    Bind, ColumnDescription, Format, Notice, SessionWait, Severity, SqlError, TransactionStatus,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -90,10 +89,10 @@ impl Backend for Scripted {
     fn status(&self) -> TransactionStatus {
         TransactionStatus::Idle
     }
-    fn answer_after(&self) -> Lsn {
-        Lsn::ZERO
+    fn answer_after(&self) -> AnswerAfter {
+        AnswerAfter::default()
     }
-    fn poll_answer(&self, _lsn: Lsn, _waker: &Waker) -> Poll<Result<()>> {
+    fn poll_answer(&self, _after: AnswerAfter, _waker: &Waker) -> Poll<Result<()>> {
         Poll::Ready(Ok(()))
     }
     fn take_notices(&mut self) -> Vec<Notice> {

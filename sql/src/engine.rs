@@ -6,7 +6,7 @@ use crate::catalog::system::Activity;
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
 use crate::error::{Result, Severity, SqlError};
 use crate::session::statement::PlanCache;
-use crate::session::{Identity, Session};
+use crate::session::{AnswerAfter, Identity, Session};
 use crate::settings::server::{ServerSettings, Source};
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
@@ -16,7 +16,7 @@ use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
-use txn::{Environment, Lsn, Manager, SessionWait};
+use txn::{Environment, Manager, SessionWait};
 
 /// What the engine is opened with: what the server read from file, environment and flags.
 #[derive(Clone, Debug, Default)]
@@ -239,12 +239,16 @@ impl Engine {
         self.counted().get(&database).copied().unwrap_or(0)
     }
 
-    /// Whether an answer that depends on `lsn` may leave: see [`Manager::poll_answer`].
+    /// Whether an answer may leave that depends on `after`: see [`Manager::poll_answer`]. If not, `waker` is woken when
+    /// it is worth asking again.
     ///
     /// # Errors
     /// The instance has halted: nobody may be answered.
-    pub fn poll_answer(&self, lsn: Lsn, waker: &Waker) -> Poll<Result<()>> {
-        self.manager.poll_answer(lsn, waker).map_err(SqlError::from)
+    pub fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>> {
+        match self.manager.poll_answer(after.durable, waker) {
+            Poll::Ready(Ok(())) => self.manager.poll_visible(after.visible, waker).map(Ok),
+            other => other.map_err(SqlError::from),
+        }
     }
 
     /// A server-wide setting's value as SHOW prints it.

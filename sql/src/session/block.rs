@@ -8,7 +8,7 @@
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
 use crate::error::{Notice, Result, SqlError};
 use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
-use crate::session::message::TransactionStatus;
+use crate::session::message::{AnswerAfter, TransactionStatus};
 use crate::settings::session::{Settings, SettingsSavepoint};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
@@ -47,8 +47,8 @@ pub(super) struct Block {
     pub started: i64,
     /// The newest LSN the session has seen: its next snapshot waits for it.
     pub seen: Lsn,
-    /// The newest LSN that buffered answers depend on.
-    pub answer_after: Lsn,
+    /// What buffered answers depend on.
+    pub answer_after: AnswerAfter,
     /// Numbers transactions, so that what belongs to one can be told from what belongs to the next.
     pub number: u64,
 }
@@ -69,7 +69,7 @@ impl Block {
             defaults: Begin::default(),
             started: 0,
             seen: Lsn::ZERO,
-            answer_after: Lsn::ZERO,
+            answer_after: AnswerAfter::default(),
             number: 0,
         }
     }
@@ -109,10 +109,21 @@ impl Block {
         self.transaction.as_mut()
     }
 
+    /// Fast commit: whoever only read, or failed, has seen commits too that may not be durable yet.
     fn ended(&mut self, ended: Ended, synchronous: bool) {
         self.seen = self.seen.max(ended.wait_for);
-        if synchronous || ended.committed.is_none() {
-            self.answer_after = self.answer_after.max(ended.wait_for);
+        let after = &mut self.answer_after;
+        after.visible = after.visible.max(ended.wait_for);
+        if synchronous {
+            after.durable = after.durable.max(ended.wait_for);
+        }
+    }
+
+    /// A statement has ended, and its snapshot is needed no more unless a portal keeps it. A transaction that ends with
+    /// its statement gives it up by ending.
+    pub fn end_statement(&mut self) {
+        if let (State::Explicit, Some(transaction)) = (self.state, &mut self.transaction) {
+            transaction.end_statement();
         }
     }
 
@@ -124,8 +135,7 @@ impl Block {
             parts.settings.commit();
             return Ok(());
         };
-        let synchronous =
-            !transaction.has_writes() || &*parts.settings.text("synchronous_commit") != "off";
+        let synchronous = is_synchronous(parts.settings);
         match parts.catalog.commit(transaction) {
             Ok(ended) => {
                 parts.settings.commit();
@@ -144,8 +154,9 @@ impl Block {
         self.savepoints.clear();
         self.state = State::Idle;
         if let Some(transaction) = self.transaction.take() {
+            let synchronous = is_synchronous(parts.settings);
             let ended = parts.catalog.rollback(transaction);
-            self.ended(ended, true);
+            self.ended(ended, synchronous);
         }
         parts.settings.rollback();
     }
@@ -164,6 +175,7 @@ impl Block {
                 match (self.savepoints.last(), &mut self.transaction) {
                     (Some(last), Some(transaction)) => {
                         transaction.rollback_to(last.transaction);
+                        transaction.end_statement();
                         parts.catalog.rollback_to(last.catalog);
                         parts.settings.rollback_to(last.settings);
                     }
@@ -388,6 +400,11 @@ impl Block {
             )
         })
     }
+}
+
+/// Whether the answer to a transaction's end waits until the log is durable.
+fn is_synchronous(settings: &Settings) -> bool {
+    &*settings.text("synchronous_commit") != "off"
 }
 
 /// A level as settings spell it.

@@ -2,6 +2,7 @@
 
 use crate::exec::sink::{ColumnDescription, CopyFormat};
 use crate::types::Oid;
+use txn::Lsn;
 
 /// Text or binary, as the protocol numbers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,6 +12,15 @@ pub enum Format {
     Text,
     /// 1.
     Binary,
+}
+
+/// What must have come before buffered bytes may leave: [`crate::Engine::poll_answer`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerAfter {
+    /// The log is durable past this record, and it is visible.
+    pub durable: Lsn,
+    /// This record is visible to every session; whether it is durable is not asked (`synchronous_commit = off`).
+    pub visible: Lsn,
 }
 
 /// What ReadyForQuery says.

@@ -20,7 +20,8 @@ mod tests;
 mod utility;
 
 pub use message::{
-    Bind, CommandTag, Format, Progress, StatementDescription, Timeouts, TransactionStatus,
+    AnswerAfter, Bind, CommandTag, Format, Progress, StatementDescription, Timeouts,
+    TransactionStatus,
 };
 
 use crate::catalog::queries::SetConfig;
@@ -44,7 +45,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use txn::{Isolation, Lsn, SessionWait};
+use txn::{Isolation, SessionWait};
 
 /// Who opened a session.
 #[derive(Clone, Debug)]
@@ -149,10 +150,10 @@ impl Session {
         self.block.status()
     }
 
-    /// Before any byte of an answer leaves, the connection waits until this LSN may be answered
+    /// Before any byte of an answer leaves, the connection waits until this has come
     /// ([`crate::Engine::poll_answer`]): every commit that the buffered bytes tell of.
     #[must_use]
-    pub fn answer_after(&self) -> Lsn {
+    pub fn answer_after(&self) -> AnswerAfter {
         self.block.answer_after
     }
 
@@ -263,8 +264,10 @@ impl Session {
         self.script = None;
         self.lifted = None;
         self.copying = None;
-        self.unnamed_portal = None;
-        self.portals.clear();
+        self.close_portal("");
+        for (_, portal) in std::mem::take(&mut self.portals) {
+            self.let_go(&portal);
+        }
         self.with_block(|block, parts| block.fail(parts));
         self.settings_changed();
     }
@@ -320,7 +323,7 @@ impl Session {
     /// 42601 and the like.
     pub fn simple_query(&mut self, text: &str) -> Result<()> {
         self.attempt(|session| {
-            session.unnamed_portal = None;
+            session.close_portal("");
             if let Some((prepared, parameters)) = session.lifted(text) {
                 session.script = Some(VecDeque::from([Arc::clone(&prepared.parsed)]));
                 session.lifted = Some((prepared, parameters));
@@ -349,7 +352,7 @@ impl Session {
     /// Everything a statement can fail with; the rest of the text is then given up.
     pub fn simple_next(&mut self) -> Result<bool> {
         self.attempt(|session| {
-            session.unnamed_portal = None;
+            session.close_portal("");
             let Some(parsed) = session.script.as_mut().and_then(VecDeque::pop_front) else {
                 session.script = None;
                 session.end_implicit()?;
@@ -480,6 +483,9 @@ impl Session {
             }
             // The unnamed portal's buffers are used again where it runs the same statement again.
             let kept = if bind.portal.is_empty() { session.unnamed_portal.take() } else { None };
+            if let Some(kept) = &kept {
+                session.let_go(kept);
+            }
             let mut portal = match kept {
                 Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
                     kept.progress = Stage::Ready;
@@ -569,7 +575,16 @@ impl Session {
                 session.portals.remove(name)
             };
             let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
-            let progress = session.run_portal(&mut portal, max_rows, sink)?;
+            let progress = match session.run_portal(&mut portal, max_rows, sink) {
+                Ok(progress) => progress,
+                Err(error) => {
+                    session.let_go(&portal);
+                    return Err(error);
+                }
+            };
+            if session.copying.is_none() {
+                session.block.end_statement();
+            }
             session.apply_set_configs()?;
             for notice in session.notices.get_mut().drain(..) {
                 sink.notice(&notice);
@@ -604,8 +619,18 @@ impl Session {
     pub fn close_portal(&mut self, name: &str) {
         let closed =
             if name.is_empty() { self.unnamed_portal.take() } else { self.portals.remove(name) };
-        if let (Some(portal), Some(transaction)) = (closed, self.block.transaction())
+        if let Some(portal) = closed {
+            self.let_go(&portal);
+        }
+    }
+
+    /// Gives up what a portal keeps that has not come to its end.
+    fn let_go(&mut self, portal: &Portal) {
+        let number = self.block.number;
+        if let Some(transaction) = self.block.transaction()
             && portal.retained
+            && portal.transaction == number
+            && !matches!(portal.progress, Stage::Done(_))
             && let Some(view) = &portal.view
         {
             transaction.release_view(view);
@@ -635,6 +660,7 @@ impl Session {
     pub fn copy_in_done(&mut self) -> Result<CommandTag> {
         self.attempt(|session| {
             let tag = session.copy_end()?;
+            session.block.end_statement();
             if session.is_last() {
                 session.end_implicit()?;
             }
