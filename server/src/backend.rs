@@ -29,6 +29,7 @@ pub trait Backend: Send {
     fn bind(&mut self, bind: &Bind<'_>) -> Result<()>;
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>>;
     fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>>;
+    fn answers_at_end(&self) -> bool;
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress>;
     fn close_statement(&mut self, name: &str);
     fn close_portal(&mut self, name: &str);
@@ -94,6 +95,10 @@ impl Backend for Live {
 
     fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>> {
         self.session.describe_portal(name)
+    }
+
+    fn answers_at_end(&self) -> bool {
+        self.session.answers_at_end()
     }
 
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {

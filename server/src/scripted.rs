@@ -137,6 +137,9 @@ impl Backend for Scripted {
         let rows = self.describe(&text);
         Ok(rows.then_some((&self.columns[..], &self.formats[..])))
     }
+    fn answers_at_end(&self) -> bool {
+        false
+    }
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
         let portal = self.portals.get_mut(portal).ok_or_else(failure)?;
         let (words, count) = match portal.text.split_once(' ') {

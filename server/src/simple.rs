@@ -23,6 +23,8 @@ impl<B: Backend> Dialogue<B> {
     /// Goes on with a Query: `running` says that its statement has paused, else the next one begins.
     pub(crate) fn simple_advance(&mut self, running: bool) -> Option<Step> {
         let mut running = running;
+        // Where the answer of a modification begins: if it fails, nothing of it is said.
+        let mut withdrawn = None;
         loop {
             if !running {
                 let backend = &mut self.backend;
@@ -39,6 +41,7 @@ impl<B: Backend> Dialogue<B> {
                 self.notices();
                 self.formats.clear();
                 let (backend, output) = (&mut self.backend, &mut self.output);
+                withdrawn = backend.answers_at_end().then_some(output.len());
                 let described = guarded(|| {
                     if let Some((columns, formats)) = backend.describe_portal("")? {
                         respond::columns(output, columns, formats);
@@ -65,7 +68,12 @@ impl<B: Backend> Dialogue<B> {
                     self.mode = Mode::CopyIn(true);
                     return Some(Step::Send);
                 }
-                Err(error) => return self.fail(&error, false),
+                Err(error) => {
+                    if let Some(bytes) = withdrawn {
+                        self.output.truncate(bytes);
+                    }
+                    return self.fail(&error, false);
+                }
             }
             self.mode = Mode::Simple(false);
             running = false;

@@ -7,7 +7,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another transaction changed what this one's snapshot shows (40001): the client retries.
-    #[error("could not serialize access due to concurrent {0}")]
+    #[error("could not serialize access due to {0}")]
     Conflict(ConflictKind),
     /// This transaction was chosen to break a cycle of waits (40P01): the client retries.
     #[error("deadlock detected")]
@@ -32,7 +32,7 @@ pub enum Error {
     Storage(#[from] storage::Error),
 }
 
-/// What the other transaction did, as PostgreSQL's message says it.
+/// What happened, as PostgreSQL's message says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
     /// It changed the row.
@@ -46,8 +46,8 @@ pub enum ConflictKind {
 impl std::fmt::Display for ConflictKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            ConflictKind::Update => "update",
-            ConflictKind::Delete => "delete",
+            ConflictKind::Update => "concurrent update",
+            ConflictKind::Delete => "concurrent delete",
             ConflictKind::ReadWrite => "read/write dependencies among transactions",
         })
     }

@@ -55,7 +55,8 @@ pub struct Machine {
     opened: bool,
     /// Rows that have gone out.
     sent: u64,
-    /// What a modification returns, all of it, where a client takes it in portions: it runs to its end at once.
+    /// What a modification returns, all of it: it runs to its end before its first row goes out, and shows none if it
+    /// fails.
     kept: Option<(RowSet, usize)>,
 }
 
@@ -161,7 +162,7 @@ impl Machine {
         let columns = program.columns.as_deref().unwrap_or_default();
         let mut portion = 0;
         loop {
-            let more = self.advance(run, &program, max_rows > 0)?;
+            let more = self.advance(run, &program)?;
             send_notices(run.host, sink);
             if !more {
                 return Ok(Stop::Done);
@@ -192,14 +193,9 @@ impl Machine {
         }
     }
 
-    /// The next row for the sink: from what was kept, if the statement changes rows and goes out in portions.
-    fn advance(
-        &mut self,
-        run: &mut Run<'_, '_>,
-        program: &Program,
-        portions: bool,
-    ) -> Result<bool> {
-        if portions && !self.opened && program.columns.is_some() && program.writes {
+    /// The next row for the sink: from what was kept, if the statement changes rows.
+    fn advance(&mut self, run: &mut Run<'_, '_>, program: &Program) -> Result<bool> {
+        if !self.opened && program.columns.is_some() && program.writes {
             let mut rows = RowSet::new(program.output.len());
             while self.step(run)? {
                 let frame = &self.frame;

@@ -670,6 +670,7 @@ fn collect(plan: &Plan, all: &mut Vec<Scalar>) {
         }
         Plan::Join(join) if join.kind == JoinKind::Left => collect(&join.left, all),
         Plan::Project(input, ..) => collect(input, all),
+        Plan::Sort(sort) => collect(&sort.input, all),
         _ => {}
     }
 }

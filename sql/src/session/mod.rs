@@ -563,6 +563,15 @@ impl Session {
         Ok(portal.prepared.columns.as_deref().map(|columns| (columns, portal.formats.as_slice())))
     }
 
+    /// Whether what the portal with the empty name answers waits for its end: a modification that returns rows shows
+    /// neither their description nor any of them if it fails (simple protocol).
+    #[must_use]
+    pub fn answers_at_end(&self) -> bool {
+        let portal = self.unnamed_portal.as_ref();
+        let planned = portal.and_then(|portal| portal.prepared.planned.as_ref());
+        planned.is_some_and(|planned| planned.program.writes)
+    }
+
     /// Execute: runs a portal until it ends, has given `max_rows` rows (0: no limit), or the sink asks to pause.
     ///
     /// # Errors
