@@ -27,8 +27,7 @@ impl<'t> Parser<'t> {
             over: None,
             standard_form: false,
         };
-        if self.is_symbol(b'*') && self.kind_at(1) == Kind::Symbol(b')') {
-            self.advance();
+        if self.accept_symbol(b'*') {
             call.star = true;
         } else if !self.is_symbol(b')') {
             if self.accept(Keyword::Distinct) {

@@ -301,7 +301,7 @@ impl<'t> Parser<'t> {
 
     /// ANY, SOME (false) or ALL (true) behind an operator, taken.
     fn quantifier(&mut self, restricted: bool) -> Option<bool> {
-        if restricted || self.kind_at(1) != Kind::Symbol(b'(') {
+        if restricted {
             return None;
         }
         let all = match self.kind() {

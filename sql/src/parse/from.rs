@@ -9,9 +9,9 @@ use crate::plan::logical::JoinKind;
 
 impl<'t> Parser<'t> {
     /// `table_ref`: an item and what is joined to it.
-    pub(super) fn from_item(&mut self) -> Result<FromItem> {
+    pub(super) fn table_reference(&mut self) -> Result<FromItem> {
         self.nested(|parser| {
-            let mut left = parser.from_primary()?;
+            let mut left = parser.table_primary()?;
             loop {
                 let at = parser.here();
                 let natural = parser.is(Keyword::Natural);
@@ -19,7 +19,7 @@ impl<'t> Parser<'t> {
                     Kind::Keyword(Keyword::Cross) if !natural => {
                         parser.advance();
                         parser.expect(Keyword::Join)?;
-                        let right = Box::new(parser.from_primary()?);
+                        let right = Box::new(parser.table_primary()?);
                         left = FromItem::Join {
                             kind: JoinKind::Inner,
                             left: Box::new(left),
@@ -53,7 +53,7 @@ impl<'t> Parser<'t> {
                     parser.expect(Keyword::Join)?;
                 }
                 // `a JOIN b JOIN c ON .. ON ..` joins b and c first: the right side takes joins until the ON is ours.
-                let right = if natural { parser.from_primary()? } else { parser.join_right()? };
+                let right = if natural { parser.table_primary()? } else { parser.join_right()? };
                 let condition =
                     if natural { JoinCondition::Natural } else { parser.join_condition()? };
                 left = FromItem::Join {
@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
     /// The right side of a join that still needs its condition: further joins before that condition belong to it.
     fn join_right(&mut self) -> Result<FromItem> {
         self.nested(|parser| {
-            let right = parser.from_primary()?;
+            let right = parser.table_primary()?;
             match parser.kind() {
                 Kind::Keyword(Keyword::On | Keyword::Using) => Ok(right),
                 _ => parser.join_onto(right),
@@ -100,7 +100,7 @@ impl<'t> Parser<'t> {
                 self.expect(Keyword::Join)?;
             }
             let plain = natural || kind.is_none();
-            let right = if plain { self.from_primary()? } else { self.join_right()? };
+            let right = if plain { self.table_primary()? } else { self.join_right()? };
             let condition = match kind {
                 None => JoinCondition::None,
                 Some(_) if natural => JoinCondition::Natural,
@@ -141,7 +141,7 @@ impl<'t> Parser<'t> {
         Ok(FromItem::Table { name, only, alias: None })
     }
 
-    fn from_primary(&mut self) -> Result<FromItem> {
+    fn table_primary(&mut self) -> Result<FromItem> {
         let at = self.here();
         let lateral = self.accept(Keyword::Lateral);
         if self.is_symbol(b'(') {
@@ -167,7 +167,7 @@ impl<'t> Parser<'t> {
                 return Err(self.error());
             }
             self.advance();
-            let mut joined = self.from_item()?;
+            let mut joined = self.table_reference()?;
             if !matches!(joined, FromItem::Join { .. }) {
                 return Err(self.error());
             }
@@ -246,7 +246,7 @@ impl<'t> Parser<'t> {
             | ExprKind::Coalesce(_)
             | ExprKind::Extreme { .. }
             | ExprKind::NullIf(..) => Ok(expr),
-            ExprKind::Cast { .. } => Ok(expr),
+            ExprKind::Cast { .. } if token.kind == Kind::Keyword(Keyword::Cast) => Ok(expr),
             _ => Err(self.error_at(token)),
         }
     }

@@ -341,8 +341,7 @@ impl<'t> Lexer<'t> {
         if !is_word_start(self.peek(0)) || self.at >= self.text.len() {
             return self.token(kind, start);
         }
-        self.at += 1;
-        while self.peek(0) & 0xC0 == 0x80 {
+        while self.text.get(self.at).is_some_and(|&byte| is_word(byte)) {
             self.at += 1;
         }
         self.token(Kind::Error(error), start)

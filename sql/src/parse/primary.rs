@@ -264,7 +264,7 @@ impl<'t> Parser<'t> {
             return Err(self.error());
         }
         if !column
-            && !matches!(self.kind_at(1), Kind::Symbol(b'(') | Kind::Symbol(b'.'))
+            && !matches!(self.kind_at(1), Kind::Symbol(b'('))
             && !matches!(self.kind_at(1), Kind::String | Kind::EscapeString | Kind::DollarString)
         {
             // A word such as LEFT is only ever a function or a type: the error is behind it.

@@ -160,7 +160,7 @@ impl<'t> Parser<'t> {
             select.into = Some(Box::new(SelectInto { name, persistence }));
         }
         if self.accept(Keyword::From) {
-            select.from = self.list(Parser::from_item)?;
+            select.from = self.list(Parser::table_reference)?;
         }
         if self.accept(Keyword::Where) {
             select.filter = Some(self.expr()?);

@@ -41,7 +41,7 @@ impl<'t> Parser<'t> {
             table.special = Some(SpecialTable::Partition);
             return Ok(Statement::CreateTable(Box::new(table)));
         }
-        if !self.is_symbol(b'(') || self.is_name_list_of_as() {
+        if !self.is_symbol(b'(') || self.opens_name_list() {
             return self.create_table_as(table, false);
         }
         self.advance();
@@ -64,28 +64,9 @@ impl<'t> Parser<'t> {
         Ok(Statement::CreateTable(Box::new(table)))
     }
 
-    /// Whether the parenthesis at hand holds the column names of a CREATE TABLE AS.
-    fn is_name_list_of_as(&self) -> bool {
-        let mut ahead = 1;
-        while self.is_name(self.kind_at(ahead)) {
-            match self.kind_at(ahead + 1) {
-                Kind::Symbol(b',') => ahead += 2,
-                Kind::Symbol(b')') => {
-                    return matches!(
-                        self.kind_at(ahead + 2),
-                        Kind::Keyword(
-                            Keyword::As
-                                | Keyword::With
-                                | Keyword::On
-                                | Keyword::Using
-                                | Keyword::Tablespace
-                        )
-                    );
-                }
-                _ => return false,
-            }
-        }
-        false
+    /// Whether the parenthesis at hand holds names alone: the columns of a CREATE TABLE AS.
+    fn opens_name_list(&self) -> bool {
+        self.is_name(self.kind_at(1)) && matches!(self.kind_at(2), Kind::Symbol(b',' | b')'))
     }
 
     /// USING, WITH, ON COMMIT, TABLESPACE.
@@ -247,6 +228,10 @@ impl<'t> Parser<'t> {
                 self.advance();
                 self.advance();
                 ColumnConstraintKind::NotNull
+            }
+            Kind::Keyword(Keyword::Not) if !self.is_at(1, Keyword::Deferrable) => {
+                self.advance();
+                return Err(self.error());
             }
             Kind::Keyword(Keyword::Null) => {
                 self.advance();

@@ -87,3 +87,23 @@ fn one_text_of_several_statements() {
     assert_eq!((parsed[0].start, parsed[0].end), (3, 11));
     assert!(parse(" /* nothing */ ").expect("valid").is_empty());
 }
+
+/// What PostgreSQL 15 says to statements of real clients with one token taken out, put in or replaced.
+#[test]
+fn errors_are_postgresqls() {
+    let mut lines = include_str!("golden/errors.txt").lines();
+    let mut differ = Vec::new();
+    while let (Some(statement), Some(wanted)) = (lines.next(), lines.next()) {
+        let found = match parse(statement) {
+            Ok(_) => "nothing".to_owned(),
+            Err(_) => {
+                let (state, message, position) = error_of(statement);
+                format!("! {state} {position} {message}")
+            }
+        };
+        if found != wanted {
+            differ.push(format!("{statement}\nPostgreSQL {wanted}\nAtoll      {found}"));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}

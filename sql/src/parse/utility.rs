@@ -116,7 +116,9 @@ impl<'t> Parser<'t> {
         let release = self.is(Keyword::Release);
         self.advance();
         if release {
-            self.accept(Keyword::Savepoint);
+            if self.is_name(self.kind_at(1)) {
+                self.accept(Keyword::Savepoint);
+            }
             return Ok(Statement::Transaction(TransactionStatement::Release(self.name()?)));
         }
         Ok(Statement::Transaction(TransactionStatement::Savepoint(self.name()?)))
@@ -276,7 +278,7 @@ impl<'t> Parser<'t> {
         self.expect(Keyword::Explain)?;
         let mut options = Vec::new();
         if self.is_symbol(b'(') && !self.opens_query() {
-            options = self.option_list()?;
+            options = self.utility_options()?;
         } else {
             for keyword in [Keyword::Analyze, Keyword::Analyse, Keyword::Verbose] {
                 let at = self.here();
@@ -300,6 +302,28 @@ impl<'t> Parser<'t> {
             }
             _ => Err(self.error_at(place)),
         }
+    }
+
+    /// `(name [value], ...)` of EXPLAIN, VACUUM and ANALYZE, where a reserved word is no option.
+    fn utility_options(&mut self) -> Result<Vec<OptionValue>> {
+        self.in_parentheses(|parser| {
+            let at = parser.here();
+            let analyze = parser.accept(Keyword::Analyze) || parser.accept(Keyword::Analyse);
+            let name = if analyze { "analyze".into() } else { parser.non_reserved()? };
+            let value = match parser.kind() {
+                Kind::Symbol(b',' | b')') => None,
+                Kind::Integer | Kind::Number | Kind::Symbol(b'+' | b'-') => {
+                    Some(Value::Number(parser.number_text()?))
+                }
+                Kind::Keyword(keyword @ (Keyword::True | Keyword::False | Keyword::On)) => {
+                    parser.advance();
+                    Some(Value::Word(keyword.word().into()))
+                }
+                _ if parser.is_string() => Some(Value::String(parser.string()?)),
+                _ => Some(Value::Word(parser.non_reserved()?)),
+            };
+            Ok(OptionValue { name, value, at })
+        })
     }
 
     /// `(name [value], ...)`.
@@ -579,7 +603,7 @@ impl<'t> Parser<'t> {
         self.expect(Keyword::Vacuum)?;
         let mut options = Vec::new();
         if self.is_symbol(b'(') {
-            options = self.option_list()?;
+            options = self.utility_options()?;
         } else {
             for keyword in [
                 Keyword::Full,
@@ -604,7 +628,7 @@ impl<'t> Parser<'t> {
         let mut options = Vec::new();
         let at = self.here();
         if self.is_symbol(b'(') {
-            options = self.option_list()?;
+            options = self.utility_options()?;
         } else if self.accept(Keyword::Verbose) {
             options.push(option("verbose", None, at));
         }
