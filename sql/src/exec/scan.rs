@@ -86,7 +86,7 @@ impl Scan {
         let (prefix, low, high) = (&mut self.key, &mut self.low, &mut self.high);
         cx.invalidate(&self.key_subqueries);
         let Some((low_included, high_included)) =
-            cx.eval(|eval| Ok(bounds(eval, key, prefix, low, high)?))?
+            cx.eval(|eval| bounds(eval, key, prefix, low, high))?
         else {
             self.state = State::Done;
             return Ok(());

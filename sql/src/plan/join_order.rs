@@ -379,7 +379,8 @@ fn finish(
         {
             // The scan has taken over every condition that it can check by itself.
             join.on.retain(|one| {
-                !(one.subqueries().is_empty() && !one.volatile())
+                !one.subqueries().is_empty()
+                    || one.volatile()
                     || !one.reads(&mut |var| right_set.contains(&var.slot))
             });
             join.right = indexed;

@@ -131,7 +131,7 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
     match join.kind {
         JoinKind::Left if conjuncts.iter().any(|one| rejects_nulls(one, &right_slots)) => {
             join.kind = JoinKind::Inner;
-            return join_order::inner(planner, join, conjuncts);
+            join_order::inner(planner, join, conjuncts)
         }
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
             let (above, left) = split(planner, conjuncts, &right_slots);

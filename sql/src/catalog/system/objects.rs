@@ -240,14 +240,55 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
             constraint(rows, relation, &row)?;
         }
         for found in &relation.constraints {
-            let row = of_constraint(found);
+            let row = of_constraint(relation, found);
             constraint(rows, relation, &row)?;
         }
     }
     Ok(())
 }
 
-fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
+/// The columns, by index, that a CHECK names. Its text is the one that is printed from the bound expression: there a name is
+/// a column unless it is a function's, before its arguments, or a type's, behind `::`.
+fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut columns) = (0, Vec::new());
+    while at < bytes.len() {
+        let start = at;
+        let name = match bytes[at] {
+            quote @ (b'\'' | b'"') => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != quote {
+                    at += 1;
+                }
+                at = (at + 1).min(bytes.len());
+                if quote == b'\'' {
+                    continue;
+                }
+                &text[start + 1..at - 1]
+            }
+            byte if byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80 => {
+                let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+                while at < bytes.len() && word(bytes[at]) {
+                    at += 1;
+                }
+                &text[start..at]
+            }
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        let is_column = bytes.get(at) != Some(&b'(') && !text[..start].ends_with("::");
+        if let Some(column) = relation.column(name).filter(|_| is_column)
+            && !columns.contains(&column)
+        {
+            columns.push(column);
+        }
+    }
+    columns
+}
+
+fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRow<'r> {
     let (oid, name, validated) = (found.oid, &*found.name, found.validated);
     match &found.kind {
         ConstraintKind::Check(text) => ConstraintRow {
@@ -256,7 +297,7 @@ fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
             kind: 'c',
             validated,
             index: Oid(0),
-            columns: Vec::new(),
+            columns: named_columns(relation, text).into_iter().map(position).collect(),
             foreign: None,
             text: Some(text),
         },
