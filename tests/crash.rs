@@ -95,6 +95,24 @@ fn transfer_until_death(
     acknowledged
 }
 
+/// Takes checkpoints until the connection breaks: `checkpoint_timeout` has a least value of 30 seconds.
+fn checkpoint_until_death(port: u16, stop: &AtomicBool) {
+    let Ok(mut client) = Client::try_connect(port, "postgres", "postgres") else { return };
+    while !stop.load(Ordering::Relaxed) {
+        if client.send(b'Q', b"CHECKPOINT\0").is_err() {
+            return;
+        }
+        match client.replies() {
+            Err(_) => return,
+            Ok(replies) => {
+                let last = replies.last().expect("a statement answers");
+                assert!(last.error.is_none(), "a checkpoint failed: {:?}", last.error);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn number(client: &mut Client, sql: &str) -> i64 {
     client.run(sql).value().parse().expect("a number")
 }
@@ -140,7 +158,7 @@ fn audit(client: &mut Client, acknowledged: &HashMap<u32, u32>) -> HashMap<u32, 
 
 #[test]
 fn acknowledged_commits_survive_kill_9() {
-    let mut atoll = Atoll::start(&["checkpoint_timeout=1s"]);
+    let mut atoll = Atoll::start(&[]);
     set_up(&mut atoll.connect());
     let mut acknowledged: HashMap<u32, u32> = (0..CLIENTS).map(|who| (who, 0)).collect();
     let mut random = Random(0x5EED);
@@ -156,6 +174,7 @@ fn acknowledged_commits_survive_kill_9() {
                     scope.spawn(move || (who, transfer_until_death(port, who, first, seed, stop)))
                 })
                 .collect();
+            scope.spawn(|| checkpoint_until_death(port, &stop));
             std::thread::sleep(pause);
             atoll.kill();
             stop.store(true, Ordering::Relaxed);

@@ -37,6 +37,8 @@ pub struct Program {
     pub tag: &'static str,
     /// Running it changes rows, or locks them.
     pub writes: bool,
+    /// Running it changes rows: it comes to its end before anything of its answer goes out.
+    pub changes: bool,
 }
 
 /// Plans a bound statement and makes a program of it. Relations that foreign keys lead to are found by `lookup`.
@@ -92,6 +94,7 @@ impl Program {
             columns: None,
             tag: "",
             writes: false,
+            changes: false,
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
         vars::read(&program.plan, &mut read);
@@ -105,7 +108,8 @@ impl Program {
                 read.extend(layout);
             }
         }
-        program.writes = program.changes_rows();
+        program.changes = program.has(|node| matches!(node, Plan::Modify(_)));
+        program.writes = program.changes || program.has(|node| matches!(node, Plan::LockRows(_)));
         program.correlated =
             (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
         let widths = program.widths.clone();
@@ -125,12 +129,11 @@ impl Program {
         program
     }
 
-    fn changes_rows(&self) -> bool {
+    /// Whether the statement or one of its CTEs has such a node.
+    fn has(&self, wanted: impl Fn(&Plan) -> bool) -> bool {
         let mut found = false;
         let mut look = |plan: &Plan| {
-            vars::walk(plan, &mut |node| {
-                found |= matches!(node, Plan::Modify(_) | Plan::LockRows(_));
-            });
+            vars::walk(plan, &mut |node| found |= wanted(node));
         };
         look(&self.plan);
         for cte in &self.ctes {

@@ -195,7 +195,7 @@ impl Machine {
 
     /// The next row for the sink: from what was kept, if the statement changes rows.
     fn advance(&mut self, run: &mut Run<'_, '_>, program: &Program) -> Result<bool> {
-        if !self.opened && program.columns.is_some() && program.writes {
+        if !self.opened && program.columns.is_some() && program.changes {
             let mut rows = RowSet::new(program.output.len());
             while self.step(run)? {
                 let frame = &self.frame;

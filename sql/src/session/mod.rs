@@ -569,7 +569,7 @@ impl Session {
     pub fn answers_at_end(&self) -> bool {
         let portal = self.unnamed_portal.as_ref();
         let planned = portal.and_then(|portal| portal.prepared.planned.as_ref());
-        planned.is_some_and(|planned| planned.program.writes)
+        planned.is_some_and(|planned| planned.program.changes)
     }
 
     /// Execute: runs a portal until it ends, has given `max_rows` rows (0: no limit), or the sink asks to pause.
