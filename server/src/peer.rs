@@ -206,6 +206,22 @@ impl Peers {
     }
 }
 
+impl sql::Peers for Peers {
+    fn is_busy(&self, pid: u32) -> bool {
+        locked(&self.table).peers.get(&pid).is_some_and(|peer| peer.is_busy())
+    }
+
+    fn signal(&self, pid: u32, reason: u32) -> bool {
+        let Some(peer) = locked(&self.table).peers.get(&pid).cloned() else { return false };
+        if reason == cancel::USER {
+            peer.cancel(reason)
+        } else {
+            peer.end(reason)
+        }
+        true
+    }
+}
+
 /// A session's place among the others; dropped, it is free again.
 #[derive(Debug)]
 pub struct Admitted {

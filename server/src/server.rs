@@ -260,9 +260,11 @@ impl Started {
             Timers::start().map_err(|error| format!("could not start a timer: {error}"))?;
         let mut mock_key = [0; 32];
         random(&mut mock_key);
+        let peers = Arc::new(Peers::new(environment.clone()));
+        engine.set_peers(Arc::<Peers>::clone(&peers));
         let server = Arc::new(Server {
             engine,
-            peers: Arc::new(Peers::new(environment.clone())),
+            peers,
             timers,
             counters: Arc::default(),
             mock_key,

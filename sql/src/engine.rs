@@ -65,8 +65,8 @@ pub struct Engine {
     plans: PlanCache,
     row_ids: RowIds,
     version: String,
-    /// Sessions by database.
-    sessions: Mutex<HashMap<Oid, usize>>,
+    /// All sessions, by process number.
+    sessions: Mutex<HashMap<u32, Activity>>,
     /// Who knows all sessions: the server.
     peers: Mutex<Option<Arc<dyn Peers>>>,
     started: i64,
@@ -74,8 +74,8 @@ pub struct Engine {
 
 /// All sessions there are, as the server knows them.
 pub trait Peers: Send + Sync {
-    /// What they are doing: `pg_stat_activity`.
-    fn activity(&self) -> Vec<Activity>;
+    /// Whether a statement of the session with this process number is under way.
+    fn is_busy(&self, pid: u32) -> bool;
     /// Raises the cancel of the session with this process number; false if there is none.
     fn signal(&self, pid: u32, reason: u32) -> bool;
 }
@@ -219,24 +219,31 @@ impl Engine {
             superuser: role.superuser,
             database_name: Arc::clone(&database.name),
         };
-        *self.counted().entry(database.oid).or_insert(0) += 1;
+        let activity = Activity {
+            pid: wait.pid,
+            database: database.oid,
+            user: role.oid,
+            application_name: settings.show("application_name").unwrap_or_default(),
+            client_port: connect.client.map_or(-1, |client| i32::from(client.port())),
+            backend_start: self.manager.environment().clock.wall(),
+            ..Activity::default()
+        };
+        self.listed().insert(wait.pid, activity);
         Ok(Session::open(self, wait, identity, settings, catalog))
     }
 
-    fn counted(&self) -> std::sync::MutexGuard<'_, HashMap<Oid, usize>> {
+    fn listed(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Activity>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A session of `database` has ended.
-    pub(crate) fn disconnected(&self, database: Oid) {
-        if let Some(count) = self.counted().get_mut(&database) {
-            *count = count.saturating_sub(1);
-        }
+    /// The session with this process number has ended.
+    pub(crate) fn disconnected(&self, pid: u32) {
+        self.listed().remove(&pid);
     }
 
     /// How many sessions a database has, without the one that asks.
     pub(crate) fn other_sessions(&self, database: Oid) -> usize {
-        self.counted().get(&database).copied().unwrap_or(0)
+        self.listed().values().filter(|session| session.database == database).count()
     }
 
     /// Whether an answer may leave that depends on `after`: see [`Manager::poll_answer`]. If not, `waker` is woken when
@@ -274,7 +281,14 @@ impl Engine {
     }
 
     pub(crate) fn activity(&self) -> Vec<Activity> {
-        self.peers().map_or_else(Vec::new, |peers| peers.activity())
+        let peers = self.peers();
+        let mut all: Vec<Activity> = self.listed().values().cloned().collect();
+        all.sort_by_key(|session| session.pid);
+        for session in &mut all {
+            let busy = peers.as_ref().is_some_and(|peers| peers.is_busy(session.pid));
+            session.state = if busy { "active" } else { "idle" };
+        }
+        all
     }
 
     pub(crate) fn signal(&self, pid: u32, reason: u32) -> bool {

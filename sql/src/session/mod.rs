@@ -95,7 +95,7 @@ impl Drop for Session {
         self.unnamed_portal = None;
         self.copying = None;
         self.with_block(|block, parts| block.rollback(parts));
-        self.engine.disconnected(self.catalog.database());
+        self.engine.disconnected(self.wait.pid);
     }
 }
 
