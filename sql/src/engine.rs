@@ -328,11 +328,13 @@ impl Engine {
         self.catalog.snapshot(template).expect("template1 is never dropped")
     }
 
-    /// Verifies every page of every tree while nobody else is at work, and says what is wrong, a line each.
+    /// Verifies every page of every tree while nobody else is at work, and says what is wrong, a line each. Ends background
+    /// work first: a tree must not change while it is walked.
     ///
     /// # Errors
     /// I/O.
     pub fn check(&self) -> Result<Vec<String>> {
+        self.manager.quiesce();
         let problems = self.manager.data().forest().check().map_err(txn::Error::from)?;
         Ok(problems.iter().map(ToString::to_string).collect())
     }

@@ -388,14 +388,19 @@ impl Manager {
         self.signals.snapshot_ended(self, lsn);
     }
 
+    /// Ends background work, so that no tree changes by itself any more: the collector merges leaves.
+    pub fn quiesce(&self) {
+        self.signals.stop(self);
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        threads.into_iter().for_each(Joinable::join);
+    }
+
     /// Stops background work after a last checkpoint. No transaction is left.
     ///
     /// # Errors
     /// As [`DataComponent::close`].
     pub fn close(&self) -> Result<()> {
-        self.signals.stop(self);
-        let threads = std::mem::take(&mut *lock(&self.threads));
-        threads.into_iter().for_each(Joinable::join);
+        self.quiesce();
         while self.collect() {}
         Ok(self.data.close()?)
     }
