@@ -12,7 +12,7 @@ use crate::sqlstate::SqlState;
 pub const NESTING_MAX: u32 = 10_000;
 
 /// The highest tree.
-pub const HEIGHT_MAX: u32 = 10_000;
+pub const HEIGHT_MAX: u32 = 6_000;
 
 /// What is left of the stack when the parser takes a new piece, in bytes.
 const RED_ZONE: usize = 128 << 10;
@@ -24,7 +24,7 @@ const PIECE: usize = 2 << 20;
 const SHALLOW: u32 = 100;
 
 /// What one level of a tree may cost a walk, in bytes: several frames, unoptimised.
-const BYTES_PER_LEVEL: usize = 16 << 10;
+const BYTES_PER_LEVEL: usize = 64 << 10;
 
 /// 54001 as PostgreSQL says it.
 #[must_use]

@@ -716,15 +716,17 @@ impl Session {
         let snapshot = Arc::clone(self.catalog.snapshot());
         let path = self.path.clone();
         let planned = self.with_context(|context| {
-            statement::plan(
-                &snapshot,
-                &path,
-                basis,
-                &statement::Reader(context),
-                parsed.query_text(),
-                statement,
-                parameter_types,
-            )
+            crate::parse::depth::with_stack_for(parsed.height(), || {
+                statement::plan(
+                    &snapshot,
+                    &path,
+                    basis,
+                    &statement::Reader(context),
+                    parsed.query_text(),
+                    statement,
+                    parameter_types,
+                )
+            })
         })?;
         let prepared = Arc::new(Prepared {
             text,

@@ -136,7 +136,10 @@ impl Session {
             }
             None => sink,
         };
-        let stopped = self.drive(machine, view, &portal.parameters, max_rows, sink)?;
+        let height = portal.prepared.parsed.height();
+        let stopped = crate::parse::depth::with_stack_for(height, || {
+            self.drive(machine, view, &portal.parameters, max_rows, sink)
+        })?;
         if stopped == Stop::Done {
             if portal.retained
                 && let Some(transaction) = self.block.transaction()
