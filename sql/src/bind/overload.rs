@@ -272,11 +272,19 @@ impl Binder<'_> {
     /// literal agrees with everything.
     fn polymorphic_types_agree(&self, declared: &[u32], inputs: &[Oid]) -> bool {
         let (mut element, mut array) = (None, None);
+        let mut compatible: Vec<(Oid, u32)> = Vec::new();
         for (&declared, &input) in declared.iter().zip(inputs) {
             if input.0 == oid::UNKNOWN {
                 continue;
             }
             let input = base_type(input);
+            match declared {
+                oid::ANYCOMPATIBLE | oid::ANYCOMPATIBLENONARRAY => compatible.push((input, 0)),
+                oid::ANYCOMPATIBLEARRAY => {
+                    compatible.extend(self.element_of(input).map(|element| (element, 0)));
+                }
+                _ => {}
+            }
             let agrees = |seen: &mut Option<Oid>| *seen.get_or_insert(input) == input;
             let of = self.element_of(input);
             let fits = match declared {
@@ -297,6 +305,14 @@ impl Binder<'_> {
             if !fits {
                 return false;
             }
+        }
+        // What "anycompatible" stands for is one type that all of them can become.
+        let common = self.common_type(&compatible, None).ok().flatten();
+        let becomes = |(ty, _): &(Oid, u32)| {
+            common.is_some_and(|common| self.can_coerce(*ty, common, Context::Implicit))
+        };
+        if !compatible.iter().all(becomes) {
+            return false;
         }
         match (element, array) {
             (Some(element), Some(array)) => {
