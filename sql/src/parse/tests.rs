@@ -15,7 +15,7 @@ fn deep_and_wide_statements() {
     assert_eq!(parse(&nested).map(|parsed| parsed.len()).ok(), Some(1));
     let wide = format!("select 1 where {}true", "a = 1 and ".repeat(100_000));
     assert_eq!(parse(&wide).map(|parsed| parsed.len()).ok(), Some(1));
-    let queries = format!("select {}1{}", "(select ".repeat(2000), ")".repeat(2000));
+    let queries = format!("select {}1{}", "(select ".repeat(1000), ")".repeat(1000));
     assert_eq!(parse(&queries).map(|parsed| parsed.len()).ok(), Some(1));
     let chain = format!("select 1{}", " + 1".repeat(5000));
     assert_eq!(parse(&chain).map(|parsed| parsed.len()).ok(), Some(1));
