@@ -90,6 +90,11 @@ impl Block {
         matches!(self.state, State::Explicit | State::Failed)
     }
 
+    /// How many savepoints are open.
+    pub fn depth(&self) -> usize {
+        self.savepoints.len()
+    }
+
     /// The transaction, begun if there is none.
     pub fn ensure(&mut self, manager: &Arc<Manager>, wait: &Arc<SessionWait>) -> &mut Transaction {
         if self.transaction.is_none() {

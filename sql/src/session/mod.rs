@@ -4,10 +4,11 @@
 //! the state PostgreSQL would be in; the caller only sends it, and in the extended protocol skips to the next Sync.
 //!
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
-//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `semantics`: what expressions of DDL mean
+//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `cursor`: cursors; `semantics`: what expressions of DDL mean
 
 mod block;
 mod copy;
+mod cursor;
 mod lifted;
 pub mod message;
 mod portal;
@@ -265,9 +266,8 @@ impl Session {
         self.lifted = None;
         self.copying = None;
         self.close_portal("");
-        for (_, portal) in std::mem::take(&mut self.portals) {
-            self.let_go(&portal);
-        }
+        // What was opened in front of the last savepoint lives on behind ROLLBACK TO.
+        self.close_behind_savepoint();
         self.with_block(|block, parts| block.fail(parts));
         self.settings_changed();
     }
@@ -492,10 +492,12 @@ impl Session {
                     kept.view = None;
                     kept.retained = false;
                     kept.rows = None;
+                    kept.fetching = None;
                     kept
                 }
                 _ => Portal::new(Arc::clone(&prepared)),
             };
+            portal.depth = session.block.depth();
             let columns = prepared.columns.as_ref().map_or(0, Vec::len);
             let mut parameters = std::mem::take(&mut portal.parameters);
             let mut formats = std::mem::take(&mut portal.formats);
@@ -699,13 +701,13 @@ impl Session {
                 Some(statement) => self.utility_columns(statement)?,
                 None => None,
             };
-            return Ok(Arc::new(Prepared {
-                text,
-                parsed,
-                parameters: Vec::new(),
-                columns,
-                planned: None,
-            }));
+            let parameters = match parsed.statement() {
+                Some(Statement::Declare(declare)) => {
+                    self.cursor_query(&parsed, declare, parameter_types)?.parameters.clone()
+                }
+                _ => Vec::new(),
+            };
+            return Ok(Arc::new(Prepared { text, parsed, parameters, columns, planned: None }));
         };
         let basis = self.basis();
         let shareable =

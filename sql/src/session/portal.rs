@@ -33,6 +33,12 @@ pub(super) struct Portal {
     pub rows: Option<TextRows>,
     /// COPY TO: its rows leave as lines.
     pub copy_out: Option<super::copy::CopyOut>,
+    /// FETCH: how far it has come, if it was left in the middle.
+    pub fetching: Option<super::cursor::Fetching>,
+    /// NO SCROLL.
+    pub forward_only: bool,
+    /// How many savepoints were open around it when it was opened.
+    pub depth: usize,
 }
 
 /// How far a portal has come.
@@ -67,6 +73,9 @@ impl Portal {
             transaction: 0,
             rows: None,
             copy_out: None,
+            fetching: None,
+            forward_only: false,
+            depth: 0,
         }
     }
 }

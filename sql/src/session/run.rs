@@ -76,6 +76,9 @@ impl Session {
         if portal.prepared.planned.is_some() {
             return self.run_plan(portal, max_rows, sink);
         }
+        if let Statement::Fetch(fetch) = statement {
+            return self.fetch(fetch, portal, max_rows, sink);
+        }
         if portal.rows.is_none() {
             match self.utility(&parsed, statement, portal, sink)? {
                 super::utility::Outcome::Done(tag) => {
@@ -145,6 +148,7 @@ impl Session {
                 && let Some(transaction) = self.block.transaction()
             {
                 transaction.release_view(&view);
+                portal.retained = false;
             }
             let tag = match &portal.copy_out {
                 Some(out) => CommandTag { words: "COPY", rows: Some(out.rows) },
@@ -163,7 +167,7 @@ impl Session {
     }
 
     /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
-    fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
+    pub(super) fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
         let prepared = self.hold(&portal.prepared)?;
         let planned = prepared.planned.as_ref().expect("a plan stays a plan");
         self.may_run(planned)?;

@@ -11,6 +11,8 @@ pub struct Source {
     start: usize,
     end: usize,
     statement: Option<Deep<Statement>>,
+    /// It stands within a statement, whose text it shares.
+    nested: bool,
 }
 
 impl Source {
@@ -29,6 +31,7 @@ impl Source {
                     start: parsed.start as usize,
                     end: parsed.end as usize,
                     statement: Some(parsed.statement),
+                    nested: false,
                 }
             })
             .collect();
@@ -38,7 +41,7 @@ impl Source {
     /// A text without a statement.
     #[must_use]
     pub fn empty(query: &Arc<str>) -> Source {
-        Source { query: Arc::clone(query), start: 0, end: 0, statement: None }
+        Source { query: Arc::clone(query), start: 0, end: 0, statement: None, nested: false }
     }
 
     /// A statement within this one: what EXPLAIN explains, what PREPARE prepares.
@@ -50,6 +53,7 @@ impl Source {
             start: self.start,
             end: self.end,
             statement: Some(Deep::new(statement.clone(), height)),
+            nested: true,
         }
     }
 
@@ -83,7 +87,8 @@ impl Source {
     /// Whether the query text is this statement and nothing else: then its plan may be found by the text.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.start == 0
+        !self.nested
+            && self.start == 0
             && self.end
                 >= self.query.trim_end_matches(|c: char| c == ';' || c.is_ascii_whitespace()).len()
     }

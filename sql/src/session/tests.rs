@@ -267,3 +267,21 @@ fn queries_of_many_shapes() {
         assert_eq!(say(&mut session, text), *expected, "{text}");
     }
 }
+
+#[test]
+fn a_statement_within_another_is_not_found_by_the_text_of_both() {
+    let engine = engine();
+    let mut session = session(&engine);
+    for _ in 0..2 {
+        assert_eq!(say(&mut session, "prepare p as select 1"), ["PREPARE"]);
+        assert_eq!(say(&mut session, "deallocate p"), ["DEALLOCATE"]);
+        assert_eq!(say(&mut session, "begin"), ["BEGIN"]);
+        assert_eq!(say(&mut session, "declare c cursor for select 1"), ["DECLARE CURSOR"]);
+        assert_eq!(say(&mut session, "fetch c"), ["1", "FETCH 1"]);
+        assert_eq!(say(&mut session, "commit"), ["COMMIT"]);
+    }
+    assert_eq!(
+        say(&mut session, "begin; declare c cursor for select 2; fetch all c; close c"),
+        ["BEGIN", "DECLARE CURSOR", "2", "FETCH 1", "CLOSE CURSOR"]
+    );
+}

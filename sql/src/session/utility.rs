@@ -60,6 +60,10 @@ impl Session {
                 Some(prepared) => prepared.columns.clone(),
                 None => return Err(no_statement(&execute.name)),
             },
+            // A cursor that is not there is missed when the statement runs.
+            Statement::Fetch(fetch) if !fetch.moves => {
+                self.portals.get(&*fetch.name).and_then(|cursor| cursor.prepared.columns.clone())
+            }
             _ => None,
         })
     }
@@ -137,9 +141,8 @@ impl Session {
                 self.maintain(parsed, statement, Some(vacuum), None)
             }
             Statement::Analyze(analyze) => self.maintain(parsed, statement, None, Some(analyze)),
-            Statement::Declare(_) | Statement::Fetch(_) | Statement::Close(_) => {
-                Err(SqlError::unsupported("SQL cursors are"))
-            }
+            Statement::Declare(declare) => done(self.declare(parsed, declare, portal)?),
+            Statement::Close(name) => done(self.close_cursor(name.as_deref())?),
             Statement::Listen(_) | Statement::Unlisten(_) | Statement::Notify(..) => {
                 Err(SqlError::unsupported("LISTEN and NOTIFY are"))
             }
@@ -161,9 +164,19 @@ impl Session {
         }
         let result =
             self.with_block(|block, parts| block.control(control, engine.manager(), &wait, parts));
-        if self.block.transaction().is_none() || result.is_err() {
+        // A chained transaction is another one.
+        let ends = matches!(
+            control,
+            ast::TransactionStatement::Commit { .. } | ast::TransactionStatement::Rollback { .. }
+        );
+        if ends || self.block.transaction().is_none() || result.is_err() {
             self.after_transaction();
         } else {
+            match control {
+                ast::TransactionStatement::RollbackTo(_) => self.close_behind_savepoint(),
+                ast::TransactionStatement::Release(_) => self.keep_released(),
+                _ => {}
+            }
             self.settings_changed();
         }
         done(result?)
