@@ -78,7 +78,7 @@ impl Binder<'_> {
     }
 
     /// A column's DEFAULT, NULL if it has none.
-    fn default_value(&self, relation: &Relation, column: usize) -> Result<Expr> {
+    pub(super) fn default_value(&self, relation: &Relation, column: usize) -> Result<Expr> {
         let column = &relation.columns[column];
         match &column.default {
             Some(text) if !column.generated => {
@@ -99,7 +99,7 @@ impl Binder<'_> {
     }
 
     /// The table's CHECK constraints over its live columns.
-    fn checks(&self, relation: &Relation) -> Result<Vec<(usize, Expr)>> {
+    pub(super) fn checks(&self, relation: &Relation) -> Result<Vec<(usize, Expr)>> {
         let mut bound = Vec::new();
         for (number, constraint) in relation.constraints.iter().enumerate() {
             if let ConstraintKind::Check(text) = &constraint.kind {
@@ -162,8 +162,13 @@ impl Binder<'_> {
         }
         let returning = self.returning(&insert.returning, vec![item], &scope)?;
         let checks = self.checks(&relation)?;
+        let update = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
+        let actions = match update {
+            Some(update) => self.actions_of_update(&relation, &update.assignments)?,
+            None => Vec::new(),
+        };
         let kind = ModifyKind::Insert { source: Box::new(source), on_conflict };
-        Ok(Modify { relation, alias, kind, returning, ctes: with, checks })
+        Ok(Modify { relation, alias, kind, returning, ctes: with, checks, actions })
     }
 
     /// The columns that values are given for, by index.
@@ -496,8 +501,9 @@ impl Binder<'_> {
         let returning = self.returning(&update.returning, names.items, &scope)?;
         let checks = self.checks(&relation)?;
         let alias = update.alias.clone().unwrap_or_else(|| relation.name.clone());
+        let actions = self.actions_of_update(&relation, &assignments)?;
         let kind = ModifyKind::Update { source: Box::new(node), assignments };
-        Ok(Modify { relation, alias, kind, returning, ctes: with, checks })
+        Ok(Modify { relation, alias, kind, returning, ctes: with, checks, actions })
     }
 
     pub(super) fn delete(
@@ -525,7 +531,8 @@ impl Binder<'_> {
         let returning = self.returning(&delete.returning, names.items, &scope)?;
         let alias = delete.alias.clone().unwrap_or_else(|| relation.name.clone());
         let kind = ModifyKind::Delete { source: Box::new(node) };
-        Ok(Modify { relation, alias, kind, returning, ctes: with, checks: Vec::new() })
+        let actions = self.actions_of_delete(&relation)?;
+        Ok(Modify { relation, alias, kind, returning, ctes: with, checks: Vec::new(), actions })
     }
 
     /// SET: column indices and their values, cast.

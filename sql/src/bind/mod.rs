@@ -21,6 +21,7 @@ mod grouping;
 pub mod levels;
 mod overload;
 mod query;
+mod referential;
 pub mod scope;
 mod target;
 pub mod type_name;

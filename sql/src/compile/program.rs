@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::exec::sink::ColumnDescription;
 use crate::plan::build::{CtePlan, CtePlanBody, Layout, Lookup, Planner, Subplan, SubplanKind};
 use crate::plan::logical::{self, Output};
-use crate::plan::physical::{JoinMethod, ModifyKind, Plan};
+use crate::plan::physical::{JoinMethod, ModifyKind, Plan, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::vars;
 use std::collections::{BTreeSet, HashSet};
@@ -31,6 +31,8 @@ pub struct Program {
     pub correlated: Vec<bool>,
     /// Common table expressions.
     pub ctes: Vec<CtePlan>,
+    /// What foreign keys may do to other rows because of it.
+    pub actions: Vec<ReferentialAction>,
     /// What the result's columns are called; none where the statement returns no rows.
     pub columns: Option<Vec<ColumnDescription>>,
     /// The first words of the command tag.
@@ -91,6 +93,7 @@ impl Program {
             subplans: planner.subplans,
             correlated: Vec::new(),
             ctes: planner.ctes.into_iter().flatten().collect(),
+            actions: planner.actions,
             columns: None,
             tag: "",
             writes: false,

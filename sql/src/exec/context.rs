@@ -82,6 +82,8 @@ pub struct Context<'s> {
     pub processed: &'s mut u64,
     /// Foreign-key checks for the statement's end.
     pub checks: &'s mut super::foreign_key::Pending,
+    /// What foreign keys may do to other rows; none while one is at work.
+    pub actions: &'s mut Vec<Option<super::referential_action::ReferentialAction>>,
 }
 
 impl Context<'_> {

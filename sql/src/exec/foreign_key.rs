@@ -1,11 +1,15 @@
 //! Foreign keys: a child needs its parent, a parent keeps its children.
 //!
 //! A child locks its parent's row KEY SHARE and then looks at the latest state; who deletes the parent, or changes its key,
-//! holds it FOR UPDATE and then looks for children in the latest state. Whoever comes second sees the first. A table that
-//! refers to itself is checked at the statement's end, as is NO ACTION, when rows of the same statement may have put
-//! things right.
+//! holds it FOR UPDATE and then looks for children in the latest state. Whoever comes second sees the first.
+//!
+//! A child asks for its parent at once, unless rows of the same statement may still put things right: a table that refers to
+//! itself, a row that another foreign key has changed. All that a parent's going sets off waits for the statement's end, in
+//! one queue, as PostgreSQL's constraint triggers do: NO ACTION, RESTRICT (which, unlike it, does not care whether another
+//! row has taken the key), and the actions of [`super::referential_action`], which put more into the queue.
 
 use super::context::Context;
+use super::referential_action;
 use super::write::{Writer, differ, encode_key};
 use crate::catalog::{Action, ConstraintKind, ForeignKey, MatchType, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -15,54 +19,62 @@ use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
 use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::Datum;
+use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{
-    CommandId, Direction, KeyRange, Lsn, ReadView, RecordBuffer, RowLock, TreeId, WaitPolicy,
-};
+use txn::{CommandId, Direction, KeyRange, ReadView, RecordBuffer, RowLock, TreeId, WaitPolicy};
 
-/// Checks for the end of the statement.
+/// When a child asks for its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// When it is written.
+    AtOnce,
+    /// At the statement's end.
+    AtEnd,
+}
+
+/// What is to be done at the end of the statement, in this order.
 #[derive(Debug, Default)]
 pub struct Pending {
-    checks: Vec<Check>,
+    events: VecDeque<Event>,
 }
 
 #[derive(Debug)]
-struct Check {
-    table: Arc<Table>,
-    reference: usize,
-    /// A row of the child, which needs its parent; else an old row of the parent.
-    of_child: bool,
-    row: RowBuf,
+enum Event {
+    /// A row of the child, with its key, needs its parent.
+    Child { table: Arc<Table>, reference: usize, key: Vec<u8>, row: RowBuf },
+    /// A row of the parent has gone, or has become another.
+    Parent { table: Arc<Table>, reference: usize, old: RowBuf, new: Option<RowBuf> },
 }
 
 impl Pending {
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.checks.clear();
+        self.events.clear();
     }
 }
 
-fn key_of(reference: &Reference) -> &ForeignKey {
+/// The foreign key that a reference stands for.
+#[must_use]
+pub fn key_of(reference: &Reference) -> &ForeignKey {
     match &reference.child.constraints[reference.constraint].kind {
         ConstraintKind::ForeignKey(key) => key,
         ConstraintKind::Check(_) => unreachable!("a reference is made of a foreign key"),
     }
 }
 
-/// Everything there is, own writes of this statement too.
-const LATEST: ReadView = ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX) };
-
-/// Checks that a new or changed child row has its parents.
+/// Checks that the new or changed child row that has just been written has its parents.
 ///
 /// # Errors
 /// 23503.
 pub fn check_child(
     cx: &mut Context<'_>,
-    table: &Arc<Table>,
+    writer: &Writer,
     new: &RowBuf,
     old: Option<&RowBuf>,
+    timing: Timing,
 ) -> Result<()> {
+    let table = &writer.table;
     for (at, reference) in table.references.iter().enumerate() {
         let key = key_of(reference);
         if let Some(old) = old
@@ -70,11 +82,11 @@ pub fn check_child(
         {
             continue;
         }
-        if reference.parent.oid == table.relation.oid {
-            cx.checks.checks.push(Check {
+        if timing == Timing::AtEnd || reference.parent.oid == table.relation.oid {
+            cx.checks.events.push_back(Event::Child {
                 table: Arc::clone(table),
                 reference: at,
-                of_child: true,
+                key: writer.last_key().to_vec(),
                 row: new.clone(),
             });
         } else {
@@ -82,6 +94,37 @@ pub fn check_child(
         }
     }
     Ok(())
+}
+
+/// Whether a child row still refers to what it referred to: if not, whoever has changed it has had it checked.
+fn still_refers(
+    cx: &mut Context<'_>,
+    table: &Table,
+    key: &ForeignKey,
+    row_key: &[u8],
+    row: &RowBuf,
+) -> Result<bool> {
+    let tree = cx.tree(table.tree)?;
+    let mut record = RecordBuffer::default();
+    if !cx.transaction.get_latest(&tree, row_key, &mut record)? {
+        return Ok(false);
+    }
+    let mut heap = Heap::default();
+    for column in &key.columns {
+        heap.clear();
+        let record = record.value().unwrap_or_default();
+        let Field::Value(value) = table.layout.read(record, *column, &mut heap)? else { continue };
+        let (now, then) = (heap.view(&value), row.get(*column));
+        let same = match (now.is_null(), then.is_null()) {
+            (true, true) => true,
+            (false, false) => equal(table.relation.columns[*column].ty.oid.0, now, then),
+            _ => false,
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn demand_parent(cx: &mut Context<'_>, reference: &Reference, child: &RowBuf) -> Result<()> {
@@ -187,79 +230,61 @@ fn concerns(reference: &Reference, old: &RowBuf, new: Option<&RowBuf>) -> bool {
     })
 }
 
-/// RESTRICT, before a parent row goes or changes its key.
-///
-/// # Errors
-/// 23503; 0A000 for actions that change children.
-pub fn before_parent(
-    cx: &mut Context<'_>,
-    table: &Arc<Table>,
-    old: &RowBuf,
-    new: Option<&RowBuf>,
-) -> Result<()> {
-    for reference in &table.referenced_by {
-        if !concerns(reference, old, new) {
-            continue;
-        }
-        let key = key_of(reference);
-        match if new.is_some() { key.on_update } else { key.on_delete } {
-            Action::Restrict => forbid_children(cx, reference, old)?,
-            Action::NoAction => {}
-            Action::Cascade | Action::SetNull | Action::SetDefault => {
-                if has_child(cx, reference, old)? {
-                    return Err(SqlError::unsupported(
-                        "foreign-key actions that change referencing rows are",
-                    ));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// NO ACTION, once a parent row has gone or changed its key: looked at when the statement ends.
-///
-/// # Errors
-/// None so far.
-pub fn after_parent(
-    cx: &mut Context<'_>,
-    table: &Arc<Table>,
-    old: &RowBuf,
-    new: Option<&RowBuf>,
-) -> Result<()> {
+/// Once a parent row has gone or changed its key: what follows from it waits for the statement's end.
+pub fn after_parent(cx: &mut Context<'_>, table: &Arc<Table>, old: &RowBuf, new: Option<&RowBuf>) {
     for (at, reference) in table.referenced_by.iter().enumerate() {
-        let key = key_of(reference);
-        let action = if new.is_some() { key.on_update } else { key.on_delete };
-        if action == Action::NoAction && concerns(reference, old, new) {
-            cx.checks.checks.push(Check {
+        if concerns(reference, old, new) {
+            cx.checks.events.push_back(Event::Parent {
                 table: Arc::clone(table),
                 reference: at,
-                of_child: false,
-                row: old.clone(),
+                old: old.clone(),
+                new: new.cloned(),
             });
         }
     }
-    Ok(())
 }
 
-/// Makes the checks that were put off to the statement's end.
+/// Makes the checks, and does the actions, that were put off to the statement's end.
 ///
 /// # Errors
-/// 23503.
+/// 23503; all that changing referencing rows can fail with.
 pub fn finish(cx: &mut Context<'_>) -> Result<()> {
-    if cx.checks.checks.is_empty() {
+    if cx.checks.events.is_empty() {
         return Ok(());
     }
-    for check in std::mem::take(&mut cx.checks.checks) {
+    // What is done now meets what the statement has written; but under REPEATABLE READ and above, a row newer than the
+    // statement's snapshot cannot be changed.
+    let locking = ReadView { snapshot: cx.view.snapshot, command: CommandId(u32::MAX) };
+    cx.view = ReadView::LATEST;
+    while let Some(event) = cx.checks.events.pop_front() {
         cx.check_cancel()?;
-        if check.of_child {
-            demand_parent(cx, &check.table.references[check.reference], &check.row)?;
-            continue;
-        }
-        let reference = &check.table.referenced_by[check.reference];
-        // Another row of the statement may have taken the key.
-        if !parent_again(cx, &check.table, reference, &check.row)? {
-            forbid_children(cx, reference, &check.row)?;
+        match event {
+            Event::Child { table, reference, key, row } => {
+                let reference = &table.references[reference];
+                if still_refers(cx, &table, key_of(reference), &key, &row)? {
+                    demand_parent(cx, reference, &row)?;
+                }
+            }
+            Event::Parent { table, reference, old, new } => {
+                let reference = &table.referenced_by[reference];
+                let key = key_of(reference);
+                let action = if new.is_some() { key.on_update } else { key.on_delete };
+                let acts = !matches!(action, Action::NoAction | Action::Restrict);
+                if acts {
+                    referential_action::perform(cx, &locking, reference, &old, new.as_ref())?;
+                }
+                // A default may be the very key that has gone. Another row of the statement may have taken a key.
+                let keeps = match action {
+                    Action::Restrict => true,
+                    Action::NoAction | Action::SetDefault => {
+                        !parent_again(cx, &table, reference, &old)?
+                    }
+                    Action::Cascade | Action::SetNull => false,
+                };
+                if keeps {
+                    forbid_children(cx, reference, &old)?;
+                }
+            }
         }
     }
     Ok(())
@@ -282,7 +307,7 @@ fn parent_again(
 }
 
 fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) -> Result<()> {
-    if !has_child(cx, reference, old)? {
+    if children(cx, reference, old, 1)?.is_empty() {
         return Ok(());
     }
     let key = key_of(reference);
@@ -310,17 +335,50 @@ fn child_key(child: &Relation, columns: &[usize]) -> Option<(TreeId, Vec<KeyColu
     })
 }
 
-/// Whether a row of the child refers to this row of the parent.
-fn has_child(cx: &mut Context<'_>, reference: &Reference, parent: &RowBuf) -> Result<bool> {
+/// Whether two values of a referencing and a referenced column are equal: integers of any width, else of this type.
+fn equal(ty: u32, a: Datum<'_>, b: Datum<'_>) -> bool {
+    let wide = |value: &Datum<'_>| match *value {
+        Datum::Int2(v) => Some(i64::from(v)),
+        Datum::Int4(v) => Some(i64::from(v)),
+        Datum::Int8(v) => Some(v),
+        _ => None,
+    };
+    match (wide(&a), wide(&b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => crate::types::compare(ty, &a, &b).is_eq(),
+    }
+}
+
+/// Whether a row of the child, all its columns by index, refers to this row of the parent.
+#[must_use]
+pub fn refers(reference: &Reference, child: &RowBuf, parent: &RowBuf) -> bool {
+    let key = key_of(reference);
+    key.columns.iter().zip(&key.referenced).all(|(from, to)| {
+        let (a, b) = (child.get(*from), parent.get(*to));
+        !a.is_null() && !b.is_null() && equal(reference.parent.columns[*to].ty.oid.0, b, a)
+    })
+}
+
+/// The keys of the child's rows that refer to this row of the parent in the latest state, at most `limit` of them.
+///
+/// # Errors
+/// 53200 where they are too many; storage's.
+pub fn children(
+    cx: &mut Context<'_>,
+    reference: &Reference,
+    parent: &RowBuf,
+    limit: usize,
+) -> Result<Vec<Vec<u8>>> {
     let key = key_of(reference);
     let child = &reference.child;
-    let RelationKind::Table { tree, .. } = &child.kind else { return Ok(false) };
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    let RelationKind::Table { tree: rows, .. } = &child.kind else { return Ok(found) };
     if let Some((tree, columns)) = child_key(child, &key.columns) {
         let mut low = Vec::new();
         for column in &columns {
             let at = key.columns.iter().position(|from| *from == column.column);
             let to = key.referenced[at.expect("the key is over the referencing columns")];
-            let Some(value) = converted(parent.get(to), column) else { return Ok(false) };
+            let Some(value) = converted(parent.get(to), column) else { return Ok(found) };
             column.encode(value, &mut low)?;
         }
         let mut high = low.clone();
@@ -329,34 +387,46 @@ fn has_child(cx: &mut Context<'_>, reference: &Reference, parent: &RowBuf) -> Re
             low: Bound::Included(&low),
             high: if bounded { Bound::Excluded(&high) } else { Bound::Unbounded },
         };
-        let tree = cx.tree(tree)?;
-        let mut scan = cx.transaction.scan(&LATEST, &tree, range, Direction::Forward)?;
-        return Ok(scan.advance(cx.transaction)?.is_some());
+        let entries = cx.tree(tree)?;
+        let mut scan =
+            cx.transaction.scan(&ReadView::LATEST, &entries, range, Direction::Forward)?;
+        while found.len() < limit
+            && let Some(row) = scan.advance(cx.transaction)?
+        {
+            let row_key = if tree == *rows { row.key } else { entry::row_key(row.key, row.value)? };
+            bytes += row_key.len();
+            found.push(row_key.to_vec());
+            cx.check_memory(bytes)?;
+        }
+        return Ok(found);
     }
-    let tree = cx.tree(*tree)?;
+    let tree = cx.tree(*rows)?;
     let layout = RowLayout::of(child);
     let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-    let mut scan = cx.transaction.scan(&LATEST, &tree, range, Direction::Forward)?;
+    let mut scan = cx.transaction.scan(&ReadView::LATEST, &tree, range, Direction::Forward)?;
     let mut heap = Heap::default();
-    while let Some(row) = scan.advance(cx.transaction)? {
-        let mut equal = true;
+    while found.len() < limit
+        && let Some(row) = scan.advance(cx.transaction)?
+    {
+        let mut refers = true;
         for (from, to) in key.columns.iter().zip(&key.referenced) {
             heap.clear();
             let Field::Value(value) = layout.read(row.value, *from, &mut heap)? else {
-                equal = false;
+                refers = false;
                 break;
             };
             let (a, b) = (heap.view(&value), parent.get(*to));
-            let ty = reference.parent.columns[*to].ty.oid.0;
-            if a.is_null() || crate::types::compare(ty, &b, &a).is_ne() {
-                equal = false;
+            if a.is_null() || !equal(reference.parent.columns[*to].ty.oid.0, b, a) {
+                refers = false;
                 break;
             }
         }
-        if equal {
-            return Ok(true);
+        if refers {
+            bytes += row.key.len();
+            found.push(row.key.to_vec());
+            cx.check_memory(bytes)?;
         }
         cx.check_cancel()?;
     }
-    Ok(false)
+    Ok(found)
 }

@@ -5,6 +5,7 @@ use super::context::{Context, Host};
 use super::foreign_key::Pending;
 use super::frame::Frame;
 use super::operator::{Builder, Operator};
+use super::referential_action::ReferentialAction;
 use super::sink::{Flow, RowSink};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
 use crate::compile::Program;
@@ -50,6 +51,7 @@ pub struct Machine {
     subplans: Vec<SubplanState>,
     ctes: Vec<CteState>,
     checks: Pending,
+    actions: Vec<Option<ReferentialAction>>,
     run: u64,
     processed: u64,
     opened: bool,
@@ -97,6 +99,11 @@ impl Machine {
                 CteState::new(run, cte.width, modifies(&cte.body))
             })
             .collect();
+        let actions = program
+            .actions
+            .iter()
+            .map(|action| Some(ReferentialAction::new(action, &builder)))
+            .collect();
         Machine {
             root: builder.build(&program.plan),
             program: Arc::clone(program),
@@ -105,6 +112,7 @@ impl Machine {
             subplans,
             ctes,
             checks: Pending::default(),
+            actions,
             run: 0,
             processed: 0,
             opened: false,
@@ -242,6 +250,7 @@ impl Machine {
             run: self.run,
             processed: &mut self.processed,
             checks: &mut self.checks,
+            actions: &mut self.actions,
         };
         if !self.opened {
             self.opened = true;

@@ -17,6 +17,8 @@ pub mod lock_rows;
 pub mod machine;
 pub mod modify;
 pub mod operator;
+pub mod referential_action;
+pub mod row_change;
 pub mod rows;
 pub mod scan;
 pub mod set_operation;

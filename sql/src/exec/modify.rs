@@ -4,38 +4,29 @@
 //! again; only the first time counts. Without RETURNING all rows are done in one call.
 
 use super::context::Context;
-use super::foreign_key;
+use super::foreign_key::{self, Timing};
 use super::operator::{Builder, Operator};
+use super::row_change::RowChange;
 use super::scan::{reread, still_meets};
-use super::write::{Inserted, StoredRow, Writer};
+use super::write::{Inserted, Writer};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, ModifyKind, OnConflict, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
-use crate::tuple::RowBuf;
 use crate::types::Datum;
 use std::collections::HashSet;
-use std::sync::Arc;
-use txn::{Locked, RecordBuffer, RowLock, WaitPolicy};
+use txn::{Locked, RowLock, WaitPolicy};
 
 /// A running modification.
 pub struct Modify {
     source: Box<dyn Operator>,
     kind: ModifyKind,
-    new_slot: u32,
-    checks: Vec<(Arc<str>, Scalar)>,
+    change: RowChange,
     returning: Option<(u32, Vec<Scalar>)>,
-    /// Correlated subqueries: of the row's own expressions, of conditions checked again, of CHECKs, of RETURNING.
-    row_subqueries: Box<[u32]>,
+    /// Correlated subqueries: of conditions checked again, of RETURNING.
     recheck_subqueries: Box<[u32]>,
-    check_subqueries: Box<[u32]>,
     returning_subqueries: Box<[u32]>,
-    table: Arc<physical::Table>,
     writer: Option<Writer>,
-    record: RecordBuffer,
-    key: Vec<u8>,
-    old: StoredRow,
-    new: RowBuf,
     /// Rows that the statement has changed, where one may come again.
     changed: HashSet<Vec<u8>>,
 }
@@ -64,21 +55,13 @@ impl Modify {
         };
         Modify {
             source: builder.build(source),
-            new_slot: plan.new_slot,
-            checks: plan.checks.clone(),
-            row_subqueries: row,
+            change: RowChange::new(&plan.table, plan.new_slot, &plan.checks, row, builder),
             recheck_subqueries: recheck,
-            check_subqueries: builder.correlated(plan.checks.iter().map(|(_, check)| check)),
             returning_subqueries: builder
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
             returning: plan.returning.clone(),
-            table: Arc::clone(&plan.table),
             kind,
             writer: None,
-            record: RecordBuffer::default(),
-            key: Vec::new(),
-            old: StoredRow::default(),
-            new: RowBuf::new(),
             changed: HashSet::new(),
         }
     }
@@ -98,24 +81,20 @@ impl Modify {
                 if !self.lock(cx, writer, target, recheck, RowLock::NoKeyUpdate, *joined)? {
                     return Ok(false);
                 }
-                self.update(cx, writer, assignments)?;
+                self.change.update(cx, writer, assignments)?;
                 Ok(true)
             }
             ModifyKind::Delete { target, recheck, joined, .. } => {
                 if !self.lock(cx, writer, target, recheck, RowLock::Update, *joined)? {
                     return Ok(false);
                 }
-                let record = self.record.value().unwrap_or_default();
-                writer.read(cx, record, &mut self.old)?;
-                foreign_key::before_parent(cx, &self.table, &self.old.row, None)?;
-                writer.delete(cx, &self.key, &self.old)?;
-                foreign_key::after_parent(cx, &self.table, &self.old.row, None)?;
+                self.change.delete(cx, writer)?;
                 Ok(true)
             }
         }
     }
 
-    /// Locks the target of the source row and reads it, its key in `self.key`; false if it is not to be changed.
+    /// Locks the target of the source row and reads it, its key in `self.change.key`; false if it is not to be changed.
     fn lock(
         &mut self,
         cx: &mut Context<'_>,
@@ -126,110 +105,32 @@ impl Modify {
         joined: bool,
     ) -> Result<bool> {
         let Datum::Bytea(key) = cx.frame.get(target.key) else { return Ok(false) };
-        self.key.clear();
-        self.key.extend_from_slice(key);
-        if joined && self.changed.contains(&self.key) {
+        self.change.key.clear();
+        self.change.key.extend_from_slice(key);
+        if joined && self.changed.contains(&self.change.key) {
             return Ok(false);
         }
         let view = cx.view;
         let locked = cx.transaction.lock_row(
             &view,
             &writer.rows,
-            &self.key,
+            &self.change.key,
             mode,
             WaitPolicy::Block,
-            &mut self.record,
+            &mut self.change.record,
         )?;
         let go_on = match locked {
             Locked::Same => true,
             Locked::Changed => {
-                reread(cx, target, &self.key, &self.record)?;
+                reread(cx, target, &self.change.key, &self.change.record)?;
                 still_meets(cx, recheck, &self.recheck_subqueries)?
             }
             Locked::Gone | Locked::Skipped => false,
         };
         if joined && go_on {
-            self.changed.insert(self.key.clone());
+            self.changed.insert(self.change.key.clone());
         }
         Ok(go_on)
-    }
-
-    /// Changes the row that has been locked: its record is in `self.record`.
-    fn update(
-        &mut self,
-        cx: &mut Context<'_>,
-        writer: &mut Writer,
-        assignments: &[(usize, Scalar)],
-    ) -> Result<()> {
-        let record = self.record.value().unwrap_or_default();
-        writer.read(cx, record, &mut self.old)?;
-        // The row proposed (`excluded`) stays where it is while the new one is computed from it.
-        let mut row = std::mem::take(&mut self.new);
-        cx.invalidate(&self.row_subqueries);
-        let (table, old) = (&self.table, &self.old);
-        let computed = cx.eval(|eval| {
-            row.clear();
-            for column in &table.live {
-                row.push(old.row.get(*column));
-            }
-            for (at, value) in assignments {
-                row.set(*at, eval.scalar(value)?);
-            }
-            Ok(())
-        });
-        self.new = cx.frame.take(self.new_slot);
-        cx.frame.put(self.new_slot, row);
-        computed?;
-        self.check(cx, writer)?;
-        writer.widen(cx.frame.row(self.new_slot), &mut self.new);
-        if writer.changes_key(&self.old.row, &self.new) {
-            let view = cx.view;
-            let mode = RowLock::Update;
-            let policy = WaitPolicy::Block;
-            cx.transaction.lock_row(
-                &view,
-                &writer.rows,
-                &self.key,
-                mode,
-                policy,
-                &mut self.record,
-            )?;
-        }
-        foreign_key::before_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
-        writer.update(cx, &self.key, &self.old, &self.new)?;
-        foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
-        foreign_key::check_child(cx, &self.table, &self.new, Some(&self.old.row))
-    }
-
-    /// NOT NULL and CHECK of the new row.
-    fn check(&mut self, cx: &mut Context<'_>, writer: &Writer) -> Result<()> {
-        writer.check_not_null(cx, cx.frame.row(self.new_slot))?;
-        if self.checks.is_empty() {
-            return Ok(());
-        }
-        cx.invalidate(&self.check_subqueries);
-        let checks = &self.checks;
-        let failed = cx.eval(|eval| {
-            for (at, (_, check)) in checks.iter().enumerate() {
-                // NULL passes.
-                if matches!(eval.scalar(check)?, Datum::Bool(false)) {
-                    return Ok(Some(at));
-                }
-            }
-            Ok(None)
-        })?;
-        let Some(at) = failed else { return Ok(()) };
-        let relation = &self.table.relation;
-        Err(SqlError::new(
-            SqlState::CHECK_VIOLATION,
-            format!(
-                "new row for relation \"{}\" violates check constraint \"{}\"",
-                relation.name, self.checks[at].0
-            ),
-        )
-        .detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?)
-        .table(&*relation.schema.1, &*relation.name)
-        .constraint(&*self.checks[at].0))
     }
 
     fn insert(
@@ -239,16 +140,16 @@ impl Modify {
         columns: &[Scalar],
         on_conflict: Option<&OnConflict>,
     ) -> Result<bool> {
-        cx.fill(self.new_slot, columns, &self.row_subqueries)?;
-        self.check(cx, writer)?;
+        cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
+        self.change.check(cx, writer)?;
         loop {
-            writer.widen(cx.frame.row(self.new_slot), &mut self.new);
-            let conflict = match writer.insert(cx, &self.new)? {
+            writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
+            let conflict = match writer.insert(cx, &self.change.new)? {
                 Inserted::Done => {
                     if on_conflict.is_some_and(|conflict| conflict.update.is_some()) {
                         self.remember(writer)?;
                     }
-                    foreign_key::check_child(cx, &self.table, &self.new, None)?;
+                    foreign_key::check_child(cx, writer, &self.change.new, None, Timing::AtOnce)?;
                     return Ok(true);
                 }
                 Inserted::Conflict(conflict) => conflict,
@@ -256,7 +157,7 @@ impl Modify {
             let arbitrates = on_conflict
                 .filter(|clause| clause.arbiter.is_none_or(|arbiter| arbiter == conflict.index));
             let Some(clause) = arbitrates else {
-                return Err(writer.duplicate(cx, conflict.index, &self.new)?);
+                return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
             };
             let Some((existing, assignments, filter)) = &clause.update else { return Ok(false) };
             if self.changed.contains(&conflict.row_key) {
@@ -273,31 +174,31 @@ impl Modify {
                 &conflict.row_key,
                 RowLock::NoKeyUpdate,
                 WaitPolicy::Block,
-                &mut self.record,
+                &mut self.change.record,
             )?;
             // Deleted since: there is room now.
             if matches!(locked, Locked::Gone | Locked::Skipped) {
                 continue;
             }
-            self.key = conflict.row_key;
-            reread(cx, existing, &self.key, &self.record)?;
-            cx.invalidate(&self.row_subqueries);
+            self.change.key = conflict.row_key;
+            reread(cx, existing, &self.change.key, &self.change.record)?;
+            cx.invalidate(&self.change.row_subqueries);
             if let Some(filter) = filter
-                && !cx.holds(std::slice::from_ref(filter), &self.row_subqueries)?
+                && !cx.holds(std::slice::from_ref(filter), &self.change.row_subqueries)?
             {
                 return Ok(false);
             }
-            self.update(cx, writer, assignments)?;
-            self.changed.insert(self.key.clone());
+            self.change.update(cx, writer, assignments)?;
+            self.changed.insert(self.change.key.clone());
             return Ok(true);
         }
     }
 
     /// Keeps the key of the row just inserted.
     fn remember(&mut self, writer: &Writer) -> Result<()> {
-        if let Some(layout) = &self.table.key {
+        if let Some(layout) = &self.change.table.key {
             let mut key = Vec::new();
-            super::write::encode_key(layout, &self.new, &mut key)?;
+            super::write::encode_key(layout, &self.change.new, &mut key)?;
             self.changed.insert(key);
         } else {
             self.changed.insert(writer.last_key().to_vec());
@@ -331,7 +232,7 @@ impl Operator for Modify {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.changed.clear();
         if self.writer.is_none() {
-            self.writer = Some(Writer::new(cx, &self.table)?);
+            self.writer = Some(Writer::new(cx, &self.change.table)?);
         }
         self.source.open(cx)
     }

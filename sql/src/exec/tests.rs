@@ -154,6 +154,7 @@ impl Bench {
             returning: None,
             ctes: Vec::new(),
             checks: Vec::new(),
+            actions: Vec::new(),
         })
     }
 

@@ -7,7 +7,8 @@
 use super::functions::{call_types, callee, comparator};
 use super::physical::{
     Access, Aggregate, AggregateStep, FunctionScan, Join, JoinMethod, Limit, LockRows, LockTarget,
-    Plan, Scan, ScanColumn, SetCall, SetColumn, SetOperation, Sort, SystemScan, TargetRow,
+    Plan, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn, SetOperation, Sort, SystemScan,
+    TargetRow,
 };
 use super::scalar::{Comparator, Scalar, Var};
 use super::{join_order, order, pushdown, vars};
@@ -88,6 +89,8 @@ pub struct Planner<'a> {
     pub subplans: Vec<Subplan>,
     /// Common table expressions; none while one is being planned.
     pub ctes: Vec<Option<CtePlan>>,
+    /// What foreign keys may do because of the statement, each once.
+    pub actions: Vec<ReferentialAction>,
     pub(super) levels: Vec<Layout>,
     /// The numbers of the common table expressions of each enclosing query, outermost first.
     pub(super) cte_levels: Vec<Vec<u32>>,
@@ -102,6 +105,7 @@ impl<'a> Planner<'a> {
             widths: Vec::new(),
             subplans: Vec::new(),
             ctes: Vec::new(),
+            actions: Vec::new(),
             levels: Vec::new(),
             cte_levels: Vec::new(),
         }

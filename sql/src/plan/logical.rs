@@ -330,6 +330,24 @@ pub struct Modify {
     pub ctes: Vec<Cte>,
     /// CHECK constraints of the table, bound over its live columns: index in `relation.constraints`, expression.
     pub checks: Vec<(usize, Expr)>,
+    /// What foreign keys may do to other rows because of it, and because of that, however far it goes.
+    pub actions: Vec<ReferentialAction>,
+}
+
+/// What a foreign key does to the referencing rows once a referenced row has gone, or has changed its key.
+#[derive(Clone, Debug)]
+pub struct ReferentialAction {
+    /// The referencing table.
+    pub child: Arc<Relation>,
+    /// The foreign key's place in its `constraints`.
+    pub constraint: usize,
+    /// ON UPDATE, else ON DELETE.
+    pub on_update: bool,
+    /// The referencing columns by index and what they become, over the new values of the referenced columns in the key's
+    /// order, cast; none: the rows are deleted.
+    pub change: Option<Vec<(usize, Expr)>>,
+    /// The child's CHECK constraints, as in [`Modify`].
+    pub checks: Vec<(usize, Expr)>,
 }
 
 /// What a modification does.

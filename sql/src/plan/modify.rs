@@ -3,10 +3,12 @@
 use super::build::{Layout, Planner, conditions};
 use super::functions::{key_compatible, predicate};
 use super::physical::{
-    Modify, ModifyKind, OnConflict, Plan, Reference, ScanColumn, Table, TargetRow,
+    Modify, ModifyKind, OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table,
+    TargetRow,
 };
 use super::pushdown;
 use super::scalar::{Scalar, Var};
+use crate::bind::Expr;
 use crate::catalog::{ConstraintKind, Relation, RelationKind, builtin};
 use crate::error::{Result, SqlError};
 use crate::plan::logical;
@@ -35,15 +37,10 @@ impl Planner<'_> {
         let width = table.live.len();
         let new_slot = self.slot(width);
         let new_layout = Self::layout(new_slot, width);
-        let checks = modify
-            .checks
-            .iter()
-            .map(|(at, check)| {
-                let name = Arc::clone(&modify.relation.constraints[*at].name);
-                let check = self.over(&new_layout, |planner| planner.scalar(check))?;
-                Ok((name, check))
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let checks = self.checks(&modify.relation, &modify.checks, &new_layout)?;
+        for action in &modify.actions {
+            self.action(action)?;
+        }
         let (kind, returning_row) = match &modify.kind {
             logical::ModifyKind::Insert { source, on_conflict } => {
                 let (source, layout) = self.node(source)?;
@@ -87,6 +84,60 @@ impl Planner<'_> {
         };
         let plan = Modify { table, kind, new_slot, checks, returning };
         Ok((Plan::Modify(Box::new(plan)), output))
+    }
+
+    /// CHECK constraints of a table over the homes of its new row.
+    fn checks(
+        &mut self,
+        relation: &Relation,
+        checks: &[(usize, Expr)],
+        new_row: &Layout,
+    ) -> Result<Vec<(Arc<str>, Scalar)>> {
+        checks
+            .iter()
+            .map(|(at, check)| {
+                let name = Arc::clone(&relation.constraints[*at].name);
+                Ok((name, self.over(new_row, |planner| planner.scalar(check))?))
+            })
+            .collect()
+    }
+
+    /// An action of a foreign key, unless another part of the statement has brought it.
+    fn action(&mut self, action: &logical::ReferentialAction) -> Result<()> {
+        let known = self.actions.iter().any(|known| {
+            known.table.relation.oid == action.child.oid
+                && known.constraint == action.constraint
+                && known.on_update == action.on_update
+        });
+        if known {
+            return Ok(());
+        }
+        let table = Arc::new(self.table(&action.child)?);
+        let (key_width, width) = (action.change.as_ref().map_or(0, Vec::len), table.live.len());
+        let (key_slot, new_slot) = (self.slot(key_width), self.slot(width));
+        let checks = self.checks(&action.child, &action.checks, &Self::layout(new_slot, width))?;
+        let change = action.change.as_ref().map(|assignments| {
+            assignments
+                .iter()
+                .map(|(column, value)| {
+                    let key = Self::layout(key_slot, key_width);
+                    let value = self.over(&key, |planner| planner.scalar(value))?;
+                    Ok((live_place(&table, *column)?, value))
+                })
+                .collect::<Result<Vec<_>>>()
+        });
+        let change = change.transpose()?;
+        let (constraint, on_update) = (action.constraint, action.on_update);
+        self.actions.push(ReferentialAction {
+            table,
+            constraint,
+            on_update,
+            key_slot,
+            change,
+            new_slot,
+            checks,
+        });
+        Ok(())
     }
 
     /// The source of an UPDATE or DELETE, whose FROM item 0 is the target.

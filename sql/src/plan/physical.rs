@@ -408,6 +408,25 @@ pub enum ModifyKind {
     },
 }
 
+/// What a foreign key does to the referencing rows once a referenced row has gone, or has changed its key.
+#[derive(Clone, Debug)]
+pub struct ReferentialAction {
+    /// The referencing table.
+    pub table: Arc<Table>,
+    /// The foreign key's place in its `constraints`.
+    pub constraint: usize,
+    /// ON UPDATE, else ON DELETE.
+    pub on_update: bool,
+    /// Where the new values of the referenced columns stand, in the key's order.
+    pub key_slot: u32,
+    /// Live columns (by place among them) and their new values; none: the rows are deleted.
+    pub change: Option<Vec<(usize, Scalar)>>,
+    /// As in [`Modify`].
+    pub new_slot: u32,
+    /// As in [`Modify`].
+    pub checks: Vec<(Arc<str>, Scalar)>,
+}
+
 /// ON CONFLICT.
 #[derive(Clone, Debug)]
 pub struct OnConflict {

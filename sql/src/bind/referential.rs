@@ -1,0 +1,111 @@
+//! Referential actions: what ON DELETE and ON UPDATE of foreign keys do to other tables because of a statement.
+//!
+//! They are bound with the statement that may set them off, as far as one action sets off another: each action of each
+//! foreign key once, so that keys in a circle end. The tables they change are locked with the statement's own, but nobody
+//! needs a privilege on them: PostgreSQL, too, runs these actions as the owner of the table.
+
+use crate::bind::Binder;
+use crate::bind::expr::{Expr, Literal};
+use crate::bind::scope::column_at;
+use crate::catalog::{Action, ConstraintKind, Relation};
+use crate::error::Result;
+use crate::plan::logical::ReferentialAction;
+use std::sync::Arc;
+use txn::TableLock;
+
+/// What happens to a referenced row.
+#[derive(Clone, Copy)]
+enum Event<'e> {
+    Deleted,
+    /// These columns are assigned to.
+    Updated(&'e [usize]),
+}
+
+impl Binder<'_> {
+    /// What deleting rows of a table may set off.
+    pub(super) fn actions_of_delete(
+        &self,
+        relation: &Arc<Relation>,
+    ) -> Result<Vec<ReferentialAction>> {
+        let mut found = Vec::new();
+        self.set_off(relation, Event::Deleted, &mut found)?;
+        Ok(found)
+    }
+
+    /// What assigning to columns of a table may set off.
+    pub(super) fn actions_of_update(
+        &self,
+        relation: &Arc<Relation>,
+        assignments: &[(usize, Expr)],
+    ) -> Result<Vec<ReferentialAction>> {
+        let columns: Vec<usize> = assignments.iter().map(|(column, _)| *column).collect();
+        let mut found = Vec::new();
+        self.set_off(relation, Event::Updated(&columns), &mut found)?;
+        Ok(found)
+    }
+
+    fn set_off(
+        &self,
+        parent: &Arc<Relation>,
+        event: Event<'_>,
+        found: &mut Vec<ReferentialAction>,
+    ) -> Result<()> {
+        for (child, constraint) in &parent.referenced_by {
+            let Some(child) = self.catalog.relation(*child) else { continue };
+            let ConstraintKind::ForeignKey(key) = &child.constraints[*constraint].kind else {
+                continue;
+            };
+            let (on_update, action) = match event {
+                Event::Deleted => (false, key.on_delete),
+                Event::Updated(columns) => {
+                    if !key.referenced.iter().any(|column| columns.contains(column)) {
+                        continue;
+                    }
+                    (true, key.on_update)
+                }
+            };
+            let known = found.iter().any(|known| {
+                known.child.oid == child.oid
+                    && known.constraint == *constraint
+                    && known.on_update == on_update
+            });
+            if known {
+                continue;
+            }
+            let assigned =
+                |value: &dyn Fn(usize, usize) -> Result<Expr>| -> Result<Vec<(usize, Expr)>> {
+                    let columns = key.columns.iter().enumerate();
+                    columns.map(|(at, column)| Ok((*column, value(at, *column)?))).collect()
+                };
+            let change: Option<Vec<(usize, Expr)>> = match action {
+                Action::NoAction | Action::Restrict => continue,
+                Action::Cascade if !on_update => None,
+                Action::Cascade => Some(assigned(&|at, column| {
+                    let value = column_at(at, parent.columns[key.referenced[at]].ty);
+                    let column = &child.columns[column];
+                    self.assign(value, column.ty, &column.name, 0)
+                })?),
+                Action::SetNull => Some(assigned(&|_, column| {
+                    Ok(Expr::Constant(Literal::Null, child.columns[column].ty))
+                })?),
+                Action::SetDefault => {
+                    Some(assigned(&|_, column| self.default_value(child, column))?)
+                }
+            };
+            self.hold(child.oid, TableLock::RowExclusive);
+            let next = match &change {
+                Some(_) => Event::Updated(&key.columns),
+                None => Event::Deleted,
+            };
+            let checks = match &change {
+                Some(_) => self.checks(child)?,
+                None => Vec::new(),
+            };
+            let (child, constraint) = (Arc::clone(child), *constraint);
+            let relation = Arc::clone(&child);
+            found.push(ReferentialAction { child, constraint, on_update, change, checks });
+            self.set_off(&relation, next, found)?;
+        }
+        Ok(())
+    }
+}

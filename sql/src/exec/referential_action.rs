@@ -1,0 +1,136 @@
+//! Actions of foreign keys: CASCADE, SET NULL, SET DEFAULT, once a referenced row has gone or has changed its key.
+//!
+//! PostgreSQL runs a statement on the referencing table for each referenced row; so does this, through the same code as
+//! UPDATE and DELETE, except that the rows are found by the foreign key in the latest state. Each is locked and looked at
+//! again. What that sets off in turn goes to the end of the same queue, so actions never run inside each other, and keys in
+//! a circle need no depth.
+
+use super::context::Context;
+use super::foreign_key::{Timing, children, key_of, refers};
+use super::operator::Builder;
+use super::row_change::RowChange;
+use super::write::Writer;
+use crate::error::{Result, SqlError};
+use crate::plan::physical::{self, Reference};
+use crate::plan::scalar::Scalar;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use txn::{Locked, ReadView, RowLock, WaitPolicy};
+
+/// An action of a foreign key, ready to run.
+pub struct ReferentialAction {
+    constraint: usize,
+    on_update: bool,
+    key_slot: u32,
+    /// None: the rows are deleted.
+    assignments: Option<Vec<(usize, Scalar)>>,
+    change: RowChange,
+    writer: Option<Writer>,
+}
+
+impl ReferentialAction {
+    /// Of this plan.
+    #[must_use]
+    pub fn new(plan: &physical::ReferentialAction, builder: &Builder<'_>) -> ReferentialAction {
+        let scalars = plan.change.iter().flatten().map(|(_, value)| value);
+        let subqueries = builder.correlated(scalars);
+        let mut change =
+            RowChange::new(&plan.table, plan.new_slot, &plan.checks, subqueries, builder);
+        // The other parents of the row may be about to be changed by the same statement.
+        change.timing = Timing::AtEnd;
+        ReferentialAction {
+            constraint: plan.constraint,
+            on_update: plan.on_update,
+            key_slot: plan.key_slot,
+            assignments: plan.change.clone(),
+            change,
+            writer: None,
+        }
+    }
+
+    fn is_of(&self, reference: &Reference, on_update: bool) -> bool {
+        self.change.table.relation.oid == reference.child.oid
+            && self.constraint == reference.constraint
+            && self.on_update == on_update
+    }
+
+    /// Changes the rows with these keys that still refer to the old row of the parent.
+    fn run(
+        &mut self,
+        cx: &mut Context<'_>,
+        locking: &ReadView,
+        reference: &Reference,
+        (old, new): (&RowBuf, Option<&RowBuf>),
+        keys: Vec<Vec<u8>>,
+    ) -> Result<()> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(Writer::new(cx, &self.change.table)?),
+        };
+        if let Some(new) = new {
+            let row = cx.frame.row_mut(self.key_slot);
+            row.clear();
+            for column in &key_of(reference).referenced {
+                row.push(new.get(*column));
+            }
+        }
+        let mode = match &self.assignments {
+            Some(_) => RowLock::NoKeyUpdate,
+            None => RowLock::Update,
+        };
+        let change = &mut self.change;
+        for key in keys {
+            cx.check_cancel()?;
+            cx.arena.reset();
+            change.key = key;
+            let locked = cx.transaction.lock_row(
+                locking,
+                &writer.rows,
+                &change.key,
+                mode,
+                WaitPolicy::Block,
+                &mut change.record,
+            )?;
+            if matches!(locked, Locked::Gone | Locked::Skipped) {
+                continue;
+            }
+            let record = change.record.value().unwrap_or_default();
+            writer.read(cx, record, &mut change.old)?;
+            if !refers(reference, &change.old.row, old) {
+                continue;
+            }
+            match &self.assignments {
+                Some(assignments) => change.update(cx, writer, assignments)?,
+                None => change.delete(cx, writer)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does what the foreign key wants done to the children of a row of the parent that was `old` and is `new` now. `locking`
+/// is the view under which rows are locked.
+///
+/// # Errors
+/// All that changing rows can fail with.
+pub fn perform(
+    cx: &mut Context<'_>,
+    locking: &ReadView,
+    reference: &Reference,
+    old: &RowBuf,
+    new: Option<&RowBuf>,
+) -> Result<()> {
+    let keys = children(cx, reference, old, usize::MAX)?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let wanted = |action: &Option<ReferentialAction>| {
+        action.as_ref().is_some_and(|action| action.is_of(reference, new.is_some()))
+    };
+    let lost = || SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key's action is not planned");
+    let at = cx.actions.iter().position(wanted).ok_or_else(lost)?;
+    let mut action = cx.actions[at].take().ok_or_else(lost)?;
+    let done = action.run(cx, locking, reference, (old, new), keys);
+    cx.actions[at] = Some(action);
+    done
+}

@@ -1,0 +1,159 @@
+//! Changing one locked row of a table, whoever asks for it: UPDATE and DELETE, ON CONFLICT, actions of foreign keys.
+//!
+//! In this order, as PostgreSQL does it: new values, NOT NULL and CHECK, unique keys with the writing itself, and then what
+//! foreign keys demand.
+
+use super::context::Context;
+use super::foreign_key::{self, Timing};
+use super::operator::Builder;
+use super::write::{StoredRow, Writer};
+use crate::error::{Result, SqlError};
+use crate::plan::physical::Table;
+use crate::plan::scalar::Scalar;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::Datum;
+use std::sync::Arc;
+use txn::{RecordBuffer, RowLock, WaitPolicy};
+
+/// The row that is being changed, and what is demanded of it.
+pub struct RowChange {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Where the new row stands, all live columns.
+    pub new_slot: u32,
+    checks: Vec<(Arc<str>, Scalar)>,
+    /// Correlated subqueries of the new row's expressions.
+    pub row_subqueries: Box<[u32]>,
+    check_subqueries: Box<[u32]>,
+    /// When a parent that a changed row needs is asked for.
+    pub timing: Timing,
+    /// The row's key in the table's tree.
+    pub key: Vec<u8>,
+    /// Its record, as read when it was locked.
+    pub record: RecordBuffer,
+    /// What it was.
+    pub old: StoredRow,
+    /// What it becomes, all columns by index.
+    pub new: RowBuf,
+}
+
+impl RowChange {
+    /// Of a table, whose new rows stand in `new_slot`, whose CHECK constraints are `checks`.
+    #[must_use]
+    pub fn new(
+        table: &Arc<Table>,
+        new_slot: u32,
+        checks: &[(Arc<str>, Scalar)],
+        row_subqueries: Box<[u32]>,
+        builder: &Builder<'_>,
+    ) -> RowChange {
+        RowChange {
+            table: Arc::clone(table),
+            new_slot,
+            check_subqueries: builder.correlated(checks.iter().map(|(_, check)| check)),
+            checks: checks.to_vec(),
+            row_subqueries,
+            timing: Timing::AtOnce,
+            key: Vec::new(),
+            record: RecordBuffer::default(),
+            old: StoredRow::default(),
+            new: RowBuf::new(),
+        }
+    }
+
+    /// Deletes the row that has been locked: its record is in `self.record`.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub fn delete(&mut self, cx: &mut Context<'_>, writer: &mut Writer) -> Result<()> {
+        let record = self.record.value().unwrap_or_default();
+        writer.read(cx, record, &mut self.old)?;
+        writer.delete(cx, &self.key, &self.old)?;
+        foreign_key::after_parent(cx, &self.table, &self.old.row, None);
+        Ok(())
+    }
+
+    /// Changes the row that has been locked: its record is in `self.record`.
+    ///
+    /// # Errors
+    /// 23502, 23503, 23505, 23514; those of expressions, locks and storage.
+    pub fn update(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        assignments: &[(usize, Scalar)],
+    ) -> Result<()> {
+        let record = self.record.value().unwrap_or_default();
+        writer.read(cx, record, &mut self.old)?;
+        // The row proposed (`excluded`) stays where it is while the new one is computed from it.
+        let mut row = std::mem::take(&mut self.new);
+        cx.invalidate(&self.row_subqueries);
+        let (table, old) = (&self.table, &self.old);
+        let computed = cx.eval(|eval| {
+            row.clear();
+            for column in &table.live {
+                row.push(old.row.get(*column));
+            }
+            for (at, value) in assignments {
+                row.set(*at, eval.scalar(value)?);
+            }
+            Ok(())
+        });
+        self.new = cx.frame.take(self.new_slot);
+        cx.frame.put(self.new_slot, row);
+        computed?;
+        self.check(cx, writer)?;
+        writer.widen(cx.frame.row(self.new_slot), &mut self.new);
+        if writer.changes_key(&self.old.row, &self.new) {
+            let view = cx.view;
+            let mode = RowLock::Update;
+            let policy = WaitPolicy::Block;
+            cx.transaction.lock_row(
+                &view,
+                &writer.rows,
+                &self.key,
+                mode,
+                policy,
+                &mut self.record,
+            )?;
+        }
+        writer.update(cx, &self.key, &self.old, &self.new)?;
+        foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new));
+        foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
+    }
+
+    /// NOT NULL and CHECK of the new row.
+    ///
+    /// # Errors
+    /// 23502, 23514; those of expressions.
+    pub fn check(&mut self, cx: &mut Context<'_>, writer: &Writer) -> Result<()> {
+        writer.check_not_null(cx, cx.frame.row(self.new_slot))?;
+        if self.checks.is_empty() {
+            return Ok(());
+        }
+        cx.invalidate(&self.check_subqueries);
+        let checks = &self.checks;
+        let failed = cx.eval(|eval| {
+            for (at, (_, check)) in checks.iter().enumerate() {
+                // NULL passes.
+                if matches!(eval.scalar(check)?, Datum::Bool(false)) {
+                    return Ok(Some(at));
+                }
+            }
+            Ok(None)
+        })?;
+        let Some(at) = failed else { return Ok(()) };
+        let relation = &self.table.relation;
+        Err(SqlError::new(
+            SqlState::CHECK_VIOLATION,
+            format!(
+                "new row for relation \"{}\" violates check constraint \"{}\"",
+                relation.name, self.checks[at].0
+            ),
+        )
+        .detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?)
+        .table(&*relation.schema.1, &*relation.name)
+        .constraint(&*self.checks[at].0))
+    }
+}
