@@ -10,6 +10,7 @@ use super::foreign_key::{Timing, children, key_of, refers};
 use super::operator::Builder;
 use super::row_change::RowChange;
 use super::write::Writer;
+use crate::catalog::{Action, ConstraintKind};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, Reference};
 use crate::plan::scalar::Scalar;
@@ -132,5 +133,42 @@ pub fn perform(
     let mut action = cx.actions[at].take().ok_or_else(lost)?;
     let done = action.run(cx, locking, reference, (old, new), keys);
     cx.actions[at] = Some(action);
-    done
+    done.map_err(|error| {
+        let statement = format!("SQL statement \"{}\"", statement_text(reference, new.is_some()));
+        let within = error.fields().context.as_ref().map(|inner| format!("{inner}\n{statement}"));
+        error.context(within.unwrap_or(statement))
+    })
+}
+
+/// The statement by which PostgreSQL's trigger does the same (`ri_triggers.c`): errors within an action tell it.
+fn statement_text(reference: &Reference, on_update: bool) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let child = &reference.child;
+    let ConstraintKind::ForeignKey(key) = &child.constraints[reference.constraint].kind else {
+        return String::new();
+    };
+    let names: Vec<String> =
+        key.columns.iter().map(|&column| quoted(&child.columns[column].name)).collect();
+    let table = format!("{}.{}", quoted(&child.schema.1), quoted(&child.name));
+    let action = if on_update { key.on_update } else { key.on_delete };
+    let (start, set) = match action {
+        Action::Cascade if !on_update => ("DELETE FROM ONLY", None),
+        Action::Cascade => ("UPDATE ONLY", Some("$")),
+        Action::SetNull => ("UPDATE ONLY", Some("NULL")),
+        _ => ("UPDATE ONLY", Some("DEFAULT")),
+    };
+    // A cascaded update takes the new values first, then the old ones.
+    let values = if set == Some("$") { names.len() } else { 0 };
+    let set = set.map_or_else(String::new, |value| {
+        let assigned = names.iter().enumerate().map(|(at, name)| match value {
+            "$" => format!("{name} = ${}", at + 1),
+            _ => format!("{name} = {value}"),
+        });
+        format!(" SET {}", assigned.collect::<Vec<_>>().join(", "))
+    });
+    let matched = names.iter().enumerate();
+    let matched: Vec<String> = matched
+        .map(|(at, name)| format!("${} OPERATOR(pg_catalog.=) {name}", values + at + 1))
+        .collect();
+    format!("{start} {table}{set} WHERE {}", matched.join(" AND "))
 }
