@@ -3,9 +3,9 @@
 use crate::bind::coerce::Context;
 use crate::bind::expr::{CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
 use crate::bind::grouping::Collected;
-use crate::bind::query::CteScope;
 use crate::bind::scope::{Missing, Scope, column_at};
 use crate::bind::type_name::{array_of, fields_of, oid, resolve};
+use crate::bind::with::CteScope;
 use crate::bind::{Binder, levels};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Ident, Index};

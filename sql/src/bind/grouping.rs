@@ -1,4 +1,4 @@
-//! Aggregates and windows of a query block: collected while its expressions are bound, then put in place.
+//! GROUP BY, aggregates and windows of a query block: collected while its expressions are bound, then put in place.
 //!
 //! While a block is bound, an aggregate's value is a column with a number from [`AGGREGATES`] on, a window function's one
 //! from [`WINDOWS`] on. [`Binder::group`] turns expressions over the FROM row into ones over the grouped row, and finds
@@ -9,9 +9,10 @@ use crate::bind::expr::{AggregateCall, Expr};
 use crate::bind::expression::Place;
 use crate::bind::levels::{children, columns_of_expr, same};
 use crate::bind::scope::{Scope, column_at};
+use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Ident, Over, Window};
+use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -97,6 +98,136 @@ pub(super) struct Groups<'s> {
 }
 
 impl Binder<'_> {
+    /// GROUP BY: the keys over the FROM row, and which of them each grouping set has.
+    pub(super) fn group_keys(
+        &self,
+        items: &[GroupItem],
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+    ) -> Result<(Vec<Expr>, Vec<Vec<u32>>)> {
+        let mut keys: Vec<Expr> = Vec::new();
+        let mut one = |expr: &ast::Expr| -> Result<u32> {
+            let key = self.group_key(expr, targets, place)?;
+            let known = keys.iter().position(|known| same(known, &key));
+            Ok(known.unwrap_or_else(|| {
+                keys.push(key);
+                keys.len() - 1
+            }) as u32)
+        };
+        let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
+        for item in items {
+            let here = self.grouping_sets(item, &mut one)?;
+            sets = sets
+                .iter()
+                .flat_map(|set| {
+                    here.iter().map(move |more| {
+                        let mut all = set.clone();
+                        all.extend(more.iter().filter(|key| !set.contains(key)));
+                        all
+                    })
+                })
+                .collect();
+        }
+        Ok((keys, sets))
+    }
+
+    /// The sets that one item of GROUP BY stands for.
+    fn grouping_sets(
+        &self,
+        item: &GroupItem,
+        one: &mut dyn FnMut(&ast::Expr) -> Result<u32>,
+    ) -> Result<Vec<Vec<u32>>> {
+        let mut group = |expr: &ast::Expr| -> Result<Vec<u32>> {
+            match &expr.kind {
+                ExprKind::Row { fields, explicit: false } => fields.iter().map(&mut *one).collect(),
+                _ => Ok(vec![one(expr)?]),
+            }
+        };
+        match item {
+            GroupItem::Expr(expr) => Ok(vec![group(expr)?]),
+            GroupItem::Empty => Ok(vec![Vec::new()]),
+            GroupItem::Rollup(exprs) => {
+                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
+                Ok((0..=groups.len()).rev().map(|kept| groups[..kept].concat()).collect())
+            }
+            GroupItem::Cube(exprs) => {
+                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
+                let count = 1usize
+                    .checked_shl(groups.len() as u32)
+                    .filter(|_| groups.len() <= 12)
+                    .ok_or_else(|| {
+                        SqlError::new(SqlState::TOO_MANY_COLUMNS, "CUBE is limited to 12 elements")
+                    })?;
+                Ok((0..count)
+                    .rev()
+                    .map(|mask| {
+                        let last = groups.len() - 1;
+                        let kept = groups
+                            .iter()
+                            .enumerate()
+                            .filter(|(at, _)| mask >> (last - at) & 1 == 1);
+                        kept.flat_map(|(_, keys)| keys.clone()).collect()
+                    })
+                    .collect())
+            }
+            GroupItem::Sets(items) => {
+                let mut all = Vec::new();
+                for item in items {
+                    all.extend(self.grouping_sets(item, one)?);
+                }
+                Ok(all)
+            }
+        }
+    }
+
+    /// One key: a number or an output name stands for a select-list item, but a column of FROM goes before such a name.
+    fn group_key(
+        &self,
+        expr: &ast::Expr,
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+    ) -> Result<Expr> {
+        let at = self.position(expr.start());
+        let place =
+            Place { collected: None, windows: false, sets: false, clause: "GROUP BY", ..*place };
+        let key = match &expr.kind {
+            ExprKind::Integer(number) => {
+                let target = self.numbered(*number, targets.len(), "GROUP BY", at)?;
+                targets[target].expr.clone()
+            }
+            ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_) => {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "non-integer constant in GROUP BY",
+                )
+                .at(at));
+            }
+            ExprKind::Column(parts)
+                if parts.len() == 1 && place.scope.column(&parts[0]).is_err() =>
+            {
+                match self.output_name(&parts[0], targets, "GROUP BY", at)? {
+                    Some(target) => targets[target].expr.clone(),
+                    None => self.expression(expr, &place)?,
+                }
+            }
+            _ => self.expression(expr, &place)?,
+        };
+        let key = self.decided(key)?;
+        let mut aggregate = false;
+        columns_of_expr(&mut key.clone(), 0, &mut |column, depth| {
+            aggregate |= matches!(column, Expr::Column { level, column, .. } if *level == depth && *column >= AGGREGATES);
+        });
+        if aggregate {
+            return Err(SqlError::new(
+                SqlState::GROUPING_ERROR,
+                "aggregate functions are not allowed in GROUP BY",
+            )
+            .at(at));
+        }
+        self.demand_ordering(key.ty().oid, at)?;
+        Ok(key)
+    }
+
     /// Makes `expr`, over the FROM row, one over the grouped row: its keys, then (still numbered from [`AGGREGATES`]) the
     /// aggregates.
     ///

@@ -19,12 +19,14 @@ mod from;
 mod golden;
 mod grouping;
 pub mod levels;
+mod locking;
 mod overload;
 mod query;
 mod referential;
 pub mod scope;
 mod target;
 pub mod type_name;
+mod with;
 
 pub use expr::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 

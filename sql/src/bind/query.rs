@@ -1,4 +1,4 @@
-//! Queries: WITH, SELECT, VALUES, set operations, ORDER BY, LIMIT, FOR UPDATE.
+//! Queries: SELECT, VALUES, set operations, ORDER BY, LIMIT.
 
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
@@ -6,49 +6,18 @@ use crate::bind::expr::{Expr, Literal};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, Groups};
 use crate::bind::levels::{children, columns_of_expr, same};
+use crate::bind::locking::lock_words;
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
+use crate::bind::with::CteScope;
 use crate::catalog::builtin::function;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Body, Distinct, ExprKind, GroupItem, Ident, Select};
-use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Output, Query, SetKind, SortKey};
+use crate::parse::ast::{self, Body, Distinct, ExprKind, Ident, Select};
+use crate::plan::logical::{JoinKind, Node, Output, Query, SetKind, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cell::{Cell, RefCell};
-use txn::{RowLock, TableLock, WaitPolicy};
-
-/// The WITH queries of one query, and those around it.
-#[derive(Debug)]
-pub(super) struct CteScope<'s> {
-    pub parent: Option<&'s CteScope<'s>>,
-    pub entries: RefCell<Vec<CteEntry>>,
-}
-
-/// A WITH query that FROM may name.
-#[derive(Clone, Debug)]
-pub(super) struct CteEntry {
-    pub name: Ident,
-    pub columns: Vec<(Ident, SqlType)>,
-    /// A data-modifying one without RETURNING gives no rows.
-    pub rows: bool,
-}
-
-impl CteScope<'_> {
-    /// A WITH query by name: levels out, its number there, and what it is.
-    pub fn find(&self, name: &str) -> Option<(u16, u32, CteEntry)> {
-        let (mut scope, mut level) = (self, 0);
-        loop {
-            let entries = scope.entries.borrow();
-            if let Some(number) = entries.iter().rposition(|entry| &*entry.name == name) {
-                return Some((level, number as u32, entries[number].clone()));
-            }
-            drop(entries);
-            scope = scope.parent?;
-            level += 1;
-        }
-    }
-}
 
 /// What encloses a query.
 #[derive(Clone, Copy)]
@@ -105,38 +74,6 @@ impl Binder<'_> {
         })
     }
 
-    /// WITH: binds each query, and lets those behind it name it.
-    pub(super) fn with(
-        &self,
-        with: Option<&ast::With>,
-        outside: Outside<'_>,
-        scope: &CteScope<'_>,
-    ) -> Result<Vec<Cte>> {
-        let Some(with) = with else { return Ok(Vec::new()) };
-        let mut bound = Vec::new();
-        for (at, cte) in with.ctes.iter().enumerate() {
-            if with.ctes[..at].iter().any(|before| before.name == cte.name) {
-                return Err(SqlError::new(
-                    SqlState::DUPLICATE_ALIAS,
-                    format!("WITH query name \"{}\" specified more than once", cte.name),
-                )
-                .at(self.position(cte.at)));
-            }
-            let (body, output) = self.cte(cte, with.recursive, outside, scope)?;
-            let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
-            let mut columns: Vec<(Ident, SqlType)> =
-                output.into_iter().map(|column| (column.name, column.ty)).collect();
-            self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
-                .map_err(|error| error.at(self.position(cte.at)))?;
-            let mut entries = scope.entries.borrow_mut();
-            // A recursive one has entered itself.
-            entries.truncate(at);
-            entries.push(CteEntry { name: cte.name.clone(), columns, rows });
-            bound.push(Cte { name: cte.name.clone(), body });
-        }
-        Ok(bound)
-    }
-
     /// Gives the first columns the names of an alias.
     pub(super) fn rename(
         &self,
@@ -159,93 +96,6 @@ impl Binder<'_> {
             *name = new.clone();
         }
         Ok(())
-    }
-
-    fn cte(
-        &self,
-        cte: &ast::Cte,
-        recursive: bool,
-        outside: Outside<'_>,
-        scope: &CteScope<'_>,
-    ) -> Result<(CteBody, Vec<Output>)> {
-        let modify = |modify: crate::plan::logical::Modify| {
-            let output =
-                modify.returning.iter().flatten().map(|(_, output)| output.clone()).collect();
-            (CteBody::Modify(Box::new(modify)), output)
-        };
-        match &cte.body {
-            ast::CteBody::Insert(insert) => Ok(modify(self.insert(insert, Some(scope))?)),
-            ast::CteBody::Update(update) => Ok(modify(self.update(update, Some(scope))?)),
-            ast::CteBody::Delete(delete) => Ok(modify(self.delete(delete, Some(scope))?)),
-            ast::CteBody::Query(query) => {
-                if recursive
-                    && let Body::SetOperation { kind: SetKind::Union, all, left, right, .. } =
-                        &query.body
-                    && query.order_by.is_empty()
-                    && query.limit.is_none()
-                    && mentions(right, &cte.name)
-                {
-                    return self.recursive(cte, left, right, *all, outside, scope);
-                }
-                let query = self.query(query, outside, Some(scope), true)?;
-                let output = query.output.clone();
-                Ok((CteBody::Query(query), output))
-            }
-        }
-    }
-
-    /// WITH RECURSIVE: the second term may name the query, whose columns the first term gives.
-    fn recursive(
-        &self,
-        cte: &ast::Cte,
-        base: &ast::Query,
-        step: &ast::Query,
-        all: bool,
-        outside: Outside<'_>,
-        scope: &CteScope<'_>,
-    ) -> Result<(CteBody, Vec<Output>)> {
-        let base = self.query(base, outside, Some(scope), true)?;
-        let mut columns: Vec<(Ident, SqlType)> =
-            base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
-        self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
-            .map_err(|error| error.at(self.position(cte.at)))?;
-        scope.entries.borrow_mut().push(CteEntry { name: cte.name.clone(), columns, rows: true });
-        let step_at = self.position(step.at);
-        let mut step = self.query(step, outside, Some(scope), false)?;
-        if step.output.len() != base.output.len() {
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                "each UNION query must have the same number of columns",
-            )
-            .at(step_at));
-        }
-        let mut columns = Vec::new();
-        for (number, (have, want)) in step.output.iter().zip(&base.output).enumerate() {
-            if have.ty.oid != want.ty.oid
-                && have.ty.oid.0 != oid::UNKNOWN
-                && !self.can_coerce(have.ty.oid, want.ty.oid, Context::Implicit)
-            {
-                return Err(SqlError::new(
-                    SqlState::DATATYPE_MISMATCH,
-                    format!(
-                        "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
-                        cte.name,
-                        number + 1,
-                        self.type_text(want.ty.oid),
-                        self.type_text(have.ty.oid)
-                    ),
-                )
-                .hint("Cast the output of the non-recursive term to the correct type.")
-                .at(step_at));
-            }
-            columns.push(self.argument(column_at(number, have.ty), want.ty.oid, step_at)?);
-        }
-        if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
-            step.root = Node::Project { input: Box::new(step.root), columns };
-            step.output.clone_from(&base.output);
-        }
-        let output = base.output.clone();
-        Ok((CteBody::Recursive { base, step, all }, output))
     }
 
     /// The rows of a query without its WITH.
@@ -313,7 +163,13 @@ impl Binder<'_> {
         self.sort_key(column_at(place, output[place].ty), key)
     }
 
-    fn numbered(&self, number: i32, count: usize, clause: &str, at: u32) -> Result<usize> {
+    pub(super) fn numbered(
+        &self,
+        number: i32,
+        count: usize,
+        clause: &str,
+        at: u32,
+    ) -> Result<usize> {
         match usize::try_from(number) {
             Ok(place) if (1..=count).contains(&place) => Ok(place - 1),
             _ => Err(SqlError::new(
@@ -557,138 +413,8 @@ impl Binder<'_> {
         Ok(Block { node, output })
     }
 
-    /// GROUP BY: the keys over the FROM row, and which of them each grouping set has.
-    fn group_keys(
-        &self,
-        items: &[GroupItem],
-        targets: &[BoundTarget],
-        place: &Place<'_>,
-    ) -> Result<(Vec<Expr>, Vec<Vec<u32>>)> {
-        let mut keys: Vec<Expr> = Vec::new();
-        let mut one = |expr: &ast::Expr| -> Result<u32> {
-            let key = self.group_key(expr, targets, place)?;
-            let known = keys.iter().position(|known| same(known, &key));
-            Ok(known.unwrap_or_else(|| {
-                keys.push(key);
-                keys.len() - 1
-            }) as u32)
-        };
-        let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
-        for item in items {
-            let here = self.grouping_sets(item, &mut one)?;
-            sets = sets
-                .iter()
-                .flat_map(|set| {
-                    here.iter().map(move |more| {
-                        let mut all = set.clone();
-                        all.extend(more.iter().filter(|key| !set.contains(key)));
-                        all
-                    })
-                })
-                .collect();
-        }
-        Ok((keys, sets))
-    }
-
-    /// The sets that one item of GROUP BY stands for.
-    fn grouping_sets(
-        &self,
-        item: &GroupItem,
-        one: &mut dyn FnMut(&ast::Expr) -> Result<u32>,
-    ) -> Result<Vec<Vec<u32>>> {
-        let mut group = |expr: &ast::Expr| -> Result<Vec<u32>> {
-            match &expr.kind {
-                ExprKind::Row { fields, explicit: false } => fields.iter().map(&mut *one).collect(),
-                _ => Ok(vec![one(expr)?]),
-            }
-        };
-        match item {
-            GroupItem::Expr(expr) => Ok(vec![group(expr)?]),
-            GroupItem::Empty => Ok(vec![Vec::new()]),
-            GroupItem::Rollup(exprs) => {
-                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
-                Ok((0..=groups.len()).rev().map(|kept| groups[..kept].concat()).collect())
-            }
-            GroupItem::Cube(exprs) => {
-                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
-                let count = 1usize
-                    .checked_shl(groups.len() as u32)
-                    .filter(|_| groups.len() <= 12)
-                    .ok_or_else(|| {
-                        SqlError::new(SqlState::TOO_MANY_COLUMNS, "CUBE is limited to 12 elements")
-                    })?;
-                Ok((0..count)
-                    .rev()
-                    .map(|mask| {
-                        let last = groups.len() - 1;
-                        let kept = groups
-                            .iter()
-                            .enumerate()
-                            .filter(|(at, _)| mask >> (last - at) & 1 == 1);
-                        kept.flat_map(|(_, keys)| keys.clone()).collect()
-                    })
-                    .collect())
-            }
-            GroupItem::Sets(items) => {
-                let mut all = Vec::new();
-                for item in items {
-                    all.extend(self.grouping_sets(item, one)?);
-                }
-                Ok(all)
-            }
-        }
-    }
-
-    /// One key: a number or an output name stands for a select-list item, but a column of FROM goes before such a name.
-    fn group_key(
-        &self,
-        expr: &ast::Expr,
-        targets: &[BoundTarget],
-        place: &Place<'_>,
-    ) -> Result<Expr> {
-        let at = self.position(expr.start());
-        let place =
-            Place { collected: None, windows: false, sets: false, clause: "GROUP BY", ..*place };
-        let key = match &expr.kind {
-            ExprKind::Integer(number) => {
-                let target = self.numbered(*number, targets.len(), "GROUP BY", at)?;
-                targets[target].expr.clone()
-            }
-            ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_) => {
-                return Err(SqlError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "non-integer constant in GROUP BY",
-                )
-                .at(at));
-            }
-            ExprKind::Column(parts)
-                if parts.len() == 1 && place.scope.column(&parts[0]).is_err() =>
-            {
-                match self.output_name(&parts[0], targets, "GROUP BY", at)? {
-                    Some(target) => targets[target].expr.clone(),
-                    None => self.expression(expr, &place)?,
-                }
-            }
-            _ => self.expression(expr, &place)?,
-        };
-        let key = self.decided(key)?;
-        let mut aggregate = false;
-        columns_of_expr(&mut key.clone(), 0, &mut |column, depth| {
-            aggregate |= matches!(column, Expr::Column { level, column, .. } if *level == depth && *column >= 1 << 30);
-        });
-        if aggregate {
-            return Err(SqlError::new(
-                SqlState::GROUPING_ERROR,
-                "aggregate functions are not allowed in GROUP BY",
-            )
-            .at(at));
-        }
-        self.demand_ordering(key.ty().oid, at)?;
-        Ok(key)
-    }
-
     /// The select-list item that an output name means.
-    fn output_name(
+    pub(super) fn output_name(
         &self,
         name: &str,
         targets: &[BoundTarget],
@@ -846,87 +572,6 @@ impl Binder<'_> {
             }
         }
         Ok(sort(node, order_by.into_iter().map(|(_, key)| key).collect()))
-    }
-
-    /// FOR UPDATE and its family, above the sort and below the limit.
-    fn lock(
-        &self,
-        node: Node,
-        query: &ast::Query,
-        select: &Select,
-        scope: &Scope<'_>,
-        grouped: bool,
-    ) -> Result<Node> {
-        let mut locks: Vec<(u32, RowLock, WaitPolicy)> = Vec::new();
-        for locking in &query.locking {
-            let words = lock_words(locking.strength);
-            let refused = |what: &str| {
-                Err(SqlError::new(
-                    SqlState::FEATURE_NOT_SUPPORTED,
-                    format!("{words} is not allowed with {what}"),
-                ))
-            };
-            if !matches!(select.distinct, Distinct::No) {
-                return refused("DISTINCT clause");
-            }
-            if !select.group_by.is_empty() {
-                return refused("GROUP BY clause");
-            }
-            if select.having.is_some() {
-                return refused("HAVING clause");
-            }
-            if grouped {
-                return refused("aggregate functions");
-            }
-            let mut chosen = Vec::new();
-            if locking.of.is_empty() {
-                chosen.extend(scope.items.iter().filter_map(|item| item.scan));
-            }
-            for name in &locking.of {
-                let at = self.position(name.at);
-                let item = scope.items.iter().find(|item| item.name.as_ref() == Some(name.name()));
-                let Some(item) = item else {
-                    return Err(SqlError::new(
-                        SqlState::UNDEFINED_TABLE,
-                        format!(
-                            "relation \"{}\" in {words} clause not found in FROM clause",
-                            name.name()
-                        ),
-                    )
-                    .at(at));
-                };
-                let Some(scan) = item.scan else {
-                    return Err(SqlError::unsupported(format!(
-                        "{words} of what is not a table is"
-                    ))
-                    .at(at));
-                };
-                chosen.push(scan);
-            }
-            for item in scope
-                .items
-                .iter()
-                .filter(|item| item.scan.is_some_and(|scan| chosen.contains(&scan)))
-            {
-                if let Some((table, _)) = item.columns.iter().find_map(|column| column.origin) {
-                    self.require(table, crate::catalog::acl::Privileges::UPDATE);
-                    self.hold(table, TableLock::RowShare);
-                }
-            }
-            for scan in chosen {
-                match locks.iter_mut().find(|(known, ..)| *known == scan) {
-                    Some((_, strength, wait)) => {
-                        *strength = (*strength).max(locking.strength);
-                        *wait = stricter(*wait, locking.wait);
-                    }
-                    None => locks.push((scan, locking.strength, locking.wait)),
-                }
-            }
-            if locking.of.is_empty() && holds_subquery(&node) {
-                return Err(SqlError::unsupported(format!("{words} of a subquery in FROM is")));
-            }
-        }
-        Ok(if locks.is_empty() { node } else { Node::LockRows { input: Box::new(node), locks } })
     }
 
     fn limit(
@@ -1097,56 +742,6 @@ fn first_expression(query: &ast::Query) -> Option<u32> {
         Body::Select(select) => select.targets.first().map(|target| target.expr.start()),
         Body::Values(rows) => rows.first()?.first().map(ast::Expr::start),
         Body::SetOperation { left, .. } => first_expression(left),
-    }
-}
-
-/// Whether FROM anywhere in a query names `name`: what makes WITH RECURSIVE recursive.
-fn mentions(query: &ast::Query, name: &str) -> bool {
-    fn item(from: &ast::FromItem, name: &str) -> bool {
-        match from {
-            ast::FromItem::Table { name: table, .. } => {
-                table.schema().is_none() && &**table.name() == name
-            }
-            ast::FromItem::Sample { table, .. } => item(table, name),
-            ast::FromItem::Function { .. } => false,
-            ast::FromItem::Subquery { query, .. } => mentions(query, name),
-            ast::FromItem::Join { left, right, .. } => item(left, name) || item(right, name),
-        }
-    }
-    match &query.body {
-        Body::Select(select) => select.from.iter().any(|from| item(from, name)),
-        Body::Values(_) => false,
-        Body::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
-    }
-}
-
-/// Whether a FROM subquery stands below a node: FOR UPDATE would reach into it.
-fn holds_subquery(node: &Node) -> bool {
-    match node {
-        Node::Derived { .. } => true,
-        Node::Join { left, right, .. } => holds_subquery(left) || holds_subquery(right),
-        Node::Filter { input, .. }
-        | Node::Project { input, .. }
-        | Node::ProjectSet { input, .. }
-        | Node::Sort { input, .. } => holds_subquery(input),
-        _ => false,
-    }
-}
-
-fn stricter(a: WaitPolicy, b: WaitPolicy) -> WaitPolicy {
-    match (a, b) {
-        (WaitPolicy::Error, _) | (_, WaitPolicy::Error) => WaitPolicy::Error,
-        (WaitPolicy::Skip, _) | (_, WaitPolicy::Skip) => WaitPolicy::Skip,
-        _ => WaitPolicy::Block,
-    }
-}
-
-fn lock_words(strength: RowLock) -> &'static str {
-    match strength {
-        RowLock::KeyShare => "FOR KEY SHARE",
-        RowLock::Share => "FOR SHARE",
-        RowLock::NoKeyUpdate => "FOR NO KEY UPDATE",
-        RowLock::Update => "FOR UPDATE",
     }
 }
 

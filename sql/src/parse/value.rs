@@ -226,7 +226,7 @@ fn invalid_bytes(bytes: &[u8]) -> SqlError {
     )
 }
 
-/// The value of `U&` text: `\XXXX` and `\+XXXXXX`.
+/// The value of `U&` text: four hex digits after the escape character, or `+` and six.
 fn unicode(text: &str, positions: &Positions<'_>, at: u32) -> Result<String> {
     let mut value = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();

@@ -132,9 +132,9 @@ pub fn time_zone(text: &str) -> Option<String> {
     if let Ok(zone) = ZONES.get(text) {
         return zone.iana_name().map(str::to_owned);
     }
-    // A POSIX rule is shown as it was written: `-03:00`, `EST5EDT`.
+    // A POSIX rule is shown as it was written: `-03:00`, `EST5EDT`; jiff wants a name before a bare offset.
     let rule = text.starts_with(['+', '-', '<']) || text.bytes().any(|byte| byte.is_ascii_digit());
-    let posix = if text.starts_with(['+', '-']) { format!("XXX{text}") } else { text.to_owned() };
+    let posix = if text.starts_with(['+', '-']) { format!("UTC{text}") } else { text.to_owned() };
     (rule && jiff::tz::TimeZone::posix(&posix).is_ok()).then(|| text.to_owned())
 }
 

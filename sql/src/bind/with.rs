@@ -1,0 +1,186 @@
+//! WITH: the queries it names, and how FROM finds them; WITH RECURSIVE.
+
+use crate::bind::Binder;
+use crate::bind::coerce::Context;
+use crate::bind::query::Outside;
+use crate::bind::scope::column_at;
+use crate::bind::type_name::oid;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Body, Ident};
+use crate::plan::logical::{Cte, CteBody, Node, Output, SetKind};
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+use std::cell::RefCell;
+
+/// The WITH queries of one query, and those around it.
+#[derive(Debug)]
+pub(super) struct CteScope<'s> {
+    pub parent: Option<&'s CteScope<'s>>,
+    pub entries: RefCell<Vec<CteEntry>>,
+}
+
+/// A WITH query that FROM may name.
+#[derive(Clone, Debug)]
+pub(super) struct CteEntry {
+    pub name: Ident,
+    pub columns: Vec<(Ident, SqlType)>,
+    /// A data-modifying one without RETURNING gives no rows.
+    pub rows: bool,
+}
+
+impl CteScope<'_> {
+    /// A WITH query by name: levels out, its number there, and what it is.
+    pub fn find(&self, name: &str) -> Option<(u16, u32, CteEntry)> {
+        let (mut scope, mut level) = (self, 0);
+        loop {
+            let entries = scope.entries.borrow();
+            if let Some(number) = entries.iter().rposition(|entry| &*entry.name == name) {
+                return Some((level, number as u32, entries[number].clone()));
+            }
+            drop(entries);
+            scope = scope.parent?;
+            level += 1;
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// WITH: binds each query, and lets those behind it name it.
+    pub(super) fn with(
+        &self,
+        with: Option<&ast::With>,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<Vec<Cte>> {
+        let Some(with) = with else { return Ok(Vec::new()) };
+        let mut bound = Vec::new();
+        for (at, cte) in with.ctes.iter().enumerate() {
+            if with.ctes[..at].iter().any(|before| before.name == cte.name) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_ALIAS,
+                    format!("WITH query name \"{}\" specified more than once", cte.name),
+                )
+                .at(self.position(cte.at)));
+            }
+            let (body, output) = self.cte(cte, with.recursive, outside, scope)?;
+            let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
+            let mut columns: Vec<(Ident, SqlType)> =
+                output.into_iter().map(|column| (column.name, column.ty)).collect();
+            self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
+                .map_err(|error| error.at(self.position(cte.at)))?;
+            let mut entries = scope.entries.borrow_mut();
+            // A recursive one has entered itself.
+            entries.truncate(at);
+            entries.push(CteEntry { name: cte.name.clone(), columns, rows });
+            bound.push(Cte { name: cte.name.clone(), body });
+        }
+        Ok(bound)
+    }
+
+    fn cte(
+        &self,
+        cte: &ast::Cte,
+        recursive: bool,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<(CteBody, Vec<Output>)> {
+        let modify = |modify: crate::plan::logical::Modify| {
+            let output =
+                modify.returning.iter().flatten().map(|(_, output)| output.clone()).collect();
+            (CteBody::Modify(Box::new(modify)), output)
+        };
+        match &cte.body {
+            ast::CteBody::Insert(insert) => Ok(modify(self.insert(insert, Some(scope))?)),
+            ast::CteBody::Update(update) => Ok(modify(self.update(update, Some(scope))?)),
+            ast::CteBody::Delete(delete) => Ok(modify(self.delete(delete, Some(scope))?)),
+            ast::CteBody::Query(query) => {
+                if recursive
+                    && let Body::SetOperation { kind: SetKind::Union, all, left, right, .. } =
+                        &query.body
+                    && query.order_by.is_empty()
+                    && query.limit.is_none()
+                    && mentions(right, &cte.name)
+                {
+                    return self.recursive(cte, left, right, *all, outside, scope);
+                }
+                let query = self.query(query, outside, Some(scope), true)?;
+                let output = query.output.clone();
+                Ok((CteBody::Query(query), output))
+            }
+        }
+    }
+
+    /// WITH RECURSIVE: the second term may name the query, whose columns the first term gives.
+    fn recursive(
+        &self,
+        cte: &ast::Cte,
+        base: &ast::Query,
+        step: &ast::Query,
+        all: bool,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<(CteBody, Vec<Output>)> {
+        let base = self.query(base, outside, Some(scope), true)?;
+        let mut columns: Vec<(Ident, SqlType)> =
+            base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
+        self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
+            .map_err(|error| error.at(self.position(cte.at)))?;
+        scope.entries.borrow_mut().push(CteEntry { name: cte.name.clone(), columns, rows: true });
+        let step_at = self.position(step.at);
+        let mut step = self.query(step, outside, Some(scope), false)?;
+        if step.output.len() != base.output.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "each UNION query must have the same number of columns",
+            )
+            .at(step_at));
+        }
+        let mut columns = Vec::new();
+        for (number, (have, want)) in step.output.iter().zip(&base.output).enumerate() {
+            if have.ty.oid != want.ty.oid
+                && have.ty.oid.0 != oid::UNKNOWN
+                && !self.can_coerce(have.ty.oid, want.ty.oid, Context::Implicit)
+            {
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!(
+                        "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
+                        cte.name,
+                        number + 1,
+                        self.type_text(want.ty.oid),
+                        self.type_text(have.ty.oid)
+                    ),
+                )
+                .hint("Cast the output of the non-recursive term to the correct type.")
+                .at(step_at));
+            }
+            columns.push(self.argument(column_at(number, have.ty), want.ty.oid, step_at)?);
+        }
+        if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
+            step.root = Node::Project { input: Box::new(step.root), columns };
+            step.output.clone_from(&base.output);
+        }
+        let output = base.output.clone();
+        Ok((CteBody::Recursive { base, step, all }, output))
+    }
+}
+
+/// Whether FROM anywhere in a query names `name`: what makes WITH RECURSIVE recursive.
+fn mentions(query: &ast::Query, name: &str) -> bool {
+    fn item(from: &ast::FromItem, name: &str) -> bool {
+        match from {
+            ast::FromItem::Table { name: table, .. } => {
+                table.schema().is_none() && &**table.name() == name
+            }
+            ast::FromItem::Sample { table, .. } => item(table, name),
+            ast::FromItem::Function { .. } => false,
+            ast::FromItem::Subquery { query, .. } => mentions(query, name),
+            ast::FromItem::Join { left, right, .. } => item(left, name) || item(right, name),
+        }
+    }
+    match &query.body {
+        Body::Select(select) => select.from.iter().any(|from| item(from, name)),
+        Body::Values(_) => false,
+        Body::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
+    }
+}
