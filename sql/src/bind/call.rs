@@ -2,11 +2,11 @@
 
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, Pathway, pathway};
-use crate::bind::expr::{AggregateCall, Expr, Literal};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
 use crate::bind::type_name::{array_of, oid};
+use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::PG_CATALOG;
 use crate::catalog::builtin::type_by_name;
 use crate::catalog::builtin::{Kind, aggregate, functions_named};

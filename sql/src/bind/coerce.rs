@@ -1,9 +1,9 @@
 //! Casts: which there are, which a context allows, and the expression that makes one (manual, sections 10.1 and 10.4).
 
 use crate::bind::Binder;
-use crate::bind::expr::{Expr, Literal};
 use crate::bind::scope::column_at;
 use crate::bind::type_name::{category, fields_of, oid};
+use crate::bind::typed::{Expr, Literal};
 use crate::catalog::builtin::function;
 use crate::catalog::builtin::{CastContext, CastMethod, cast};
 use crate::catalog::builtin::{TypeKind, element_type, type_by_oid};

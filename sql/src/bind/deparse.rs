@@ -4,8 +4,8 @@
 //! Operators stand in parentheses, casts are written `(x)::type`, constants carry their type unless the reader would give
 //! it to them anyway.
 
-use crate::bind::expr::{CurrentValue, Expr, Literal, Quantifier};
 use crate::bind::type_name::{format_type, oid};
+use crate::bind::typed::{CurrentValue, Expr, Literal, Quantifier};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{cast, function, operators, type_by_oid};
 use crate::catalog::quote::{identifier, literal};

@@ -1,10 +1,10 @@
 //! INSERT, UPDATE, DELETE: the rows they work on, the values they assign, ON CONFLICT, RETURNING.
 
-use crate::bind::expr::{Expr, Literal};
 use crate::bind::expression::Place;
 use crate::bind::from::{From, own_ctes};
 use crate::bind::query::{Outside, conjuncts, cross};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
+use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, bind_expression, table_item};
 use crate::catalog::acl::Privileges;

@@ -1,13 +1,13 @@
 //! FROM: tables, views, functions, subqueries and joins, and the names they bring.
 
 use crate::bind::Binder;
-use crate::bind::expr::Expr;
 use crate::bind::expression::Place;
 use crate::bind::levels::drop_level;
 use crate::bind::query::{Outside, cross};
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, column_at};
 use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
+use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::bind::{Environment, table_item};
 use crate::catalog::acl::Privileges;

@@ -5,12 +5,12 @@
 //! columns that are neither grouped by nor aggregated.
 
 use crate::bind::Binder;
-use crate::bind::expr::{AggregateCall, Expr};
 use crate::bind::expression::Place;
 use crate::bind::levels::{children, columns_of_expr, same};
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
+use crate::bind::typed::{AggregateCall, Expr};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};

@@ -3,7 +3,7 @@
 //! Depth counts the rows that the executor has put on its stack of outer rows since the walk began: one for a subquery in an
 //! expression, one for the right side of a lateral join.
 
-use crate::bind::expr::{AggregateCall, Expr, SubqueryKind};
+use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
 use crate::plan::logical::{
     Cte, CteBody, Frame, FrameBound, Modify, ModifyKind, Node, Query, SortKey,
 };

@@ -1,18 +1,19 @@
 //! Names and types resolved: a statement's syntax becomes a typed tree, by PostgreSQL's own rules for names, unknown
 //! literals, overloads and implicit casts (manual, chapter 10), driven by the catalog's data.
 //!
-//! - [`expr`]: what expressions become; `plan::logical` what queries become
+//! - [`typed`]: what expressions become; `plan::logical` what queries become
 //! - [`scope`]: what names stand for; [`type_name`]: types by name and back
 //! - [`coerce`] and [`overload`]: casts, operators, functions
-//! - `expression`, `call`, `grouping`: expressions, calls, aggregates and windows
+//! - `expression`: every kind of expression; those with rules of their own in `names`, `operator`, `subquery`, `array`,
+//!   `call`, `grouping` (aggregates and windows)
 //! - `from`, `query`, `dml`: the statements
 //! - [`levels`]: walks over what was bound
 
+mod array;
 mod call;
 mod coerce;
 pub mod deparse;
 mod dml;
-pub mod expr;
 mod expression;
 mod from;
 #[cfg(test)]
@@ -20,15 +21,19 @@ mod golden;
 mod grouping;
 pub mod levels;
 mod locking;
+mod names;
+mod operator;
 mod overload;
 mod query;
 mod referential;
 pub mod scope;
+mod subquery;
 mod target;
 pub mod type_name;
+pub mod typed;
 mod with;
 
-pub use expr::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
+pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::{CatalogSnapshot, Relation};

@@ -2,7 +2,6 @@
 
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
-use crate::bind::expr::{Expr, Literal};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, Groups};
 use crate::bind::levels::{children, columns_of_expr, same};
@@ -10,6 +9,7 @@ use crate::bind::locking::lock_words;
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
+use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::CteScope;
 use crate::catalog::builtin::function;
 use crate::error::{Result, SqlError};

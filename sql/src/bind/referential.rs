@@ -5,8 +5,8 @@
 //! needs a privilege on them: PostgreSQL, too, runs these actions as the owner of the table.
 
 use crate::bind::Binder;
-use crate::bind::expr::{Expr, Literal};
 use crate::bind::scope::column_at;
+use crate::bind::typed::{Expr, Literal};
 use crate::catalog::{Action, ConstraintKind, Relation};
 use crate::error::Result;
 use crate::plan::logical::ReferentialAction;

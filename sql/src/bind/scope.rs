@@ -4,8 +4,8 @@
 //! row on its stack of outer rows (a subquery in an expression, the right side of a lateral join), 0 where this scope's query
 //! runs in place of its parent's row (a subquery in FROM).
 
-use crate::bind::expr::Expr;
 use crate::bind::levels::raise;
+use crate::bind::typed::Expr;
 use crate::parse::ast::Ident;
 use crate::types::{Oid, SqlType};
 use std::cell::Cell;

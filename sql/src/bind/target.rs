@@ -1,10 +1,10 @@
 //! Select lists and RETURNING: stars, names, and the names PostgreSQL gives to what has none (`FigureColname`).
 
 use crate::bind::Binder;
-use crate::bind::expr::{CurrentValue, Expr};
 use crate::bind::expression::Place;
 use crate::bind::levels::raise;
 use crate::bind::scope::ScopeColumn;
+use crate::bind::typed::{CurrentValue, Expr};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Ident, Target};
 use crate::plan::logical::Output;

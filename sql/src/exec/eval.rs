@@ -7,7 +7,7 @@
 use super::frame::Frame;
 use super::subquery::SubplanState;
 use crate::bind::Quantifier;
-use crate::bind::expr::CurrentValue;
+use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
 use crate::error::SqlError;
 use crate::plan::scalar::{Callee, Scalar, Target, Var};

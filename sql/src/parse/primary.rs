@@ -5,7 +5,7 @@ use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::{Parser, integer, plain_type, system_name};
 use super::value;
-use crate::bind::expr::CurrentValue;
+use crate::bind::typed::CurrentValue;
 use crate::error::Result;
 
 impl<'t> Parser<'t> {

@@ -3,7 +3,7 @@
 //! Every node has an output row, a list of typed columns by position. An expression in a node reads the concatenation of
 //! its inputs' rows, left to right (`Expr::Column { level: 0, .. }`), and rows of enclosing queries at level 1 and up.
 
-use crate::bind::expr::{AggregateCall, Expr};
+use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::Relation;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;

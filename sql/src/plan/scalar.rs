@@ -4,7 +4,7 @@
 //! moved to any place of the plan where those values exist, and evaluated there without further preparation.
 
 use crate::bind::Quantifier;
-use crate::bind::expr::CurrentValue;
+use crate::bind::typed::CurrentValue;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, Function, Oid, Signature, SqlType, TypedFunction};
 use std::cmp::Ordering;

@@ -1,7 +1,7 @@
 //! From a borrowed [`Datum`] to the [`Literal`] that a plan owns, and back.
 
 use super::{CallContext, Datum};
-use crate::bind::expr::Literal;
+use crate::bind::typed::Literal;
 use std::sync::Arc;
 
 impl Literal {

@@ -192,7 +192,7 @@ pub enum ExprKind {
     /// NULLIF.
     NullIf(Box<Expr>, Box<Expr>),
     /// CURRENT_DATE and its kin.
-    CurrentValue(crate::bind::expr::CurrentValue),
+    CurrentValue(crate::bind::typed::CurrentValue),
     /// GROUPING(...).
     Grouping(Vec<Expr>),
     /// A function, aggregate or window function.

@@ -1,7 +1,7 @@
 //! min, max, bool_and, bool_or, bit_and, bit_or, bit_xor.
 
 use super::sum::integer;
-use crate::bind::expr::Literal;
+use crate::bind::typed::Literal;
 use crate::error::Result;
 use crate::types::function::{Accumulator, Signature};
 use crate::types::{CallContext, Datum, compare, copy_to_arena};

@@ -1,0 +1,132 @@
+//! Arrays: ARRAY[...], their types, and subscripts.
+
+use crate::bind::Binder;
+use crate::bind::coerce::Context;
+use crate::bind::expression::Place;
+use crate::bind::type_name::{array_of, oid};
+use crate::bind::typed::Expr;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, ExprKind, Index};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+impl Binder<'_> {
+    /// The type of arrays of `element`; of an array's own type where `element` is one (arrays nest in no type of their own).
+    pub(super) fn array_around(&self, element: Oid, at: u32) -> Result<Oid> {
+        match self.element_of(element) {
+            Some(_) => Ok(element),
+            None => self.array_type(element, at),
+        }
+    }
+
+    /// The type of arrays whose elements are `element`.
+    pub(super) fn array_type(&self, element: Oid, at: u32) -> Result<Oid> {
+        array_of(self.catalog, element).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("could not find array type for data type {}", self.type_text(element)),
+            )
+            .at(at)
+        })
+    }
+
+    /// `ARRAY[...]`; `wanted` is the array type of a cast around it, which its elements are cast to.
+    pub(super) fn array(
+        &self,
+        elements: &[ast::Expr],
+        wanted: Option<SqlType>,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let mut bound = Vec::new();
+        for element in elements {
+            let value = match &element.kind {
+                ExprKind::Array(inner) => {
+                    self.array(inner, wanted, place, self.position(element.at))?
+                }
+                _ => self.expression(element, place)?,
+            };
+            bound.push((value, self.position(element.start())));
+        }
+        if let Some(array) = wanted {
+            let element = self.element_of(array.oid).unwrap_or(array.oid);
+            let elements = bound
+                .into_iter()
+                .map(|(value, at)| {
+                    let target =
+                        if self.element_of(value.ty().oid).is_some() { array.oid } else { element };
+                    self.cast(
+                        value,
+                        SqlType { oid: target, typmod: array.typmod },
+                        Context::Explicit,
+                        at,
+                    )
+                })
+                .collect::<Result<_>>()?;
+            return Ok(Expr::Array { elements, ty: array });
+        }
+        if bound.is_empty() {
+            return Err(SqlError::new(
+                SqlState::INDETERMINATE_DATATYPE,
+                "cannot determine type of empty array",
+            )
+            .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+            .at(at));
+        }
+        let (elements, ty) = self.to_common(bound, "ARRAY")?;
+        let array = self.array_around(ty.oid, at)?;
+        Ok(Expr::Array { elements, ty: SqlType { oid: array, typmod: ty.typmod } })
+    }
+
+    /// `operand[i]`, `operand[low:high]`.
+    pub(super) fn subscript(
+        &self,
+        operand: &ast::Expr,
+        indices: &[Index],
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let operand = self.expression(operand, place)?;
+        let ty = operand.ty();
+        let element = match ty.oid.0 {
+            oid::INT2VECTOR => Oid(oid::INT2),
+            oid::OIDVECTOR => Oid(oid::OID),
+            _ => self.element_of(ty.oid).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!(
+                        "cannot subscript type {} because it does not support subscripting",
+                        self.type_text(ty.oid)
+                    ),
+                )
+                .at(at)
+            })?,
+        };
+        let index = |expr: &ast::Expr| -> Result<Expr> {
+            let bound = self.expression(expr, place)?;
+            let at = self.position(expr.start());
+            if !self.can_coerce(bound.ty().oid, Oid(oid::INT4), Context::Assignment) {
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    "array subscript must have type integer",
+                )
+                .at(at));
+            }
+            self.cast(bound, SqlType::plain(oid::INT4), Context::Assignment, at)
+        };
+        let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
+        let bound = indices
+            .iter()
+            .map(|subscript| match subscript {
+                // Beside a slice a plain subscript n means 1:n.
+                Index::At(expr) => Ok((None, Some(index(expr)?))),
+                Index::Slice(low, high) => Ok((
+                    low.as_ref().map(&index).transpose()?,
+                    high.as_ref().map(&index).transpose()?,
+                )),
+            })
+            .collect::<Result<_>>()?;
+        let result = if slice { ty } else { SqlType { oid: element, typmod: ty.typmod } };
+        Ok(Expr::Subscript { operand: Box::new(operand), indices: bound, slice, ty: result })
+    }
+}

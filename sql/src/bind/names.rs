@@ -1,0 +1,210 @@
+//! Names in expressions: columns, whole rows and fields of composite values (`transformColumnRef`).
+
+use crate::bind::expression::Place;
+use crate::bind::scope::Missing;
+use crate::bind::type_name::{fields_of, oid};
+use crate::bind::typed::Expr;
+use crate::bind::{Binder, levels};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Ident};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// A name of one to four parts.
+    pub(super) fn column(&self, parts: &[Ident], place: &Place<'_>, at: u32) -> Result<Expr> {
+        let (qualifier, name) = match parts {
+            [name] => {
+                return match place.scope.column(name) {
+                    Ok(found) => Ok(found.expr),
+                    Err(Missing::Ambiguous) => Err(SqlError::new(
+                        SqlState::AMBIGUOUS_COLUMN,
+                        format!("column reference \"{name}\" is ambiguous"),
+                    )
+                    .at(at)),
+                    // The name of a FROM item stands for its whole row.
+                    Err(_) => match place.scope.item(None, name) {
+                        Some(_) => self.whole_row(None, name, place, at),
+                        None => Err(SqlError::new(
+                            SqlState::UNDEFINED_COLUMN,
+                            format!("column \"{name}\" does not exist"),
+                        )
+                        .at(at)),
+                    },
+                };
+            }
+            [item, name] => ((None, item), name),
+            [schema, item, name] => ((Some(&**schema), item), name),
+            [database, schema, item, name] => {
+                if **database != *self.catalog.database_name() {
+                    return Err(SqlError::new(
+                        SqlState::FEATURE_NOT_SUPPORTED,
+                        format!(
+                            "cross-database references are not implemented: {}",
+                            parts.join(".")
+                        ),
+                    )
+                    .at(at));
+                }
+                ((Some(&**schema), item), name)
+            }
+            _ => {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("improper qualified name (too many dotted names): {}", parts.join(".")),
+                )
+                .at(at));
+            }
+        };
+        match place.scope.qualified(qualifier.0, qualifier.1, name) {
+            Ok(found) => Ok(found.expr),
+            Err(Missing::Ambiguous) => Err(SqlError::new(
+                SqlState::AMBIGUOUS_ALIAS,
+                format!("table reference \"{}\" is ambiguous", qualifier.1),
+            )
+            .at(at)),
+            Err(Missing::NoColumn) => {
+                // `t.f` may be the function f of the row.
+                Err(SqlError::new(
+                    SqlState::UNDEFINED_COLUMN,
+                    format!("column {}.{name} does not exist", qualifier.1),
+                )
+                .at(at))
+            }
+            Err(missing) => {
+                // `c.f`: a field of the composite column c.
+                if qualifier.0.is_none()
+                    && let Ok(found) = place.scope.column(qualifier.1)
+                    && fields_of(self.catalog, found.expr.ty().oid).is_some()
+                {
+                    return self.field_of(found.expr, name, at);
+                }
+                Err(self.missing_item(qualifier.1, missing == Missing::Hidden, place, at))
+            }
+        }
+    }
+
+    fn missing_item(&self, item: &str, hidden: bool, place: &Place<'_>, at: u32) -> SqlError {
+        let message = if hidden { "invalid reference to" } else { "missing" };
+        let error = SqlError::new(
+            SqlState::UNDEFINED_TABLE,
+            format!("{message} FROM-clause entry for table \"{item}\""),
+        )
+        .at(at);
+        if hidden {
+            return error.hint(format!(
+                "There is an entry for table \"{item}\", but it cannot be referenced from this part of the query."
+            ));
+        }
+        // A table that was given another name in FROM.
+        let aliased = place.scope.items.iter().find(|found| {
+            found.schema.is_none()
+                && found.columns.first().and_then(|column| column.origin).is_some_and(
+                    |(table, _)| {
+                        self.catalog.relation(table).is_some_and(|relation| &*relation.name == item)
+                    },
+                )
+        });
+        match aliased.and_then(|found| found.name.as_ref()) {
+            Some(alias) => SqlError::new(
+                SqlState::UNDEFINED_TABLE,
+                format!("invalid reference to FROM-clause entry for table \"{item}\""),
+            )
+            .hint(format!("Perhaps you meant to reference the table alias \"{alias}\"."))
+            .at(at),
+            None => error,
+        }
+    }
+
+    /// A FROM item's row as one value.
+    pub(super) fn whole_row(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let Some((item, level)) = place.scope.item(schema, name) else {
+            return Err(self.missing_item(name, false, place, at));
+        };
+        // A function that returns one plain column stands for its value.
+        if let ([only], Oid(0)) = (item.columns.as_slice(), item.row_type)
+            && item.schema.is_none()
+            && only.origin.is_none()
+            && Some(&only.name) == item.name.as_ref()
+        {
+            let mut expr = only.expr.clone();
+            levels::raise(&mut expr, level);
+            return Ok(expr);
+        }
+        let fields = item.columns.iter().filter(|column| !column.system).map(|column| {
+            let mut expr = column.expr.clone();
+            levels::raise(&mut expr, level);
+            expr
+        });
+        let ty = if item.row_type == Oid(0) { oid::RECORD } else { item.row_type.0 };
+        Ok(Expr::Row(fields.collect(), SqlType::plain(ty)))
+    }
+
+    /// `(operand).name`.
+    pub(super) fn field(
+        &self,
+        operand: &ast::Expr,
+        name: &str,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let operand = self.expression(operand, place)?;
+        self.field_of(operand, name, at)
+    }
+
+    /// A field of a composite value, by name.
+    pub(super) fn field_of(&self, operand: Expr, name: &str, at: u32) -> Result<Expr> {
+        let ty = operand.ty();
+        if let Some(columns) = self.composite_result(&operand)
+            && let Some(place) = columns.iter().position(|(known, _)| &**known == name)
+        {
+            let ty = columns[place].1;
+            return Ok(Expr::Field { operand: Box::new(operand), field: place as u32, ty });
+        }
+        if ty.oid.0 == oid::RECORD {
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("could not identify column \"{name}\" in record data type"),
+            )
+            .at(at));
+        }
+        if fields_of(self.catalog, ty.oid).is_none() {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!(
+                    "column notation .{name} applied to type {}, which is not a composite type",
+                    self.type_text(ty.oid)
+                ),
+            )
+            .at(at));
+        }
+        Err(SqlError::new(
+            SqlState::UNDEFINED_COLUMN,
+            format!("column \"{name}\" not found in data type {}", self.type_text(ty.oid)),
+        )
+        .at(at))
+    }
+
+    /// The fields of a composite value: of its type, or of the function that gives it.
+    pub(super) fn composite_result(&self, expr: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
+        if let Expr::Call { function, .. } = expr
+            && let Some(found) = crate::catalog::builtin::function(function.0)
+        {
+            let columns: Vec<(Arc<str>, SqlType)> = found
+                .output_columns()
+                .map(|(name, ty)| (name.into(), SqlType::plain(ty)))
+                .collect();
+            if columns.len() > 1 {
+                return Some(columns);
+            }
+        }
+        fields_of(self.catalog, expr.ty().oid)
+    }
+}

@@ -1,0 +1,375 @@
+//! Operators, and what is defined by them: comparison of rows, IS DISTINCT FROM, BETWEEN, IN lists, ANY and ALL of an array.
+
+use crate::bind::expression::Place;
+use crate::bind::type_name::{array_of, oid};
+use crate::bind::typed::{Expr, Literal, Quantifier};
+use crate::bind::{Binder, levels};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, ExprKind};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+/// An operator by its name alone.
+pub(super) fn op(name: &str) -> ast::Operator {
+    ast::Operator { schema: None, name: name.into() }
+}
+
+impl Binder<'_> {
+    /// `op operand`.
+    pub(super) fn prefix(&self, operator: &ast::Operator, operand: Expr, at: u32) -> Result<Expr> {
+        // The grammar folds a minus into the number behind it.
+        if &*operator.name == "-" && operator.schema.is_none() {
+            match &operand {
+                Expr::Constant(Literal::Int4(value), ty) if *value != i32::MIN => {
+                    return Ok(Expr::Constant(Literal::Int4(-value), *ty));
+                }
+                Expr::Constant(Literal::Int8(value), ty) => {
+                    return Ok(match i32::try_from(-value) {
+                        Ok(small) => {
+                            Expr::Constant(Literal::Int4(small), SqlType::plain(oid::INT4))
+                        }
+                        Err(_) => Expr::Constant(Literal::Int8(-value), *ty),
+                    });
+                }
+                _ => {}
+            }
+        }
+        let chosen = self.operator(operator, &[operand.ty().oid], at)?;
+        let operand = self.argument(operand, Oid(chosen.right), at)?;
+        Ok(Expr::Call {
+            function: Oid(chosen.function),
+            arguments: vec![operand],
+            ty: SqlType::plain(chosen.result),
+            position: at,
+        })
+    }
+
+    /// `left op right` over bound operands.
+    pub(super) fn infix(
+        &self,
+        operator: &ast::Operator,
+        left: Expr,
+        right: Expr,
+        at: u32,
+    ) -> Result<Expr> {
+        self.infix_of(operator, (left, at), (right, at), at)
+    }
+
+    /// `left op right`, each operand with the place of errors about its own value.
+    fn infix_of(
+        &self,
+        operator: &ast::Operator,
+        (left, left_at): (Expr, u32),
+        (right, right_at): (Expr, u32),
+        at: u32,
+    ) -> Result<Expr> {
+        let chosen = self.operator(operator, &[left.ty().oid, right.ty().oid], at)?;
+        let actual = [left.ty().oid, right.ty().oid];
+        let (declared, result) =
+            self.resolve_polymorphic(&[chosen.left, chosen.right], &actual, chosen.result, at)?;
+        let left = self.argument(left, declared[0], left_at)?;
+        let right = self.argument(right, declared[1], right_at)?;
+        Ok(Expr::Call {
+            function: Oid(chosen.function),
+            arguments: vec![left, right],
+            ty: SqlType { oid: result, typmod: -1 },
+            position: at,
+        })
+    }
+
+    /// `left op right`, where the sides may be rows.
+    pub(super) fn binary(
+        &self,
+        left: &ast::Expr,
+        operator: &ast::Operator,
+        right: &ast::Expr,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        if let (ExprKind::Row { fields: a, .. }, ExprKind::Row { fields: b, .. }) =
+            (&left.kind, &right.kind)
+        {
+            let (a, b) = (self.row_fields(a, place)?, self.row_fields(b, place)?);
+            return self.compare_rows(operator, a, b, at);
+        }
+        if let (ExprKind::Row { .. }, ExprKind::Subquery(_)) = (&left.kind, &right.kind) {
+            return Err(SqlError::unsupported("comparing a row with a subquery's row is").at(at));
+        }
+        let places = (self.position(left.start()), self.position(right.start()));
+        let left = self.expression(left, place)?;
+        let right = self.expression(right, place)?;
+        self.infix_of(operator, (left, places.0), (right, places.1), at)
+    }
+
+    /// `(a, b) op (c, d)`: column by column, from the left.
+    pub(super) fn compare_rows(
+        &self,
+        operator: &ast::Operator,
+        left: Vec<Expr>,
+        right: Vec<Expr>,
+        at: u32,
+    ) -> Result<Expr> {
+        if left.len() != right.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "unequal number of entries in row expressions",
+            )
+            .at(at));
+        }
+        if left.is_empty() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot compare rows of zero length",
+            )
+            .at(at));
+        }
+        let pairs: Vec<(Expr, Expr)> = left.into_iter().zip(right).collect();
+        let all = |name: &str| -> Result<Vec<Expr>> {
+            pairs.iter().map(|(a, b)| self.infix(&op(name), a.clone(), b.clone(), at)).collect()
+        };
+        match &*operator.name {
+            "=" => Ok(Expr::And(all("=")?)),
+            "<>" => Ok(Expr::Or(all("<>")?)),
+            "<" | "<=" | ">" | ">=" => {
+                // (a, b) < (c, d) is a < c OR (a = c AND b < d).
+                let strict = op(operator.name.trim_end_matches('='));
+                let mut result: Option<Expr> = None;
+                for (position, (a, b)) in pairs.iter().enumerate().rev() {
+                    let last = position + 1 == pairs.len();
+                    let here = self.infix(
+                        if last { operator } else { &strict },
+                        a.clone(),
+                        b.clone(),
+                        at,
+                    )?;
+                    result = Some(match result {
+                        None => here,
+                        Some(rest) => {
+                            let equal = self.infix(&op("="), a.clone(), b.clone(), at)?;
+                            Expr::Or(vec![here, Expr::And(vec![equal, rest])])
+                        }
+                    });
+                }
+                Ok(result.expect("a row has a field"))
+            }
+            other => Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("could not determine interpretation of row comparison operator {other}"),
+            )
+            .hint("Row comparison operators must be associated with btree operator families.")
+            .at(at)),
+        }
+    }
+
+    /// The fields of a row constructor, `t.*` expanded.
+    pub(super) fn row_fields(&self, fields: &[ast::Expr], place: &Place<'_>) -> Result<Vec<Expr>> {
+        let mut bound = Vec::new();
+        for field in fields {
+            match &field.kind {
+                ExprKind::Star(item) => {
+                    for column in self.star(item, place, self.position(field.at))? {
+                        bound.push(column.expr);
+                    }
+                }
+                _ => bound.push(self.expression(field, place)?),
+            }
+        }
+        Ok(bound)
+    }
+
+    /// The comparison function `name` for two values, and the values cast for it.
+    pub(super) fn comparison(
+        &self,
+        name: &str,
+        left: Expr,
+        right: Expr,
+        at: u32,
+    ) -> Result<(Oid, Expr, Expr)> {
+        match self.infix(&op(name), left, right, at)? {
+            Expr::Call { function, mut arguments, .. } => {
+                let right = arguments.pop().expect("two operands");
+                let left = arguments.pop().expect("two operands");
+                Ok((function, left, right))
+            }
+            _ => Err(SqlError::new(SqlState::INTERNAL_ERROR, "an operator is not a call")),
+        }
+    }
+
+    /// `IS [NOT] DISTINCT FROM`.
+    pub(super) fn distinct(&self, left: Expr, right: Expr, negated: bool, at: u32) -> Result<Expr> {
+        if let (Expr::Row(a, _), Expr::Row(b, _)) = (&left, &right) {
+            if a.len() != b.len() {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "unequal number of entries in row expressions",
+                )
+                .at(at));
+            }
+            let parts: Vec<Expr> = a
+                .iter()
+                .zip(b)
+                .map(|(a, b)| self.distinct(a.clone(), b.clone(), negated, at))
+                .collect::<Result<_>>()?;
+            return Ok(if negated { Expr::And(parts) } else { Expr::Or(parts) });
+        }
+        if matches!(right, Expr::Constant(Literal::Null, _)) {
+            return Ok(Expr::IsNull { operand: Box::new(self.decided(left)?), negated: !negated });
+        }
+        if matches!(left, Expr::Constant(Literal::Null, _)) {
+            return Ok(Expr::IsNull { operand: Box::new(self.decided(right)?), negated: !negated });
+        }
+        let (equals, left, right) = self.comparison("=", left, right, at)?;
+        Ok(Expr::IsDistinct { left: Box::new(left), right: Box::new(right), equals, negated })
+    }
+
+    /// `[NOT] BETWEEN [SYMMETRIC]`: two comparisons.
+    pub(super) fn between(
+        &self,
+        operand: &ast::Expr,
+        low: &ast::Expr,
+        high: &ast::Expr,
+        (negated, symmetric): (bool, bool),
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let [value, low, high] = [operand, low, high].map(|expr| self.expression(expr, place));
+        let (value, low, high) = (value?, low?, high?);
+        let within = |low: &Expr, high: &Expr| -> Result<Expr> {
+            let above =
+                self.infix(&op(if negated { "<" } else { ">=" }), value.clone(), low.clone(), at)?;
+            let below =
+                self.infix(&op(if negated { ">" } else { "<=" }), value.clone(), high.clone(), at)?;
+            Ok(if negated { Expr::Or(vec![above, below]) } else { Expr::And(vec![above, below]) })
+        };
+        let first = within(&low, &high)?;
+        if !symmetric {
+            return Ok(first);
+        }
+        let second = within(&high, &low)?;
+        Ok(if negated { Expr::And(vec![first, second]) } else { Expr::Or(vec![first, second]) })
+    }
+
+    /// `[NOT] IN (list)`: constants become one array, what reads columns a comparison each.
+    pub(super) fn in_list(
+        &self,
+        operand: &ast::Expr,
+        list: &[ast::Expr],
+        negated: bool,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        if let ExprKind::Row { fields, .. } = &operand.kind {
+            let left = self.row_fields(fields, place)?;
+            let mut parts = Vec::new();
+            for item in list {
+                let ExprKind::Row { fields, .. } = &item.kind else {
+                    return Err(SqlError::unsupported("IN with rows of different kinds is").at(at));
+                };
+                let right = self.row_fields(fields, place)?;
+                parts.push(self.compare_rows(
+                    &op(if negated { "<>" } else { "=" }),
+                    left.clone(),
+                    right,
+                    at,
+                )?);
+            }
+            return Ok(joined(parts, negated));
+        }
+        let left = self.expression(operand, place)?;
+        let items: Vec<(Expr, u32)> = list
+            .iter()
+            .map(|item| Ok((self.expression(item, place)?, self.position(item.start()))))
+            .collect::<Result<_>>()?;
+        let (constant, varying): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|(item, _)| is_constant(item));
+        let mut parts = Vec::new();
+        let name = op(if negated { "<>" } else { "=" });
+        let mut singles = varying;
+        if constant.len() > 1 {
+            let mut types: Vec<(Oid, u32)> =
+                constant.iter().map(|(item, at)| (item.ty().oid, *at)).collect();
+            types.push((left.ty().oid, at));
+            let common = self.common_type(&types, None)?.filter(|ty| ty.0 != oid::RECORD);
+            match common.and_then(|ty| Some((ty, array_of(self.catalog, ty)?))) {
+                Some((element, array)) => {
+                    let elements = constant
+                        .into_iter()
+                        .map(|(item, at)| {
+                            self.to_common_one(item, SqlType { oid: element, typmod: -1 }, "IN", at)
+                        })
+                        .collect::<Result<_>>()?;
+                    let array = Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } };
+                    parts.push(self.scalar_array(left.clone(), &name, array, negated, at)?);
+                }
+                None => singles.splice(0..0, constant).for_each(drop),
+            }
+        } else {
+            singles.splice(0..0, constant).for_each(drop);
+        }
+        for (item, item_at) in singles {
+            parts.push(self.infix_of(&name, (left.clone(), at), (item, item_at), at)?);
+        }
+        Ok(joined(parts, negated))
+    }
+
+    /// `left op ANY (array)` or `ALL`.
+    pub(super) fn scalar_array(
+        &self,
+        left: Expr,
+        operator: &ast::Operator,
+        array: Expr,
+        all: bool,
+        at: u32,
+    ) -> Result<Expr> {
+        let element = match array.ty().oid {
+            Oid(oid::UNKNOWN) => Oid(oid::UNKNOWN),
+            ty => self.element_of(ty).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    "op ANY/ALL (array) requires array on right side",
+                )
+                .at(at)
+            })?,
+        };
+        let chosen = self.operator(operator, &[left.ty().oid, element], at)?;
+        if chosen.result != oid::BOOL {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                "op ANY/ALL (array) requires operator to yield boolean",
+            )
+            .at(at));
+        }
+        let actual = [left.ty().oid, element];
+        let (declared, _) =
+            self.resolve_polymorphic(&[chosen.left, chosen.right], &actual, chosen.result, at)?;
+        let array_type = if declared[1] == element && array.ty().oid.0 != oid::UNKNOWN {
+            array.ty().oid
+        } else {
+            self.array_type(declared[1], at)?
+        };
+        let left = self.argument(left, declared[0], at)?;
+        let array = self.argument(array, array_type, at)?;
+        Ok(Expr::ScalarArray {
+            left: Box::new(left),
+            function: Oid(chosen.function),
+            array: Box::new(array),
+            quantifier: if all { Quantifier::All } else { Quantifier::Any },
+        })
+    }
+}
+
+/// Parts of an IN list as one condition.
+fn joined(mut parts: Vec<Expr>, negated: bool) -> Expr {
+    match (parts.len(), negated) {
+        (1, _) => parts.remove(0),
+        (_, true) => Expr::And(parts),
+        (_, false) => Expr::Or(parts),
+    }
+}
+
+/// Whether an expression reads no column: an IN list of such becomes an array.
+fn is_constant(expr: &Expr) -> bool {
+    let mut constant = true;
+    levels::columns_of_expr(&mut expr.clone(), 0, &mut |_, _| constant = false);
+    constant && !matches!(expr, Expr::Subquery { .. })
+}

@@ -1,0 +1,104 @@
+//! Subqueries in expressions: scalar, ARRAY(...), and those that a value is compared with (`transformSubLink`).
+
+use crate::bind::expression::{BOOL, Place};
+use crate::bind::scope::column_at;
+use crate::bind::type_name::oid;
+use crate::bind::typed::{Expr, Quantifier, SubqueryKind};
+use crate::bind::{Binder, levels};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, ExprKind};
+use crate::plan::logical::Query;
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// A subquery in an expression: this place's row is one level out.
+    pub(super) fn subquery(&self, query: &ast::Query, place: &Place<'_>) -> Result<Query> {
+        self.query_within(query, Some(place.scope), 1, place.ctes, true)
+    }
+
+    fn one_column(&self, query: &Query, at: u32) -> Result<SqlType> {
+        match query.output.as_slice() {
+            [only] => Ok(only.ty),
+            _ => Err(SqlError::new(SqlState::SYNTAX_ERROR, "subquery must return only one column")
+                .at(at)),
+        }
+    }
+
+    /// `(SELECT ...)` as a value.
+    pub(super) fn scalar_subquery(
+        &self,
+        query: &ast::Query,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let query = self.subquery(query, place)?;
+        let ty = self.one_column(&query, at)?;
+        Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query: Arc::new(query), ty })
+    }
+
+    /// `ARRAY(SELECT ...)`.
+    pub(super) fn array_subquery(
+        &self,
+        query: &ast::Query,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let query = self.subquery(query, place)?;
+        let element = self.one_column(&query, at)?;
+        let array = self.array_around(element.oid, at)?;
+        let ty = SqlType { oid: array, typmod: element.typmod };
+        Ok(Expr::Subquery { kind: SubqueryKind::Array, query: Arc::new(query), ty })
+    }
+
+    /// `left op ANY (SELECT ...)`, `ALL`, and IN.
+    pub(super) fn quantified_query(
+        &self,
+        left: &ast::Expr,
+        operator: &ast::Operator,
+        all: bool,
+        query: &ast::Query,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let left = match &left.kind {
+            ExprKind::Row { fields, .. } => self.row_fields(fields, place)?,
+            _ => vec![self.expression(left, place)?],
+        };
+        let query = self.subquery(query, place)?;
+        if query.output.len() != left.len() {
+            let words = if query.output.len() < left.len() { "few" } else { "many" };
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("subquery has too {words} columns"),
+            )
+            .at(at));
+        }
+        let outer = left.into_iter().map(|mut expr| {
+            levels::raise(&mut expr, 1);
+            expr
+        });
+        let inner =
+            query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
+        let (outer, inner): (Vec<Expr>, Vec<Expr>) = (outer.collect(), inner.collect());
+        let test = match (outer.as_slice(), inner.as_slice()) {
+            ([outer], [inner]) => self.infix(operator, outer.clone(), inner.clone(), at)?,
+            _ => self.compare_rows(operator, outer, inner, at)?,
+        };
+        if test.ty().oid.0 != oid::BOOL {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "operator {} must return type boolean, not type {}",
+                    operator.name,
+                    self.type_text(test.ty().oid)
+                ),
+            )
+            .at(at));
+        }
+        let quantifier = if all { Quantifier::All } else { Quantifier::Any };
+        let kind = SubqueryKind::Quantified { test: Box::new(test), quantifier };
+        Ok(Expr::Subquery { kind, query: Arc::new(query), ty: BOOL })
+    }
+}
