@@ -234,8 +234,31 @@ impl Config {
         if let Some(algorithm) = self.custom("atoll.log_insert").and_then(log_insert) {
             storage.log_insert = algorithm;
         }
+        // Older row versions: in memory (past a sixteenth of it they begin to spill), and in scratch files.
+        if let Some(limit) = self.custom("atoll.version_memory").and_then(bytes) {
+            options.txn.version_bytes_hard = limit;
+            options.txn.version_bytes_soft = limit / 16;
+        }
+        if let Some(limit) = self.custom("atoll.version_spill").and_then(bytes) {
+            options.txn.version_spill_bytes_max = limit;
+        }
         options
     }
+}
+
+/// An amount of memory with PostgreSQL's units; bytes without one.
+fn bytes(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let shift = match unit.trim() {
+        "" | "B" => 0,
+        "kB" => 10,
+        "MB" => 20,
+        "GB" => 30,
+        "TB" => 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 /// A log-insert algorithm by its name.
@@ -253,6 +276,14 @@ fn log_insert(name: &str) -> Option<sql::environment::LogInsert> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_have_postgresqls_units() {
+        assert_eq!(bytes("256MB"), Some(256 << 20));
+        assert_eq!(bytes("4 GB"), Some(4 << 30));
+        assert_eq!(bytes("1024"), Some(1024));
+        assert_eq!((bytes("MB"), bytes("3 miles"), bytes("99999999999TB")), (None, None, None));
+    }
 
     fn sources(data: &Path) -> Sources {
         Sources { data: data.to_owned(), file: None, flags: vec![], environment: vec![] }

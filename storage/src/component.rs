@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
+use crate::scratch::Scratch;
 use crate::sync::{Arc, Mutex, lock};
 use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Log, LogInsert, LogScan};
@@ -90,6 +91,7 @@ pub struct DataComponent {
     log: Arc<Log>,
     control: Control,
     forest: Arc<Forest>,
+    scratch: Arc<Scratch>,
     /// Held for a checkpoint: one at a time.
     checkpointing: Mutex<()>,
     checkpoints: Mutex<CheckpointCounters>,
@@ -161,6 +163,7 @@ impl DataComponent {
             return Err(Error::Refused("the directory is not an Atoll database".into()));
         }
         let control = Control::open(&*env.device)?;
+        let scratch = Arc::new(Scratch::open(&env.device)?);
         options.page_bytes = control.identity().page_bytes;
         options.log_segment_bytes = control.identity().log_segment_bytes;
         options.check()?;
@@ -172,7 +175,8 @@ impl DataComponent {
         recovery::pass_one(&log, redo, &forest.structure_redo())?;
         forest.end_redo();
         let (checkpointing, checkpoints) = (Mutex::default(), Mutex::default());
-        let component = DataComponent { log, control, forest, checkpointing, checkpoints, options };
+        let component =
+            DataComponent { log, control, forest, scratch, checkpointing, checkpoints, options };
         Ok(Recovering { component: Arc::new(component), redo })
     }
 
@@ -241,6 +245,12 @@ impl DataComponent {
     #[must_use]
     pub fn forest(&self) -> &Arc<Forest> {
         &self.forest
+    }
+
+    /// Space for what does not fit into memory and is worth nothing after a restart.
+    #[must_use]
+    pub fn scratch(&self) -> &Arc<Scratch> {
+        &self.scratch
     }
 
     /// Frees a tree that nobody can reach any more: its creator rolled back, or its drop is durable and no older

@@ -46,6 +46,8 @@ pub mod planted;
 #[cfg(not(loom))]
 pub mod recovery;
 #[cfg(not(loom))]
+pub mod scratch;
+#[cfg(not(loom))]
 pub mod simulation;
 #[cfg(not(loom))]
 pub mod space;
@@ -69,6 +71,8 @@ pub use error::{Error, Result};
 pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
 #[cfg(not(loom))]
 pub use planted::{Fault, Planted};
+#[cfg(not(loom))]
+pub use scratch::{Scratch, ScratchFile};
 #[cfg(not(loom))]
 pub use wal::{CheckpointSignal, Claim, FlushCounters, Log, LogRecord, LogScan, SpaceReservation};
 pub use wal::{InsertCounters, LogInsert, RecordKind, SpaceClass};

@@ -98,13 +98,12 @@ fn collector(weak: &Weak<Manager>, signals: &Signals) {
         if signals.stopping() || manager.data.log().alive().is_err() {
             return;
         }
-        let progress = manager.collect();
-        // Order: what comes after this look finds the flag set and wakes us.
-        signals.resting.store(true, Ordering::SeqCst);
-        let deadline = if progress {
-            // More may have become collectable meanwhile.
+        let deadline = if manager.collect() {
+            // More may have become collectable meanwhile. Nobody wakes us before: many small commits share a round.
             Some(env.clock.now().plus(PAUSE))
         } else {
+            // Order: what comes after this finds the flag set and wakes us; what came before is found by a last look.
+            signals.resting.store(true, Ordering::SeqCst);
             manager.wait_for_collection(&signals.blocked_by)
         };
         drop(manager);
@@ -116,7 +115,7 @@ fn collector(weak: &Weak<Manager>, signals: &Signals) {
 impl Manager {
     /// Says which snapshot keeps the garbage that is left. With a deadline where something else does.
     fn wait_for_collection(&self, blocked_by: &AtomicU64) -> Option<Micros> {
-        if !self.collector.has_garbage() {
+        if !self.collector.has_garbage() && self.spill.is_empty() {
             return None;
         }
         if let Some((_, oldest)) = self.locks.owners.oldest() {

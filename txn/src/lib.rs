@@ -24,6 +24,7 @@ pub mod sync;
 #[cfg(test)]
 mod tests;
 pub mod transaction;
+mod versions;
 pub mod wait;
 pub mod writeset;
 

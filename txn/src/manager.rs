@@ -6,9 +6,8 @@ use crate::commit::slots::CommitSlots;
 use crate::commit::watermark::{CellWaker, WatermarkWaiters};
 use crate::lock::LockManager;
 use crate::metrics::Counts;
-use crate::owner::OwnerId;
 use crate::planted::{Fault, Planted};
-use crate::record::{Collector, Garbage};
+use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
@@ -17,12 +16,9 @@ use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TxnId};
 use crossbeam_utils::CachePadded;
-use std::ops::Bound;
 use std::task::{Poll, Waker};
 use storage::environment::Joinable;
-use storage::{
-    DataComponent, Direction, Environment, Lsn, Micros, Tree, TreeId, WaitCell, WaitEvent, Woken,
-};
+use storage::{DataComponent, Environment, Lsn, Micros, TreeId, WaitCell, WaitEvent, Woken};
 
 /// Limits of the transaction component, and the data component's own options.
 #[derive(Clone, Debug)]
@@ -37,10 +33,12 @@ pub struct Options {
     pub late_writes: usize,
     /// A commit with a larger record is logged in parts, in bytes.
     pub part_bytes_max: usize,
-    /// Older versions, in bytes: past this whoever commits helps to collect.
+    /// Older versions in memory, in bytes: past this whoever commits helps to collect, then the oldest spill.
     pub version_bytes_soft: u64,
-    /// Older versions, in bytes: past this the oldest snapshot fails.
+    /// Older versions in memory, in bytes: past this, where they can no longer spill, the oldest snapshot fails.
     pub version_bytes_hard: u64,
+    /// Spilled versions, in bytes of scratch space; 0 spills none.
+    pub version_spill_bytes_max: u64,
     /// The longest time between two checkpoints (`checkpoint_timeout`).
     pub checkpoint_timeout: Micros,
     /// A fault planted on purpose, in builds for tests.
@@ -57,6 +55,7 @@ impl Default for Options {
             part_bytes_max: 4 << 20,
             version_bytes_soft: 16 << 20,
             version_bytes_hard: 256 << 20,
+            version_spill_bytes_max: 4 << 30,
             checkpoint_timeout: Micros(300_000_000),
             planted: Planted::default(),
         }
@@ -67,8 +66,6 @@ impl Default for Options {
 const SLOTS: usize = 256;
 /// Transaction numbers that a worker takes at a time.
 const IDS: u64 = 1024;
-/// With at most this many places the horizon is computed at every commit.
-const FEW_OWNERS: usize = 16;
 
 /// Transaction numbers that a worker has taken: the next one, and the end.
 type Ids = Mutex<(u64, u64)>;
@@ -84,6 +81,7 @@ pub struct Manager {
     pub(crate) late: LateCommits,
     pub(crate) locks: LockManager,
     pub(crate) collector: Collector,
+    pub(crate) spill: Spill,
     pub(crate) pool: Pool,
     pub(crate) metrics: Counts,
     pub(crate) signals: Arc<Signals>,
@@ -123,7 +121,8 @@ impl Manager {
             waiters: WatermarkWaiters::default(),
             late: LateCommits::default(),
             locks: LockManager::new(env.clone(), options.record_buckets),
-            collector: Collector::new(workers),
+            collector: Collector::new(workers, options.version_bytes_soft),
+            spill: Spill::new(env.seed),
             pool: Pool::new(workers),
             metrics: Counts::new(workers),
             signals: Arc::default(),
@@ -268,124 +267,6 @@ impl Manager {
         })?;
         self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(redo)
-    }
-
-    /// Collects what can be collected: versions of every worker, then tombstones. False if there was nothing.
-    pub fn collect(&self) -> bool {
-        self.advance();
-        let horizon = self.horizon();
-        let mut progress = false;
-        for worker in 0..self.collector.workers() {
-            while self.collector.collect(worker, &self.locks.records, horizon) {
-                progress = true;
-            }
-        }
-        let durable = self.data.log().durable();
-        for worker in 0..self.collector.workers() {
-            let removed = self.collector.remove_tombstones(
-                worker,
-                &self.locks.records,
-                (horizon, durable),
-                &|tree| self.data.tree(tree).is_ok(),
-            );
-            // A page that cannot be read stays as it is: a tombstone is in nobody's way.
-            progress |= removed.unwrap_or(false);
-        }
-        progress
-    }
-
-    /// Removes every tombstone of `tree` that nobody can need: VACUUM. Also those that a restart no longer knew of.
-    /// Returns how many.
-    ///
-    /// # Errors
-    /// I/O and corruption.
-    pub fn vacuum(&self, tree: &Arc<Tree>) -> Result<u64> {
-        self.collect();
-        let (horizon, durable) = (self.horizon(), self.data.log().durable());
-        let mut cursor = tree.cursor();
-        cursor.seek(Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
-        let (mut removed, mut due) = (0, Vec::new());
-        loop {
-            let record = cursor.advance()?;
-            let ended = record.is_none();
-            if let Some(record) = record
-                && record.value.is_none()
-                && record.lsn <= horizon
-                && record.lsn < durable
-            {
-                due.push((record.key.to_vec(), record.lsn));
-            }
-            if ended || due.len() >= 256 {
-                for (key, lsn) in due.drain(..) {
-                    if !self.locks.records.has_node(tree.id(), &key) {
-                        tree.remove_tombstone(&key, lsn)?;
-                        removed += 1;
-                    }
-                }
-            }
-            if ended {
-                return Ok(removed);
-            }
-        }
-    }
-
-    /// Collects what the commit at `lsn` left behind, if nobody needs it, and leaves the rest to the collector.
-    pub(crate) fn collect_after(&self, lsn: Lsn, notes: &mut Vec<Garbage>) {
-        let worker = self.worker();
-        let (owners, collector) = (&self.locks.owners, &self.collector);
-        let horizon = (owners.count() <= FEW_OWNERS || lsn.0 & 0xF00 == 0).then(|| self.horizon());
-        if horizon.is_none_or(|horizon| horizon < lsn) {
-            for note in notes.iter() {
-                collector.thin(worker, &note.node, || {
-                    let visible = self.visible();
-                    let mut snapshots = Vec::new();
-                    owners.snapshots(&mut snapshots);
-                    (snapshots, visible)
-                });
-            }
-        }
-        let had_notes = !notes.is_empty();
-        if had_notes {
-            collector.note(worker, notes);
-        }
-        let collected = horizon.is_some_and(|horizon| {
-            had_notes && collector.collect(worker, &self.locks.records, horizon)
-        });
-        if (had_notes && !collected) || collector.tombstones() > 0 {
-            self.signals.garbage(self);
-        }
-    }
-
-    /// Makes room for versions before a commit adds some: past the soft mark everybody helps, past the hard one the
-    /// oldest snapshot gives up.
-    pub(crate) fn make_version_room(&self, me: OwnerId, session: &SessionWait) -> Result<()> {
-        while self.collector.bytes() > self.options.version_bytes_soft {
-            if self.collect() {
-                continue;
-            }
-            if self.collector.bytes() <= self.options.version_bytes_hard {
-                return Ok(());
-            }
-            if let Some(reason) = session.cancel.requested() {
-                return Err(Error::Cancelled(reason));
-            }
-            let Some((oldest, _)) = self.locks.owners.oldest() else { return Ok(()) };
-            self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
-            if oldest == me {
-                return Err(Error::SnapshotTooOld);
-            }
-            self.locks.owners.get(oldest).give_up();
-            if !self.collect() {
-                // It kept nothing: what is held waits for commits in flight, and no other snapshot has to fail for it.
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// A snapshot is no longer needed: what it kept may be collected.
-    pub(crate) fn snapshot_ended(&self, lsn: Lsn) {
-        self.signals.snapshot_ended(self, lsn);
     }
 
     /// Ends background work, so that no tree changes by itself any more: the collector merges leaves.

@@ -81,10 +81,18 @@ pub struct Metrics {
     pub deadlocks: u64,
     /// Older versions in memory.
     pub versions_held: u64,
-    /// What they occupy, in bytes.
+    /// What they and the nodes that stand for them occupy, in bytes.
     pub version_bytes: u64,
-    /// Versions reclaimed.
+    /// Versions reclaimed from memory.
     pub versions_reclaimed: u64,
+    /// Versions moved to scratch space since the manager was opened.
+    pub versions_spilled: u64,
+    /// Of these, how many are there now.
+    pub spilled_held: u64,
+    /// What they occupy there, in bytes.
+    pub spilled_bytes: u64,
+    /// Reads that found their version there.
+    pub spilled_reads: u64,
     /// Tombstones that wait for their removal.
     pub tombstones: u64,
     /// Snapshots that failed because versions were over their limit.
@@ -127,6 +135,7 @@ impl Manager {
     /// How things stand. Each number is exact, all together are of nearly the same moment.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
+        let (spilled_held, spilled_bytes) = self.spill.held();
         let aborts = |why: Abort| self.metrics.sum(|worker| &worker.aborts[why as usize]);
         Metrics {
             commits: self.metrics.sum(|worker| &worker.commits),
@@ -140,8 +149,12 @@ impl Manager {
             lock_waits: self.locks.waits.load(Ordering::Relaxed),
             deadlocks: self.locks.deadlocks.load(Ordering::Relaxed),
             versions_held: self.collector.versions(),
-            version_bytes: self.collector.bytes(),
+            version_bytes: self.collector.bytes_exact(),
             versions_reclaimed: self.collector.reclaimed(),
+            versions_spilled: self.spill.spilled(),
+            spilled_held,
+            spilled_bytes,
+            spilled_reads: self.spill.reads(),
             tombstones: self.collector.tombstones() as u64,
             snapshots_given_up: self.metrics.snapshots_given_up.load(Ordering::Relaxed),
             oldest_snapshot: self.locks.owners.oldest().map(|oldest| oldest.1),

@@ -206,11 +206,12 @@ impl Owners {
         needed.filter_map(|(_, owner)| owner.snapshot()).fold(visible, Lsn::min)
     }
 
-    /// Every announced snapshot, ascending. `visible` is the watermark, read by the caller before.
+    /// Every announced snapshot that has not been given up, ascending. `visible` is the watermark, read by the caller before.
     pub(crate) fn snapshots(&self, into: &mut Vec<Lsn>) {
         fence(Ordering::SeqCst); // Pairs with the fence in `announce`.
         into.clear();
-        into.extend(self.iter().filter_map(|(_, owner)| owner.snapshot()));
+        let needed = self.iter().filter(|(_, owner)| !owner.is_too_old());
+        into.extend(needed.filter_map(|(_, owner)| owner.snapshot()));
         into.sort_unstable();
         into.dedup();
     }

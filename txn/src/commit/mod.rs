@@ -20,8 +20,8 @@ pub mod watermark;
 use crate::log::{self, Writer};
 use crate::manager::Manager;
 use crate::planted::Fault;
-use crate::record::Garbage;
 use crate::record::collect::Tombstone;
+use crate::record::{Collector, Garbage};
 use crate::sync::{Arc, relax};
 use crate::transaction::state::State;
 use crate::writeset::{Write, WriteSet};
@@ -245,12 +245,19 @@ impl Manager {
                 let Some(old) = old else { return };
                 let node = records.pin(write.tree, write.key);
                 let mut state = node.state();
-                let bytes = node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
+                let mut bytes = node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
                 state.current = lsn;
                 state.versions += 1;
+                let again = std::mem::replace(&mut state.noted, true);
+                let long = again && Collector::is_long(state.versions);
                 drop(state);
+                if again && !long {
+                    records.unpin(node);
+                } else {
+                    bytes += if again { 0 } else { node.bytes() };
+                    notes.push(Garbage { lsn, node, again });
+                }
                 self.collector.pushed(worker, bytes);
-                notes.push(Garbage { lsn, node });
             })?;
         if applied == Applied::Done && write.value.is_none() {
             let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: write.key.into() };

@@ -86,6 +86,7 @@ impl LockManager {
         policy: WaitPolicy,
     ) -> Result<RowGrant> {
         let node = self.records.pin(tree, key);
+        let mut passed = Vec::new();
         let before = {
             let mut state = node.state();
             let before = state.lock.held(owner);
@@ -100,10 +101,12 @@ impl LockManager {
             }
             if policy == WaitPolicy::Block {
                 let now = self.env.clock.now().0;
-                state.lock.enqueue(Kind::Row, owner, mode as u8, now);
+                let mut grant = |owner| passed.push(owner);
+                state.lock.enqueue(Kind::Row, owner, mode as u8, now, &mut grant);
             }
             before
         };
+        self.wake(&passed);
         match policy {
             WaitPolicy::Block => {}
             WaitPolicy::Error => {
@@ -153,9 +156,12 @@ impl LockManager {
         policy: WaitPolicy,
     ) -> Result<bool> {
         let since = (policy == WaitPolicy::Block).then(|| self.env.clock.now().0);
-        if self.tables.request(&self.owners, owner, table, mode, since) {
+        let mut passed = Vec::new();
+        let mut grant = |owner| passed.push(owner);
+        if self.tables.request(&self.owners, owner, (table, mode), since, &mut grant) {
             return Ok(true);
         }
+        self.wake(&passed);
         match policy {
             WaitPolicy::Block => {}
             WaitPolicy::Error => return Err(Error::LockNotAvailable { timeout: false }),

@@ -7,8 +7,10 @@
 //!
 //! Pure data: no latch, no waking. Whoever changes a queue is told who has been granted, and wakes them.
 //!
-//! Invariants. (1) Holders never exclude each other. (2) An owner waits at most once. (3) The first waiter is excluded
-//! by a holder. (4) A request of somebody who holds already stands before those who do not and would block it.
+//! Invariants. (1) Holders never exclude each other. (2) An owner waits at most once. (3) Every waiter waits for a
+//! holder other than itself, through those it stands behind if not directly: that is what the search for deadlocks asks
+//! for, so no wait within one queue can go unseen. For its sake a request of somebody who holds already stands before
+//! those who wait for that, and passes those who have come to stand before it and do.
 
 use super::mode::{Conflicts, Modes, ROW_CONFLICTS, TABLE_CONFLICTS};
 use crate::owner::OwnerId;
@@ -122,11 +124,23 @@ impl LockQueue {
         self.set(owner, self.held(owner) | modes);
     }
 
-    /// Lets `owner` wait for `mode`, which was found blocked.
-    pub fn enqueue(&mut self, kind: Kind, owner: OwnerId, mode: u8, since: u64) {
+    /// Lets `owner` wait for `mode`, which was found blocked. Where it holds already, those who now stand behind it may
+    /// wait for each other with it: then they go on, and `granted` is told each.
+    pub fn enqueue(
+        &mut self,
+        kind: Kind,
+        owner: OwnerId,
+        mode: u8,
+        since: u64,
+        granted: &mut dyn FnMut(OwnerId),
+    ) {
         debug_assert!(!self.is_waiting(owner), "an owner waits at most once");
-        let place = self.place(kind, self.held(owner));
+        let held = self.held(owner);
+        let place = self.place(kind, held);
         self.waiters.insert(place, Waiter { owner, mode, since });
+        if held != 0 {
+            self.grant_waiters(kind, granted);
+        }
     }
 
     /// Where a request of somebody who holds `held` belongs: before the first waiter that `held` excludes.
@@ -159,20 +173,42 @@ impl LockQueue {
         true
     }
 
-    /// Whom `owner` waits for: holders that exclude it or one that stands before it. (Those who stand before it wait
-    /// for nothing else than these.) Nobody if it does not wait.
+    /// Whom `owner` waits for: holders that exclude it, or one that it stands behind. Nobody if it does not wait.
     pub fn blockers(&self, kind: Kind, owner: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
         let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
             return;
         };
-        let ahead = self.waiters.iter().take(place + 1);
-        let conflicts =
-            ahead.fold(0, |all, waiter| all | kind.conflicts()[usize::from(waiter.mode)]);
+        // Back from the owner: whom it excludes stands in its way, and so on; who waits for the owner itself does not.
+        let held = self.held(owner);
+        let (mut chain, mut conflicts) = (0, 0);
+        for (at, waiter) in self.waiters.iter().enumerate().take(place + 1).rev() {
+            let excludes = kind.conflicts()[usize::from(waiter.mode)];
+            let in_the_way = excludes & chain != 0 && !self.is_stuck(kind, at, held);
+            if at == place || in_the_way {
+                chain |= 1 << waiter.mode;
+                conflicts |= excludes;
+            }
+        }
         for holder in self.holders() {
             if holder.owner != owner && holder.modes & conflicts != 0 {
                 blocker(holder.owner);
             }
         }
+    }
+
+    /// Whether the waiter at `place` cannot go on before one who holds `held` lets go: excluded by that, or standing
+    /// behind somebody who is.
+    fn is_stuck(&self, kind: Kind, place: usize, held: Modes) -> bool {
+        if held == 0 {
+            return false;
+        }
+        let mut stuck = held;
+        let mut last = false;
+        for waiter in self.waiters.iter().take(place + 1) {
+            last = kind.conflicts()[usize::from(waiter.mode)] & stuck != 0;
+            stuck |= if last { 1 << waiter.mode } else { 0 };
+        }
+        last
     }
 
     fn compatible(&self, owner: OwnerId, conflicts: Modes) -> bool {
@@ -183,13 +219,34 @@ impl LockQueue {
         self.set(owner, self.held(owner) | 1 << mode);
     }
 
+    /// Grants, in order, whoever no holder excludes, and nobody who still waits before it: unless that one cannot go on
+    /// before this one lets go of what it holds, when the two would wait for each other.
     fn grant_waiters(&mut self, kind: Kind, granted: &mut dyn FnMut(OwnerId)) {
-        while let Some(waiter) = self.waiters.front().copied()
-            && self.compatible(waiter.owner, kind.conflicts()[usize::from(waiter.mode)])
-        {
-            self.waiters.pop_front();
-            self.grant(waiter.owner, waiter.mode);
-            granted(waiter.owner);
+        let mut place = 0;
+        // The modes of those passed over, and whether all that follows is theirs to wait for.
+        let mut ahead: Modes = 0;
+        let converting = self.waiters.iter().any(|waiter| self.held(waiter.owner) != 0);
+        while let Some(waiter) = self.waiters.get(place).copied() {
+            let conflicts = kind.conflicts()[usize::from(waiter.mode)];
+            let passes = conflicts & ahead == 0
+                || converting && {
+                    let held = self.held(waiter.owner);
+                    let mut before = self.waiters.iter().enumerate().take(place);
+                    before.all(|(at, other)| {
+                        conflicts & (1 << other.mode) == 0 || self.is_stuck(kind, at, held)
+                    })
+                };
+            if passes && self.compatible(waiter.owner, conflicts) {
+                self.waiters.remove(place);
+                self.grant(waiter.owner, waiter.mode);
+                granted(waiter.owner);
+                continue;
+            }
+            ahead |= 1 << waiter.mode;
+            if !converting && kind.conflicts().iter().all(|row| *row == 0 || row & ahead != 0) {
+                break;
+            }
+            place += 1;
         }
         if self.waiters.is_empty() && self.waiters.capacity() > 16 {
             self.waiters = VecDeque::new();
@@ -237,7 +294,7 @@ mod tests {
         assert_eq!(queue.request(Kind::Row, OwnerId(1), update), Request::Granted(0));
         assert_eq!(queue.request(Kind::Row, OwnerId(2), share), Request::Granted(0));
         assert_eq!(queue.request(Kind::Row, OwnerId(3), update), Request::Blocked);
-        queue.enqueue(Kind::Row, OwnerId(3), RowLock::Update as u8, 0);
+        queue.enqueue(Kind::Row, OwnerId(3), RowLock::Update as u8, 0, &mut |_| ());
         // It excludes nobody who holds, so it does not stand behind who waits.
         assert_eq!(queue.request(Kind::Row, OwnerId(4), share), Request::Granted(0));
         let mut blockers = Vec::new();
@@ -251,7 +308,7 @@ mod tests {
         let (read, write) = (TableLock::AccessShare as u8, TableLock::AccessExclusive as u8);
         assert_eq!(queue.request(Kind::Table, OwnerId(1), read), Request::Granted(0));
         assert_eq!(queue.request(Kind::Table, OwnerId(2), write), Request::Blocked);
-        queue.enqueue(Kind::Table, OwnerId(2), write, 0);
+        queue.enqueue(Kind::Table, OwnerId(2), write, 0, &mut |_| ());
         assert_eq!(queue.request(Kind::Table, OwnerId(3), read), Request::Blocked);
         let more = TableLock::RowShare as u8;
         assert_eq!(queue.request(Kind::Table, OwnerId(1), more), Request::Granted(1));
@@ -263,14 +320,38 @@ mod tests {
         let (share, update) = (RowLock::Share as u8, RowLock::Update as u8);
         queue.request(Kind::Row, OwnerId(1), share);
         queue.request(Kind::Row, OwnerId(2), share);
-        queue.enqueue(Kind::Row, OwnerId(3), update, 0);
-        queue.enqueue(Kind::Row, OwnerId(1), update, 0);
+        queue.enqueue(Kind::Row, OwnerId(3), update, 0, &mut |_| ());
+        queue.enqueue(Kind::Row, OwnerId(1), update, 0, &mut |_| ());
         let mut granted = Vec::new();
         queue.release(Kind::Row, OwnerId(2), 0, &mut |owner| granted.push(owner.0));
         assert_eq!(granted, [1]);
         queue.release(Kind::Row, OwnerId(1), 0, &mut |owner| granted.push(owner.0));
         assert_eq!(granted, [1, 3]);
         assert_eq!(owners(&queue), [3]);
+    }
+
+    /// An upgrade came to stand behind somebody who waits for what its owner holds already: found by the steps below.
+    #[test]
+    fn who_holds_passes_those_who_wait_for_it() {
+        let mut queue = LockQueue::default();
+        let mode = |mode: TableLock| mode as u8;
+        let mut ask = |owner, wanted| {
+            let outcome = queue.request(Kind::Table, OwnerId(owner), mode(wanted));
+            if outcome == Request::Blocked {
+                queue.enqueue(Kind::Table, OwnerId(owner), mode(wanted), 0, &mut |_| ());
+            }
+            outcome != Request::Blocked
+        };
+        assert!(ask(6, TableLock::ShareUpdateExclusive));
+        assert!(ask(7, TableLock::RowShare) && ask(0, TableLock::AccessShare));
+        assert!(!ask(6, TableLock::Exclusive) && !ask(7, TableLock::AccessExclusive));
+        assert!(!ask(0, TableLock::ShareUpdateExclusive));
+        let mut granted = Vec::new();
+        assert!(queue.cancel(Kind::Table, OwnerId(7), &mut |owner| granted.push(owner.0)));
+        queue.release(Kind::Table, OwnerId(7), 0, &mut |owner| granted.push(owner.0));
+        assert_eq!(granted, [6], "the one it stands behind waits for it");
+        queue.release(Kind::Table, OwnerId(6), 0, &mut |owner| granted.push(owner.0));
+        assert_eq!(granted, [6, 0]);
     }
 
     #[derive(Clone, Debug)]
@@ -299,8 +380,9 @@ mod tests {
                     if !waiting.contains_key(&owner)
                         && queue.request(kind, OwnerId(owner), mode) == Request::Blocked =>
                 {
-                    queue.enqueue(kind, OwnerId(owner), mode, 0);
                     waiting.insert(owner, mode);
+                    let mut grant = |owner: OwnerId| granted.push(owner.0);
+                    queue.enqueue(kind, OwnerId(owner), mode, 0, &mut grant);
                 }
                 Step::Release(owner) if !waiting.contains_key(&owner) => {
                     queue.release(kind, OwnerId(owner), 0, &mut |owner| granted.push(owner.0));
@@ -325,8 +407,7 @@ mod tests {
                     }
                 }
             }
-            // Nobody is forgotten: the first waiter has a blocker, and every waiter has one of its own or stands
-            // behind one.
+            // Nobody is forgotten: every waiter has a blocker of its own or stands behind one.
             for waiter in queue.waiters() {
                 prop_assert_eq!(waiting.get(&waiter.owner.0), Some(&waiter.mode));
                 let mut blockers = 0;

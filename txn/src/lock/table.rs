@@ -64,14 +64,15 @@ impl TableLocks {
         result
     }
 
-    /// Grants `mode`, which is not yet held, or enqueues the owner where `wait` says so.
+    /// Grants `mode`, which is not yet held, or enqueues the owner where `wait` says so; `passed` is told who goes on
+    /// because of that.
     pub fn request(
         &self,
         owners: &Owners,
         owner: OwnerId,
-        table: TableId,
-        mode: TableLock,
+        (table, mode): (TableId, TableLock),
         wait: Option<u64>,
+        passed: &mut dyn FnMut(OwnerId),
     ) -> bool {
         if mode.is_intention() {
             let mut intents = lock(&owners.get(owner).intents);
@@ -91,7 +92,7 @@ impl TableLocks {
         let granted = self.with(table, |queue| {
             let granted = queue.request(Kind::Table, owner, mode as u8) != Request::Blocked;
             if !granted && let Some(since) = wait {
-                queue.enqueue(Kind::Table, owner, mode as u8, since);
+                queue.enqueue(Kind::Table, owner, mode as u8, since, passed);
             }
             granted
         });
@@ -193,15 +194,15 @@ mod tests {
         let (owners, locks) = (Owners::new(), TableLocks::new());
         let (a, b) = (owners.register(), owners.register());
         let table = TableId(7);
-        assert!(locks.request(&owners, a, table, TableLock::RowExclusive, None));
+        assert!(locks.request(&owners, a, (table, TableLock::RowExclusive), None, &mut |_| ()));
         assert_eq!(lock(&owners.get(a).intents).len(), 1);
-        assert!(!locks.request(&owners, b, table, TableLock::AccessExclusive, None));
+        assert!(!locks.request(&owners, b, (table, TableLock::AccessExclusive), None, &mut |_| ()));
         assert!(lock(&owners.get(a).intents).is_empty(), "moved to the shared table");
-        assert!(!locks.request(&owners, b, table, TableLock::Share, Some(0)));
+        assert!(!locks.request(&owners, b, (table, TableLock::Share), Some(0), &mut |_| ()));
         // The flag is raised: who comes now queues behind the waiter.
         let c = owners.register();
-        assert!(!locks.request(&owners, c, table, TableLock::RowExclusive, None));
-        assert!(locks.request(&owners, c, table, TableLock::AccessShare, None));
+        assert!(!locks.request(&owners, c, (table, TableLock::RowExclusive), None, &mut |_| ()));
+        assert!(locks.request(&owners, c, (table, TableLock::AccessShare), None, &mut |_| ()));
         let mut granted = Vec::new();
         let gone = TableLock::RowExclusive.bit();
         locks.release(&owners, a, table, gone, &mut |owner| granted.push(owner));
@@ -211,7 +212,7 @@ mod tests {
         let mut left = 0;
         locks.for_each(&mut |_, _| left += 1);
         assert_eq!(left, 0);
-        assert!(locks.request(&owners, c, table, TableLock::RowShare, None));
+        assert!(locks.request(&owners, c, (table, TableLock::RowShare), None, &mut |_| ()));
         assert_eq!(lock(&owners.get(c).intents).len(), 1, "the flag is down again");
     }
 }

@@ -90,6 +90,31 @@ impl Chain {
         }
     }
 
+    /// Every version that has been replaced at or below `visible`, newest first, with the commit that did, where
+    /// `current` is the LSN of the record on the page. The node's mutex is held.
+    pub fn replaced<'g>(
+        &self,
+        current: Lsn,
+        visible: Lsn,
+        guard: &'g Guard,
+    ) -> impl Iterator<Item = (&'g Version, Lsn)> {
+        let mut newer = current;
+        let all = self.walk(guard).map(move |version| {
+            let replaced = std::mem::replace(&mut newer, version.lsn);
+            (version, replaced)
+        });
+        all.skip_while(move |(_, replaced)| *replaced > visible)
+    }
+
+    /// Takes out the version written at `newest` and every older one; returns how many and what they occupied, in
+    /// bytes. The node's mutex is held.
+    pub fn cut_from(&self, newest: Lsn, guard: &Guard) -> (usize, usize) {
+        match self.walk(guard).take_while(|version| version.lsn > newest).last() {
+            Some(kept) => cut(&kept.older, guard),
+            None => cut(&self.newest, guard),
+        }
+    }
+
     /// Takes out every version between two snapshots that follow each other, where `visible` is the oldest snapshot that
     /// may still begin. The node's mutex is held.
     pub fn prune_between(

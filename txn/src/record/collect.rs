@@ -1,19 +1,26 @@
 //! Garbage: versions nobody can ask for any more, nodes without a purpose, tombstones.
 //!
-//! Every commit leaves a note for each image it replaced and each tombstone it made, in the queue of its worker: "once
-//! the horizon has reached this LSN, look here". Whoever commits collects from its own queue, so that without old
-//! snapshots garbage lives for the length of a commit; what waits for a snapshot is left to the background collector.
+//! A commit leaves a note for each record it replaced an image of, unless there is one already, and for each tombstone
+//! it made, in the queue of its worker: "once the horizon has reached this LSN, look here". Whoever commits collects from
+//! its own queue, so that without old snapshots garbage lives for the length of a commit; what waits for a snapshot is
+//! left to the background collector. A record whose chain is not empty after a look is noted again, for the commit that
+//! made what its page has.
 //!
 //! A *tombstone* goes when the horizon has passed it (so it is visible, and below every snapshot), it is durable, and
 //! the record has no node. Its removal is not logged: redo replays the delete.
 //!
-//! Invariants. (1) A version has a note until it is pruned. (2) A note pins its node.
+//! Memory is counted where it is taken, versions and the nodes that stand for their sake, and added up in portions, so
+//! that a commit writes to no line that others read.
+//!
+//! Invariants. (1) A record with versions has exactly one note; whoever collects or spills has it in hand meanwhile.
+//! (2) A note pins its node.
 
-use super::node::NodeRef;
+use super::node::{Node, NodeRef};
 use super::table::RecordTable;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, lock};
+use crossbeam_epoch::Guard;
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use storage::{Tree, TreeId};
@@ -30,6 +37,17 @@ pub struct Garbage {
     pub lsn: Lsn,
     /// The record.
     pub node: NodeRef,
+    /// There is a note of it already: this one only says that the chain has grown long.
+    pub again: bool,
+}
+
+/// What became of a look at a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Notes that were looked after.
+    pub notes: usize,
+    /// Of these, records that had to be noted again.
+    pub again: usize,
 }
 
 /// A note: at `lsn` the record was deleted.
@@ -47,7 +65,7 @@ pub struct Tombstone {
 struct Queue {
     versions: Mutex<VecDeque<Garbage>>,
     tombstones: Mutex<VecDeque<Tombstone>>,
-    /// Bytes in versions pushed by this worker, less those it pruned.
+    /// Bytes in versions pushed by this worker, less those it pruned, as far as they are not in the sum yet.
     bytes: AtomicI64,
     /// Versions, likewise.
     versions_held: AtomicI64,
@@ -59,20 +77,43 @@ struct Queue {
 #[derive(Debug)]
 pub struct Collector {
     queues: Box<[CachePadded<Queue>]>,
+    /// Bytes in versions, short of what workers have not added yet.
+    sum: CachePadded<AtomicI64>,
+    /// What a worker keeps to itself at most, in bytes.
+    portion: i64,
 }
 
 impl Collector {
-    /// One queue per worker.
+    /// One queue per worker. Bytes are counted to within an eighth of `limit`.
     #[must_use]
-    pub fn new(workers: usize) -> Collector {
-        Collector { queues: (0..workers).map(|_| CachePadded::default()).collect() }
+    pub fn new(workers: usize, limit: u64) -> Collector {
+        Collector {
+            queues: (0..workers).map(|_| CachePadded::default()).collect(),
+            sum: CachePadded::default(),
+            portion: (limit / (8 * workers as u64)) as i64,
+        }
     }
 
-    /// What versions occupy, in bytes.
+    /// What versions and their nodes occupy, in bytes, to within a portion per worker.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let sum: i64 = self.queues.iter().map(|queue| queue.bytes.load(Ordering::Relaxed)).sum();
-        u64::try_from(sum).unwrap_or(0)
+        u64::try_from(self.sum.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
+    /// What versions and their nodes occupy, in bytes.
+    #[must_use]
+    pub fn bytes_exact(&self) -> u64 {
+        let rest = self.queues.iter().map(|queue| queue.bytes.load(Ordering::Relaxed));
+        u64::try_from(self.sum.load(Ordering::Relaxed) + rest.sum::<i64>()).unwrap_or(0)
+    }
+
+    fn count_bytes(&self, worker: usize, change: i64) {
+        let own = &self.queues[worker].bytes;
+        let kept = own.fetch_add(change, Ordering::Relaxed) + change;
+        if kept.abs() > self.portion {
+            // Whoever else is on this worker meanwhile leaves its change behind for the next.
+            self.sum.fetch_add(own.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        }
     }
 
     /// How many versions there are.
@@ -94,6 +135,12 @@ impl Collector {
         self.queues.iter().map(|queue| queue.waiting.load(Ordering::Relaxed)).sum()
     }
 
+    /// Whether this worker has noted tombstones that wait.
+    #[must_use]
+    pub fn has_tombstones(&self, worker: usize) -> bool {
+        self.queues[worker].waiting.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether anything waits.
     #[must_use]
     pub fn has_garbage(&self) -> bool {
@@ -105,20 +152,97 @@ impl Collector {
 
     /// Counts a version that has been pushed.
     pub fn pushed(&self, worker: usize, bytes: usize) {
-        self.queues[worker].bytes.fetch_add(bytes as i64, Ordering::Relaxed);
+        self.count_bytes(worker, bytes as i64);
         self.queues[worker].versions_held.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn pruned(&self, worker: usize, (count, bytes): (usize, usize)) {
-        let queue = &self.queues[worker];
-        queue.bytes.fetch_sub(bytes as i64, Ordering::Relaxed);
-        queue.versions_held.fetch_sub(count as i64, Ordering::Relaxed);
-        queue.reclaimed.fetch_add(count as u64, Ordering::Relaxed);
+    /// Counts versions that are no longer in memory.
+    fn gone(&self, worker: usize, (count, bytes): (usize, usize)) {
+        self.count_bytes(worker, -(bytes as i64));
+        self.queues[worker].versions_held.fetch_sub(count as i64, Ordering::Relaxed);
+    }
+
+    /// Counts versions that nobody needed any more.
+    pub(crate) fn pruned(&self, worker: usize, gone: (usize, usize)) {
+        self.gone(worker, gone);
+        self.queues[worker].reclaimed.fetch_add(gone.0 as u64, Ordering::Relaxed);
+    }
+
+    /// Whether a commit that has made a chain `versions` long leaves a second note of it.
+    #[must_use]
+    pub fn is_long(versions: u32) -> bool {
+        versions.is_multiple_of(LONG_CHAIN)
     }
 
     /// Takes the notes of one commit over.
     pub fn note(&self, worker: usize, notes: &mut Vec<Garbage>) {
         lock(&self.queues[worker].versions).extend(notes.drain(..));
+    }
+
+    /// Takes a portion of notes out of the queue that has the oldest one, as far as they are at or below `visible`;
+    /// returns whose queue it is. Whoever takes them gives them back or lets go of them.
+    pub(crate) fn take_oldest(&self, visible: Lsn, into: &mut Vec<Garbage>) -> Option<usize> {
+        let fronts = self.queues.iter().enumerate().filter_map(|(worker, queue)| {
+            let front = lock(&queue.versions).front().map(|note| note.lsn);
+            front.filter(|lsn| *lsn <= visible).map(|lsn| (lsn, worker))
+        });
+        let (_, worker) = fronts.min()?;
+        let mut queue = lock(&self.queues[worker].versions);
+        while into.len() < BATCH && queue.front().is_some_and(|note| note.lsn <= visible) {
+            into.extend(queue.pop_front());
+        }
+        Some(worker)
+    }
+
+    /// Gives notes back that were taken, oldest first.
+    pub(crate) fn give_back(&self, worker: usize, notes: impl DoubleEndedIterator<Item = Garbage>) {
+        let mut queue = lock(&self.queues[worker].versions);
+        notes.rev().for_each(|note| queue.push_front(note));
+    }
+
+    /// Ends a note after `take`, which takes versions out of its record's chain. If the chain is not empty then, the
+    /// note goes on for what is left. Returns what `take` did.
+    fn end_note(
+        &self,
+        worker: usize,
+        table: &RecordTable,
+        note: Garbage,
+        take: impl FnOnce(&Node, Lsn, &Guard) -> (usize, usize),
+    ) -> ((usize, usize), Option<Garbage>) {
+        let bytes = note.node.bytes();
+        let (taken, again) = table.unpin_after(note.node, |node, state, guard| {
+            let taken = take(node, state.current, guard);
+            state.versions -= taken.0 as u32;
+            state.noted = !node.chain.is_empty(guard);
+            let again = state.noted.then(|| Garbage {
+                lsn: state.current,
+                node: NodeRef::pinned(node, state),
+                again: false,
+            });
+            (taken, again)
+        });
+        if again.is_none() {
+            self.count_bytes(worker, -(bytes as i64));
+        }
+        (taken, again)
+    }
+
+    /// Ends a note whose record's versions from `newest` on have been spilled, if any.
+    pub(crate) fn spilled(
+        &self,
+        worker: usize,
+        table: &RecordTable,
+        note: Garbage,
+        newest: Option<Lsn>,
+    ) {
+        let take = |node: &Node, _: Lsn, guard: &Guard| {
+            newest.map_or((0, 0), |newest| node.chain.cut_from(newest, guard))
+        };
+        let (taken, again) = self.end_note(worker, table, note, take);
+        self.gone(worker, taken);
+        if let Some(again) = again {
+            lock(&self.queues[worker].versions).push_back(again);
+        }
     }
 
     /// Takes a note of a tombstone.
@@ -128,49 +252,58 @@ impl Collector {
         queue.waiting.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Collects from one worker's queue what `horizon` has passed, a batch at most; false if nothing was there to
-    /// collect.
-    pub fn collect(&self, worker: usize, table: &RecordTable, horizon: Lsn) -> bool {
+    /// Collects from one worker's queue what `horizon` has passed, a batch at most.
+    pub fn collect(&self, worker: usize, table: &RecordTable, horizon: Lsn) -> Collected {
         let mut batch: [Option<Garbage>; BATCH] = [const { None }; BATCH];
-        let mut taken = 0;
+        let mut done = Collected::default();
         {
             let mut queue = lock(&self.queues[worker].versions);
-            while taken < BATCH && queue.front().is_some_and(|note| note.lsn <= horizon) {
-                batch[taken] = queue.pop_front();
-                taken += 1;
+            while done.notes < BATCH && queue.front().is_some_and(|note| note.lsn <= horizon) {
+                batch[done.notes] = queue.pop_front();
+                done.notes += 1;
             }
             if queue.is_empty() && queue.capacity() > 4096 {
                 *queue = VecDeque::new();
             }
         }
         let mut sum = (0, 0);
-        for note in batch.iter_mut().filter_map(Option::take) {
-            let (count, bytes) = table.unpin_after(note.node, |node, state, guard| {
-                let pruned = node.chain.prune(state.current, horizon, guard);
-                state.versions -= pruned.0 as u32;
-                pruned
-            });
-            sum = (sum.0 + count, sum.1 + bytes);
+        for place in &mut batch[..done.notes] {
+            let Some(note) = place.take() else { continue };
+            let take =
+                |node: &Node, current, guard: &Guard| node.chain.prune(current, horizon, guard);
+            let (taken, again) = self.end_note(worker, table, note, take);
+            sum = (sum.0 + taken.0, sum.1 + taken.1);
+            done.again += usize::from(again.is_some());
+            *place = again;
         }
         if sum.0 > 0 {
             self.pruned(worker, sum);
         }
-        taken > 0
+        if done.again > 0 {
+            let again = batch.into_iter().flatten();
+            lock(&self.queues[worker].versions).extend(again);
+        }
+        done
     }
 
-    /// Prunes a record's chain between snapshots if it has grown long; `snapshots` makes the list.
-    pub fn thin(&self, worker: usize, node: &NodeRef, snapshots: impl FnOnce() -> (Vec<Lsn>, Lsn)) {
-        let versions = node.state().versions;
-        if versions < LONG_CHAIN || !versions.is_multiple_of(LONG_CHAIN) {
-            return;
+    /// Prunes the chains that have grown long between snapshots, and takes their second notes out of `notes`.
+    /// `snapshots` makes the list, and says what may still begin.
+    pub fn thin(
+        &self,
+        worker: usize,
+        table: &RecordTable,
+        notes: &mut Vec<Garbage>,
+        snapshots: impl Fn() -> (Vec<Lsn>, Lsn),
+    ) {
+        for note in notes.extract_if(.., |note| note.again) {
+            let (snapshots, visible) = snapshots();
+            let pruned = table.unpin_after(note.node, |node, state, guard| {
+                let pruned = node.chain.prune_between(state.current, &snapshots, visible, guard);
+                state.versions -= pruned.0 as u32;
+                pruned
+            });
+            self.pruned(worker, pruned);
         }
-        let (snapshots, visible) = snapshots();
-        let guard = crossbeam_epoch::pin();
-        let mut state = node.state();
-        let pruned = node.chain.prune_between(state.current, &snapshots, visible, &guard);
-        state.versions -= pruned.0 as u32;
-        drop(state);
-        self.pruned(worker, pruned);
     }
 
     /// Removes the tombstones of one worker's queue that `horizon` and `durable` have passed and whose records have no

@@ -11,9 +11,11 @@ pub mod chain;
 pub mod collect;
 pub mod hash;
 pub mod node;
+pub mod spill;
 pub mod table;
 
 pub use chain::Version;
 pub use collect::{Collector, Garbage};
 pub use node::{Node, NodeRef, NodeState};
+pub use spill::{BlockCache, Spill};
 pub use table::RecordTable;

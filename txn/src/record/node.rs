@@ -36,8 +36,17 @@ pub struct NodeState {
     pub(crate) current: Lsn,
     /// How many versions the chain has.
     pub(crate) versions: u32,
+    /// Whether the collector has a note of it.
+    pub(crate) noted: bool,
     /// Its lock.
     pub(crate) lock: LockQueue,
+}
+
+#[cfg(test)]
+impl NodeState {
+    pub(crate) fn pins_for_tests(&self) -> u32 {
+        self.pins
+    }
 }
 
 impl Node {
@@ -65,6 +74,11 @@ impl Node {
         &self.key
     }
 
+    /// What the node and the collector's note of it occupy, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Node>() + self.key.len() + size_of::<super::Garbage>()
+    }
+
     /// Takes the node's mutex. Nothing is waited for while it is held, and no other latch is taken.
     pub fn state(&self) -> MutexGuard<'_, NodeState> {
         lock(&self.state)
@@ -89,6 +103,12 @@ impl NodeRef {
     /// The pin that has already been counted in `node`.
     pub(super) fn counted(node: &Node) -> NodeRef {
         NodeRef(NonNull::from(node))
+    }
+
+    /// One more pin of a node whose mutex the caller holds.
+    pub(super) fn pinned(node: &Node, state: &mut NodeState) -> NodeRef {
+        state.pins += 1;
+        NodeRef::counted(node)
     }
 
     /// The same node once more.

@@ -8,11 +8,11 @@ use storage::chance::Chance;
 use storage::device::faulty::FaultSchedule;
 use storage::simulation::Simulation;
 
-const ACCOUNTS: u64 = 24;
-const BALANCE: u64 = 1000;
+pub(super) const ACCOUNTS: u64 = 24;
+pub(super) const BALANCE: u64 = 1000;
 const SESSIONS: u64 = 3;
 
-fn options(planted: Planted) -> Options {
+pub(super) fn options(planted: Planted) -> Options {
     let storage = storage::Options {
         page_bytes: 4096,
         pool_frames: 64,
@@ -42,7 +42,7 @@ fn open(env: Environment, planted: Planted) -> Result<(Arc<Manager>, Arc<Tree>)>
     Ok((manager, tree))
 }
 
-fn number(bytes: &[u8]) -> u64 {
+pub(super) fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes[..8].try_into().unwrap())
 }
 
@@ -53,7 +53,7 @@ fn value(number: u64) -> Vec<u8> {
     bytes
 }
 
-fn fill(manager: &Arc<Manager>, tree: &Arc<Tree>) -> Result<()> {
+pub(super) fn fill(manager: &Arc<Manager>, tree: &Arc<Tree>) -> Result<()> {
     let mut txn = manager.begin(Begin::default(), &Arc::new(SessionWait::new(1)));
     txn.begin_statement()?;
     for account in 0..ACCOUNTS {
@@ -63,7 +63,7 @@ fn fill(manager: &Arc<Manager>, tree: &Arc<Tree>) -> Result<()> {
 }
 
 /// One transfer and one line in the session's history, in one transaction.
-fn transfer(
+pub(super) fn transfer(
     manager: &Arc<Manager>,
     tree: &Arc<Tree>,
     chance: &mut Chance,

@@ -3,6 +3,7 @@
 mod concurrency;
 mod crashes;
 mod locks;
+mod spill;
 mod versions;
 
 use crate::{
@@ -42,7 +43,10 @@ pub(crate) fn small() -> Options {
 
 impl World {
     pub(crate) fn new(options: Options) -> World {
-        let env = environment(FaultyDevice::new(1), 4);
+        World::with(environment(FaultyDevice::new(1), 4), options)
+    }
+
+    pub(crate) fn with(env: Environment, options: Options) -> World {
         Manager::create(&env, &options).unwrap();
         let manager = Manager::open::<Error>(env, options, |_| Ok(Vec::new())).unwrap();
         let tree = manager.data().create_tree().unwrap();

@@ -114,7 +114,12 @@ fn tombstones_go_when_nobody_can_ask_and_stay_before() {
 
 #[test]
 fn past_the_hard_limit_the_oldest_snapshot_fails_and_writers_go_on() {
-    let options = Options { version_bytes_soft: 1000, version_bytes_hard: 20_000, ..small() };
+    let options = Options {
+        version_bytes_soft: 1000,
+        version_bytes_hard: 20_000,
+        version_spill_bytes_max: 0,
+        ..small()
+    };
     let world = World::new(options);
     for key in 0..20u8 {
         world.set(&[key], Some(&[0; 100]));

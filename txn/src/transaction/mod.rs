@@ -16,7 +16,7 @@ pub use locking::Locked;
 pub use scan::{KeyRange, Scan, ScanRow};
 use state::State;
 use std::sync::Arc;
-use storage::{Lsn, RecordBuffer, Tree};
+use storage::{Lsn, RecordBuffer, Tree, TreeId};
 
 /// What a transaction begins with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -217,6 +217,33 @@ impl Transaction {
         self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)
     }
 
+    /// Reads the version that `snapshot` shows of a record whose page has a newer one. False: it was not there.
+    fn older_version(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+        snapshot: Lsn,
+        mut found: impl FnMut(Lsn, Option<&[u8]>),
+    ) -> Result<bool> {
+        let Transaction { manager, state, .. } = self;
+        let state = state.as_mut().expect("the transaction has not ended");
+        let (locks, spill) = (&manager.locks, &manager.spill);
+        // The chain first: versions are on the list of runs before they leave it.
+        let in_chain = locks.records.version(tree, key, snapshot, |version| {
+            found(version.lsn(), version.value());
+        });
+        let there = if in_chain {
+            Ok(true)
+        } else {
+            spill.version(tree, key, snapshot, &mut state.spilled, found)
+        };
+        // Asked after both: versions are given up only once this is set.
+        if locks.owners.get(state.owner).is_too_old() {
+            return Err(Error::SnapshotTooOld);
+        }
+        Ok(there?)
+    }
+
     /// Turns what the page has into what `snapshot` shows.
     fn settle(
         &mut self,
@@ -228,14 +255,8 @@ impl Transaction {
     ) -> Result<bool> {
         let mut found = found;
         if found && into.lsn() > snapshot {
-            let locks = &self.manager.locks;
-            found = locks.records.version(tree.id(), key, snapshot, |version| {
-                into.set(version.lsn(), version.value());
-            });
-            // Asked after the chain: versions are given up only once this is set.
-            if locks.owners.get(self.state().owner).is_too_old() {
-                return Err(Error::SnapshotTooOld);
-            }
+            found =
+                self.older_version(tree.id(), key, snapshot, |lsn, value| into.set(lsn, value))?;
         }
         for commit in late.into_iter().flat_map(|list| list.iter()) {
             if commit.lsn <= snapshot

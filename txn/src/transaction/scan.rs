@@ -158,7 +158,7 @@ impl Scan {
     }
 
     /// Brings the next record of the pages that the snapshot shows, tombstones too.
-    fn fill(&mut self, transaction: &Transaction) -> Result<()> {
+    fn fill(&mut self, transaction: &mut Transaction) -> Result<()> {
         while !self.page_ready && !self.page_ended {
             let Some(record) = self.cursor.advance()? else {
                 self.page_ended = true;
@@ -169,18 +169,12 @@ impl Scan {
                 self.page_ready = true;
                 return Ok(());
             }
-            let locks = &transaction.manager.locks;
             self.page.key.clear();
             self.page.key.extend_from_slice(record.key);
             let page = &mut self.page;
             let snapshot = self.view.snapshot;
-            self.page_ready = locks.records.version(self.tree, record.key, snapshot, |version| {
-                page.set_value(version.lsn(), version.value());
-            });
-            // Asked after the chain: versions are given up only once this is set.
-            if locks.owners.get(transaction.state().owner).is_too_old() {
-                return Err(Error::SnapshotTooOld);
-            }
+            let found = |lsn, value: Option<&[u8]>| page.set_value(lsn, value);
+            self.page_ready = transaction.older_version(self.tree, record.key, snapshot, found)?;
         }
         Ok(())
     }

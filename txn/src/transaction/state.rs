@@ -6,7 +6,7 @@
 use crate::lock::Modes;
 use crate::log::{Header, Writer};
 use crate::owner::OwnerId;
-use crate::record::{Garbage, NodeRef};
+use crate::record::{BlockCache, Garbage, NodeRef};
 use crate::sync::{Arc, Mutex, lock};
 use crate::writeset::WriteSet;
 use crate::{CommandId, Lsn, TableId, TreeId};
@@ -50,6 +50,8 @@ pub struct State {
     pub(crate) record: Writer,
     pub(crate) notes: Vec<Garbage>,
     pub(crate) scratch: RecordBuffer,
+    /// Where spilled versions are read.
+    pub(crate) spilled: BlockCache,
 }
 
 /// Handles of the trees that recent transactions wrote to. A tree's number is never used again, so a handle never
@@ -91,6 +93,7 @@ impl State {
             record: Writer::default(),
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
+            spilled: BlockCache::default(),
         }
     }
 }

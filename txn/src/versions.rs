@@ -1,0 +1,227 @@
+//! Older versions as the manager keeps them within their limits: collected, then spilled, then given up.
+//!
+//! Memory in versions has two marks. Past the *soft* one whoever commits helps to collect; what snapshots still need
+//! then spills to scratch space, oldest first. Past the *hard* one, because scratch space is at its limit or the disk
+//! is full, the oldest snapshot is given up and reads of it fail (72000). A commit asks before its claim, where it may
+//! wait, so what is added past a mark is bounded by the commits under way.
+
+use crate::manager::Manager;
+use crate::owner::OwnerId;
+use crate::record::Garbage;
+use crate::record::spill::Batch;
+use crate::sync::atomic::Ordering;
+use crate::sync::{Arc, lock, try_lock};
+use crate::wait::SessionWait;
+use crate::{Error, Lsn, Result};
+use std::ops::Bound;
+use storage::{Direction, Tree};
+
+/// With at most this many places the horizon is computed at every commit.
+const FEW_OWNERS: usize = 16;
+/// A run at most, and at least, in bytes. (Half of the soft mark lies between.)
+const RUN_BYTES_MAX: u64 = 8 << 20;
+const RUN_BYTES_MIN: u64 = 16 << 10;
+/// How long nobody tries to spill again after a failure, below the hard mark, in microseconds.
+const RETRY_US: u64 = 1_000_000;
+
+/// A note that is being spilled.
+struct Spilling {
+    worker: usize,
+    note: Garbage,
+    /// The newest of its record's versions that the run has.
+    newest: Option<Lsn>,
+}
+
+impl Manager {
+    /// Collects what can be collected: versions of every worker, runs of spilled ones, then tombstones. False if there
+    /// was nothing.
+    pub fn collect(&self) -> bool {
+        let horizon = self.collect_horizon();
+        let mut progress = self.collect_versions(horizon);
+        let durable = self.data.log().durable();
+        for worker in 0..self.collector.workers() {
+            let removed = self.collector.remove_tombstones(
+                worker,
+                &self.locks.records,
+                (horizon, durable),
+                &|tree| self.data.tree(tree).is_ok(),
+            );
+            // A page that cannot be read stays as it is: a tombstone is in nobody's way.
+            progress |= removed.unwrap_or(false);
+        }
+        progress
+    }
+
+    fn collect_horizon(&self) -> Lsn {
+        self.advance();
+        self.horizon()
+    }
+
+    fn collect_versions(&self, horizon: Lsn) -> bool {
+        let mut progress = false;
+        for worker in 0..self.collector.workers() {
+            while self.collector.collect(worker, &self.locks.records, horizon).notes > 0 {
+                progress = true;
+            }
+        }
+        self.spill.reclaim(horizon) || progress
+    }
+
+    /// Removes every tombstone of `tree` that nobody can need: VACUUM. Also those that a restart no longer knew of.
+    /// Returns how many.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn vacuum(&self, tree: &Arc<Tree>) -> Result<u64> {
+        self.collect();
+        let (horizon, durable) = (self.horizon(), self.data.log().durable());
+        let mut cursor = tree.cursor();
+        cursor.seek(Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+        let (mut removed, mut due) = (0, Vec::new());
+        loop {
+            let record = cursor.advance()?;
+            let ended = record.is_none();
+            if let Some(record) = record
+                && record.value.is_none()
+                && record.lsn <= horizon
+                && record.lsn < durable
+            {
+                due.push((record.key.to_vec(), record.lsn));
+            }
+            if ended || due.len() >= 256 {
+                for (key, lsn) in due.drain(..) {
+                    if !self.locks.records.has_node(tree.id(), &key) {
+                        tree.remove_tombstone(&key, lsn)?;
+                        removed += 1;
+                    }
+                }
+            }
+            if ended {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// Collects what the commit at `lsn` left behind, if nobody needs it, and leaves the rest to the collector.
+    pub(crate) fn collect_after(&self, lsn: Lsn, notes: &mut Vec<Garbage>) {
+        let worker = self.worker();
+        let (owners, collector) = (&self.locks.owners, &self.collector);
+        collector.thin(worker, &self.locks.records, notes, || {
+            let visible = self.visible();
+            let mut snapshots = Vec::new();
+            owners.snapshots(&mut snapshots);
+            (snapshots, visible)
+        });
+        let had_notes = !notes.is_empty();
+        if had_notes {
+            collector.note(worker, notes);
+        }
+        let horizon = (owners.count() <= FEW_OWNERS || lsn.0 & 0xF00 == 0).then(|| self.horizon());
+        let collected = horizon
+            .map(|horizon| collector.collect(worker, &self.locks.records, horizon))
+            .unwrap_or_default();
+        let left = (had_notes && collected.notes == 0) || collected.again > 0;
+        if left || collector.has_tombstones(worker) {
+            self.signals.garbage(self);
+        }
+    }
+
+    /// Makes room for versions before a commit adds some.
+    pub(crate) fn make_version_room(&self, me: OwnerId, session: &SessionWait) -> Result<()> {
+        while self.collector.bytes() > self.options.version_bytes_soft {
+            if self.collect_versions(self.collect_horizon()) {
+                continue;
+            }
+            let over = self.collector.bytes() > self.options.version_bytes_hard;
+            if self.spill_versions(over) {
+                continue;
+            }
+            if !over {
+                return Ok(());
+            }
+            if let Some(reason) = session.cancel.requested() {
+                return Err(Error::Cancelled(reason));
+            }
+            let Some((oldest, _)) = self.locks.owners.oldest() else { return Ok(()) };
+            self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
+            if oldest == me {
+                return Err(Error::SnapshotTooOld);
+            }
+            self.locks.owners.get(oldest).give_up();
+            if !self.collect_versions(self.collect_horizon()) {
+                // It kept nothing: what is held waits for commits in flight, and no other snapshot has to fail for it.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the oldest versions to scratch space. False if none was moved: there is no room, or nothing to move, or
+    /// somebody else does and `wait` does not wait for it.
+    fn spill_versions(&self, wait: bool) -> bool {
+        let now = self.env.clock.now().0;
+        let full = self.spill.held().1 >= self.options.version_spill_bytes_max;
+        if full || !wait && self.spill.failed_lately(now) {
+            return false;
+        }
+        let turn = if wait { Some(lock(self.spill.turn())) } else { try_lock(self.spill.turn()) };
+        let Some(_turn) = turn else { return false };
+        if self.collector.bytes() <= self.options.version_bytes_soft {
+            return true;
+        }
+        let (batch, spilling) = self.gather_oldest();
+
+        let written = batch.is_empty() || self.spill.write(self.data.scratch(), batch).is_ok();
+        let mut moved = false;
+        if written {
+            for Spilling { worker, note, newest } in spilling {
+                moved |= newest.is_some();
+                self.collector.spilled(worker, &self.locks.records, note, newest);
+            }
+        } else {
+            self.spill.rest_until(now + RETRY_US);
+            for Spilling { worker, note, .. } in spilling.into_iter().rev() {
+                self.collector.give_back(worker, std::iter::once(note));
+            }
+        }
+        // The collector may have looked while the notes were in nobody's queue.
+        self.signals.garbage(self);
+        moved
+    }
+
+    /// The oldest versions that snapshots need, as much as a run takes, and their notes. Those in between go.
+    fn gather_oldest(&self) -> (Batch, Vec<Spilling>) {
+        let target = (self.options.version_bytes_soft / 2).clamp(RUN_BYTES_MIN, RUN_BYTES_MAX);
+        // The watermark first, then the snapshots, as everybody does who prunes.
+        let visible = self.visible();
+        let mut snapshots = Vec::new();
+        self.locks.owners.snapshots(&mut snapshots);
+        let (mut batch, mut spilling, mut notes) = (Batch::default(), Vec::new(), Vec::new());
+        while (batch.bytes() as u64) < target
+            && let Some(worker) = self.collector.take_oldest(visible, &mut notes)
+        {
+            for note in notes.drain(..) {
+                let guard = crossbeam_epoch::pin();
+                let mut state = note.node.state();
+                let (node, current) = (&*note.node, state.current);
+                let pruned = node.chain.prune_between(current, &snapshots, visible, &guard);
+                state.versions -= pruned.0 as u32;
+                let mut newest = None;
+                for (version, replaced) in node.chain.replaced(current, visible, &guard) {
+                    let name = (node.tree(), node.key());
+                    batch.add(name, version.lsn(), replaced, version.value());
+                    newest.get_or_insert(version.lsn());
+                }
+                drop(state);
+                self.collector.pruned(worker, pruned);
+                spilling.push(Spilling { worker, note, newest });
+            }
+        }
+        (batch, spilling)
+    }
+
+    /// A snapshot is no longer needed: what it kept may be collected.
+    pub(crate) fn snapshot_ended(&self, lsn: Lsn) {
+        self.signals.snapshot_ended(self, lsn);
+    }
+}
