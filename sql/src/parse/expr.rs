@@ -217,11 +217,16 @@ impl<'t> Parser<'t> {
         Ok(Expr { at, kind })
     }
 
-    /// The further terms of an AND or OR.
+    /// The further terms of an AND or OR. A first term that is such a list itself, in parentheses, is continued
+    /// (`makeAndExpr`).
     fn terms(&mut self, left: Expr, infix: Infix, power: u8) -> Result<Expr> {
         let keyword = if infix == Infix::And { Keyword::And } else { Keyword::Or };
         let at = self.here();
-        let mut terms = vec![left];
+        let mut terms = match (left.kind, infix) {
+            (ExprKind::And(terms), Infix::And) => terms,
+            (ExprKind::Or(terms), infix) if infix != Infix::And => terms,
+            (kind, _) => vec![Expr { at: left.at, kind }],
+        };
         while self.accept(keyword) {
             terms.push(self.expr_from(power + 1, false)?);
         }

@@ -22,6 +22,8 @@ pub mod position;
 mod primary;
 mod privilege;
 mod query;
+#[cfg(test)]
+mod second_reader;
 mod statement;
 mod table;
 #[cfg(test)]
