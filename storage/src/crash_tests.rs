@@ -75,6 +75,21 @@ struct Running {
 }
 
 impl Running {
+    /// What writes to a tree whose content is `model`.
+    fn new(
+        component: Arc<DataComponent>,
+        tree: Arc<Tree>,
+        model: &Arc<Mutex<Model>>,
+    ) -> Arc<Running> {
+        Arc::new(Running {
+            tree,
+            component,
+            model: Arc::clone(model),
+            slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
+            stop: AtomicBool::new(false),
+        })
+    }
+
     fn floor(&self, tail: Lsn) -> Lsn {
         let lowest = self.slots.iter().map(|slot| slot.load(Ordering::SeqCst)).min();
         tail.min(Lsn(lowest.unwrap_or(u64::MAX)))
@@ -235,6 +250,16 @@ fn complaint_in(simulation: &Simulation, seed: u64, planted: Planted) -> Option<
     None
 }
 
+/// A database just made, on a device without faults.
+fn fresh(simulation: &Simulation, seed: u64) -> (Options, Arc<FaultyDevice>, Arc<DataComponent>) {
+    let options = options(Planted::default());
+    let device = simulation.device(FaultyDevice::new(seed));
+    let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+    DataComponent::create(&env, &options).unwrap();
+    let component = restart(simulation, &device, &options, seed).unwrap();
+    (options, device, component)
+}
+
 fn is_damage(error: &Error) -> bool {
     matches!(
         error,
@@ -249,13 +274,8 @@ fn run_until_power_loss(
     model: &Arc<Mutex<Model>>,
     chance: &mut Chance,
 ) {
-    let running = Arc::new(Running {
-        tree: component.tree(id).expect("it was just read"),
-        component,
-        model: Arc::clone(model),
-        slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
-        stop: AtomicBool::new(false),
-    });
+    let tree = component.tree(id).expect("it was just read");
+    let running = Running::new(component, tree, model);
     let writes = chance.below(60);
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
@@ -309,11 +329,7 @@ fn what_was_acknowledged_is_there_and_nothing_else_whenever_the_power_goes() {
 fn a_check_after_a_crash_changes_no_byte() {
     for seed in 0..10 {
         Simulation::run(seed, 4, |simulation| {
-            let options = options(Planted::default());
-            let device = simulation.device(FaultyDevice::new(seed));
-            let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
-            DataComponent::create(&env, &options).unwrap();
-            let component = restart(simulation, &device, &options, seed).unwrap();
+            let (options, device, component) = fresh(simulation, seed);
             let tree = component.create_tree().unwrap();
             let (id, model) = (tree.id(), Arc::default());
             let log = component.log();
@@ -341,18 +357,9 @@ fn a_check_after_a_crash_changes_no_byte() {
 #[test]
 fn a_log_of_a_limited_size_takes_any_amount_of_work() {
     Simulation::run(7, 4, |simulation| {
-        let options = options(Planted::default());
-        let device = simulation.device(FaultyDevice::new(7));
-        let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, 7);
-        DataComponent::create(&env, &options).unwrap();
-        let component = restart(simulation, &device, &options, 7).unwrap();
-        let running = Arc::new(Running {
-            tree: component.create_tree().unwrap(),
-            component,
-            model: Arc::default(),
-            slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
-            stop: AtomicBool::new(false),
-        });
+        let (options, device, component) = fresh(simulation, 7);
+        let tree = component.create_tree().unwrap();
+        let running = Running::new(component, tree, &Arc::default());
         let checkpointer = {
             let running = Arc::clone(&running);
             let body = move || {
@@ -403,18 +410,9 @@ fn a_log_of_a_limited_size_takes_any_amount_of_work() {
 fn a_full_disk_refuses_writers_and_nothing_else() {
     for seed in 0..20 {
         Simulation::run(seed, 4, |simulation| {
-            let options = options(Planted::default());
-            let device = simulation.device(FaultyDevice::new(seed));
-            let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
-            DataComponent::create(&env, &options).unwrap();
-            let component = restart(simulation, &device, &options, seed).unwrap();
-            let running = Arc::new(Running {
-                tree: component.create_tree().unwrap(),
-                component,
-                model: Arc::default(),
-                slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
-                stop: AtomicBool::new(false),
-            });
+            let (options, device, component) = fresh(simulation, seed);
+            let tree = component.create_tree().unwrap();
+            let running = Running::new(component, tree, &Arc::default());
             let capacity_bytes = Some(device.bytes() + 40_000 * (1 + seed % 5));
             device.set_schedule(FaultSchedule { capacity_bytes, ..Default::default() });
             let mut number = 0u32;
@@ -450,18 +448,9 @@ fn a_full_disk_refuses_writers_and_nothing_else() {
 fn a_failed_sync_ends_the_instance_unanswered() {
     for seed in 0..40 {
         Simulation::run(seed, 4, |simulation| {
-            let options = options(Planted::default());
-            let device = simulation.device(FaultyDevice::new(seed));
-            let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
-            DataComponent::create(&env, &options).unwrap();
-            let component = restart(simulation, &device, &options, seed).unwrap();
-            let running = Running {
-                tree: component.create_tree().unwrap(),
-                component,
-                model: Arc::default(),
-                slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
-                stop: AtomicBool::new(false),
-            };
+            let (options, device, component) = fresh(simulation, seed);
+            let tree = component.create_tree().unwrap();
+            let running = Running::new(component, tree, &Arc::default());
             let log = running.component.log();
             log.wait_durable_end(log.tail()).unwrap();
             let sync_error_at = Some(device.operations() + 1 + seed * 9);

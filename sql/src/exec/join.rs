@@ -36,6 +36,11 @@ impl Shape {
     fn keeps_left(&self) -> bool {
         matches!(self.kind, JoinKind::Left | JoinKind::Full | JoinKind::Anti)
     }
+
+    /// Whether a right row goes out alone when nothing has matched it.
+    fn keeps_right(&self) -> bool {
+        matches!(self.kind, JoinKind::Right | JoinKind::Full)
+    }
 }
 
 /// The right side anew for every left row.
@@ -65,10 +70,6 @@ impl NestedLoop {
         NestedLoop { left, right, shape, current: None, met: Vec::new(), at: 0, tail: false }
     }
 
-    fn keeps_right(&self) -> bool {
-        matches!(self.shape.kind, JoinKind::Right | JoinKind::Full)
-    }
-
     fn next_of_tail(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         while self.right.next(cx)? {
             self.at += 1;
@@ -96,7 +97,7 @@ impl Operator for NestedLoop {
         loop {
             if self.current.is_none() {
                 if !self.left.next(cx)? {
-                    if !self.keeps_right() {
+                    if !self.shape.keeps_right() {
                         return Ok(false);
                     }
                     self.tail = true;
@@ -110,14 +111,14 @@ impl Operator for NestedLoop {
             }
             while self.right.next(cx)? {
                 self.at += 1;
-                if self.met.len() < self.at && self.keeps_right() {
+                if self.met.len() < self.at && self.shape.keeps_right() {
                     self.met.push(false);
                 }
                 if !cx.holds(&self.shape.on, &self.shape.correlated)? {
                     cx.check_cancel()?;
                     continue;
                 }
-                if self.keeps_right() {
+                if self.shape.keeps_right() {
                     self.met[self.at - 1] = true;
                 }
                 self.current = Some(true);
@@ -191,7 +192,7 @@ impl HashJoin {
         self.table.clear();
         self.met.clear();
         self.right.open(cx)?;
-        let keeps_right = matches!(self.shape.kind, JoinKind::Right | JoinKind::Full);
+        let keeps_right = self.shape.keeps_right();
         while self.right.next(cx)? {
             cx.check_cancel()?;
             let (table, keys, saved) = (&mut self.table, &self.right_keys, &self.saved);
@@ -252,7 +253,7 @@ impl Operator for HashJoin {
         loop {
             if self.probe.is_none() {
                 if !self.left.next(cx)? {
-                    if matches!(self.shape.kind, JoinKind::Right | JoinKind::Full) {
+                    if self.shape.keeps_right() {
                         self.tail = Some(0);
                         return self.next_of_tail(cx);
                     }
