@@ -8,11 +8,13 @@
 pub mod arithmetic;
 pub mod calendar;
 pub mod field;
+pub(crate) mod from_pattern;
 pub mod functions;
 pub mod interval;
 pub mod output;
 pub mod parse;
 pub mod pattern;
+mod template;
 pub mod tokens;
 pub mod zone;
 

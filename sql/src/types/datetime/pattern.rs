@@ -1,11 +1,11 @@
 //! to_char of timestamps and intervals.
 //!
-//! PostgreSQL: `formatting.c` (`DCH_to_char`); manual, table 9.29. A template is cut into keywords, quoted text and other
-//! characters, which stand for themselves. `FM` before a keyword takes its padding away, `TM` a name's, `TH` or `th` behind a number makes it an
-//! ordinal.
+//! PostgreSQL: `formatting.c` (`DCH_to_char`); manual, table 9.29. What is no keyword of the template stands for itself. `FM` before a
+//! keyword takes its padding away, `TM` a name's, `TH` or `th` behind a number makes it an ordinal.
 
 use super::calendar::{self, Time};
 use super::output::{DAYS, MONTHS};
+use super::template::{self, Case, Item, Keyword};
 use super::zone;
 use super::{HOUR, MINUTE, SECOND, arithmetic};
 use crate::error::{Result, SqlError};
@@ -17,124 +17,6 @@ use std::fmt::Write;
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] =
     &[(1768, Plain(to_char)), (1770, Plain(to_char)), (2049, Plain(to_char))];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keyword {
-    Meridiem { dots: bool },
-    Era { dots: bool },
-    Century,
-    DayName { short: bool },
-    DayOfYear,
-    IsoDayOfYear,
-    Day,
-    DayOfWeek,
-    IsoDayOfWeek,
-    Fraction(u32),
-    Fixed,
-    Hour24,
-    Hour12,
-    IsoWeek,
-    IsoYear(u32),
-    Julian,
-    Minute,
-    Month,
-    MonthName { short: bool },
-    Offset,
-    Quarter,
-    Roman,
-    SecondOfDay,
-    Second,
-    ZoneHour,
-    ZoneMinute,
-    Zone,
-    WeekOfYear,
-    WeekOfMonth,
-    YearWithComma,
-    Year(u32),
-}
-
-/// All keywords in upper case, a longer one before its beginnings.
-const KEYWORDS: &[(&str, Keyword)] = &[
-    ("A.D.", Keyword::Era { dots: true }),
-    ("B.C.", Keyword::Era { dots: true }),
-    ("A.M.", Keyword::Meridiem { dots: true }),
-    ("P.M.", Keyword::Meridiem { dots: true }),
-    ("AD", Keyword::Era { dots: false }),
-    ("BC", Keyword::Era { dots: false }),
-    ("AM", Keyword::Meridiem { dots: false }),
-    ("PM", Keyword::Meridiem { dots: false }),
-    ("CC", Keyword::Century),
-    ("DAY", Keyword::DayName { short: false }),
-    ("DDD", Keyword::DayOfYear),
-    ("DD", Keyword::Day),
-    ("DY", Keyword::DayName { short: true }),
-    ("D", Keyword::DayOfWeek),
-    ("FF1", Keyword::Fraction(1)),
-    ("FF2", Keyword::Fraction(2)),
-    ("FF3", Keyword::Fraction(3)),
-    ("FF4", Keyword::Fraction(4)),
-    ("FF5", Keyword::Fraction(5)),
-    ("FF6", Keyword::Fraction(6)),
-    ("FX", Keyword::Fixed),
-    ("HH24", Keyword::Hour24),
-    ("HH12", Keyword::Hour12),
-    ("HH", Keyword::Hour12),
-    ("IDDD", Keyword::IsoDayOfYear),
-    ("ID", Keyword::IsoDayOfWeek),
-    ("IW", Keyword::IsoWeek),
-    ("IYYY", Keyword::IsoYear(4)),
-    ("IYY", Keyword::IsoYear(3)),
-    ("IY", Keyword::IsoYear(2)),
-    ("I", Keyword::IsoYear(1)),
-    ("J", Keyword::Julian),
-    ("MI", Keyword::Minute),
-    ("MM", Keyword::Month),
-    ("MONTH", Keyword::MonthName { short: false }),
-    ("MON", Keyword::MonthName { short: true }),
-    ("MS", Keyword::Fraction(3)),
-    ("OF", Keyword::Offset),
-    ("Q", Keyword::Quarter),
-    ("RM", Keyword::Roman),
-    ("SSSSS", Keyword::SecondOfDay),
-    ("SSSS", Keyword::SecondOfDay),
-    ("SS", Keyword::Second),
-    ("TZH", Keyword::ZoneHour),
-    ("TZM", Keyword::ZoneMinute),
-    ("TZ", Keyword::Zone),
-    ("US", Keyword::Fraction(6)),
-    ("WW", Keyword::WeekOfYear),
-    ("W", Keyword::WeekOfMonth),
-    ("Y,YYY", Keyword::YearWithComma),
-    ("YYYY", Keyword::Year(4)),
-    ("YYY", Keyword::Year(3)),
-    ("YY", Keyword::Year(2)),
-    ("Y", Keyword::Year(1)),
-];
-
-/// How a name is written: as the keyword is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Case {
-    Upper,
-    Capitalised,
-    Lower,
-}
-
-/// The keyword that a template begins with.
-fn keyword(template: &str) -> Option<(Keyword, Case, usize)> {
-    KEYWORDS.iter().find_map(|&(text, keyword)| {
-        let head = template.get(..text.len())?;
-        if head == text {
-            return Some((keyword, Case::Upper, text.len()));
-        }
-        let lower = text.to_ascii_lowercase();
-        if head == lower {
-            return Some((keyword, Case::Lower, text.len()));
-        }
-        let named = matches!(keyword, Keyword::DayName { .. } | Keyword::MonthName { .. });
-        let capitalised = head.as_bytes()[0] == text.as_bytes()[0] && head[1..] == lower[1..];
-        (named && capitalised).then_some((keyword, Case::Capitalised, text.len()))
-    })
-}
 
 /// What is shown: a moment, or an interval's parts in the same places.
 struct Shown {
@@ -193,8 +75,8 @@ impl Shown {
 }
 
 fn to_char<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let template = a[1].text();
-    if template.is_empty() {
+    let pattern = a[1].text();
+    if pattern.is_empty() {
         return Ok(Datum::Null);
     }
     let shown = match a[0] {
@@ -208,57 +90,24 @@ fn to_char<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
         other => Shown::interval(other.interval()),
     };
     let mut out = String::new();
-    let mut rest = template;
-    while let Some(first) = rest.chars().next() {
-        if first == '"' {
-            rest = quoted(&rest[1..], &mut out);
-            continue;
-        }
-        if first == '\\' && rest[1..].starts_with('"') {
-            out.push('"');
-            rest = &rest[2..];
-            continue;
-        }
-        let (mut behind, mut fill, mut translated) = (rest, true, false);
-        while let Some(head) = behind.get(..2) {
-            match head {
-                "FM" | "fm" => fill = false,
-                "TM" | "tm" => translated = true,
-                _ => break,
+    for item in template::parse(pattern) {
+        let field = match item {
+            Item::Field(field) => field,
+            Item::Space(character) | Item::Separator(character) | Item::Text(character) => {
+                out.push(character);
+                continue;
             }
-            behind = &behind[2..];
-        }
-        let Some((keyword, case, length)) = keyword(behind) else {
-            out.push(first);
-            rest = &rest[first.len_utf8()..];
-            continue;
         };
-        rest = &behind[length..];
         // A translated name, even where nothing is translated, is not padded.
-        let name = matches!(keyword, Keyword::MonthName { .. } | Keyword::DayName { .. });
-        let number = put(&mut out, &shown, keyword, case, fill && !(name && translated))?;
-        if let Some(suffix @ ("TH" | "th")) = rest.get(..2) {
-            rest = &rest[2..];
-            if let Some(number) = number {
-                let ordinal = ordinal(number);
-                out.push_str(if suffix == "TH" { ordinal.0 } else { ordinal.1 });
-            }
+        let name = matches!(field.keyword, Keyword::MonthName { .. } | Keyword::DayName { .. });
+        let fill = !(field.fill_mode || (name && field.translated));
+        let number = put(&mut out, &shown, field.keyword, field.case, fill)?;
+        if let (Some(number), Some(case)) = (number, field.ordinal) {
+            let ordinal = ordinal(number);
+            out.push_str(if case == Case::Upper { ordinal.0 } else { ordinal.1 });
         }
     }
     Ok(Datum::Text(context.arena.alloc_str(&out)))
-}
-
-/// Copies text up to the closing quote; gives what is behind it.
-fn quoted<'t>(text: &'t str, out: &mut String) -> &'t str {
-    let mut characters = text.char_indices();
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '"' => return &text[at + 1..],
-            '\\' => out.extend(characters.next().map(|(_, escaped)| escaped)),
-            other => out.push(other),
-        }
-    }
-    ""
 }
 
 fn ordinal(number: i64) -> (&'static str, &'static str) {
@@ -316,7 +165,12 @@ fn put(
         Keyword::SecondOfDay => {
             return number(shown.hour * 3600 + shown.minute * 60 + shown.second, 0);
         }
-        Keyword::Fraction(digits) => {
+        Keyword::Fraction(_) | Keyword::Millisecond | Keyword::Microsecond => {
+            let digits = match keyword {
+                Keyword::Fraction(digits) => digits,
+                Keyword::Millisecond => 3,
+                _ => 6,
+            };
             let value = shown.micros / 10i64.pow(6 - digits);
             write!(out, "{value:0width$}", width = digits as usize).expect("strings grow");
             return Ok(Some(value));
@@ -461,7 +315,8 @@ fn put_word(
         }
         Keyword::Offset => {
             shown.date()?;
-            write!(out, "{sign}{hours:02}").expect("strings grow");
+            let width = if fill { 2 } else { 0 };
+            write!(out, "{sign}{hours:0width$}").expect("strings grow");
             if minutes != 0 {
                 write!(out, ":{minutes:02}").expect("strings grow");
             }

@@ -5,7 +5,8 @@
 
 Each line's expression is asked for again and its result replaced (`ERROR state: message` for an error); a new case is a new
 line with nothing behind the expression. Lines that begin with `--` stay. The expressions are plain SQL in the few forms that
-`golden.rs` reads. numeric_random.txt is made here, from a fixed seed.
+`golden.rs` reads. numeric_random.txt, number_patterns.txt and date_patterns.txt are made here, from
+fixed seeds.
 """
 import os
 import pathlib
@@ -78,9 +79,111 @@ def random_numeric(path):
     path.write_text("\n".join(cases) + "\n")
 
 
+def random_number_patterns(path):
+    """Random templates of numbers: most of them sensible, some of patterns thrown together."""
+    dice = random.Random(31)
+
+    def sensible():
+        out = dice.choice(["", "", "", "FM", "S", "SG", "MI", "PL", "L", "FML", "FMS", "B"])
+        out += "".join(dice.choice(["9", "9", "9", "0", "0", ",", "G"]) for _ in range(dice.randint(0, 7)))
+        if dice.random() < 0.6:
+            out += dice.choice([".", "D"]) + "".join(dice.choice("990") for _ in range(dice.randint(0, 5)))
+        elif dice.random() < 0.2:
+            out += "V" + "9" * dice.randint(0, 4)
+        return out + dice.choice(["", "", "", "", "S", "MI", "PL", "SG", "PR", "TH", "th", "EEEE", "L", " x", '"a\\"b"'])
+
+    def thrown():
+        parts = ["9", "9", "9", "0", "0", ".", ",", "D", "G", "S", "MI", "PL", "SG", "PR", "FM", "TH", "th", "V", "RN", "rn",
+                 "EEEE", "B", "C", "SP", "L", "x", "-", '"q"', "é", " ", "d", "g", "fm", "mi", "pr"]
+        return "".join(dice.choice(parts) for _ in range(dice.randint(1, 8)))
+
+    def number(digits):
+        whole = dice.choice(["0", "0", str(dice.randrange(10 ** dice.randint(1, digits)))])
+        fraction = "".join(dice.choice("0123456789") for _ in range(dice.choice([0, 0, 1, 2, 3, 6])))
+        if dice.random() < 0.15:
+            fraction = "0" * len(fraction)
+        return dice.choice(["", "", "-"]) + whole + ("." + fraction if fraction else "")
+
+    def operand():
+        kind = dice.choice(["numeric"] * 4 + ["int4", "int4", "int8", "float8", "float8", "float4"])
+        if kind == "int4":
+            return f"'{dice.choice(['', '-'])}{dice.randrange(10 ** dice.randint(1, 9))}'::int4"
+        if kind == "int8":
+            return f"'{dice.choice(['', '-'])}{dice.randrange(10 ** dice.randint(1, 18))}'::int8"
+        special = dice.random() < 0.05
+        text = dice.choice(["NaN", "Infinity", "-Infinity"]) if special else number(7 if kind == "float4" else 9)
+        return f"'{text}'::{kind}"
+
+    def quoted(text):
+        return "'" + text.replace("'", "''") + "'::text"
+
+    def input():
+        text = number(6)
+        if dice.random() < 0.3:
+            place = dice.randint(0, len(text))
+            text = text[:place] + dice.choice([",", " ", "x", "-", "+", "é", "<", "$"]) + text[place:]
+        if dice.random() < 0.2:
+            text = text.lstrip("-") + dice.choice(["-", "+", "th", " ", ">"])
+        return dice.choice(["", "", "", " "]) + text
+
+    cases = [f"to_char({operand()}, {quoted(sensible())})" for _ in range(1500)]
+    cases += [f"to_char({operand()}, {quoted(thrown())})" for _ in range(700)]
+    cases += [f"to_char('{dice.choice([dice.randint(-5, 50), dice.randint(0, 4100)])}'::int4, '{dice.choice(['RN', 'rn', 'FMRN', 'FMrn', 'RNth', 'SRN', 'SGRN'])}'::text)" for _ in range(60)]
+    cases += [f"to_number({quoted(input())}, {quoted(sensible())})" for _ in range(900)]
+    cases += [f"to_number({quoted(input())}, {quoted(thrown())})" for _ in range(400)]
+    path.write_text("\n".join(cases) + "\n")
+
+
+def random_date_patterns(path):
+    """Texts made by a template, read by it or another; and templates and texts thrown together."""
+    dice = random.Random(47)
+    shapes = ["YYYY-MM-DD", "DD.MM.YYYY", "YYYYMMDD", "Mon DD, YYYY", "DD Month YYYY", "Dy DD-Mon-YY", "YYYY-DDD", "IYYY-IW-ID",
+              "IYYYIDDD", "YYYY WW", "J", "Y,YYY MM", "CC YY MM DD", "DD RM YYYY", "YYYY BC MM", "YYYY W MM", "Q YYYY", "YYY/MM/DD",
+              "HH24:MI:SS", "HH12:MI:SS AM", "HH:MI p.m.", "HH24MISS", "SSSSS", "MI:SS.MS", "SS.US", "SS.FF3", "HH24:MI TZH:TZM",
+              "HH24 TZH", "DDth Month", "FMDDth FMMonth YYYY", "FXYYYY-MM-DD", "FX DD Mon", "YYYY\"x\"MM", "Day", "TMMonth YYYY"]
+    keywords = ["YYYY", "YYY", "YY", "Y", "MM", "DD", "HH24", "HH12", "HH", "MI", "SS", "MS", "US", "FF1", "FF4", "SSSS", "AM", "B.C.",
+                "AD", "CC", "DDD", "D", "ID", "IDDD", "IW", "IYYY", "IY", "J", "Mon", "MONTH", "month", "Dy", "day", "Q", "RM", "rm",
+                "TZH", "TZM", "TZ", "OF", "W", "WW", "Y,YYY", "FX", "FM", "TM", "th", "-", "/", " ", "  ", ":", ".", "x", "T",
+                '"q"', "\\", "9"]
+
+    def moment():
+        return (f"timestamp '{dice.randint(1, 2999):04}-{dice.randint(1, 12):02}-{dice.randint(1, 28):02} "
+                f"{dice.randint(0, 23):02}:{dice.randint(0, 59):02}:{dice.randint(0, 59):02}.{dice.randint(0, 999999):06}'")
+
+    def quoted(text):
+        return "'" + text.replace("'", "''") + "'"
+
+    def template():
+        if dice.random() < 0.75:
+            return dice.choice(["", "FM"]) * (dice.random() < 0.1) + " ".join(dice.choice(shapes) for _ in range(dice.choice([1, 1, 2])))
+        return "".join(dice.choice(keywords) for _ in range(dice.randint(1, 7)))
+
+    def disturbed(text):
+        for _ in range(dice.choice([0, 0, 0, 1, 1, 2])):
+            place = dice.randint(0, len(text))
+            text = text[:place] + dice.choice([" ", "-", "x", "1", "99", "", "/", ":"]) + text[place + dice.randint(0, 1):]
+        return text
+
+    templates = [template() for _ in range(1800)]
+    made = ask([f"to_char({moment()}, {quoted(t)})" for t in templates])
+    cases = []
+    for written, text in zip(templates, made):
+        if text.startswith("ERROR"):
+            text = dice.choice(["2024-02-30", "12", "1999 12 31", "January", "noon"])
+        read = written if dice.random() < 0.9 else template()
+        function = dice.choice(["to_date", "to_timestamp"])
+        cases.append(f"{function}({quoted(disturbed(text))}::text, {quoted(read)}::text)")
+    cases += [f"to_char({moment().replace('timestamp ', '')}::timestamp, {quoted(template())}::text)" for _ in range(400)]
+    path.write_text("\n".join(cases) + "\n")
+
+
 if __name__ == "__main__":
     paths = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or sorted(HERE.glob("*.txt"))
     for path in paths:
         if path.name == "numeric_random.txt":
             random_numeric(path)
+        if path.name == "number_patterns.txt":
+            random_number_patterns(path)
+        if path.name == "date_patterns.txt":
+            random_date_patterns(path)
         fill(path)

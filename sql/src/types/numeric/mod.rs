@@ -13,7 +13,10 @@ pub mod functions;
 pub mod key;
 pub mod small;
 pub mod stored;
+mod template;
 pub mod text;
+pub(crate) mod to_char;
+pub(crate) mod to_number;
 pub mod transcendental;
 
 pub use decimal::Decimal;
