@@ -224,6 +224,18 @@ impl DataComponent {
         self.forest.tree(id)
     }
 
+    /// The bytes of the data file that belong to these trees: their extents, whether their pages are used or not.
+    #[must_use]
+    pub fn bytes_of(&self, trees: &[TreeId]) -> u64 {
+        self.forest.space().owned_pages(trees) * u64::from(self.options.page_bytes)
+    }
+
+    /// The bytes of the data file.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        u64::from(self.forest.space().pages()) * u64::from(self.options.page_bytes)
+    }
+
     /// Makes an empty tree. It lives on only if a committed or prepared record names it by the next recovery.
     ///
     /// # Errors

@@ -453,6 +453,14 @@ impl Space {
         all
     }
 
+    /// How many pages the extents of these trees have, used or not.
+    #[must_use]
+    pub fn owned_pages(&self, trees: &[TreeId]) -> u64 {
+        let state = lock(&self.state);
+        let owned = state.extents().filter(|(_, extent)| trees.contains(&extent.owner));
+        owned.count() as u64 * u64::from(EXTENT_PAGES)
+    }
+
     /// The file's length, in pages.
     #[must_use]
     pub fn pages(&self) -> u32 {

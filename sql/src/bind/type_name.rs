@@ -1,7 +1,8 @@
 //! Type names: from what was written to a type with its modifier, and back to the words PostgreSQL uses.
 
-use crate::catalog::builtin::PG_CATALOG;
-use crate::catalog::builtin::{Type, array_type, type_by_name, type_by_oid};
+use crate::catalog::builtin::{array_type, type_by_name, type_by_oid};
+use crate::catalog::quote::identifier;
+use crate::catalog::system::format;
 use crate::catalog::{CatalogSnapshot, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ExprKind, TypeName};
@@ -280,91 +281,11 @@ pub fn category(ty: Oid) -> (char, bool) {
 /// A type as `format_type` prints it: `character varying(10)`, `timestamp without time zone`, `integer[]`.
 #[must_use]
 pub fn format_type(catalog: &CatalogSnapshot, ty: SqlType) -> String {
-    if let Some(found) = type_by_oid(ty.oid.0) {
-        if found.is_array() && found.element != 0 {
-            let element = SqlType { oid: Oid(found.element), typmod: ty.typmod };
-            return format!("{}[]", format_type(catalog, element));
-        }
-        return format_builtin(found, ty.typmod);
-    }
     match catalog.row_type(ty.oid) {
-        Some(relation) if relation.row_type.0 == ty.oid => quoted(&relation.name),
-        Some(relation) => format!("{}[]", quoted(&relation.name)),
-        None => "???".to_owned(),
+        Some(relation) if relation.row_type.0 == ty.oid => identifier(&relation.name),
+        Some(relation) => format!("{}[]", identifier(&relation.name)),
+        None => format::format_type(ty.oid.0, Some(ty.typmod)),
     }
-}
-
-/// A name in double quotes where it needs them.
-fn quoted(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
-
-fn format_builtin(found: &Type, typmod: i32) -> String {
-    let with_length = |name: &str| {
-        if typmod > HEADER { format!("{name}({})", typmod - HEADER) } else { name.to_owned() }
-    };
-    let with_precision = |before: &str, behind: &str| match typmod {
-        -1 => format!("{before}{behind}"),
-        precision => format!("{before}({precision}){behind}"),
-    };
-    match found.oid {
-        oid::BOOL => "boolean".to_owned(),
-        oid::CHAR => "\"char\"".to_owned(),
-        oid::INT2 => "smallint".to_owned(),
-        oid::INT4 => "integer".to_owned(),
-        oid::INT8 => "bigint".to_owned(),
-        700 => "real".to_owned(),
-        oid::FLOAT8 => "double precision".to_owned(),
-        oid::BPCHAR if typmod == -1 => "bpchar".to_owned(),
-        oid::BPCHAR => with_length("character"),
-        oid::VARCHAR => with_length("character varying"),
-        oid::BIT => match typmod {
-            -1 => "\"bit\"".to_owned(),
-            length => format!("bit({length})"),
-        },
-        oid::VARBIT => match typmod {
-            -1 => "bit varying".to_owned(),
-            length => format!("bit varying({length})"),
-        },
-        oid::NUMERIC if typmod >= HEADER => {
-            let packed = typmod - HEADER;
-            // The scale is a signed number of eleven bits.
-            let scale = ((packed & 0x7FF) ^ 1024) - 1024;
-            format!("numeric({},{scale})", (packed >> 16) & 0xFFFF)
-        }
-        oid::TIME => with_precision("time", " without time zone"),
-        oid::TIMETZ => with_precision("time", " with time zone"),
-        oid::TIMESTAMP => with_precision("timestamp", " without time zone"),
-        oid::TIMESTAMPTZ => with_precision("timestamp", " with time zone"),
-        oid::INTERVAL if typmod >= 0 => format!("interval{}", interval_modifier(typmod)),
-        oid::ANY => "\"any\"".to_owned(),
-        _ if found.namespace == PG_CATALOG => quoted(found.name),
-        _ => format!("information_schema.{}", quoted(found.name)),
-    }
-}
-
-/// `intervaltypmodout`: fields and precision.
-fn interval_modifier(typmod: i32) -> String {
-    const FIELDS: [(i32, &str); 13] = [
-        (1 << 2, " year"),
-        (1 << 1, " month"),
-        (1 << 3, " day"),
-        (1 << 10, " hour"),
-        (1 << 11, " minute"),
-        (1 << 12, " second"),
-        ((1 << 2) | (1 << 1), " year to month"),
-        ((1 << 3) | (1 << 10), " day to hour"),
-        ((1 << 3) | (1 << 10) | (1 << 11), " day to minute"),
-        ((1 << 3) | (1 << 10) | (1 << 11) | (1 << 12), " day to second"),
-        ((1 << 10) | (1 << 11), " hour to minute"),
-        ((1 << 10) | (1 << 11) | (1 << 12), " hour to second"),
-        ((1 << 11) | (1 << 12), " minute to second"),
-    ];
-    let (range, precision) = ((typmod >> 16) & 0x7FFF, typmod & 0xFFFF);
-    let words = FIELDS.iter().find(|(mask, _)| *mask == range).map_or("", |(_, words)| words);
-    if precision == 0xFFFF { words.to_owned() } else { format!("{words}({precision})") }
 }
 
 /// The relation behind a row type, if `ty` is one.

@@ -88,6 +88,12 @@ impl Forest {
         tree
     }
 
+    /// The data file's space.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.volume.space
+    }
+
     /// Makes an empty tree, by one structure record.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod privileges;
 mod sequences;
 mod server;
 pub mod sets;
+mod sizes;
 
 use crate::catalog::builtin;
 use crate::catalog::sequence::SessionSequences;
@@ -110,6 +111,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_client_encoding",
     "pg_collation_is_visible",
     "pg_conversion_is_visible",
+    "pg_database_size",
     "pg_encoding_max_length",
     "pg_encoding_to_char",
     "pg_function_is_visible",
@@ -128,6 +130,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_get_userbyid",
     "pg_get_viewdef",
     "pg_has_role",
+    "pg_indexes_size",
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
     "pg_my_temp_schema",
@@ -136,10 +139,14 @@ const FUNCTIONS: &[&str] = &[
     "pg_opfamily_is_visible",
     "pg_postmaster_start_time",
     "pg_relation_is_publishable",
+    "pg_relation_size",
     "pg_statistics_obj_is_visible",
     "pg_table_is_visible",
+    "pg_table_size",
     "pg_tablespace_location",
+    "pg_tablespace_size",
     "pg_terminate_backend",
+    "pg_total_relation_size",
     "pg_ts_config_is_visible",
     "pg_ts_dict_is_visible",
     "pg_ts_parser_is_visible",
@@ -223,6 +230,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             _ if name.starts_with("has_") => self.has_privilege(name),
             "pg_has_role" => self.has_role(),
             _ if name.ends_with("_is_visible") => Ok(self.is_visible(name)),
+            _ if name.ends_with("_size") => return self.size(name),
             _ if name.starts_with("pg_get_") => return self.definition(name),
             _ => return self.server_function(name),
         })

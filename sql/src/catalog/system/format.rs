@@ -32,7 +32,11 @@ fn sql_name(oid: u32, typmod: Option<i32>) -> Option<String> {
         1184 => precision("timestamp", " with time zone"),
         1266 => precision("time", " with time zone"),
         1186 => interval(modified),
-        1560 => modified.map_or_else(|| "bit".to_owned(), |bits| format!("bit({bits})")),
+        // `bit` alone is `bit(1)`; without a length it is written as the name of the type.
+        1560 => match typmod {
+            Some(-1) => "\"bit\"".to_owned(),
+            _ => modified.map_or_else(|| "bit".to_owned(), |bits| format!("bit({bits})")),
+        },
         1562 => {
             modified.map_or_else(|| "bit varying".to_owned(), |bits| format!("bit varying({bits})"))
         }
@@ -122,6 +126,10 @@ mod tests {
             (1015, Some(14), "character varying(10)[]"),
             (22, Some(-1), "int2vector"),
             (18, Some(-1), "\"char\""),
+            (1560, Some(-1), "\"bit\""),
+            (1560, None, "bit"),
+            (1560, Some(3), "bit(3)"),
+            (2276, None, "\"any\""),
             (19, Some(-1), "name"),
             (2281, None, "internal"),
             (0, None, "-"),

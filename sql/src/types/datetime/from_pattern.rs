@@ -17,7 +17,8 @@ use crate::types::function::Callable::{self, Plain};
 use crate::types::{CallContext, Datum};
 
 /// By OID.
-pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[(1778, Plain(to_timestamp)), (1780, Plain(to_date))];
+pub(crate) const FUNCTIONS: &[(u32, Callable)] =
+    &[(1778, Plain(to_timestamp)), (1780, Plain(to_date))];
 
 /// Hours and minutes in the unit above.
 const HOURS: i32 = 24;
@@ -42,10 +43,7 @@ fn to_date<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let moment = read(text, a[1].text())?;
     let day = moment.julian_date(i64::MAX).filter(|&day| calendar::is_date(day));
     day.map(|day| Datum::Date(day as i32)).ok_or_else(|| {
-        SqlError::new(
-            SqlState::DATETIME_FIELD_OVERFLOW,
-            format!("date out of range: \"{text}\""),
-        )
+        SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, format!("date out of range: \"{text}\""))
     })
 }
 
@@ -252,8 +250,7 @@ impl<'t> Reader<'t> {
         } else {
             let hint = "If your source string is not fixed-width, try using the \"FM\" modifier.";
             if end < width {
-                let detail =
-                    format!("Field requires {width} characters, but only {end} remain.");
+                let detail = format!("Field requires {width} characters, but only {end} remain.");
                 return Err(malformed(format!(
                     "source string too short for \"{}\" formatting field",
                     field.name
@@ -265,9 +262,8 @@ impl<'t> Reader<'t> {
             if let Some((_, used)) = found
                 && used < width
             {
-                let detail = format!(
-                    "Field requires {width} characters, but only {used} could be parsed."
-                );
+                let detail =
+                    format!("Field requires {width} characters, but only {used} could be parsed.");
                 return Err(invalid().detail(detail).hint(hint));
             }
             found.map(|(value, used)| (value, from.len() - text.len() + used))
@@ -282,7 +278,11 @@ impl<'t> Reader<'t> {
                 SqlState::DATETIME_FIELD_OVERFLOW,
                 format!("value for \"{}\" in source string is out of range", field.name),
             )
-            .detail(format!("Value must be in the range {} to {}.", i32::MIN, i32::MAX))
+            .detail(format!(
+                "Value must be in the range {} to {}.",
+                i32::MIN,
+                i32::MAX
+            ))
         })?;
         Ok((value, used))
     }
@@ -295,7 +295,9 @@ impl<'t> Reader<'t> {
         let Some(found) = found else {
             let shown = self.rest.split(is_space).next().unwrap_or_default();
             return Err(malformed(format!("invalid value \"{shown}\" for \"{}\"", field.name))
-                .detail("The given value did not match any of the allowed values for this field."));
+                .detail(
+                    "The given value did not match any of the allowed values for this field.",
+                ));
         };
         self.rest = &self.rest[words[found].len()..];
         Ok(found as i32)
@@ -306,8 +308,8 @@ impl<'t> Reader<'t> {
             ["XII", "XI", "X", "IX", "VIII", "VII", "VI", "V", "IV", "III", "II", "I"];
         let width = field.name.len();
         let plain = |reader: &mut Reader<'t>,
-                         width: usize,
-                         place: fn(&mut Fields) -> &mut i32|
+                     width: usize,
+                     place: fn(&mut Fields) -> &mut i32|
          -> Result<usize> {
             let (value, used) = reader.number(field, width, follow)?;
             set(place(&mut reader.fields), value, field)?;
@@ -465,7 +467,8 @@ fn read(text: &str, pattern: &str) -> Result<Moment> {
     let fields = reader.fields;
     let overflow = || field_overflow(text);
     let (hour, minute, second) = time_of_day(&fields)?;
-    let mut date = Date { year: 0, month: 1, day: 1, has_year: false, has_month: false, has_day: false };
+    let mut date =
+        Date { year: 0, month: 1, day: 1, has_year: false, has_month: false, has_day: false };
     date.put(&fields).ok_or_else(overflow)?;
     date.put_day_of_year(&fields)?;
     let fraction = fields
@@ -562,9 +565,11 @@ impl Date {
                     (0, true) => century.checked_mul(100)?,
                     (0, false) => century.checked_mul(100)?.checked_add(1)?,
                     (_, true) => century.checked_sub(1)?.checked_mul(100)?.checked_add(within)?,
-                    (_, false) => {
-                        century.checked_add(1)?.checked_mul(100)?.checked_sub(within)?.checked_add(1)?
-                    }
+                    (_, false) => century
+                        .checked_add(1)?
+                        .checked_mul(100)?
+                        .checked_sub(within)?
+                        .checked_add(1)?,
                 };
             } else {
                 self.year = fields.year;

@@ -7,10 +7,16 @@
 /// What a keyword stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
-    Meridiem { dots: bool },
-    Era { dots: bool },
+    Meridiem {
+        dots: bool,
+    },
+    Era {
+        dots: bool,
+    },
     Century,
-    DayName { short: bool },
+    DayName {
+        short: bool,
+    },
     DayOfYear,
     IsoDayOfYear,
     Day,
@@ -28,7 +34,9 @@ pub(super) enum Keyword {
     Julian,
     Minute,
     Month,
-    MonthName { short: bool },
+    MonthName {
+        short: bool,
+    },
     Offset,
     Quarter,
     Roman,

@@ -202,9 +202,7 @@ impl Template {
                     return Err(clash("cannot use \"S\" twice"));
                 }
                 if signs || self.brackets {
-                    return Err(clash(
-                        "cannot use \"S\" and \"PL\"/\"MI\"/\"SG\"/\"PR\" together",
-                    ));
+                    return Err(clash("cannot use \"S\" and \"PL\"/\"MI\"/\"SG\"/\"PR\" together"));
                 }
                 self.signed = true;
                 self.anchor = if self.decimal { Anchor::Behind } else { Anchor::Before };
@@ -228,9 +226,7 @@ impl Template {
             }
             Pattern::Brackets => {
                 if self.signed || signs {
-                    return Err(clash(
-                        "cannot use \"PR\" and \"S\"/\"PL\"/\"MI\"/\"SG\" together",
-                    ));
+                    return Err(clash("cannot use \"PR\" and \"S\"/\"PL\"/\"MI\"/\"SG\" together"));
                 }
                 self.brackets = true;
                 Item::Whole

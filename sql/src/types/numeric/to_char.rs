@@ -105,9 +105,10 @@ fn with_exponent(mantissa: &str, exponent: i32) -> Printed {
 }
 
 fn decimal_with_exponent(template: &Template, value: &Decimal) -> Printed {
-    let exponent = value.digits.first().map_or(0, |&first| {
-        value.weight * super::decimal::DIGITS + first.ilog10() as i32
-    });
+    let exponent = value
+        .digits
+        .first()
+        .map_or(0, |&first| value.weight * super::decimal::DIGITS + first.ilog10() as i32);
     let mut power = Decimal::from_i128(1);
     power.weight = exponent.div_euclid(super::decimal::DIGITS);
     power.digits[0] = 10u16.pow(exponent.rem_euclid(super::decimal::DIGITS) as u32);
