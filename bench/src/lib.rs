@@ -4,6 +4,7 @@
 //! least CPU of the runs (the figure that noise can only raise), the median of the throughput ratios.
 
 pub mod cpu;
+pub mod disjoint;
 pub mod insertion;
 pub mod matrix;
 pub mod pgbench;

@@ -220,8 +220,9 @@ impl Environment {
 
     /// Ends the wait on `cell`, now or when it begins.
     pub fn wake(&self, cell: &WaitCell) {
-        // Release: pairs with Acquire in `wait`.
-        cell.notified.store(1, Ordering::Release);
+        // Release: pairs with Acquire in `wait`. A swap like the waiter's, so that all changes have one order for the model
+        // checker too, which takes a plain store and a swap for unordered (`txn`'s model of the lock queue).
+        cell.notified.swap(1, Ordering::Release);
         self.scheduler.unpark(cell);
     }
 

@@ -1,7 +1,7 @@
 //! The transaction component as a whole: opened over a data component, it begins transactions.
 
 use crate::background::{self, Signals};
-use crate::commit::late::LateCommits;
+use crate::commit::late::{self, LateCommits};
 use crate::commit::slots::CommitSlots;
 use crate::commit::watermark::{CellWaker, WatermarkWaiters};
 use crate::lock::LockManager;
@@ -260,11 +260,8 @@ impl Manager {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn checkpoint(&self) -> Result<Lsn> {
-        let redo = self.data.checkpoint(&mut |tail| {
-            // Slots first: a commit goes on the list of late ones before it frees its slot.
-            let slots = self.slots.floor(tail);
-            self.late.floor().map_or(slots, |late| late.min(slots))
-        })?;
+        let floor = &mut |tail| late::redo_floor(&self.slots, &self.late, tail);
+        let redo = self.data.checkpoint(floor)?;
         self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(redo)
     }

@@ -7,6 +7,7 @@
 //!
 //! The commit's locks stay until all is applied, so nobody writes over it meanwhile.
 
+use super::slots::CommitSlots;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, lock};
@@ -26,6 +27,14 @@ pub struct LateCommit {
 
 /// A list as it was at one moment.
 pub type LateList = Arc<Vec<Arc<LateCommit>>>;
+
+/// What recovery still needs of commits that are under way, for a checkpoint that has read the log's `tail` and not yet
+/// looked at any page: the lowest LSN that somebody may still have to apply. The slots first: a commit goes on the list
+/// before it frees its slot, so who is missed in both is on its pages.
+pub fn redo_floor(slots: &CommitSlots, late: &LateCommits, tail: Lsn) -> Lsn {
+    let floor = slots.floor(tail);
+    late.floor().map_or(floor, |late| late.min(floor))
+}
 
 /// All late commits.
 #[derive(Debug, Default)]

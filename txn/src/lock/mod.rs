@@ -8,6 +8,7 @@ pub mod deadlock;
 pub mod mode;
 pub mod queue;
 pub mod table;
+pub mod wait;
 
 use crate::owner::{OwnerId, Owners, Waiting};
 use crate::record::{NodeRef, RecordTable};
@@ -17,8 +18,9 @@ use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, Request};
-use storage::{Environment, Micros, WaitEvent, Woken};
+use storage::{Environment, Micros, WaitEvent};
 use table::TableLocks;
+use wait::{Limits, Outcome};
 
 /// What to do where a lock is held by somebody else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -121,9 +123,7 @@ impl LockManager {
         let waiting = Waiting::Row(node.unpinned());
         let granted = || !node.state().lock.is_waiting(owner);
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
-            node.state().lock.cancel(Kind::Row, owner, wake);
-            // Granted in the last moment: the wait has ended all the same.
-            node.state().lock.release(Kind::Row, owner, before, wake);
+            node.state().lock.abandon(Kind::Row, owner, before, wake);
         };
         match self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel) {
             Ok(()) => Ok(RowGrant::Granted(node, before)),
@@ -209,33 +209,23 @@ impl LockManager {
         let lock_timeout = session.lock_timeout_ms.load(Ordering::Relaxed);
         let give_up = (lock_timeout > 0).then(|| after(lock_timeout));
         let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
-        let mut look = Some(after(deadlock_timeout));
-        let failed = loop {
-            if granted() {
-                break None;
+        let limits = Limits { give_up, look: Some(after(deadlock_timeout)) };
+        let outcome = wait::until_granted(
+            limits,
+            granted,
+            &|| self.env.clock.now(),
+            &mut |deadline| session.rest(&self.env, event, &place.cell, deadline),
+            &mut || deadlock::find(self, owner),
+        );
+        let failed = match outcome {
+            Outcome::Granted => None,
+            Outcome::Cancelled => {
+                Some(Error::Cancelled(session.cancel.requested().unwrap_or_default()))
             }
-            let deadline = match (give_up, look) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-            match session.rest(&self.env, event, &place.cell, deadline) {
-                Woken::Notified => {}
-                Woken::Cancelled => {
-                    break Some(Error::Cancelled(session.cancel.requested().unwrap_or_default()));
-                }
-                Woken::TimedOut => {
-                    let now = self.env.clock.now();
-                    if look.is_some_and(|at| at <= now) {
-                        look = None;
-                        if let Some(edges) = deadlock::find(self, owner) {
-                            self.deadlocks.fetch_add(1, Ordering::Relaxed);
-                            break Some(Error::Deadlock(edges));
-                        }
-                    }
-                    if give_up.is_some_and(|at| at <= now) && !granted() {
-                        break Some(Error::LockNotAvailable { timeout: true });
-                    }
-                }
+            Outcome::TimedOut => Some(Error::LockNotAvailable { timeout: true }),
+            Outcome::Deadlock(edges) => {
+                self.deadlocks.fetch_add(1, Ordering::Relaxed);
+                Some(Error::Deadlock(edges))
             }
         };
         *lock(&place.waiting) = None;

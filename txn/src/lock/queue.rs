@@ -173,6 +173,20 @@ impl LockQueue {
         true
     }
 
+    /// Leaves `owner`, whose wait has ended without the lock, with the `modes` it held before: granted in the last
+    /// moment, the lock goes on to whoever is next. `granted` is told who goes on.
+    pub fn abandon(
+        &mut self,
+        kind: Kind,
+        owner: OwnerId,
+        modes: Modes,
+        granted: &mut dyn FnMut(OwnerId),
+    ) {
+        if !self.cancel(kind, owner, granted) {
+            self.release(kind, owner, modes, granted);
+        }
+    }
+
     /// Whom `owner` waits for: holders that exclude it, or one that it stands behind. Nobody if it does not wait.
     pub fn blockers(&self, kind: Kind, owner: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
         let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
@@ -277,8 +291,8 @@ impl LockQueue {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mode::{RowLock, TableLock};
     use super::*;
-    use crate::lock::mode::{RowLock, TableLock};
     use proptest::prelude::*;
 
     fn owners(queue: &LockQueue) -> Vec<u32> {
