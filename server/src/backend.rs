@@ -1,8 +1,8 @@
 //! What the protocol loop asks of a session.
 //!
 //! There are two: [`Live`], the engine's session, and the scripted one of the tests, which panics, pauses, suspends and
-//! fails when told to. Each method is one message's worth of work, and the loop guards each call: a panic below ends this
-//! session with XX000 and nobody else's.
+//! fails when told to. Each method is one message's worth of work, and the loop guards each call: a panic that the session
+//! has not made an error of its statement ends this session with XX000, and nobody else's.
 
 use sql::exec::sink::RowSink;
 use sql::session::{AnswerAfter, CommandTag, Progress, StatementDescription, Timeouts};
@@ -21,6 +21,7 @@ pub trait Backend: Send {
     fn status(&self) -> TransactionStatus;
     fn answer_after(&self) -> AnswerAfter;
     fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>>;
+    fn rest(&mut self);
     fn take_notices(&mut self) -> Vec<Notice>;
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str));
     fn simple_query(&mut self, text: &str) -> Result<()>;
@@ -29,7 +30,7 @@ pub trait Backend: Send {
     fn bind(&mut self, bind: &Bind<'_>) -> Result<()>;
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>>;
     fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>>;
-    fn answers_at_end(&self) -> bool;
+    fn shows_failure(&self) -> bool;
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress>;
     fn close_statement(&mut self, name: &str);
     fn close_portal(&mut self, name: &str);
@@ -65,6 +66,10 @@ impl Backend for Live {
         self.engine.poll_answer(after, waker)
     }
 
+    fn rest(&mut self) {
+        self.session.rest();
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
         self.session.take_notices()
     }
@@ -97,8 +102,8 @@ impl Backend for Live {
         self.session.describe_portal(name)
     }
 
-    fn answers_at_end(&self) -> bool {
-        self.session.answers_at_end()
+    fn shows_failure(&self) -> bool {
+        self.session.shows_failure()
     }
 
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {

@@ -14,10 +14,12 @@ use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Step};
 use crate::respond;
 use sql::SqlError;
+use sql::environment::WaitEvent;
 use sql::session::AnswerAfter;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
@@ -136,9 +138,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         let newest = self.dialogue.backend().answer_after();
         if newest != self.answered {
             let dialogue = &mut self.dialogue;
-            poll_fn(move |context| dialogue.backend().poll_answer(newest, context.waker()))
-                .await
-                .map_err(Ended::Halted)?;
+            poll_fn(move |context| {
+                let backend = dialogue.backend();
+                let answer = backend.poll_answer(newest, context.waker());
+                let event = if answer.is_pending() { WaitEvent::WalSync as u32 } else { 0 };
+                backend.wait().event.store(event, Ordering::Relaxed);
+                answer
+            })
+            .await
+            .map_err(Ended::Halted)?;
             self.answered = newest;
         }
         let mut sent = 0;

@@ -10,7 +10,8 @@
 //! The families stand in files of their own, as the manual names them: `simple.rs`, `extended.rs`, `copy.rs`.
 //!
 //! Errors: of the extended protocol's messages, skip to the next Sync; of a Query, end it; a FATAL one ends the
-//! connection. A panic below is caught and ends this session with XX000: what it left half done is not trusted again.
+//! connection. A panic in a statement ends that statement with XX000, which is the session's own doing; one outside of any
+//! statement is caught here and ends this session: what it left half done is not trusted again.
 
 use crate::backend::Backend;
 use crate::encode::WireSink;
@@ -218,6 +219,14 @@ impl<B: Backend> Dialogue<B> {
         (progress, rows)
     }
 
+    /// A portal whose answer begins at `begins` of the output has failed: what PostgreSQL would not have begun to show is
+    /// taken back, as far as it has not been sent. Notices stay.
+    pub(crate) fn withdraw(&mut self, begins: usize) {
+        if !self.backend.shows_failure() {
+            respond::keep_notices(&mut self.output, begins);
+        }
+    }
+
     /// Sends what came up beside the answer.
     pub(crate) fn notices(&mut self) {
         for notice in self.backend.take_notices() {
@@ -245,6 +254,7 @@ impl<B: Backend> Dialogue<B> {
     /// ReadyForQuery, with what has changed before it.
     pub(crate) fn ready(&mut self) -> Step {
         self.end_statement();
+        self.backend.rest();
         self.mode = Mode::Open;
         self.notices();
         let output = &mut self.output;
@@ -325,7 +335,7 @@ impl<B: Backend> Dialogue<B> {
     }
 }
 
-/// Calls into the engine; a panic there is an error, and the last one of this session.
+/// Calls into the engine; a panic that leaves the session is an error, and the last one of this session.
 pub fn guarded<T>(call: impl FnOnce() -> Result<T, SqlError>) -> Result<T, SqlError> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let what = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {

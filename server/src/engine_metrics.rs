@@ -1,14 +1,16 @@
-//! What the layers below count, as Prometheus text: log, buffer pool, checkpoints.
+//! What the layers below count, as Prometheus text: transactions, plans, locks, versions, log, buffer pool, checkpoints.
 //!
 //! Each layer keeps its own counters where they are cheap; they are gathered here when somebody asks, and nowhere else.
 
 use crate::metrics::metric;
 use sql::Engine;
+use std::fmt::Write;
 
 /// Writes the engine's metrics.
 pub fn exposition(engine: &Engine, out: &mut String) {
     let manager = engine.manager();
     let data = manager.data();
+    transactions(engine, out);
     let mut counter = |name, help, value| metric(out, name, "counter", help, value);
 
     let flushed = data.log().flush_counters();
@@ -34,11 +36,10 @@ pub fn exposition(engine: &Engine, out: &mut String) {
         ("atomic_add", "claim", inserted.atomic_adds),
     ];
     let name = "atoll_log_inserts_total";
-    out.push_str(&format!(
-        "# HELP {name} Log inserts, by algorithm and way.\n# TYPE {name} counter\n"
-    ));
+    head(name, "Log inserts, by algorithm and way.", out);
     for (algorithm, way, value) in inserts {
-        out.push_str(&format!("{name}{{algorithm=\"{algorithm}\",way=\"{way}\"}} {value}\n"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{name}{{algorithm=\"{algorithm}\",way=\"{way}\"}} {value}");
     }
 
     let pool = &data.forest().volume().pool.counters;
@@ -67,7 +68,17 @@ pub fn exposition(engine: &Engine, out: &mut String) {
     counter("atoll_page_frame_waits_total", "Waits for a free frame.", pool.frame_waits.get());
 
     let checkpoint = data.last_checkpoint();
+    let taken = data.checkpoint_counters();
+    let now = manager.environment().clock.now();
+    let mut counter = |name, help, value| metric(out, name, "counter", help, value);
+    counter("atoll_checkpoints_total", "Checkpoints taken.", taken.taken);
+    counter("atoll_checkpoints_failed_total", "Checkpoints that failed.", taken.failed);
     let mut gauge = |name, help, value| metric(out, name, "gauge", help, value);
+    gauge(
+        "atoll_checkpoint_age_microseconds",
+        "Time since the last checkpoint ended, or since the start if there was none.",
+        now.0.saturating_sub(taken.last_at.map_or(0, |at| at.0)),
+    );
     gauge("atoll_log_tail_lsn", "The end of the log.", data.log().tail().0);
     gauge("atoll_log_durable_lsn", "How far the log is durable.", data.log().durable().0);
     gauge("atoll_visible_lsn", "The visible watermark.", manager.visible().0);
@@ -75,5 +86,75 @@ pub fn exposition(engine: &Engine, out: &mut String) {
         "atoll_checkpoint_distance_bytes",
         "Log that a crash now would have to replay.",
         data.log().tail().0.saturating_sub(checkpoint.redo.0),
+    );
+}
+
+fn head(name: &str, help: &str, out: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter");
+}
+
+/// Transactions by outcome, plans, locks, versions, snapshots.
+fn transactions(engine: &Engine, out: &mut String) {
+    let manager = engine.manager();
+    let counted = manager.metrics();
+    let name = "atoll_transactions_total";
+    head(name, "Transactions that have ended, by outcome.", out);
+    for (outcome, value) in [
+        ("commit", counted.commits),
+        ("rollback", counted.rollbacks),
+        ("serialization_failure", counted.aborts_conflict),
+        ("deadlock", counted.aborts_deadlock),
+        ("lock_not_available", counted.aborts_lock),
+        ("cancelled", counted.aborts_cancelled),
+        ("other", counted.aborts_other),
+    ] {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{name}{{outcome=\"{outcome}\"}} {value}");
+    }
+    let plans = engine.plan_metrics();
+    let mut counter = |name, help, value| metric(out, name, "counter", help, value);
+    counter("atoll_late_commits_total", "Commits that were applied late.", counted.late_commits);
+    counter("atoll_plan_cache_hits_total", "Plans found by their text.", plans.hits);
+    counter("atoll_plan_cache_misses_total", "Plans that had to be made.", plans.misses);
+    counter("atoll_lock_waits_total", "Lock requests that had to wait.", counted.lock_waits);
+    counter("atoll_deadlocks_total", "Deadlocks found.", counted.deadlocks);
+    counter(
+        "atoll_versions_reclaimed_total",
+        "Older versions that were reclaimed.",
+        counted.versions_reclaimed,
+    );
+    counter(
+        "atoll_versions_spilled_total",
+        "Older versions that went to scratch files.",
+        counted.versions_spilled,
+    );
+    counter(
+        "atoll_spilled_version_reads_total",
+        "Reads of older versions from scratch files.",
+        counted.spilled_reads,
+    );
+    counter(
+        "atoll_snapshots_given_up_total",
+        "Snapshots that failed because versions were over their limit.",
+        counted.snapshots_given_up,
+    );
+    // What a snapshot holds back counts from its transaction's begin.
+    let now = manager.environment().clock.now().0;
+    let running = manager.transactions();
+    let seeing = running.iter().filter(|transaction| transaction.snapshot.is_some());
+    let oldest = seeing.map(|transaction| now.saturating_sub(transaction.since.0)).max();
+    let mut gauge = |name, help, value| metric(out, name, "gauge", help, value);
+    gauge("atoll_plan_cache_plans", "Plans that are kept.", plans.kept);
+    gauge("atoll_transactions_running", "Transactions under way.", running.len() as u64);
+    gauge("atoll_versions_held", "Older versions in memory.", counted.versions_held);
+    gauge("atoll_version_bytes", "What older versions occupy.", counted.version_bytes);
+    gauge("atoll_spilled_versions_held", "Older versions in scratch files.", counted.spilled_held);
+    gauge("atoll_spilled_version_bytes", "What they occupy there.", counted.spilled_bytes);
+    gauge("atoll_tombstones", "Deleted records that wait for removal.", counted.tombstones);
+    gauge(
+        "atoll_oldest_snapshot_age_microseconds",
+        "How long ago the transaction with the oldest snapshot began, 0 if there is none.",
+        oldest.unwrap_or(0),
     );
 }

@@ -88,6 +88,7 @@ impl<B: Backend> Dialogue<B> {
             }
         };
         self.mode = Mode::Open;
+        let begins = self.output.len();
         let (progress, rows) = self.run(portal, max_rows);
         match progress {
             Ok(Progress::Complete(tag)) => {
@@ -110,7 +111,10 @@ impl<B: Backend> Dialogue<B> {
                 self.mode = Mode::CopyIn(false);
                 return Some(Step::Send);
             }
-            Err(error) => return self.fail(&error, true),
+            Err(error) => {
+                self.withdraw(begins);
+                return self.fail(&error, true);
+            }
         }
         None
     }

@@ -207,10 +207,6 @@ impl Peers {
 }
 
 impl sql::Peers for Peers {
-    fn is_busy(&self, pid: u32) -> bool {
-        locked(&self.table).peers.get(&pid).is_some_and(|peer| peer.is_busy())
-    }
-
     fn signal(&self, pid: u32, reason: u32) -> bool {
         let Some(peer) = locked(&self.table).peers.get(&pid).cloned() else { return false };
         if reason == cancel::USER {

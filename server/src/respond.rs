@@ -74,6 +74,20 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
     end(out, at);
 }
 
+/// Takes back every message from `begins` on that is no notice.
+pub fn keep_notices(out: &mut Vec<u8>, begins: usize) {
+    let (mut kept, mut at) = (begins, begins);
+    while let Some(&[tag, a, b, c, d]) = out[at..].first_chunk::<5>() {
+        let end = at + 1 + u32::from_be_bytes([a, b, c, d]) as usize;
+        if tag == b'N' {
+            out.copy_within(at..end, kept);
+            kept += end - at;
+        }
+        at = end;
+    }
+    out.truncate(kept);
+}
+
 /// ReadyForQuery.
 pub fn ready(out: &mut Vec<u8>, status: TransactionStatus) {
     let letter = match status {

@@ -95,6 +95,7 @@ impl Backend for Scripted {
     fn poll_answer(&self, _after: AnswerAfter, _waker: &Waker) -> Poll<Result<()>> {
         Poll::Ready(Ok(()))
     }
+    fn rest(&mut self) {}
     fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
@@ -137,8 +138,8 @@ impl Backend for Scripted {
         let rows = self.describe(&text);
         Ok(rows.then_some((&self.columns[..], &self.formats[..])))
     }
-    fn answers_at_end(&self) -> bool {
-        false
+    fn shows_failure(&self) -> bool {
+        true
     }
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
         let portal = self.portals.get_mut(portal).ok_or_else(failure)?;

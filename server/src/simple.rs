@@ -23,8 +23,8 @@ impl<B: Backend> Dialogue<B> {
     /// Goes on with a Query: `running` says that its statement has paused, else the next one begins.
     pub(crate) fn simple_advance(&mut self, running: bool) -> Option<Step> {
         let mut running = running;
-        // Where the answer of a modification begins: if it fails, nothing of it is said.
-        let mut withdrawn = None;
+        // Where the statement's answer begins, as far as it has not yet been sent.
+        let mut begins = 0;
         loop {
             if !running {
                 let backend = &mut self.backend;
@@ -41,7 +41,7 @@ impl<B: Backend> Dialogue<B> {
                 self.notices();
                 self.formats.clear();
                 let (backend, output) = (&mut self.backend, &mut self.output);
-                withdrawn = backend.answers_at_end().then_some(output.len());
+                begins = output.len();
                 let described = guarded(|| {
                     if let Some((columns, formats)) = backend.describe_portal("")? {
                         respond::columns(output, columns, formats);
@@ -69,9 +69,7 @@ impl<B: Backend> Dialogue<B> {
                     return Some(Step::Send);
                 }
                 Err(error) => {
-                    if let Some(bytes) = withdrawn {
-                        self.output.truncate(bytes);
-                    }
+                    self.withdraw(begins);
                     return self.fail(&error, false);
                 }
             }

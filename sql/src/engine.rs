@@ -5,6 +5,7 @@ use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::system::Activity;
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
 use crate::error::{Result, Severity, SqlError};
+use crate::session::activity::SessionActivity;
 use crate::session::statement::PlanCache;
 use crate::session::{AnswerAfter, Identity, Session};
 use crate::settings::server::{ServerSettings, Source};
@@ -14,6 +15,7 @@ use crate::tuple::row_id::RowIds;
 use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use txn::{Environment, Manager, SessionWait};
@@ -63,19 +65,37 @@ pub struct Engine {
     catalog: Arc<Catalog>,
     settings: ArcSwap<ServerSettings>,
     plans: PlanCache,
+    plan_uses: Box<[PlanUses]>,
     row_ids: RowIds,
     version: String,
     /// All sessions, by process number.
-    sessions: Mutex<HashMap<u32, Activity>>,
+    sessions: Mutex<HashMap<u32, Arc<SessionActivity>>>,
     /// Who knows all sessions: the server.
     peers: Mutex<Option<Arc<dyn Peers>>>,
     started: i64,
 }
 
+/// What a worker has asked of the plan cache. On a cache line of its own: no two workers write one.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct PlanUses {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// What has been asked of the plan cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanMetrics {
+    /// Plans found by their text.
+    pub hits: u64,
+    /// Plans that had to be made.
+    pub misses: u64,
+    /// Plans that are kept.
+    pub kept: u64,
+}
+
 /// All sessions there are, as the server knows them.
 pub trait Peers: Send + Sync {
-    /// Whether a statement of the session with this process number is under way.
-    fn is_busy(&self, pid: u32) -> bool;
     /// Raises the cancel of the session with this process number; false if there is none.
     fn signal(&self, pid: u32, reason: u32) -> bool;
 }
@@ -116,6 +136,9 @@ impl Engine {
         let loaded = loaded.expect("opening asks which trees are alive");
         Ok(Arc::new(Engine {
             catalog: Catalog::open(&manager, loaded)?,
+            plan_uses: (0..manager.environment().scheduler.slots())
+                .map(|_| PlanUses::default())
+                .collect(),
             manager,
             settings: ArcSwap::from_pointee(settings),
             plans: PlanCache::default(),
@@ -219,20 +242,19 @@ impl Engine {
             superuser: role.superuser,
             database_name: Arc::clone(&database.name),
         };
-        let activity = Activity {
-            pid: wait.pid,
-            database: database.oid,
-            user: role.oid,
-            application_name: settings.show("application_name").unwrap_or_default(),
-            client_port: connect.client.map_or(-1, |client| i32::from(client.port())),
-            backend_start: self.manager.environment().clock.wall(),
-            ..Activity::default()
-        };
-        self.listed().insert(wait.pid, activity);
-        Ok(Session::open(self, wait, identity, settings, catalog))
+        let activity = Arc::new(SessionActivity::new(
+            (database.oid, role.oid),
+            connect.client,
+            self.manager.environment().clock.wall(),
+            settings.integer("track_activity_query_size"),
+            &wait,
+        ));
+        activity.set_application_name(&settings.text("application_name"));
+        self.listed().insert(wait.pid, Arc::clone(&activity));
+        Ok(Session::open(self, wait, identity, settings, catalog, activity))
     }
 
-    fn listed(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Activity>> {
+    fn listed(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Arc<SessionActivity>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -281,13 +303,8 @@ impl Engine {
     }
 
     pub(crate) fn activity(&self) -> Vec<Activity> {
-        let peers = self.peers();
-        let mut all: Vec<Activity> = self.listed().values().cloned().collect();
+        let mut all: Vec<Activity> = self.listed().values().map(|session| session.row()).collect();
         all.sort_by_key(|session| session.pid);
-        for session in &mut all {
-            let busy = peers.as_ref().is_some_and(|peers| peers.is_busy(session.pid));
-            session.state = if busy { "active" } else { "idle" };
-        }
         all
     }
 
@@ -316,6 +333,33 @@ impl Engine {
 
     pub(crate) fn plans(&self) -> &PlanCache {
         &self.plans
+    }
+
+    fn plan_uses(&self) -> &PlanUses {
+        &self.plan_uses[self.manager.environment().scheduler.slot()]
+    }
+
+    /// A plan was found by its text.
+    pub(crate) fn plan_found(&self) {
+        self.plan_uses().hits.fetch_add(1, Relaxed);
+    }
+
+    /// A plan had to be made.
+    pub(crate) fn plan_made(&self) {
+        self.plan_uses().misses.fetch_add(1, Relaxed);
+    }
+
+    /// What has been asked of the plan cache, for metrics.
+    #[must_use]
+    pub fn plan_metrics(&self) -> PlanMetrics {
+        let sum = |of: fn(&PlanUses) -> &AtomicU64| {
+            self.plan_uses.iter().map(|uses| of(uses).load(Relaxed)).sum()
+        };
+        PlanMetrics {
+            hits: sum(|uses| &uses.hits),
+            misses: sum(|uses| &uses.misses),
+            kept: self.plans.len() as u64,
+        }
     }
 
     pub(crate) fn row_ids(&self) -> &RowIds {

@@ -23,7 +23,7 @@ pub mod sqlstate;
 pub mod tuple;
 pub mod types;
 
-pub use engine::{Connect, Engine, EngineOptions, Peers, RoleLogin};
+pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 pub use session::{Bind, Format, Progress, Session, StatementDescription, TransactionStatus};

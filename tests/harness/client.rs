@@ -71,7 +71,7 @@ impl Report {
         self.0.iter().find(|(found, _)| *found == letter).map_or("", |(_, text)| text)
     }
 
-    fn parse(body: &[u8]) -> Report {
+    pub(crate) fn parse(body: &[u8]) -> Report {
         let fields = body.split(|&byte| byte == 0).filter(|field| !field.is_empty());
         Report(
             fields
@@ -375,7 +375,7 @@ fn columns(body: &[u8]) -> Vec<Column> {
     columns
 }
 
-fn row(body: &[u8]) -> Vec<Option<String>> {
+pub(crate) fn row(body: &[u8]) -> Vec<Option<String>> {
     let count = u16::from_be_bytes([body[0], body[1]]);
     let mut rest = &body[2..];
     (0..count)

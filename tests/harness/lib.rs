@@ -5,6 +5,7 @@
 
 pub mod atoll;
 pub mod client;
+pub mod dialogue;
 pub mod golden;
 pub mod oracle;
 pub mod process;

@@ -27,6 +27,9 @@ impl BoundTarget {
     }
 }
 
+/// The longest select list: what PostgreSQL can put into one tuple.
+const TARGETS_MAX: usize = 1664;
+
 impl Binder<'_> {
     /// A select list. Where `decide` says so, untyped literals become text.
     pub(super) fn targets(
@@ -73,6 +76,12 @@ impl Binder<'_> {
                     bound.push(BoundTarget { expr, name, origin, at });
                 }
             }
+        }
+        if bound.len() > TARGETS_MAX {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_COLUMNS,
+                format!("target lists can have at most {TARGETS_MAX} entries"),
+            ));
         }
         Ok(bound)
     }

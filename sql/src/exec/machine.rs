@@ -150,6 +150,12 @@ impl Machine {
         if matches!(self.program.tag, "" | "SELECT") { self.sent } else { self.processed }
     }
 
+    /// Rows that have gone out.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
     /// The current rows: after [`Machine::next`] has said true, [`Program::output`] says where the columns are.
     #[must_use]
     pub fn frame(&self) -> &Frame {

@@ -57,3 +57,31 @@ pub trait RowSink {
     /// A notice, in its place among the rows.
     fn notice(&mut self, notice: &Notice);
 }
+
+/// Takes rows and shows none: of a statement that runs for its effect, or rows that a cursor passes over.
+#[derive(Debug, Default)]
+pub struct Unseen {
+    /// What came up meanwhile, for the caller to pass on.
+    pub notices: Vec<Notice>,
+}
+
+impl RowSink for Unseen {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        _: &[Datum<'_>],
+    ) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.notices.push(notice.clone());
+    }
+}

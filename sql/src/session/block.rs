@@ -8,6 +8,7 @@
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
 use crate::error::{Notice, Result, SqlError};
 use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
+use crate::session::activity::SessionActivity;
 use crate::session::message::{AnswerAfter, TransactionStatus};
 use crate::settings::session::{Settings, SettingsSavepoint};
 use crate::sqlstate::SqlState;
@@ -43,7 +44,9 @@ pub(super) struct Block {
     savepoints: Vec<Named>,
     /// What transactions begin with.
     pub defaults: Begin,
-    /// The wall clock at the transaction's start.
+    /// When the statement that runs began.
+    pub statement_time: i64,
+    /// When the transaction began: with its first statement.
     pub started: i64,
     /// The newest LSN the session has seen: its next snapshot waits for it.
     pub seen: Lsn,
@@ -51,6 +54,7 @@ pub(super) struct Block {
     pub answer_after: AnswerAfter,
     /// Numbers transactions, so that what belongs to one can be told from what belongs to the next.
     pub number: u64,
+    activity: Arc<SessionActivity>,
 }
 
 /// What a block needs to end or go back.
@@ -61,16 +65,18 @@ pub(super) struct Parts<'s> {
 }
 
 impl Block {
-    pub fn new() -> Block {
+    pub fn new(activity: &Arc<SessionActivity>) -> Block {
         Block {
             state: State::Idle,
             transaction: None,
             savepoints: Vec::new(),
             defaults: Begin::default(),
+            statement_time: 0,
             started: 0,
             seen: Lsn::ZERO,
             answer_after: AnswerAfter::default(),
             number: 0,
+            activity: Arc::clone(activity),
         }
     }
 
@@ -100,7 +106,8 @@ impl Block {
         if self.transaction.is_none() {
             let begin = Begin { after: self.seen, ..self.defaults };
             self.transaction = Some(manager.begin(begin, wait));
-            self.started = manager.environment().clock.wall();
+            self.started = self.statement_time;
+            self.activity.transaction_begins(self.started);
             self.number += 1;
             if self.state == State::Idle {
                 self.state = State::Implicit;
@@ -116,6 +123,7 @@ impl Block {
 
     /// Fast commit: whoever only read, or failed, has seen commits too that may not be durable yet.
     fn ended(&mut self, ended: Ended, synchronous: bool) {
+        self.activity.transaction_ends();
         self.seen = self.seen.max(ended.wait_for);
         let after = &mut self.answer_after;
         after.visible = after.visible.max(ended.wait_for);
@@ -148,10 +156,16 @@ impl Block {
                 Ok(())
             }
             Err(error) => {
+                self.activity.transaction_ends();
                 parts.settings.rollback();
                 Err(error)
             }
         }
+    }
+
+    /// When the transaction began, or the statement that would begin one.
+    pub fn transaction_time(&self) -> i64 {
+        if self.transaction.is_some() { self.started } else { self.statement_time }
     }
 
     /// Rolls back what is open.

@@ -7,7 +7,7 @@ use crate::copy::{
 };
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink, Unseen};
 use crate::parse::Statement;
 use crate::parse::ast::{
     self, Body, CopySubject, CopyTarget, Expr, ExprKind, Insert, Query, TargetColumn,
@@ -175,7 +175,7 @@ impl Session {
         }
         let mut inner = Portal::new(prepared);
         inner.copy_out = Some(out);
-        let progress = self.run_portal(&mut inner, 0, sink)?;
+        let progress = self.run_portal(&mut inner, "", 0, sink)?;
         *portal = inner;
         Ok(Outcome::Progress(progress))
     }
@@ -321,34 +321,18 @@ impl Session {
                 Ok(())
             })?;
             machine.restart();
-            self.drive(machine, *view, row, 0, &mut Nowhere).map_err(|error| {
-                if error.fields().context.is_some() { error } else { line_error(error, number) }
+            let mut unseen = Unseen::default();
+            let inserted = self.drive(machine, *view, row, 0, &mut unseen);
+            self.notices.get_mut().append(&mut unseen.notices);
+            inserted.map_err(|error| match error.state() {
+                _ if error.fields().context.is_some() => error,
+                // PostgreSQL finds a duplicate when it inserts the rows of many lines, and names the number only.
+                SqlState::UNIQUE_VIOLATION => error.context(line_context(table, number, None)),
+                _ => line_error(error, number),
             })?;
             *rows += 1;
         }
     }
-}
-
-/// An INSERT returns nothing here.
-struct Nowhere;
-
-impl RowSink for Nowhere {
-    fn row(
-        &mut self,
-        _: &CallContext<'_>,
-        _: &[ColumnDescription],
-        _: &[Datum<'_>],
-    ) -> Result<Flow> {
-        Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
-    }
-
-    fn notice(&mut self, _: &Notice) {}
 }
 
 /// The columns that COPY names, by index; all live ones if it names none.

@@ -8,8 +8,8 @@
 //! Where PostgreSQL goes back although SCROLL was not said (it does if the plan happens to be able to), we refuse too.
 
 use crate::compile::program::parts;
-use crate::error::{Notice, Result, SqlError};
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::error::{Result, SqlError};
+use crate::exec::sink::{RowSink, Unseen};
 use crate::parse::Statement;
 use crate::parse::ast::{self, FetchDirection};
 use crate::plan::{Plan, vars};
@@ -19,7 +19,7 @@ use crate::session::portal::{Portal, Stage};
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
-use crate::types::{CallContext, Datum, Oid};
+use crate::types::Oid;
 use std::sync::Arc;
 
 /// FETCH ALL: more rows than there are.
@@ -32,30 +32,6 @@ pub(super) struct Fetching {
     left: u64,
     /// Rows that have gone out.
     given: u64,
-}
-
-/// A sink for rows that are passed over.
-struct Passed<'s>(&'s mut dyn RowSink);
-
-impl RowSink for Passed<'_> {
-    fn row(
-        &mut self,
-        _: &CallContext<'_>,
-        _: &[ColumnDescription],
-        _: &[Datum<'_>],
-    ) -> Result<Flow> {
-        Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        self.0.notice(notice);
-    }
 }
 
 impl Session {
@@ -145,16 +121,25 @@ impl Session {
                 format!("cursor \"{}\" cannot be fetched from", fetch.name),
             ));
         }
-        match self.fetch_from(&mut cursor, fetch, portal, max_rows, sink) {
+        let fetched = self.fetch_from(&mut cursor, fetch, portal, max_rows, sink);
+        match self.shown_at_end(fetched) {
             Ok(progress) => {
                 self.portals.insert(fetch.name.to_string(), cursor);
                 Ok(progress)
             }
             Err(error) => {
-                self.let_go(&cursor);
+                self.fail_portal(&mut cursor);
+                self.portals.insert(fetch.name.to_string(), cursor);
                 Err(error)
             }
         }
+    }
+
+    /// What FETCH and EXECUTE have come to: PostgreSQL keeps their rows until the last is there, so where they fail none
+    /// is shown.
+    pub(super) fn shown_at_end<T>(&mut self, result: Result<T>) -> Result<T> {
+        self.answer_began &= result.is_ok();
+        result
     }
 
     fn fetch_from(
@@ -169,18 +154,18 @@ impl Session {
             Some(state) => state,
             None => {
                 let (skipped, left) = distance(fetch.direction, cursor)?;
-                self.pass(cursor, skipped, &mut Passed(sink))?;
+                self.pass(cursor, &fetch.name, skipped, sink)?;
                 Fetching { left, given: 0 }
             }
         };
         let portion = if max_rows == 0 { state.left } else { state.left.min(max_rows) };
         let progress = if fetch.moves {
-            state.given = self.pass(cursor, state.left, &mut Passed(sink))?;
+            state.given = self.pass(cursor, &fetch.name, state.left, sink)?;
             state.left = 0;
             Progress::Suspended
         } else {
             let before = sent(cursor);
-            let progress = self.advance_cursor(cursor, portion, sink)?;
+            let progress = self.advance_cursor(cursor, &fetch.name, portion, sink)?;
             let passed = sent(cursor) - before;
             state.given += passed;
             state.left -= passed.min(state.left);
@@ -198,9 +183,18 @@ impl Session {
     }
 
     /// Moves a cursor over up to `rows` rows; how many there were.
-    fn pass(&mut self, cursor: &mut Portal, rows: u64, sink: &mut Passed<'_>) -> Result<u64> {
+    fn pass(
+        &mut self,
+        cursor: &mut Portal,
+        name: &str,
+        rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<u64> {
         let before = sent(cursor);
-        self.advance_cursor(cursor, rows, sink)?;
+        let mut unseen = Unseen::default();
+        let passed = self.advance_cursor(cursor, name, rows, &mut unseen);
+        unseen.notices.iter().for_each(|notice| sink.notice(notice));
+        passed?;
         Ok(sent(cursor) - before)
     }
 
@@ -208,13 +202,14 @@ impl Session {
     fn advance_cursor(
         &mut self,
         cursor: &mut Portal,
+        name: &str,
         rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
         if rows == 0 {
             return Ok(Progress::Suspended);
         }
-        self.run_portal(cursor, if rows == ALL { 0 } else { rows }, sink)
+        self.run_portal(cursor, name, if rows == ALL { 0 } else { rows }, sink)
     }
 
     /// CLOSE.
@@ -233,6 +228,31 @@ impl Session {
         }
     }
 
+    /// A portal has failed, or what it belongs to has: it keeps its name and nothing else.
+    pub(super) fn fail_portal(&mut self, portal: &mut Portal) {
+        self.let_go(portal);
+        portal.progress = Stage::Failed;
+        portal.machine = None;
+        portal.rows = None;
+        portal.view = None;
+        portal.retained = false;
+    }
+
+    /// The block has failed: portals opened behind its last savepoint cannot be run any more. They go with ROLLBACK TO, or
+    /// with the block; those opened in front of it live on.
+    pub(super) fn fail_portals(&mut self) {
+        let depth = self.block.depth();
+        let mut portals = std::mem::take(&mut self.portals);
+        let mut unnamed = self.unnamed_portal.take();
+        for portal in portals.values_mut().chain(&mut unnamed) {
+            if portal.depth >= depth {
+                self.fail_portal(portal);
+            }
+        }
+        self.portals = portals;
+        self.unnamed_portal = unnamed;
+    }
+
     /// A savepoint has been rolled back to: portals opened behind it go.
     pub(super) fn close_behind_savepoint(&mut self) {
         let depth = self.block.depth();
@@ -243,12 +263,16 @@ impl Session {
             .map(|(name, _)| name.clone())
             .collect();
         gone.iter().for_each(|name| self.close_portal(name));
+        if self.unnamed_portal.as_ref().is_some_and(|portal| portal.depth >= depth) {
+            self.close_portal("");
+        }
     }
 
     /// A savepoint has been released: portals opened behind it belong to what is around it.
     pub(super) fn keep_released(&mut self) {
         let depth = self.block.depth();
-        self.portals.values_mut().for_each(|portal| portal.depth = portal.depth.min(depth));
+        let all = self.portals.values_mut().chain(&mut self.unnamed_portal);
+        all.for_each(|portal| portal.depth = portal.depth.min(depth));
     }
 }
 

@@ -26,7 +26,10 @@ impl Session {
         let key: Arc<str> = lifted.key.as_str().into();
         let basis = self.basis();
         let prepared = match self.engine.plans().find(&basis, &key) {
-            Some(prepared) => prepared,
+            Some(prepared) => {
+                self.engine.plan_found();
+                prepared
+            }
             None if self.unfit.contains(&key) => return None,
             None => match self.prepare_lifted(&key, &lifted) {
                 Some(prepared) => prepared,

@@ -6,11 +6,14 @@
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
 //! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `cursor`: cursors; `semantics`: what expressions of DDL mean
 
+pub(crate) mod activity;
 mod block;
 mod copy;
 mod cursor;
 mod lifted;
 pub mod message;
+#[cfg(test)]
+mod panic_tests;
 mod portal;
 mod run;
 mod semantics;
@@ -37,6 +40,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
 use crate::types::{CallContext, Oid, SessionFacts};
+use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
 use portal::{Portal, Stage};
@@ -79,6 +83,14 @@ pub struct Session {
     lifted: Option<(Arc<Prepared>, RowBuf)>,
     /// Texts without their literals that could not be bound.
     unfit: HashSet<Arc<str>>,
+    /// What others see of it.
+    activity: Arc<SessionActivity>,
+    /// Whether it waits for its client.
+    resting: bool,
+    /// Whether what others see as its statement is the empty-named portal's.
+    says_unnamed: bool,
+    /// Whether the portal that ran last came as far as its rows.
+    answer_began: bool,
     /// A portal that is just feeding on COPY FROM STDIN.
     copying: Option<copy::CopyIn>,
     notices: RefCell<Vec<Notice>>,
@@ -107,6 +119,7 @@ impl Session {
         identity: Identity,
         settings: Settings,
         catalog: CatalogTransaction,
+        activity: Arc<SessionActivity>,
     ) -> Session {
         let seed = engine.manager().environment().seed
             ^ u64::from(wait.pid).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -117,7 +130,7 @@ impl Session {
             settings,
             timeouts: Timeouts::default(),
             catalog,
-            block: Block::new(),
+            block: Block::new(&activity),
             path: SearchPath::default(),
             basis: None,
             statements: HashMap::new(),
@@ -127,6 +140,10 @@ impl Session {
             script: None,
             lifted: None,
             unfit: HashSet::new(),
+            activity,
+            resting: true,
+            says_unnamed: false,
+            answer_began: false,
             copying: None,
             notices: RefCell::default(),
             random: Cell::new([seed | 1, !seed]),
@@ -171,7 +188,21 @@ impl Session {
 
     /// Calls `report` for every ParameterStatus that has changed since the last call (at the start: all of them).
     pub fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
+        if self.settings.has_changes() {
+            self.activity.set_application_name(&self.settings.text("application_name"));
+        }
         self.settings.take_changes(report);
+    }
+
+    /// Everything asked for has been answered: the session waits for its client.
+    pub fn rest(&mut self) {
+        self.resting = true;
+        if self.settings.plain().track_activities {
+            let now = self.engine.manager().environment().clock.wall();
+            self.activity.rests(now, self.block.status());
+        } else {
+            self.activity.hides(true);
+        }
     }
 
     /// The setting called `name`, as SHOW prints it.
@@ -235,6 +266,20 @@ impl Session {
         basis
     }
 
+    /// A message's work begins: takes the time, and shows what is done.
+    fn begin_statement(&mut self, text: Option<&str>) {
+        let now = self.engine.manager().environment().clock.wall();
+        self.block.statement_time = now;
+        self.resting = false;
+        if !self.settings.plain().track_activities {
+            return self.activity.hides(false);
+        }
+        self.activity.runs(now);
+        if let Some(text) = text {
+            self.activity.says(text);
+        }
+    }
+
     fn facts(&self) -> SessionFacts<'_> {
         SessionFacts {
             database: &self.identity.database_name,
@@ -260,15 +305,18 @@ impl Session {
         result
     }
 
-    /// A statement has failed: its portals go, and the block is taken back.
+    /// A statement has failed: the block is taken back to its last savepoint, and so are its portals; without a block both
+    /// are gone.
     fn failed(&mut self) {
         self.script = None;
         self.lifted = None;
         self.copying = None;
-        self.close_portal("");
-        // What was opened in front of the last savepoint lives on behind ROLLBACK TO.
-        self.close_behind_savepoint();
+        self.fail_portals();
         self.with_block(|block, parts| block.fail(parts));
+        if !self.block.is_explicit() {
+            self.portals.clear();
+            self.unnamed_portal = None;
+        }
         self.settings_changed();
     }
 
@@ -293,10 +341,7 @@ impl Session {
     fn demand_live(&self, parsed: &Source) -> Result<()> {
         if self.block.is_failed() && !parsed.statement().is_none_or(Statement::allowed_when_failed)
         {
-            return Err(SqlError::new(
-                SqlState::IN_FAILED_SQL_TRANSACTION,
-                "current transaction is aborted, commands ignored until end of transaction block",
-            ));
+            return Err(block_has_failed());
         }
         Ok(())
     }
@@ -311,6 +356,7 @@ impl Session {
             let value = set.value.as_deref();
             self.settings.set(&set.name, value, set.local, superuser, self.notices.get_mut())?;
         }
+        self.activity.set_application_name(&self.settings.text("application_name"));
         self.settings_changed();
         Ok(())
     }
@@ -323,7 +369,8 @@ impl Session {
     /// 42601 and the like.
     pub fn simple_query(&mut self, text: &str) -> Result<()> {
         self.attempt(|session| {
-            session.close_portal("");
+            session.begin_statement(Some(text));
+            session.says_unnamed = true;
             if let Some((prepared, parameters)) = session.lifted(text) {
                 session.script = Some(VecDeque::from([Arc::clone(&prepared.parsed)]));
                 session.lifted = Some((prepared, parameters));
@@ -333,7 +380,10 @@ impl Session {
             let basis = session.basis();
             // A text whose plan is kept needs no parsing: it is one statement.
             let parsed = match session.engine.plans().find(&basis, &text) {
-                Some(prepared) => VecDeque::from([Arc::clone(&prepared.parsed)]),
+                Some(prepared) => {
+                    session.engine.plan_found();
+                    VecDeque::from([Arc::clone(&prepared.parsed)])
+                }
                 None => {
                     let (parsed, notices) = Source::parse(&text)?;
                     session.notices.get_mut().extend(notices);
@@ -403,6 +453,8 @@ impl Session {
     /// Everything up to planning.
     pub fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()> {
         self.attempt(|session| {
+            session.begin_statement(Some(text));
+            session.says_unnamed = false;
             if name.is_empty() {
                 session.unnamed = None;
             } else if session.statements.contains_key(name) {
@@ -419,6 +471,7 @@ impl Session {
                 .flatten();
             let prepared = match kept {
                 Some(prepared) => {
+                    session.engine.plan_found();
                     session.demand_live(&prepared.parsed)?;
                     prepared
                 }
@@ -474,6 +527,8 @@ impl Session {
     pub fn bind(&mut self, bind: &Bind<'_>) -> Result<()> {
         self.attempt(|session| {
             let prepared = Arc::clone(session.statement(bind.statement)?);
+            session.begin_statement(Some(&prepared.text));
+            session.says_unnamed = bind.portal.is_empty();
             session.demand_live(&prepared.parsed)?;
             if !bind.portal.is_empty() && session.portals.contains_key(bind.portal) {
                 return Err(SqlError::new(
@@ -481,6 +536,13 @@ impl Session {
                     format!("cursor \"{}\" already exists", bind.portal),
                 ));
             }
+            // What the statement was made from may have changed: PostgreSQL finds out here.
+            let prepared = match &prepared.planned {
+                Some(planned) if planned.basis.version != session.catalog.snapshot().version() => {
+                    session.fresh(&prepared)?
+                }
+                _ => prepared,
+            };
             // The unnamed portal's buffers are used again where it runs the same statement again.
             let kept = if bind.portal.is_empty() { session.unnamed_portal.take() } else { None };
             if let Some(kept) = &kept {
@@ -493,6 +555,7 @@ impl Session {
                     kept.retained = false;
                     kept.rows = None;
                     kept.fetching = None;
+                    kept.given = 0;
                     kept
                 }
                 _ => Portal::new(Arc::clone(&prepared)),
@@ -513,11 +576,7 @@ impl Session {
             })?;
             portal.parameters = parameters;
             portal.formats = formats;
-            if bind.portal.is_empty() {
-                session.unnamed_portal = Some(portal);
-            } else {
-                session.portals.insert(bind.portal.to_owned(), portal);
-            }
+            session.keep_portal(bind.portal, portal);
             Ok(())
         })
     }
@@ -527,7 +586,8 @@ impl Session {
     /// # Errors
     /// 26000.
     pub fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
-        if let Err(error) = self.statement(name).map(|_| ()) {
+        let found = self.statement(name).map(|prepared| prepared.columns.is_some());
+        if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
             self.failed();
             return Err(error);
         }
@@ -536,6 +596,17 @@ impl Session {
             parameters: &prepared.parameters,
             columns: prepared.columns.as_deref(),
         })
+    }
+
+    fn portal(&self, name: &str) -> Result<&Portal> {
+        let found =
+            if name.is_empty() { self.unnamed_portal.as_ref() } else { self.portals.get(name) };
+        found.ok_or_else(|| Session::no_portal(name))
+    }
+
+    /// 25P02 for a Describe of something with `rows` in a failed block.
+    fn demand_describable(&self, rows: bool) -> Result<()> {
+        if rows && self.block.is_failed() { Err(block_has_failed()) } else { Ok(()) }
     }
 
     fn no_portal(name: &str) -> SqlError {
@@ -550,28 +621,21 @@ impl Session {
         &mut self,
         name: &str,
     ) -> Result<Option<(&[ColumnDescription], &[Format])>> {
-        let missing = if name.is_empty() {
-            self.unnamed_portal.is_none()
-        } else {
-            !self.portals.contains_key(name)
-        };
-        if missing {
+        let found = self.portal(name).map(|portal| portal.prepared.columns.is_some());
+        if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
             self.failed();
-            return Err(Session::no_portal(name));
+            return Err(error);
         }
-        let portal =
-            if name.is_empty() { self.unnamed_portal.as_ref() } else { self.portals.get(name) };
-        let portal = portal.ok_or_else(|| Session::no_portal(name))?;
+        let portal = self.portal(name)?;
         Ok(portal.prepared.columns.as_deref().map(|columns| (columns, portal.formats.as_slice())))
     }
 
-    /// Whether what the portal with the empty name answers waits for its end: a modification that returns rows shows
-    /// neither their description nor any of them if it fails (simple protocol).
+    /// Whether the rows of the portal that ran last, and their description, are shown although it has failed: a query's are,
+    /// once it has begun. PostgreSQL runs a modification that returns rows, FETCH and EXECUTE to their end before it shows
+    /// anything of them.
     #[must_use]
-    pub fn answers_at_end(&self) -> bool {
-        let portal = self.unnamed_portal.as_ref();
-        let planned = portal.and_then(|portal| portal.prepared.planned.as_ref());
-        planned.is_some_and(|planned| planned.program.changes)
+    pub fn shows_failure(&self) -> bool {
+        self.answer_began
     }
 
     /// Execute: runs a portal until it ends, has given `max_rows` rows (0: no limit), or the sink asks to pause.
@@ -586,10 +650,19 @@ impl Session {
                 session.portals.remove(name)
             };
             let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
-            let progress = match session.run_portal(&mut portal, max_rows, sink) {
+            // A Query's statements, and one that has paused, have the time of their message.
+            if session.script.is_none() && (portal.progress != Stage::Running || session.resting) {
+                let said = name.is_empty() && session.says_unnamed;
+                session.begin_statement((!said).then_some(&*portal.prepared.text));
+                session.says_unnamed = name.is_empty();
+            }
+            session.answer_began = false;
+            let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
                 Ok(progress) => progress,
                 Err(error) => {
-                    session.let_go(&portal);
+                    // It stays known, as one that has failed, for as long as its block does.
+                    session.fail_portal(&mut portal);
+                    session.keep_portal(name, portal);
                     return Err(error);
                 }
             };
@@ -604,17 +677,21 @@ impl Session {
             let over =
                 matches!(portal.prepared.parsed.statement(), Some(Statement::Transaction(_)));
             if !over || name.is_empty() {
-                if name.is_empty() {
-                    session.unnamed_portal = Some(portal);
-                } else {
-                    session.portals.insert(name.to_owned(), portal);
-                }
+                session.keep_portal(name, portal);
             }
             if matches!(progress, Progress::Complete(_)) && session.is_last() {
                 session.end_implicit()?;
             }
             Ok(progress)
         })
+    }
+
+    fn keep_portal(&mut self, name: &str, portal: Portal) {
+        if name.is_empty() {
+            self.unnamed_portal = Some(portal);
+        } else {
+            self.portals.insert(name.to_owned(), portal);
+        }
     }
 
     /// Close (statement). Closing what is not there is no error.
@@ -713,8 +790,10 @@ impl Session {
         let shareable =
             parameter_types.is_empty() && !self.catalog.has_changes() && parsed.is_whole();
         if shareable && let Some(kept) = self.engine.plans().find(&basis, &text) {
+            self.engine.plan_found();
             return Ok(kept);
         }
+        self.engine.plan_made();
         let snapshot = Arc::clone(self.catalog.snapshot());
         let path = self.path.clone();
         let planned = self.with_context(|context| {
@@ -759,7 +838,6 @@ impl Session {
         self.arena.reset();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let environment = self.engine.manager().environment();
-        let now = environment.clock.wall();
         let asked = run::Asked { engine: &self.engine, statements: &self.statements };
         let queries = crate::catalog::queries::SessionCatalog {
             snapshot: &snapshot,
@@ -775,14 +853,21 @@ impl Session {
         body(&CallContext {
             arena: &self.arena,
             settings: self.settings.plain(),
-            transaction_time: if self.block.started == 0 { now } else { self.block.started },
-            statement_time: now,
+            transaction_time: self.block.transaction_time(),
+            statement_time: self.block.statement_time,
             clock: &*environment.clock,
             catalog: &queries,
             notices: &self.notices,
             random: &self.random,
         })
     }
+}
+
+fn block_has_failed() -> SqlError {
+    SqlError::new(
+        SqlState::IN_FAILED_SQL_TRANSACTION,
+        "current transaction is aborted, commands ignored until end of transaction block",
+    )
 }
 
 /// Whether a statement is run by a plan.

@@ -29,6 +29,8 @@ pub(super) struct Portal {
     pub retained: bool,
     /// The transaction that it belongs to.
     pub transaction: u64,
+    /// Rows it had given when it was last suspended: a tag counts from there.
+    pub given: u64,
     /// Rows that a statement without a plan returns.
     pub rows: Option<TextRows>,
     /// COPY TO: its rows leave as lines.
@@ -50,6 +52,8 @@ pub(super) enum Stage {
     Running,
     /// It has ended with this tag.
     Done(CommandTag),
+    /// It has failed, or what it belongs to has, and cannot be run any more.
+    Failed,
 }
 
 /// Rows of text, worked out beforehand: SHOW, EXPLAIN.
@@ -71,6 +75,7 @@ impl Portal {
             view: None,
             retained: false,
             transaction: 0,
+            given: 0,
             rows: None,
             copy_out: None,
             fetching: None,
@@ -162,19 +167,25 @@ pub(super) fn read_parameters(
         };
         rest = behind;
         let ty = SqlType { oid: *ty, typmod: -1 };
-        let datum = match format(bind.parameter_formats, at)? {
-            Format::Text => read_text(context, ty, crate::types::check_text(value)?),
+        let within = |error, shown| in_parameter(error, bind.portal, at, shown);
+        let format = format(bind.parameter_formats, at).map_err(|error| within(error, ""))?;
+        let datum = match format {
+            Format::Text => {
+                let text = crate::types::check_text(value).map_err(|error| within(error, ""))?;
+                // `log_parameter_max_length_on_error` is 0: the value itself is not shown.
+                read_text(context, ty, text).map_err(|error| within(error, " = '...'"))
+            }
             Format::Binary => read_binary(context, ty, value).map_err(|error| {
-                if error.state() == SqlState::INVALID_BINARY_REPRESENTATION
-                    && error.fields().message.is_empty()
-                {
-                    SqlError::new(
+                let unnamed = error.state() == SqlState::INVALID_BINARY_REPRESENTATION
+                    && error.fields().message.is_empty();
+                let error = match unnamed {
+                    true => SqlError::new(
                         error.state(),
                         format!("incorrect binary data format in bind parameter {}", at + 1),
-                    )
-                } else {
-                    error
-                }
+                    ),
+                    false => error,
+                };
+                within(error, "")
             }),
         };
         into.push(datum?);
@@ -190,6 +201,16 @@ pub(super) fn read_parameters(
         formats.push(format(&bind.result_formats[at * 2..at * 2 + 2], 0)?);
     }
     Ok(())
+}
+
+/// An error in the value of a parameter, which its context names.
+#[cold]
+fn in_parameter(error: SqlError, portal: &str, at: usize, shown: &str) -> SqlError {
+    let number = at + 1;
+    error.context(match portal {
+        "" => format!("unnamed portal parameter ${number}{shown}"),
+        portal => format!("portal \"{portal}\" parameter ${number}{shown}"),
+    })
 }
 
 /// A sink that keeps the first row: constant expressions are evaluated by a plan of their own.

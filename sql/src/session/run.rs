@@ -57,21 +57,20 @@ impl Session {
     pub(super) fn run_portal(
         &mut self,
         portal: &mut Portal,
+        name: &str,
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
-        if let Stage::Done(tag) = portal.progress {
-            // A portal that has ended gives no more rows.
-            return match portal.prepared.columns {
-                Some(_) => Ok(Progress::Complete(CommandTag { rows: Some(0), ..tag })),
-                None => Err(SqlError::new(
-                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                    "portal cannot be run",
-                )),
-            };
-        }
         let parsed = Arc::clone(&portal.prepared.parsed);
         self.demand_live(&parsed)?;
+        match portal.progress {
+            Stage::Ready | Stage::Running => {}
+            // A portal that has ended gives no more rows.
+            Stage::Done(tag) if portal.prepared.columns.is_some() => {
+                return Ok(Progress::Complete(CommandTag { rows: Some(0), ..tag }));
+            }
+            Stage::Done(_) | Stage::Failed => return Err(cannot_run(name)),
+        }
         let Some(statement) = parsed.statement() else { return Ok(Progress::Empty) };
         if portal.prepared.planned.is_some() {
             return self.run_plan(portal, max_rows, sink);
@@ -129,6 +128,7 @@ impl Session {
             ));
         }
         let planned = Arc::clone(portal.prepared.planned.as_ref().expect("the caller has looked"));
+        self.answer_began = !planned.program.changes;
         let view = portal.view.expect("a started portal has a view");
         let machine = portal.machine.as_mut().expect("a started portal has a machine");
         let mut lines;
@@ -152,10 +152,19 @@ impl Session {
             }
             let tag = match &portal.copy_out {
                 Some(out) => CommandTag { words: "COPY", rows: Some(out.rows) },
-                None => CommandTag { words: planned.program.tag, rows: Some(machine.rows()) },
+                None => {
+                    let rows = match portal.given {
+                        0 => machine.rows(),
+                        given => machine.sent() - given,
+                    };
+                    CommandTag { words: planned.program.tag, rows: Some(rows) }
+                }
             };
             portal.progress = Stage::Done(tag);
             return Ok(Progress::Complete(tag));
+        }
+        if stopped == Stop::MaxRows && portal.prepared.columns.is_some() {
+            portal.given = machine.sent();
         }
         if !portal.retained
             && let Some(transaction) = self.block.transaction()
@@ -262,6 +271,7 @@ impl Session {
         } = self;
         let Identity { user, user_name, session_user_name, database_name, .. } = identity;
         let environment = engine.manager().environment();
+        let statement_time = block.statement_time;
         let snapshot = catalog.last_snapshot();
         let facts = crate::types::SessionFacts {
             database: database_name,
@@ -282,7 +292,6 @@ impl Session {
             set_configs,
         };
         let transaction_time = block.started;
-        let statement_time = environment.clock.wall();
         let host = Host {
             settings: settings.plain(),
             catalog: &queries,
@@ -299,6 +308,14 @@ impl Session {
         let mut run = Run { transaction, view, parameters, host: &host, row_ids };
         machine.run(&mut run, max_rows, sink)
     }
+}
+
+/// 55000 for a portal that has ended or failed.
+fn cannot_run(name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("portal \"{name}\" cannot be run"),
+    )
 }
 
 /// 25006 for a statement that a READ ONLY transaction does not run.

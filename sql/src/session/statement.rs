@@ -78,6 +78,18 @@ impl PlanCache {
         plans.get(&(basis.clone(), Arc::clone(text))).cloned()
     }
 
+    /// How many plans are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Keeps a plan.
     pub fn keep(&self, prepared: &Arc<Prepared>) {
         let Some(planned) = &prepared.planned else { return };

@@ -52,14 +52,19 @@ fn engine() -> Arc<Engine> {
     Engine::open(env, options).unwrap()
 }
 
-fn session(engine: &Arc<Engine>) -> Session {
+pub(super) fn session(engine: &Arc<Engine>) -> Session {
+    session_of(engine, 1)
+}
+
+/// A session with this process number.
+pub(super) fn session_of(engine: &Arc<Engine>, pid: u32) -> Session {
     let connect =
         Connect { database: "postgres".into(), user: "postgres".into(), ..Connect::default() };
-    engine.connect(connect, Arc::new(SessionWait::new(1))).unwrap()
+    engine.connect(connect, Arc::new(SessionWait::new(pid))).unwrap()
 }
 
 /// Runs a query text as psql does: rows, then each statement's tag; an error as its code and message.
-fn say(session: &mut Session, text: &str) -> Vec<String> {
+pub(super) fn say(session: &mut Session, text: &str) -> Vec<String> {
     let mut rows = Rows::default();
     let mut run = || -> Result<()> {
         session.simple_query(text)?;

@@ -169,10 +169,11 @@ impl Session {
             control,
             ast::TransactionStatement::Commit { .. } | ast::TransactionStatement::Rollback { .. }
         );
-        if ends || self.block.transaction().is_none() || result.is_err() {
+        if ends || self.block.transaction().is_none() {
             self.after_transaction();
         } else {
             match control {
+                _ if result.is_err() => {}
                 ast::TransactionStatement::RollbackTo(_) => self.close_behind_savepoint(),
                 ast::TransactionStatement::Release(_) => self.keep_released(),
                 _ => {}
@@ -230,6 +231,9 @@ impl Session {
         }
         let superuser = self.identity.superuser;
         self.settings.set(name, value, local, superuser, self.notices.get_mut())?;
+        if name.eq_ignore_ascii_case("application_name") {
+            self.activity.set_application_name(&self.settings.text("application_name"));
+        }
         self.settings_changed();
         Ok(())
     }
@@ -302,7 +306,8 @@ impl Session {
         let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
         inner.formats.clone_from(&portal.formats);
-        let progress = self.run_portal(&mut inner, 0, sink)?;
+        let progress = self.run_portal(&mut inner, "", 0, sink);
+        let progress = self.shown_at_end(progress)?;
         // Left in the middle, the portal goes on as the statement's own.
         *portal = inner;
         Ok(Outcome::Progress(progress))

@@ -31,6 +31,8 @@ pub struct SessionSettings {
     pub search_path: String,
     /// `work_mem`, in bytes.
     pub work_mem_bytes: u64,
+    /// `track_activities`.
+    pub track_activities: bool,
 }
 
 /// The order of day, month and year in ambiguous input.
@@ -68,6 +70,7 @@ impl Default for SessionSettings {
             standard_conforming_strings: true,
             search_path: "\"$user\", public".to_owned(),
             work_mem_bytes: 4 << 20,
+            track_activities: true,
         }
     }
 }

@@ -401,6 +401,12 @@ impl Settings {
         self.rollback_to(SettingsSavepoint(0));
     }
 
+    /// Whether anything has been set, or taken back, since [`Settings::take_changes`].
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.changed
+    }
+
     /// Calls `report` for each reported setting whose value is not the one last reported.
     pub fn take_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
         if !self.changed {
@@ -439,6 +445,7 @@ impl Settings {
             standard_conforming_strings: self.bool("standard_conforming_strings"),
             search_path: self.text("search_path").to_string(),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
+            track_activities: self.bool("track_activities"),
         };
     }
 }

@@ -11,7 +11,8 @@
 //! 5. **Release**: the slot first, so that whoever is woken by a lock finds the commit visible; then the locks.
 //! 6. **Answer**: the caller's, when [`crate::Manager::poll_answer`] says so.
 //!
-//! Between claim and the end of apply a panic ends the process: pages would have half of a commit.
+//! From the claim until the transaction has ended a panic ends the process: pages would have half of a commit, or its
+//! client would be told that it failed.
 
 pub mod late;
 pub mod slots;
@@ -100,10 +101,11 @@ impl Transaction {
         if applied.is_ok_and(|late| late) {
             manager.late.remove(lsn);
         }
-        drop(abort);
         guard.free();
         manager.metrics.committed(manager.worker());
         self.finish_committed(lsn);
+        // A panic in what tidies up would be told to the client as a failure of what has been committed.
+        drop(abort);
         Ok(lsn)
     }
 

@@ -148,34 +148,53 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     fn signal(&self, reason: u32) -> Result<Datum<'a>> {
         let Some(Datum::Int4(pid)) = self.arguments.first() else { return Ok(Datum::Null) };
+        match self.arguments.get(1) {
+            Some(Datum::Int8(timeout)) if *timeout < 0 => {
+                return Err(SqlError::new(
+                    SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+                    "\"timeout\" must not be negative",
+                ));
+            }
+            Some(Datum::Int8(timeout)) if *timeout > 0 => {
+                return Err(SqlError::unsupported("pg_terminate_backend with a timeout is"));
+            }
+            _ => {}
+        }
         let found = self.session.engine.activity();
         let target = found.iter().find(|activity| i64::from(activity.pid) == i64::from(*pid));
         let Some(target) = target else {
-            let message = format!("PID {pid} is not a PostgreSQL server process");
+            let message = format!("PID {pid} is not a PostgreSQL backend process");
             self.context.notices.borrow_mut().push(SqlError::warning(SqlState::WARNING, message));
             return Ok(Datum::Bool(false));
         };
         let shared = self.session.snapshot.shared();
         let superuser = |oid: Oid| shared.role_by_oid(oid).is_some_and(|role| role.superuser);
-        let word = if reason == cancel::USER { "cancel" } else { "terminate" };
+        let (word, done) = match reason {
+            cancel::USER => ("cancel", "canceled"),
+            _ => ("terminate", "terminated"),
+        };
         if superuser(target.user) && !superuser(self.session.user) {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!("must be a superuser to {word} superuser {}", object(reason)),
             ));
         }
-        if !shared.has_privileges_of(self.session.user, target.user) {
+        let may = |role| shared.has_privileges_of(self.session.user, role);
+        if !may(target.user) && !may(SIGNAL_BACKEND) {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!(
-                    "must be a member of the role whose {} is being {word}ed or member of pg_signal_backend",
-                    if reason == cancel::USER { "query" } else { "process" }
+                    "must be a member of the role whose {} is being {done} or member of pg_signal_backend",
+                    object(reason)
                 ),
             ));
         }
         Ok(Datum::Bool(self.session.engine.signal(target.pid, reason)))
     }
 }
+
+/// The role `pg_signal_backend`.
+const SIGNAL_BACKEND: Oid = Oid(4200);
 
 /// What is cancelled or terminated, in an error's words.
 fn object(reason: u32) -> &'static str {

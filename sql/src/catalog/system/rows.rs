@@ -27,6 +27,8 @@ pub struct Activity {
     pub user: Oid,
     /// `application_name`.
     pub application_name: String,
+    /// The client's address; none for a Unix socket.
+    pub client_address: Option<String>,
     /// The client's port, -1 for a Unix socket.
     pub client_port: i32,
     /// `backend_start`, microseconds since 2000-01-01 UTC.

@@ -4,8 +4,11 @@ use super::rows::Rows;
 use crate::error::Result;
 use crate::settings::definition::Kind;
 use crate::settings::value::{general, parse, raw};
-use crate::types::{Datum, array};
+use crate::types::{Datum, Oid, array};
 use txn::LockTarget;
+
+/// The role `pg_read_all_stats`.
+const READ_ALL_STATS: Oid = Oid(3375);
 
 pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let settings = rows.system.settings;
@@ -54,8 +57,11 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for found in (rows.system.activity)() {
         let database = shared.database_by_oid(found.database).map(|database| &*database.name);
         let user = shared.role_by_oid(found.user).map(|role| &*role.name);
-        // Others' statements are for who may act as them.
-        let own = shared.has_privileges_of(rows.system.user, found.user);
+        // Others' statements are for who may act as them, or may read all statistics.
+        let user_asking = rows.system.user;
+        let own = [found.user, READ_ALL_STATS]
+            .iter()
+            .any(|role| shared.has_privileges_of(user_asking, *role));
         let time = |at: Option<i64>| match at {
             Some(at) if own => Datum::TimestampTz(at),
             _ => Datum::Null,
@@ -69,7 +75,7 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Oid(found.user.0),
             rows.optional(user),
             rows.text(&found.application_name),
-            Datum::Null,
+            rows.optional(found.client_address.as_deref().filter(|_| own)),
             Datum::Null,
             if own { Datum::Int4(found.client_port) } else { Datum::Null },
             time(Some(found.backend_start)),
@@ -83,7 +89,7 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Null,
             Datum::Null,
             rows.text(query),
-            Datum::Text("client backend"),
+            if own { Datum::Text("client backend") } else { Datum::Null },
         ];
         rows.row(&row)?;
     }

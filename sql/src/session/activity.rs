@@ -1,0 +1,237 @@
+//! What others see of a session: the facts behind its row of `pg_stat_activity`.
+//!
+//! The session writes them as it goes, and anybody may read them. State and times are plain numbers, each stored without
+//! a locked instruction. Texts stand in buffers of the session's own that are written over; nobody but a reader of the
+//! view ever meets the session at their lock. So a statement costs a copy of its text, up to
+//! `track_activity_query_size`, and no allocation once the buffer has grown to that.
+//!
+//! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
+
+use crate::catalog::system::Activity;
+use crate::session::message::TransactionStatus;
+use crate::types::Oid;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use txn::{SessionWait, WaitEvent};
+
+/// What a session is doing, in the words of the view, by number.
+const STATES: [&str; 6] = [
+    "idle",
+    "active",
+    "idle in transaction",
+    "idle in transaction (aborted)",
+    "disabled",
+    "disabled",
+];
+const IDLE: u8 = 0;
+const ACTIVE: u8 = 1;
+const IN_TRANSACTION: u8 = 2;
+const ABORTED: u8 = 3;
+const HIDDEN_IDLE: u8 = 4;
+const HIDDEN_ACTIVE: u8 = 5;
+
+/// A time that has not come.
+const NEVER: i64 = i64::MIN;
+
+/// One session, as others see it.
+#[derive(Debug)]
+pub(crate) struct SessionActivity {
+    /// Its database.
+    pub database: Oid,
+    /// Who opened it.
+    pub user: Oid,
+    client: Option<SocketAddr>,
+    backend_start: i64,
+    /// The longest text that is shown, in bytes.
+    query_bytes: usize,
+    wait: Arc<SessionWait>,
+    state: AtomicU8,
+    transaction_start: AtomicI64,
+    query_start: AtomicI64,
+    state_change: AtomicI64,
+    texts: Mutex<Texts>,
+}
+
+#[derive(Debug, Default)]
+struct Texts {
+    application_name: String,
+    query: String,
+}
+
+impl SessionActivity {
+    /// Of a session that begins now, at `backend_start`. `query_size` is `track_activity_query_size`, which counts a
+    /// terminator.
+    pub fn new(
+        (database, user): (Oid, Oid),
+        client: Option<SocketAddr>,
+        backend_start: i64,
+        query_size: i64,
+        wait: &Arc<SessionWait>,
+    ) -> SessionActivity {
+        SessionActivity {
+            database,
+            user,
+            client,
+            backend_start,
+            query_bytes: usize::try_from(query_size).unwrap_or(0).saturating_sub(1),
+            wait: Arc::clone(wait),
+            state: AtomicU8::new(IDLE),
+            transaction_start: AtomicI64::new(NEVER),
+            query_start: AtomicI64::new(NEVER),
+            state_change: AtomicI64::new(backend_start),
+            texts: Mutex::default(),
+        }
+    }
+
+    fn texts(&self) -> MutexGuard<'_, Texts> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A statement begins, or goes on, at `now`.
+    pub fn runs(&self, now: i64) {
+        self.query_start.store(now, Relaxed);
+        self.state_change.store(now, Relaxed);
+        self.state.store(ACTIVE, Relaxed);
+    }
+
+    /// The statement that runs.
+    pub fn says(&self, text: &str) {
+        let shown = &text[..text.floor_char_boundary(self.query_bytes)];
+        let query = &mut self.texts().query;
+        query.clear();
+        query.push_str(shown);
+    }
+
+    /// Nothing runs any more, at `now`.
+    pub fn rests(&self, now: i64, status: TransactionStatus) {
+        self.state_change.store(now, Relaxed);
+        let state = match status {
+            TransactionStatus::Idle => IDLE,
+            TransactionStatus::InTransaction => IN_TRANSACTION,
+            TransactionStatus::Failed => ABORTED,
+        };
+        self.state.store(state, Relaxed);
+    }
+
+    /// `track_activities` is off: nothing is told but whether it waits for its client.
+    pub fn hides(&self, resting: bool) {
+        let state = if resting { HIDDEN_IDLE } else { HIDDEN_ACTIVE };
+        if self.state.swap(state, Relaxed) < HIDDEN_IDLE {
+            self.query_start.store(NEVER, Relaxed);
+            self.state_change.store(NEVER, Relaxed);
+            self.texts().query.clear();
+        }
+    }
+
+    /// A transaction has begun at `now`.
+    pub fn transaction_begins(&self, now: i64) {
+        self.transaction_start.store(now, Relaxed);
+    }
+
+    /// The transaction has ended.
+    pub fn transaction_ends(&self) {
+        self.transaction_start.store(NEVER, Relaxed);
+    }
+
+    /// The name that the client gives itself.
+    pub fn set_application_name(&self, name: &str) {
+        let known = &mut self.texts().application_name;
+        known.clear();
+        known.push_str(name);
+    }
+
+    /// The row of the view.
+    pub fn row(&self) -> Activity {
+        let time = |at: &AtomicI64| Some(at.load(Relaxed)).filter(|at| *at != NEVER);
+        let state = self.state.load(Relaxed);
+        let waits = match self.wait.event.load(Relaxed) {
+            0 if matches!(state, ACTIVE | HIDDEN_ACTIVE) => None,
+            0 => Some(("Client", "ClientRead")),
+            event => Some(wait_names(event)),
+        };
+        let hidden = state >= HIDDEN_IDLE;
+        let texts = self.texts();
+        Activity {
+            pid: self.wait.pid,
+            database: self.database,
+            user: self.user,
+            application_name: texts.application_name.clone(),
+            client_address: self.client.map(|client| client.ip().to_string()),
+            client_port: self.client.map_or(-1, |client| i32::from(client.port())),
+            backend_start: self.backend_start,
+            transaction_start: time(&self.transaction_start).filter(|_| !hidden),
+            query_start: time(&self.query_start),
+            state_change: time(&self.state_change),
+            wait: waits,
+            state: STATES[usize::from(state)],
+            query: texts.query.clone(),
+        }
+    }
+}
+
+/// `wait_event_type` and `wait_event` of a [`WaitEvent`], by its number: PostgreSQL's names where it has the wait.
+fn wait_names(event: u32) -> (&'static str, &'static str) {
+    const NAMES: [(WaitEvent, &str, &str); 12] = [
+        (WaitEvent::Tuple, "Lock", "tuple"),
+        (WaitEvent::Relation, "Lock", "relation"),
+        (WaitEvent::TransactionId, "Lock", "transactionid"),
+        (WaitEvent::Advisory, "Lock", "advisory"),
+        (WaitEvent::WalSync, "IO", "WALSync"),
+        (WaitEvent::WalBuffer, "LWLock", "WALBufMapping"),
+        (WaitEvent::WalSpace, "IPC", "CheckpointDone"),
+        (WaitEvent::BufferIo, "IPC", "BufferIO"),
+        (WaitEvent::BufferFree, "IPC", "BufferFree"),
+        (WaitEvent::Watermark, "IPC", "VisibleWatermark"),
+        (WaitEvent::VersionSpace, "IPC", "VersionSpace"),
+        (WaitEvent::Background, "Activity", "Background"),
+    ];
+    let found = NAMES.iter().find(|(known, ..)| *known as u32 == event);
+    found.map_or(("Extension", "Extension"), |(_, kind, name)| (*kind, *name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> SessionActivity {
+        let wait = Arc::new(SessionWait::new(7));
+        let client = Some(([127, 0, 0, 1], 5000).into());
+        SessionActivity::new((Oid(5), Oid(10)), client, 100, 8, &wait)
+    }
+
+    #[test]
+    fn a_row_tells_what_the_session_last_did() {
+        let session = session();
+        let row = session.row();
+        assert_eq!((row.state, row.query_start, row.state_change), ("idle", None, Some(100)));
+        assert_eq!((row.client_address.as_deref(), row.client_port), (Some("127.0.0.1"), 5000));
+        session.runs(200);
+        session.says("select 1");
+        session.transaction_begins(200);
+        session.wait.event.store(WaitEvent::Tuple as u32, Relaxed);
+        let row = session.row();
+        assert_eq!((row.state, row.query.as_str()), ("active", "select "));
+        assert_eq!((row.query_start, row.transaction_start), (Some(200), Some(200)));
+        assert_eq!(row.wait, Some(("Lock", "tuple")));
+        session.wait.event.store(0, Relaxed);
+        session.rests(300, TransactionStatus::InTransaction);
+        session.transaction_ends();
+        let row = session.row();
+        assert_eq!((row.state, row.query.as_str()), ("idle in transaction", "select "));
+        assert_eq!((row.state_change, row.transaction_start), (Some(300), None));
+        assert_eq!(row.wait, Some(("Client", "ClientRead")));
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_hidden_when_nothing_is_told() {
+        let session = session();
+        session.runs(200);
+        session.says("123456ü");
+        assert_eq!(session.row().query, "123456");
+        session.hides(false);
+        let row = session.row();
+        assert_eq!((row.state, row.query.as_str(), row.query_start), ("disabled", "", None));
+        assert_eq!(row.wait, None);
+    }
+}

@@ -1,0 +1,228 @@
+//! What the server tells of itself: `pg_stat_activity`, the functions that reach other sessions, and the metrics page.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+use tests::atoll::Atoll;
+use tests::client::Client;
+use tests::dialogue::Dialogue;
+use tests::oracle::Oracle;
+use tests::process::{free_port, wait_until};
+
+fn connect(port: u16, user: &str, application: &str) -> Dialogue {
+    let parameters = [("user", user), ("database", "postgres"), ("application_name", application)];
+    let client = Client::try_connect_with(port, &parameters).expect("the server takes connections");
+    Dialogue::new(client)
+}
+
+/// What the view shows of everybody but the watcher.
+const LOOK: &str = "SELECT datname, usename, application_name, client_addr, client_port > 0, state, query, \
+    wait_event_type, wait_event, xact_start IS NOT NULL, query_start IS NOT NULL, \
+    state_change >= query_start, backend_start <= state_change, backend_type, query_id \
+    FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> 'watcher' \
+    ORDER BY application_name";
+
+/// A session at work, and what another sees of it.
+fn watched(port: u16) -> Vec<String> {
+    let mut watcher = connect(port, "postgres", "watcher");
+    let mut worker = connect(port, "postgres", "worker");
+    watcher.query(LOOK);
+    for text in [
+        "SELECT 1",
+        "BEGIN",
+        "SELECT 1 / 0",
+        "ROLLBACK",
+        "SET application_name = 'other'",
+        "BEGIN; SET application_name = 'x'; ROLLBACK",
+        "CREATE TABLE held(a int)",
+        "SELECT 'a long statement is cut' WHERE 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' <> '' \
+         AND 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' <> ''",
+        "SET track_activities = off",
+        "SELECT 2",
+        "SET track_activities = on",
+    ] {
+        worker.query(text);
+        watcher.query(LOOK);
+    }
+    worker.parse("s", "SELECT $1::int");
+    worker.sync();
+    watcher.query(LOOK);
+    worker.query("SELECT 3");
+    worker.bind("", "s", &[b"4"]);
+    worker.execute("", 0);
+    worker.sync();
+    watcher.query(LOOK);
+    // One that waits.
+    worker.query("BEGIN; LOCK TABLE held");
+    let mut waiter = connect(port, "postgres", "waiter");
+    waiter.send(b'Q', b"SELECT * FROM held\0");
+    waiter.flush();
+    let waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'relation'";
+    let mut again = Client::connect(port, "postgres", "postgres");
+    wait_until("a wait", Duration::from_secs(10), || {
+        (!again.query(waiting).rows.is_empty()).then_some(())
+    });
+    drop(again);
+    wait_until("one session less", Duration::from_secs(10), || {
+        watcher
+            .client
+            .query("SELECT 1 FROM pg_stat_activity WHERE application_name = '' AND client_port > 0")
+            .rows
+            .is_empty()
+            .then_some(())
+    });
+    watcher.query(LOOK);
+    worker.query("COMMIT");
+    waiter.answer();
+    watcher.query(LOOK);
+    watcher.query(
+        "SELECT now() = statement_timestamp(), now() = xact_start, now() = query_start, state, query \
+         FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+    );
+    watcher.lines
+}
+
+#[test]
+fn others_see_what_a_session_does() {
+    let settings = ["track_activity_query_size=100"];
+    let (oracle, atoll) = (Oracle::start(&settings), Atoll::start(&settings));
+    assert_eq!(watched(atoll.port()), watched(oracle.port()));
+}
+
+/// Who may see, cancel and end whom.
+fn signalled(port: u16) -> Vec<String> {
+    let mut admin = connect(port, "postgres", "admin");
+    let mut first = admin.client.query("SELECT pg_backend_pid()");
+    let admin_pid = first.rows.remove(0).remove(0).expect("a number");
+    for text in ["CREATE ROLE asks LOGIN", "CREATE ROLE asked LOGIN"] {
+        admin.query(text);
+    }
+    let mut asks = connect(port, "asks", "asks");
+    let mut asked = connect(port, "asked", "asked");
+    let pid = asked.client.query("SELECT pg_backend_pid()").rows.remove(0).remove(0);
+    let pid = pid.expect("a number");
+    let shown = "SELECT usename, state, query, backend_type, client_port, query_start, wait_event \
+                 FROM pg_stat_activity WHERE application_name = 'admin'";
+    asks.query(shown);
+    for target in [&admin_pid, &pid] {
+        for function in ["pg_cancel_backend", "pg_terminate_backend"] {
+            asks.query(format!("SELECT {function}({target})"));
+        }
+    }
+    asks.query("SELECT pg_cancel_backend(NULL), pg_terminate_backend(0)");
+    asks.query("SELECT pg_terminate_backend(0, -1)");
+    admin.query("GRANT pg_signal_backend, pg_read_all_stats TO asks");
+    asks.query("SELECT usename, state, backend_type FROM pg_stat_activity WHERE application_name = 'admin'");
+    asks.query(format!("SELECT pg_terminate_backend({admin_pid})"));
+    asks.query(format!("SELECT pg_terminate_backend({pid})"));
+    asked.answer();
+    admin.lines.append(&mut asks.lines);
+    admin.lines.append(&mut asked.lines);
+    // The numbers differ.
+    admin.lines
+}
+
+#[test]
+fn who_may_reach_whom_is_as_in_postgresql() {
+    let (oracle, atoll) = (Oracle::start(&[]), Atoll::start(&[]));
+    assert_eq!(signalled(atoll.port()), signalled(oracle.port()));
+}
+
+/// The metrics page of a server that listens for scrapers on `port`.
+fn scrape(port: u16) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("metrics are served");
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").expect("the server reads");
+    let mut page = String::new();
+    stream.read_to_string(&mut page).expect("the page is text");
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
+    page
+}
+
+/// The value of one metric, its labels part of its name.
+fn value(page: &str, name: &str) -> u64 {
+    let line =
+        page.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+    let line = line.unwrap_or_else(|| panic!("no {name} in {page}"));
+    line.rsplit(' ').next().and_then(|value| value.parse().ok()).expect("a number")
+}
+
+#[test]
+fn metrics_count_the_work_that_was_done() {
+    let port = free_port();
+    let listen = format!("atoll.metrics_listen=127.0.0.1:{port}");
+    let atoll = Atoll::start(&[&listen, "shared_buffers=1MB"]);
+    let mut client = atoll.connect();
+    // Four times what the buffers hold.
+    client.run("CREATE TABLE large(a int PRIMARY KEY, b text)");
+    for first in [1, 5001] {
+        client.run(&format!(
+            "INSERT INTO large SELECT g, repeat('x', 400) FROM generate_series({first}, {first} + 4999) g"
+        ));
+    }
+    assert_eq!(client.run("SELECT count(*) FROM large").value(), "10000");
+    client.run("CREATE TABLE t(a int PRIMARY KEY, b int)");
+    client.run("INSERT INTO t VALUES (1, 0), (2, 0)");
+    client.run("CHECKPOINT");
+    let before = scrape(port);
+    for number in 0..10 {
+        client.run(&format!("UPDATE t SET b = {number} WHERE a = 1"));
+    }
+    client.run("SELECT * FROM t");
+    for text in ["BEGIN", "DELETE FROM t", "ROLLBACK"] {
+        client.run(text);
+    }
+    assert_eq!(client.query("SELECT 1 / 0").sqlstate(), "22012");
+    // A deadlock: whichever of the two is chosen, the other one goes on.
+    let (mut one, mut other) = (atoll.connect(), atoll.connect());
+    for (client, row) in [(&mut one, 1), (&mut other, 2)] {
+        client.run("SET deadlock_timeout = '20ms'");
+        client.run("BEGIN");
+        client.run(&format!("UPDATE t SET b = 7 WHERE a = {row}"));
+    }
+    one.start("UPDATE t SET b = 8 WHERE a = 2");
+    other.start("UPDATE t SET b = 8 WHERE a = 1");
+    let failed = [&mut one, &mut other].map(|client| {
+        let replies = client.replies().expect("the connection stands");
+        let failed = replies[0].error.is_some();
+        client.run(if failed { "ROLLBACK" } else { "COMMIT" });
+        failed
+    });
+    assert!(failed[0] != failed[1], "{failed:?}");
+    // A snapshot that is a while old.
+    client.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    client.run("SELECT * FROM t");
+    std::thread::sleep(Duration::from_millis(50));
+    let after = scrape(port);
+    let more = |name: &str| value(&after, name) - value(&before, name);
+    assert_eq!(more("atoll_statements_total{kind=\"update\"}"), 13);
+    assert_eq!(more("atoll_statements_total{kind=\"delete\"}"), 1);
+    assert_eq!(more("atoll_statement_errors_total"), 2);
+    assert!(more("atoll_transactions_total{outcome=\"commit\"}") >= 12);
+    assert!(more("atoll_transactions_total{outcome=\"rollback\"}") >= 2);
+    assert_eq!(more("atoll_deadlocks_total"), 1);
+    assert!(more("atoll_lock_waits_total") >= 2);
+    // Ten updates that differ in a literal only are one plan.
+    assert!(more("atoll_plan_cache_hits_total") >= 9, "{after}");
+    assert!(more("atoll_plan_cache_misses_total") >= 1);
+    assert!(value(&after, "atoll_plan_cache_plans") >= 1);
+    assert!(more("atoll_log_written_bytes_total") > 0);
+    assert!(more("atoll_log_syncs_total") >= 11);
+    assert!(more("atoll_log_sync_microseconds_total") > 0);
+    assert!(more("atoll_socket_writes_total") >= 20);
+    for name in ["read", "written", "evicted"] {
+        assert!(value(&after, &format!("atoll_pages_{name}_total")) > 100, "{name}");
+    }
+    assert!(value(&after, "atoll_oldest_snapshot_age_microseconds") >= 50_000);
+    assert!(value(&after, "atoll_checkpoint_age_microseconds") >= 50_000);
+    assert_eq!(value(&after, "atoll_checkpoints_total"), value(&before, "atoll_checkpoints_total"));
+    assert_eq!(value(&after, "atoll_sessions"), 3);
+    // While it is open, what it must be able to see is held.
+    one.run("UPDATE t SET b = 100 WHERE a = 1");
+    assert!(value(&scrape(port), "atoll_versions_held") >= 1);
+    client.run("COMMIT");
+    let reclaimed = value(&after, "atoll_versions_reclaimed_total");
+    wait_until("the old version's end", Duration::from_secs(20), || {
+        one.run("UPDATE t SET b = b + 1 WHERE a = 1");
+        (value(&scrape(port), "atoll_versions_reclaimed_total") > reclaimed).then_some(())
+    });
+}
