@@ -244,7 +244,8 @@ fn a_directory_has_one_server_and_its_files_go_with_it() {
     let data = server.directory.path().join("data");
     let socket = server.directory.path().join(format!(".s.PGSQL.{}", server.port));
     let lock = server.directory.path().join(format!(".s.PGSQL.{}.lock", server.port));
-    assert!(socket.exists());
+    // It listens on TCP first.
+    wait_until("its socket", Duration::from_secs(10), || socket.exists().then_some(()));
     let text = std::fs::read_to_string(&lock).expect("the lock is readable");
     assert_eq!(text.lines().next(), Some(server.child.id().to_string().as_str()));
 

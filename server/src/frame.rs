@@ -227,6 +227,40 @@ mod tests {
         assert!(matches!(frame(b"Q\x3F\xFF\xFF\xFF"), Ok(Framed::Partial(_))));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_framed_alike_however_they_arrive(
+            tag in proptest::sample::select(&b"QPBDECHSXFdcfp?"[..]),
+            length in proptest::prelude::any::<u32>(),
+            short in 0u32..64,
+            body in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80),
+        ) {
+            for length in [length, short] {
+                let bytes = [&[tag][..], &length.to_be_bytes(), &body].concat();
+                let whole = frame(&bytes);
+                for arrived in 0..=bytes.len() {
+                    match (frame(&bytes[..arrived]), &whole) {
+                        // It asks for what is missing, and for no more than the message has.
+                        (Ok(Framed::Partial(needed)), Ok(Framed::Whole(_, bytes))) => {
+                            assert!(arrived < needed && needed <= (*bytes).max(HEADER_BYTES));
+                        }
+                        (Ok(Framed::Partial(needed)), Ok(Framed::Partial(all))) => {
+                            assert!(arrived < needed && needed <= *all);
+                        }
+                        // What is wrong shows at the latest with the header.
+                        (Ok(Framed::Partial(_)), Err(_)) => assert!(arrived < HEADER_BYTES),
+                        (Ok(found), Ok(whole)) => assert_eq!(&found, whole),
+                        (Ok(found), Err(error)) => panic!("{found:?} became {error:?}"),
+                        (Err(_), whole) => assert!(whole.is_err()),
+                    }
+                }
+                if let Ok(Framed::Whole(found, taken)) = whole {
+                    assert_eq!((found, taken), (tag, length as usize + 1));
+                }
+            }
+        }
+    }
+
     #[test]
     fn wrong_text_is_named_byte_by_byte() {
         for (text, wanted) in [

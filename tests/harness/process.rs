@@ -76,3 +76,15 @@ pub fn wait_until<T>(what: &str, limit: Duration, mut attempt: impl FnMut() -> O
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// Lets this process have so many files open, if the system allows it.
+pub fn raise_file_limit(files: u64) {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= files) {
+        return;
+    }
+    limit.current = Some(limit.maximum.map_or(files, |maximum| maximum.min(files)));
+    setrlimit(Resource::Nofile, limit).expect("a soft limit may be raised");
+    assert!(limit.current >= Some(files), "the system allows {:?} files", limit.maximum);
+}

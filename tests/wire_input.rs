@@ -1,0 +1,237 @@
+//! Bad input: what no honest client sends, what is too large, too deep or too many. PostgreSQL's SQLSTATE and words, and the
+//! session (or at least every other one) goes on.
+
+use tests::atoll::Atoll;
+use tests::client::Client;
+use tests::dialogue::{Dialogue, assert_same};
+
+fn copy(talk: &mut Dialogue, statement: &str, data: &[&[u8]]) {
+    talk.send(b'Q', format!("{statement}\0").as_bytes());
+    data.iter().for_each(|portion| talk.send(b'd', portion));
+    talk.send(b'c', &[]);
+    talk.answer();
+}
+
+#[test]
+fn values_that_cannot_be_are_refused_alike() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query(
+            "CREATE TABLE t(a int PRIMARY KEY, b text NOT NULL, c numeric(5,2) CHECK (c > 0))",
+        );
+        for text in [
+            &b"SELECT '\xff'"[..],
+            b"SELECT '\xc3('",
+            b"SELECT E'a\\000b'",
+            b"SELECT U&'\\0000'",
+            b"SELECT U&'\\D800'",
+            b"SELECT chr(0)",
+            b"SELECT 2147483647 + 1",
+            b"SELECT 9223372036854775807 + 1",
+            b"SELECT 1e400::float8",
+            b"SELECT 99999::int2",
+            b"SELECT 10.0 ^ 200000",
+            b"INSERT INTO t VALUES (1, 'x', 1), (1, 'y', 2)",
+            b"INSERT INTO t VALUES (1, NULL, 1)",
+            b"INSERT INTO t VALUES (1, 'x', -1)",
+            b"INSERT INTO t VALUES (1, 'x', 100000)",
+            b"SELECT 1\0SELECT 2",
+        ] {
+            talk.query(text);
+        }
+        let one = |talk: &mut Dialogue, text: &str, value: &[u8]| {
+            talk.parse("", text);
+            talk.bind("", "", &[value]);
+            talk.execute("", 0);
+            talk.sync();
+        };
+        one(talk, "SELECT $1::text", b"a\0b");
+        one(talk, "SELECT $1::text", b"\xff");
+        one(talk, "SELECT $1::int", b"seven");
+        one(talk, "SELECT $1::date", b"2024-02-30");
+        talk.parse("named", "SELECT $1::int");
+        talk.bind("p", "named", &[b"x"]);
+        talk.sync();
+        // Three bytes are no int4.
+        talk.send(b'B', b"\0named\0\0\x01\0\x01\0\x01\0\0\0\x03abc\0\0");
+        talk.sync();
+        talk.send(b'B', b"\0named\0\0\x01\0\x07\0\x01\0\0\0\x01\x31\0\0");
+        talk.sync();
+    });
+}
+
+#[test]
+fn rows_of_a_copy_that_cannot_be_are_refused_alike() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query(
+            "CREATE TABLE t(a int PRIMARY KEY, b text NOT NULL, c numeric(5,2) CHECK (c > 0))",
+        );
+        for data in [
+            &b"5\tx\t1\n"[..],
+            b"6\tx\n",
+            b"6\tx\t1\t2\n",
+            b"z\tx\t1\n",
+            b"7\t\xff\t1\n",
+            b"8\tx\t1\n8\ty\t1\n",
+            b"9\t\\N\t1\n",
+            b"9\tx\t-1\n",
+            b"10\tx\t1\n\\.\n11\tx\t1\n",
+            b"12\tx\t1",
+            b"13\tx\t1\r\n14\tx\t1\n",
+            b"13\tx\r\t1\n",
+        ] {
+            copy(talk, "COPY t FROM STDIN", &[data]);
+        }
+        copy(talk, "COPY t FROM STDIN", &[b"18\t", b"x\t", b"1\n"]);
+        copy(talk, "COPY t FROM STDIN (FORMAT csv)", &[b"15,\"x,1\n"]);
+        copy(talk, "COPY t FROM STDIN (FORMAT csv)", &[b"15,x,1,2\n"]);
+        copy(talk, "COPY t FROM STDIN (FORMAT csv, HEADER match)", &[b"a,z,c\n"]);
+        talk.send(b'Q', b"COPY t FROM STDIN\0");
+        talk.send(b'd', b"16\tx\t1\n");
+        talk.send(b'f', b"because\0");
+        talk.answer();
+        // Flush and Sync mean nothing while data is awaited.
+        talk.send(b'Q', b"COPY t FROM STDIN\0");
+        talk.send(b'd', b"17\tx\t1\n");
+        talk.send(b'H', &[]);
+        talk.send(b'S', &[]);
+        talk.send(b'c', &[]);
+        talk.answer();
+        talk.send(b'c', &[]);
+        talk.send(b'f', b"nobody asked\0");
+        talk.query("SELECT * FROM t ORDER BY a");
+    });
+}
+
+#[test]
+fn a_table_that_changes_under_a_prepared_statement_is_noticed_alike() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query("CREATE TABLE t(a int)");
+        talk.parse("s", "SELECT * FROM t");
+        talk.sync();
+        for change in [
+            "INSERT INTO t VALUES (1)",
+            "DROP TABLE t",
+            "CREATE TABLE t(a text)",
+            "DROP TABLE t",
+            "CREATE TABLE t(a int)",
+            "ALTER TABLE t ADD b int",
+            "ALTER TABLE t DROP b",
+            "ALTER TABLE t RENAME TO u",
+        ] {
+            talk.query(change);
+            talk.bind("", "s", &[]);
+            talk.describe('P', "");
+            talk.execute("", 0);
+            talk.sync();
+            talk.query("EXECUTE s");
+        }
+    });
+}
+
+#[test]
+fn limits_are_postgresqls_where_it_has_them() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        let repeated = |what: &str, count: usize, between: &str| vec![what; count].join(between);
+        talk.query(format!("SELECT {}", repeated("1", 1664, ",")));
+        talk.query(format!("SELECT {}", repeated("1", 1665, ",")));
+        talk.query(format!("SELECT {}1{}", "(".repeat(4000), ")".repeat(4000)));
+        talk.query(format!("SELECT {}", repeated("true", 100_000, " AND ")));
+        let column = "SELECT count(*) FROM generate_series(1, 3) g WHERE ";
+        talk.query(format!("{column}{}", repeated("g > 0", 100_000, " AND ")));
+        talk.query(format!("{column}g IN ({})", repeated("2", 50_000, ",")));
+        talk.query(format!("SELECT 1 AS {}", "x".repeat(100)));
+        talk.query(format!("SELECT length('{}')", "x".repeat(10 << 20)));
+        talk.query(format!("/*{}*/ SELECT 1", "x".repeat(10 << 20)));
+        // The protocol counts parameters with two bytes.
+        let all: Vec<String> = (1..=65_535).map(|number| format!("${number}::int")).collect();
+        talk.parse("", &format!("SELECT coalesce({})", all.join(",")));
+        talk.bind("", "", &vec![&b"7"[..]; 65_535]);
+        talk.execute("", 0);
+        talk.sync();
+        talk.bind("", "", &vec![&b"7"[..]; 65_534]);
+        talk.sync();
+        for text in ["SELECT $0::int", "SELECT $2147483647::int"] {
+            talk.parse("", text);
+            talk.sync();
+        }
+    });
+}
+
+#[test]
+fn what_is_too_deep_is_54001_and_never_a_crash() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    let deep = |open: &str, close: &str, count: usize| {
+        format!("SELECT {}1{}", open.repeat(count), close.repeat(count))
+    };
+    for text in [
+        deep("(", ")", 100_000),
+        deep("(", ")", 1_000_000),
+        deep("- ", "", 100_000),
+        deep("abs(", ")", 100_000),
+        deep("CASE WHEN true THEN ", " END", 100_000),
+        format!("SELECT {}true", "NOT ".repeat(100_000)),
+        format!("SELECT {}1{}", "(SELECT ".repeat(10_000), ")".repeat(10_000)),
+        format!(
+            "SELECT * FROM {}(SELECT 1) x{}",
+            "(SELECT * FROM ".repeat(10_000),
+            ") x".repeat(10_000)
+        ),
+        format!("SELECT array_length({}1{}, 1)", "ARRAY[".repeat(50_000), "]".repeat(50_000)),
+    ] {
+        let reply = client.query(&text);
+        assert_eq!(reply.sqlstate(), "54001", "{:.60}", text);
+        // Its trees are dropped by then.
+        assert_eq!(client.run("SELECT 1").value(), "1");
+    }
+    assert_eq!(client.query(&format!("SELECT 1{}", "::int".repeat(5000))).value(), "1");
+    let long = format!("SELECT {}", vec!["1"; 5000].join("+"));
+    assert_eq!(client.query(&long).value(), "5000");
+    let beyond = client.query(&format!("SELECT {}", vec!["1"; 1_000_000].join("+")));
+    assert!(["", "54001"].contains(&beyond.sqlstate()), "{}", beyond.sqlstate());
+    assert_eq!(atoll.connect().run("SELECT 1").value(), "1");
+}
+
+#[test]
+fn frames_that_cannot_be_end_their_connection_only() {
+    let atoll = Atoll::start(&[]);
+    let mut bystander = atoll.connect();
+    for (bytes, message) in [
+        (&b"Q\0\0\0\x03"[..], "invalid message length"),
+        (b"Q\x7F\xFF\xFF\xFF", "invalid message length"),
+        (b"S\0\x01\0\0", "invalid message length"),
+        (b"?\0\0\0\x04", "invalid frontend message type 63"),
+        (b"p\0\0\0\x05x", "invalid frontend message type 112"),
+        (b"\0\0\0\0\0", "invalid frontend message type 0"),
+    ] {
+        let mut client = atoll.connect();
+        client.run("BEGIN");
+        client.send_raw(bytes).expect("the connection stands");
+        let mut talk = Dialogue::new(client);
+        talk.answer();
+        assert_eq!(talk.lines, [format!("E[FATAL 08P01 {message}] end")]);
+        assert_eq!(bystander.run("SELECT 1").value(), "1");
+    }
+    // Half a message, and nothing behind it.
+    for bytes in [&b"Q"[..], b"Q\0\0\0\x20SELECT", b"P\0\0\0\x10s\0"] {
+        let mut client = atoll.connect();
+        client.run("BEGIN");
+        client.send_raw(bytes).expect("the connection stands");
+        drop(client);
+        assert_eq!(bystander.run("SELECT 1").value(), "1");
+    }
+}
+
+#[test]
+fn a_message_out_of_order_in_a_copy_ends_the_copy() {
+    let atoll = Atoll::start(&[]);
+    let mut talk = Dialogue::new(atoll.connect());
+    talk.query("CREATE TABLE t(a int)");
+    talk.send(b'Q', b"COPY t FROM STDIN\0");
+    talk.send(b'd', b"1\n");
+    talk.query("SELECT 1");
+    let refused = "G E[ERROR 08P01 unexpected message type 0x51 during COPY from stdin";
+    assert!(talk.lines[1].starts_with(refused), "{}", talk.lines[1]);
+    let mut client: Client = atoll.connect();
+    assert_eq!(client.run("SELECT count(*) FROM t").value(), "0");
+}
