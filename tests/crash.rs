@@ -1,9 +1,12 @@
-//! Process death: kill -9 of the server under load, again and again on one directory. What was acknowledged is there,
-//! nothing else is, totals add up, indexes agree with tables, and `atoll check` finds nothing.
+//! Process death: kill -9 of the server under load, bank transfers and pgbench side by side, again and again on one
+//! directory. What was acknowledged is there, nothing else is, totals add up, and `atoll check`, which compares every index
+//! with its table, finds nothing.
 //!
-//! kill -9 says nothing about power loss: what the operating system had taken is still written. `simulation.rs` covers that.
+//! kill -9 says nothing about power loss: what the operating system had taken is still written. Power loss is simulated, in
+//! `sql/tests/simulation/main.rs`.
 
 use std::collections::HashMap;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tests::atoll::Atoll;
@@ -15,6 +18,8 @@ const ACCOUNTS: u32 = 40;
 const OPENING: i64 = 1000;
 /// Sessions that move money.
 const CLIENTS: u32 = 4;
+/// Sessions of pgbench.
+const PGBENCH_CLIENTS: i64 = 3;
 /// How often the server dies in one run of the suite.
 const CYCLES: u32 = 50;
 
@@ -113,6 +118,43 @@ fn checkpoint_until_death(port: u16, stop: &AtomicBool) {
     }
 }
 
+fn pgbench(port: u16, arguments: &[&str]) -> Child {
+    Command::new("pgbench")
+        .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-U", "postgres"])
+        .args(arguments)
+        .arg("postgres")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("pgbench is installed")
+}
+
+/// How many transactions a pgbench whose server has died was told of.
+fn told(pgbench: Child) -> i64 {
+    let output = pgbench.wait_with_output().expect("the child is ours");
+    let report = String::from_utf8_lossy(&output.stdout);
+    let count = report
+        .lines()
+        .find_map(|line| line.strip_prefix("number of transactions actually processed: "));
+    // It reports nothing if it died before its sessions were open.
+    count.map_or(0, |count| count.trim().parse().expect("a number"))
+}
+
+/// Demands that pgbench's tables tell one sum, and that every transaction it was told of is there. Gives how many are.
+fn audit_pgbench(client: &mut Client, before: i64, told: i64) -> i64 {
+    let reply = client.run(
+        "SELECT (SELECT sum(abalance) FROM pgbench_accounts), (SELECT sum(tbalance) FROM pgbench_tellers), \
+         (SELECT sum(bbalance) FROM pgbench_branches), (SELECT coalesce(sum(delta), 0) FROM pgbench_history)",
+    );
+    let sums = &reply.rows[0];
+    assert!(sums.iter().all(|sum| sum == &sums[0]), "pgbench's balances differ: {sums:?}");
+    let there = number(client, "SELECT count(*) FROM pgbench_history");
+    let (least, most) = (before + told, before + told + PGBENCH_CLIENTS);
+    assert!((least..=most).contains(&there), "pgbench: {least} at least, {there} are there");
+    there
+}
+
 fn number(client: &mut Client, sql: &str) -> i64 {
     client.run(sql).value().parse().expect("a number")
 }
@@ -160,12 +202,18 @@ fn audit(client: &mut Client, acknowledged: &HashMap<u32, u32>) -> HashMap<u32, 
 fn acknowledged_commits_survive_kill_9() {
     let mut atoll = Atoll::start(&[]);
     set_up(&mut atoll.connect());
+    let loaded = pgbench(atoll.port(), &["-i", "-I", "dtgvpf", "-s", "1", "-q"]).wait();
+    assert!(loaded.expect("the child is ours").success(), "pgbench -i:\n{}", atoll.log());
+    let mut history = 0;
     let mut acknowledged: HashMap<u32, u32> = (0..CLIENTS).map(|who| (who, 0)).collect();
     let mut random = Random(0x5EED);
     for cycle in 0..CYCLES {
         let stop = AtomicBool::new(false);
         let port = atoll.port();
         let pause = Duration::from_millis(u64::from(50 + random.below(500)));
+        let clients = PGBENCH_CLIENTS.to_string();
+        let mode = ["simple", "extended", "prepared"][cycle as usize % 3];
+        let benched = pgbench(port, &["-n", "-c", &clients, "-M", mode, "-T", "600"]);
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..CLIENTS)
                 .map(|who| {
@@ -183,15 +231,17 @@ fn acknowledged_commits_survive_kill_9() {
                 acknowledged.insert(who, last);
             }
         });
-        if cycle % 10 == 0 {
-            atoll.check();
-        }
+        let told = told(benched);
+        atoll.check();
         atoll.restart();
-        let found = audit(&mut atoll.connect(), &acknowledged);
+        let mut client = atoll.connect();
+        let found = audit(&mut client, &acknowledged);
         acknowledged.extend(found);
+        history = audit_pgbench(&mut client, history, told);
     }
     atoll.stop();
     atoll.check();
+    assert!(history > 0, "pgbench got something done");
     assert!(
         acknowledged.values().all(|&last| last > 0),
         "every client got something done: {acknowledged:?}"

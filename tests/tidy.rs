@@ -134,3 +134,35 @@ fn files_named_in_prose_exist() {
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
+
+/// Every fault that can be planted is in the list, and every test the list names is there.
+#[test]
+fn the_list_of_planted_faults_is_whole() {
+    let list = read(&root().join("docs/planted-faults.md"));
+    let mut found = Vec::new();
+    for layer in ["storage", "txn"] {
+        let text = read(&root().join(layer).join("src/planted.rs"));
+        let body = text.split("pub enum Fault {").nth(1).and_then(|rest| rest.split('}').next());
+        for line in body.expect("the faults are an enum").lines() {
+            let name = line.trim().trim_end_matches(',');
+            if name.chars().all(char::is_alphanumeric)
+                && !name.is_empty()
+                && !list.contains(&format!("`{layer}::Fault::{name}`"))
+            {
+                found.push(format!("{layer}::Fault::{name} is not in the list"));
+            }
+        }
+    }
+    let mut code = String::new();
+    for directory in ["storage", "txn", "sql", "tests"] {
+        sources(directory).iter().for_each(|path| code.push_str(&read(path)));
+    }
+    for quoted in list.split('`').skip(1).step_by(2) {
+        let is_test = quoted.matches('_').count() >= 2
+            && quoted.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        if is_test && !code.contains(&format!("fn {quoted}(")) {
+            found.push(format!("no test is called {quoted}"));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

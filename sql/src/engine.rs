@@ -4,6 +4,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::system::Activity;
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
+use crate::check;
 use crate::error::{Result, Severity, SqlError};
 use crate::session::activity::SessionActivity;
 use crate::session::statement::PlanCache;
@@ -16,9 +17,10 @@ use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-use txn::{Environment, Manager, SessionWait};
+use txn::sync::lock;
+use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, StorageError};
 
 /// What the engine is opened with: what the server read from file, environment and flags.
 #[derive(Clone, Debug, Default)]
@@ -255,7 +257,7 @@ impl Engine {
     }
 
     fn listed(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Arc<SessionActivity>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 
     /// The session with this process number has ended.
@@ -295,11 +297,11 @@ impl Engine {
 
     /// Makes the sessions known to each other.
     pub fn set_peers(&self, peers: Arc<dyn Peers>) {
-        *self.peers.lock().unwrap_or_else(PoisonError::into_inner) = Some(peers);
+        *lock(&self.peers) = Some(peers);
     }
 
     fn peers(&self) -> Option<Arc<dyn Peers>> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.peers).clone()
     }
 
     pub(crate) fn activity(&self) -> Vec<Activity> {
@@ -372,15 +374,61 @@ impl Engine {
         self.catalog.snapshot(template).expect("template1 is never dropped")
     }
 
-    /// Verifies every page of every tree while nobody else is at work, and says what is wrong, a line each. Ends background
-    /// work first: a tree must not change while it is walked.
+    /// Verifies a directory that nobody serves, without changing a byte of it, and says what is wrong, a line each: the
+    /// control file and the log, then the state that a start would begin with. That state is made in memory, by
+    /// recovery on an overlay over the directory, so a directory whose server has died is checked as well as one that
+    /// was closed.
+    ///
+    /// # Errors
+    /// I/O; 55000 for a directory that is no database, or one of another format.
+    pub fn verify(env: &Environment, options: EngineOptions) -> Result<Vec<String>> {
+        if !DataComponent::exists(&*env.device)? {
+            let what = "the directory is not an Atoll database".to_owned();
+            return Err(StorageError::Refused(what).into());
+        }
+        let mut problems = Vec::new();
+        match txn::verify_log(&*env.device) {
+            Ok(_) => {}
+            Err(damage @ (StorageError::Corrupt(..) | StorageError::CorruptLog(_))) => {
+                problems.push(format!("log: {damage}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let device = Arc::new(OverlayDevice::new(Arc::clone(&env.device))?);
+        let overlay = Environment { device, ..env.clone() };
+        let engine = match Engine::open(overlay, options) {
+            Ok(engine) => engine,
+            Err(error) if error.state() == SqlState::DATA_CORRUPTED => {
+                problems.push(format!("recovery: {}", error.fields().message));
+                return Ok(problems);
+            }
+            Err(error) => return Err(error),
+        };
+        problems.extend(engine.check()?);
+        // It ends what runs in the background; what it writes goes to memory, and where damage keeps it from that, the
+        // damage has been told.
+        let _ = engine.close();
+        Ok(problems)
+    }
+
+    /// Verifies every page of every tree, and that tables and their indexes agree, while nobody else is at work; says what
+    /// is wrong, a line each. Ends background work first: a tree must not change while it is walked.
     ///
     /// # Errors
     /// I/O.
     pub fn check(&self) -> Result<Vec<String>> {
         self.manager.quiesce();
+        let cluster = self.catalog.current();
+        let names = check::tree_names(&cluster);
         let problems = self.manager.data().forest().check().map_err(txn::Error::from)?;
-        Ok(problems.iter().map(ToString::to_string).collect())
+        let named =
+            problems.iter().map(|problem| match problem.tree.and_then(|tree| names.get(&tree)) {
+                Some(name) => format!("{name}: {problem}"),
+                None => problem.to_string(),
+            });
+        let mut problems: Vec<String> = named.collect();
+        problems.extend(check::tables(&self.manager, &cluster)?);
+        Ok(problems)
     }
 
     /// The transaction component, for metrics.

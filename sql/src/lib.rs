@@ -9,6 +9,7 @@
 
 pub mod bind;
 pub mod catalog;
+mod check;
 pub mod compile;
 pub mod copy;
 pub mod ddl;

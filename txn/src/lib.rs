@@ -38,7 +38,9 @@ pub use planted::{Fault, Planted};
 pub use recovery::PassTwo;
 pub use storage::device::faulty::FaultyDevice;
 pub use storage::device::file::FileDevice;
+pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
+pub use storage::recovery::verify_log;
 pub use storage::{
     Cancel, Change, Clock, DataComponent, Device, Direction, Environment, Error as StorageError,
     File, Log, LogInsert, Lsn, Micros, RecordBuffer, Scheduler, Tree, TreeId, WaitCell, WaitEvent,
@@ -48,3 +50,11 @@ pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,
 };
 pub use wait::SessionWait;
+
+/// What suites of the layers above simulate power loss with.
+pub mod simulation {
+    pub use storage::chance::Chance;
+    pub use storage::device::faulty::FaultSchedule;
+    pub use storage::simulation::Simulation;
+    pub use storage::{Fault as StorageFault, Planted as StoragePlanted};
+}

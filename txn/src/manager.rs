@@ -168,7 +168,18 @@ impl Manager {
         self.env.scheduler.slot()
     }
 
-    pub(crate) fn planted(&self, fault: Fault) -> bool {
+    /// In builds for tests, a point at which a simulation may let others run: what lies between a claim and its apply
+    /// has no wait where it could.
+    #[inline]
+    pub(crate) fn interrupt(&self) {
+        #[cfg(any(test, feature = "planted"))]
+        self.env.scheduler.yield_point();
+    }
+
+    /// Whether `fault` is planted: never, but in builds for tests.
+    #[inline]
+    #[must_use]
+    pub fn planted(&self, fault: Fault) -> bool {
         self.options.planted.is(fault)
     }
 
@@ -200,7 +211,13 @@ impl Manager {
 
     /// Computes the watermark anew and wakes those who waited for it.
     pub(crate) fn advance(&self) -> Lsn {
-        let visible = self.slots.advance(|| self.data.log().tail());
+        let visible = self.slots.advance(|| {
+            if self.planted(Fault::SlotsBeforeTail) {
+                // The slots have been read: somebody may claim before the tail is.
+                self.env.scheduler.yield_point();
+            }
+            self.data.log().tail()
+        });
         self.waiters.moved(visible);
         visible
     }

@@ -10,8 +10,11 @@ pub enum Fault {
     ReleaseBeforeApply,
     /// The watermark reads the commit slots before the log's tail.
     SlotsBeforeTail,
-    /// The last write of a commit is logged and not applied, as an index entry forgotten would be.
+    /// The last write of a commit is logged and not applied.
     WriteLost,
+    /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,
+    /// where the options are.
+    IndexEntryNotWritten,
 }
 
 /// Which fault is planted, if any.

@@ -15,8 +15,9 @@ use crate::session::source::Source;
 use crate::sqlstate::SqlState;
 use crate::types::{self, CallContext, Callable, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use txn::TableLock;
+use txn::sync::lock;
 
 /// A statement ready to run.
 #[derive(Debug)]
@@ -74,14 +75,14 @@ impl PlanCache {
     /// A plan for this text, if one is kept that was made from the same.
     #[must_use]
     pub fn find(&self, basis: &Basis, text: &Arc<str>) -> Option<Arc<Prepared>> {
-        let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let plans = lock(&self.plans);
         plans.get(&(basis.clone(), Arc::clone(text))).cloned()
     }
 
     /// How many plans are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner).len()
+        lock(&self.plans).len()
     }
 
     /// Whether none is.
@@ -96,7 +97,7 @@ impl PlanCache {
         if prepared.text.len() > TEXT_BYTES_MAX {
             return;
         }
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = lock(&self.plans);
         if plans.len() >= PLANS_MAX {
             plans.clear();
         }

@@ -8,7 +8,8 @@
 use crate::error::Result;
 use std::collections::HashMap;
 use std::ops::{Bound, Range};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use txn::sync::lock;
 use txn::{Direction, Tree, TreeId};
 
 /// The first range a session takes of a tree; each next one is twice as long, up to [`RANGE_MAX`].
@@ -30,18 +31,19 @@ pub struct SessionRowIds {
 
 impl RowIds {
     fn take(&self, tree: &Arc<Tree>, count: u64) -> Result<Range<u64>> {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = match next.get(&tree.id()) {
-            Some(at) => *at,
-            None => last_id(tree)? + 1,
-        };
-        next.insert(tree.id(), at + count);
-        Ok(at..at + count)
+        let known = lock(&self.next).contains_key(&tree.id());
+        // Reading a page may wait: nobody waits for it here. Who comes first says where the counter begins.
+        let first = if known { 0 } else { last_id(tree)? + 1 };
+        let mut next = lock(&self.next);
+        let at = next.entry(tree.id()).or_insert(first);
+        let range = *at..*at + count;
+        *at = range.end;
+        Ok(range)
     }
 
     /// Forgets the counter of a tree that is gone.
     pub fn forget(&self, tree: TreeId) {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner).remove(&tree);
+        lock(&self.next).remove(&tree);
     }
 }
 

@@ -52,7 +52,7 @@ struct Disk {
     names_pending: Vec<NameChange>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Inode {
     /// As reads see it.
     bytes: Vec<u8>,
@@ -62,11 +62,13 @@ struct Inode {
     pending: Vec<Change>,
 }
 
+#[derive(Clone)]
 enum Change {
     Write(usize, Vec<u8>),
     Length(usize),
 }
 
+#[derive(Clone)]
 enum NameChange {
     Created(String, usize),
     Renamed(String, String, usize),
@@ -154,6 +156,53 @@ impl FaultyDevice {
         FaultyDevice { disk: Arc::new(Mutex::new(survived)), before: None }
     }
 
+    /// The disk that a restart would find after the process alone has died: everything that was written is seen, and
+    /// what was not synced can still be lost. This one has no power any more.
+    #[must_use]
+    pub fn survive_process(&self) -> FaultyDevice {
+        let mut disk = lock(&self.disk);
+        disk.powerless = true;
+        let survived = Disk {
+            chance: disk.chance.clone(),
+            schedule: FaultSchedule::default(),
+            operations: 0,
+            powerless: false,
+            inodes: disk.inodes.clone(),
+            names: disk.names.clone(),
+            names_durable: disk.names_durable.clone(),
+            names_pending: disk.names_pending.clone(),
+        };
+        FaultyDevice { disk: Arc::new(Mutex::new(survived)), before: None }
+    }
+
+    /// Whether the power is off.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        lock(&self.disk).powerless
+    }
+
+    /// Another disk with the same contents, all of them durable: many runs begin with what one has made.
+    #[must_use]
+    pub fn copy(&self, seed: u64) -> FaultyDevice {
+        let disk = lock(&self.disk);
+        let inodes = disk.inodes.iter().map(|inode| Inode {
+            bytes: inode.bytes.clone(),
+            durable: inode.bytes.clone(),
+            pending: Vec::new(),
+        });
+        let copy = Disk {
+            chance: Chance::new(seed),
+            schedule: FaultSchedule::default(),
+            operations: 0,
+            powerless: false,
+            inodes: inodes.collect(),
+            names: disk.names.clone(),
+            names_durable: disk.names.clone(),
+            names_pending: Vec::new(),
+        };
+        FaultyDevice { disk: Arc::new(Mutex::new(copy)), before: None }
+    }
+
     /// Changes one byte of a file behind everybody's back, as a failing disk does.
     ///
     /// # Errors
@@ -221,11 +270,15 @@ impl Disk {
     }
 
     fn write(&mut self, inode: usize, offset: u64, bytes: &[u8]) -> Result<()> {
+        let had_power = !self.powerless;
         let lost = self.operate();
         let change = Change::Write(offset as usize, bytes.to_vec());
         if lost.is_err() {
-            // The operation that loses the power may have reached the disk in part.
-            self.inodes[inode].pending.push(change);
+            if had_power {
+                // The operation that loses the power may have reached the disk in part.
+                change.apply(&mut self.inodes[inode].bytes);
+                self.inodes[inode].pending.push(change);
+            }
             return lost;
         }
         if self.schedule.write_error_at.is_some_and(|at| self.operations >= at) {

@@ -83,6 +83,7 @@ impl Transaction {
         let mut guard = manager.take_slot();
         let (lsn, floor) = manager.log_commit(state, id, guard.slot)?;
         let abort = AbortOnUnwind;
+        manager.interrupt();
         if manager.planted(Fault::ReleaseBeforeApply) {
             manager.release_all(state);
             manager.env.scheduler.yield_point();
@@ -97,6 +98,7 @@ impl Transaction {
             drop(abort);
             return Err(storage::Error::Halted(error.to_string()).into());
         }
+        manager.interrupt();
         before_release(lsn);
         if applied.is_ok_and(|late| late) {
             manager.late.remove(lsn);
@@ -224,6 +226,7 @@ impl Manager {
             if left == 0 && self.planted(Fault::WriteLost) {
                 break;
             }
+            self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
             if self.apply_one(tree, &write, at, wait, worker, notes)? == Applied::WouldWait {
                 return Ok(false);
@@ -277,15 +280,16 @@ impl Manager {
     }
 }
 
-/// Adds writes to a record as long as they fit.
+/// Adds writes to a record as long as they fit, one at least: a limit below a write's size must not add nothing for ever.
 fn fill<'w>(
     record: &mut Writer,
     rest: &mut std::iter::Peekable<impl Iterator<Item = Write<'w>>>,
     limit: usize,
 ) {
+    let mut first = true;
     while let Some(write) = rest.next_if(|write| {
         let room = log::write_bytes_max(write.key.len(), write.value.map_or(0, <[u8]>::len));
-        record.payload().len() + room <= limit
+        std::mem::take(&mut first) || record.payload().len() + room <= limit
     }) {
         record.write(write.tree, write.key, as_change(&write));
     }

@@ -1,0 +1,338 @@
+//! The offline check of what SQL knows: that tables and their indexes tell the same story.
+//!
+//! Below, every page has been found well formed and every tree whole. Here each row is decoded, must lie under the key
+//! its columns make, must have all pieces of its long values, and must have its entry in every index; each index must have
+//! as many entries as the table has rows. Different rows have different entries, so where nothing is missing and the
+//! numbers agree, every entry has its row too, and equal keys of a unique index cannot be there twice. Only where
+//! something is wrong is each entry led back to its row, to name it.
+//!
+//! The latest state is read. Nobody else is at work, so that is what is committed.
+
+use crate::catalog::{ClusterSnapshot, Index, Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::exec::write::encode_key;
+use crate::sqlstate::SqlState;
+use crate::tuple::long_value::LongValue;
+use crate::tuple::row::Field;
+use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+use txn::{
+    Begin, Direction, KeyRange, Manager, ReadView, RecordBuffer, SessionWait, Transaction, Tree,
+    TreeId,
+};
+
+/// How many problems of one table are told.
+const PROBLEMS_MAX: usize = 100;
+
+const EVERYTHING: KeyRange<'_> = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+
+/// What users call the tree of each table, of its long values and of its indexes.
+pub(crate) fn tree_names(cluster: &ClusterSnapshot) -> HashMap<TreeId, String> {
+    let mut names = HashMap::new();
+    each_relation(cluster, &mut |database, relation| {
+        let table = table_name(database, relation);
+        if let RelationKind::Table { tree, long_values, .. } = relation.kind {
+            names.insert(tree, table.clone());
+            names.insert(long_values, format!("{table}, long values"));
+        }
+        for index in relation.indexes.iter().filter(|index| !index.primary) {
+            names.insert(index.tree, index_name(&table, index));
+        }
+    });
+    names
+}
+
+/// Checks every table of every database, and says what is wrong, a line each.
+///
+/// # Errors
+/// I/O.
+pub(crate) fn tables(manager: &Arc<Manager>, cluster: &ClusterSnapshot) -> Result<Vec<String>> {
+    let mut relations = Vec::new();
+    each_relation(cluster, &mut |database, relation| {
+        relations.push((table_name(database, relation), Arc::clone(relation)));
+    });
+    let mut found = Vec::new();
+    for (name, relation) in relations {
+        let mut problems = Problems { table: name, told: Vec::new(), left_out: 0 };
+        if let Err(error) = check_table(manager, &relation, &mut problems) {
+            problems.damage(error)?;
+        }
+        if problems.left_out > 0 {
+            let left_out = problems.left_out;
+            problems.told.push(format!("{}: {left_out} problems more", problems.table));
+        }
+        found.extend(problems.told);
+    }
+    Ok(found)
+}
+
+fn each_relation(cluster: &ClusterSnapshot, each: &mut dyn FnMut(&str, &Arc<Relation>)) {
+    for database in cluster.shared().databases() {
+        let Some(snapshot) = cluster.database(database.oid) else { continue };
+        for relation in snapshot.relations() {
+            each(&database.name, relation);
+        }
+    }
+}
+
+fn table_name(database: &str, relation: &Relation) -> String {
+    format!("table {database}.{}.{}", relation.schema.1, relation.name)
+}
+
+fn index_name(table: &str, index: &Index) -> String {
+    format!("{table}, index {}", index.name)
+}
+
+/// A key as bytea shows it.
+fn hex(key: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::from("\\x");
+    for byte in key {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// What is wrong with one table.
+struct Problems {
+    table: String,
+    told: Vec<String>,
+    left_out: usize,
+}
+
+impl Problems {
+    fn tell(&mut self, index: Option<&Index>, what: &str) {
+        if self.told.len() >= PROBLEMS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        self.told.push(match index {
+            None => format!("{}: {what}", self.table),
+            Some(index) => format!("{}: {what}", index_name(&self.table, index)),
+        });
+    }
+
+    /// Takes an error that says what is wrong with the directory; passes others on.
+    fn damage(&mut self, error: SqlError) -> Result<()> {
+        if ![SqlState::DATA_CORRUPTED, SqlState::INTERNAL_ERROR].contains(&error.state()) {
+            return Err(error);
+        }
+        self.tell(None, &error.fields().message);
+        Ok(())
+    }
+}
+
+/// A table, and how its rows are read.
+struct Table<'r> {
+    relation: &'r Relation,
+    layout: RowLayout,
+    rows: Arc<Tree>,
+    key: Option<KeyLayout>,
+    long_values: Arc<Tree>,
+    indexes: Vec<Secondary<'r>>,
+}
+
+struct Secondary<'r> {
+    index: &'r Index,
+    layout: KeyLayout,
+    tree: Arc<Tree>,
+    /// Whether a row's entry was missing or another's.
+    suspect: bool,
+}
+
+/// A row, decoded.
+#[derive(Default)]
+struct Row {
+    columns: RowBuf,
+    long: Vec<LongValue>,
+    heap: Heap,
+}
+
+impl Table<'_> {
+    fn read(&self, transaction: &mut Transaction, record: &[u8], into: &mut Row) -> Result<()> {
+        into.columns.clear();
+        into.long.clear();
+        for column in 0..self.layout.len() {
+            into.heap.clear();
+            let value = match self.layout.read(record, column, &mut into.heap)? {
+                Field::Value(value) => value,
+                Field::Long(long) => {
+                    into.long.push(long);
+                    long.fetch(transaction, &ReadView::LATEST, &self.long_values, &mut into.heap)?
+                }
+            };
+            into.columns.push(into.heap.view(&value));
+        }
+        Ok(())
+    }
+}
+
+fn check_table(manager: &Arc<Manager>, relation: &Relation, problems: &mut Problems) -> Result<()> {
+    let RelationKind::Table { tree, key, long_values } = &relation.kind else { return Ok(()) };
+    let tree_of = |id: TreeId| manager.data().tree(id).map_err(txn::Error::from);
+    let mut table = Table {
+        relation,
+        layout: RowLayout::of(relation),
+        rows: tree_of(*tree)?,
+        key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
+        long_values: tree_of(*long_values)?,
+        indexes: Vec::new(),
+    };
+    for index in relation.indexes.iter().filter(|index| !index.primary) {
+        match tree_of(index.tree) {
+            Ok(tree) => {
+                let layout = KeyLayout::of_index(relation, index);
+                table.indexes.push(Secondary { index, layout, tree, suspect: false });
+            }
+            Err(error) => problems.tell(Some(index), &error.to_string()),
+        }
+    }
+    let wait = Arc::new(SessionWait::new(0));
+    let mut transaction = manager.begin(Begin::default(), &wait);
+    transaction.begin_statement()?;
+    let mut long_ids = BTreeSet::new();
+    let rows = check_rows(&mut transaction, &mut table, &mut long_ids, problems)?;
+    for at in 0..table.indexes.len() {
+        if let Err(error) = check_entries(&mut transaction, &table, at, rows, problems) {
+            problems.damage(error)?;
+        }
+    }
+    check_long_values(&mut transaction, &table, &long_ids, problems)
+}
+
+/// Every row is whole and has its entries. Returns how many rows there are.
+fn check_rows(
+    transaction: &mut Transaction,
+    table: &mut Table<'_>,
+    long_ids: &mut BTreeSet<u64>,
+    problems: &mut Problems,
+) -> Result<u64> {
+    let mut count = 0;
+    let mut row = Row::default();
+    let (mut key, mut value, mut record) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut row_key, mut found) = (Vec::new(), RecordBuffer::default());
+    let tree = Arc::clone(&table.rows);
+    let mut scan = transaction.scan(&ReadView::LATEST, &tree, EVERYTHING, Direction::Forward)?;
+    while let Some(stored) = scan.advance(transaction)? {
+        count += 1;
+        row_key.clear();
+        row_key.extend_from_slice(stored.key);
+        record.clear();
+        record.extend_from_slice(stored.value);
+        if let Err(error) = table.read(transaction, &record, &mut row) {
+            if error.state() != SqlState::DATA_CORRUPTED {
+                return Err(error);
+            }
+            problems.tell(None, &format!("row {}: {}", hex(&row_key), error.fields().message));
+            continue;
+        }
+        long_ids.extend(row.long.iter().map(|long| long.id));
+        if let Some(layout) = &table.key {
+            key.clear();
+            encode_key(layout, &row.columns, &mut key)?;
+            if key != row_key {
+                let (at, own) = (hex(&row_key), hex(&key));
+                problems.tell(None, &format!("row {at} lies there, and its columns make {own}"));
+            }
+        }
+        for one in &mut table.indexes {
+            let column = |at: usize| row.columns.get(at);
+            entry::write(&one.layout, one.index.unique, column, &row_key, &mut key, &mut value)?;
+            let there = transaction.get(&ReadView::LATEST, &one.tree, &key, &mut found)?;
+            if there && found.value() == Some(value.as_slice()) {
+                continue;
+            }
+            one.suspect = true;
+            let row = hex(&row_key);
+            let other = found.value().and_then(|value| entry::row_key(&key, value).ok());
+            problems.tell(
+                Some(one.index),
+                &match other.filter(|_| there) {
+                    None => format!("row {row} has no entry"),
+                    Some(other) => format!("the entry of row {row} leads to row {}", hex(other)),
+                },
+            );
+        }
+    }
+    Ok(count)
+}
+
+/// An index has as many entries as the table has rows; if not, each entry is led back to its row.
+fn check_entries(
+    transaction: &mut Transaction,
+    table: &Table<'_>,
+    at: usize,
+    rows: u64,
+    problems: &mut Problems,
+) -> Result<()> {
+    let one = &table.indexes[at];
+    let mut entries = 0;
+    let mut scan =
+        transaction.scan(&ReadView::LATEST, &one.tree, EVERYTHING, Direction::Forward)?;
+    while scan.advance(transaction)?.is_some() {
+        entries += 1;
+    }
+    if entries == rows && !one.suspect {
+        return Ok(());
+    }
+    if entries != rows {
+        let name = &table.relation.name;
+        let what = format!("it has {entries} entries, and {name} has {rows} rows");
+        problems.tell(Some(one.index), &what);
+    }
+    let (mut row, mut found) = (Row::default(), RecordBuffer::default());
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    let mut scan =
+        transaction.scan(&ReadView::LATEST, &one.tree, EVERYTHING, Direction::Forward)?;
+    while let Some(stored) = scan.advance(transaction)? {
+        let (entry_key, entry_value) = (stored.key.to_vec(), stored.value.to_vec());
+        let name = hex(&entry_key);
+        let row_key = match entry::row_key(&entry_key, &entry_value) {
+            Ok(row_key) => row_key,
+            Err(error) => {
+                let what = format!("entry {name}: {}", error.fields().message);
+                problems.tell(Some(one.index), &what);
+                continue;
+            }
+        };
+        if !transaction.get(&ReadView::LATEST, &table.rows, row_key, &mut found)? {
+            let what = format!("entry {name} leads to row {}, which is not there", hex(row_key));
+            problems.tell(Some(one.index), &what);
+            continue;
+        }
+        let record = found.value().unwrap_or_default().to_vec();
+        // A row that cannot be read has been told of.
+        if table.read(transaction, &record, &mut row).is_err() {
+            continue;
+        }
+        let column = |at: usize| row.columns.get(at);
+        entry::write(&one.layout, one.index.unique, column, row_key, &mut key, &mut value)?;
+        if key != entry_key {
+            let what = format!("entry {name} leads to row {} of other columns", hex(row_key));
+            problems.tell(Some(one.index), &what);
+        }
+    }
+    Ok(())
+}
+
+/// Every piece of a long value belongs to a row.
+fn check_long_values(
+    transaction: &mut Transaction,
+    table: &Table<'_>,
+    known: &BTreeSet<u64>,
+    problems: &mut Problems,
+) -> Result<()> {
+    let mut last = None;
+    let tree = &table.long_values;
+    let mut scan = transaction.scan(&ReadView::LATEST, tree, EVERYTHING, Direction::Forward)?;
+    while let Some(piece) = scan.advance(transaction)? {
+        let id = piece.key.first_chunk().copied().map(u64::from_be_bytes);
+        if id != last && id.is_none_or(|id| !known.contains(&id)) {
+            problems.tell(None, &format!("long value {} belongs to no row", hex(piece.key)));
+        }
+        last = id;
+    }
+    Ok(())
+}
