@@ -9,6 +9,7 @@
 //!
 //! A holder waits for no frame, lock or disk, so who finds a latch held spins, and then lets others run.
 
+use crate::sync::PUBLISH;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicU64, fence};
 
@@ -88,7 +89,7 @@ impl Latch {
         assert!(word & HELD != 0, "only who holds a latch lets it go");
         let free = word - HELD;
         // Release: pairs with Acquire in `version` and `upgrade`.
-        self.0.store(if changed { free + 2 } else { free }, Release);
+        self.0.store(if changed { free + 2 } else { free }, PUBLISH);
     }
 }
 

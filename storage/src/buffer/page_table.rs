@@ -14,8 +14,8 @@
 
 use super::latch::{Latch, Version};
 use crate::sync::atomic::AtomicU64;
-use crate::sync::atomic::Ordering::{Relaxed, Release};
-use crate::sync::relax;
+use crate::sync::atomic::Ordering::Relaxed;
+use crate::sync::{PUBLISH, relax};
 use crate::{FrameId, PageId};
 
 /// Slots of a bucket: with its latch, one cache line.
@@ -94,7 +94,7 @@ impl<const N: usize> Bucket<N> {
 
     fn set(&self, slot: usize, entry: u64) {
         // Release: pairs with Acquire in `Latch::version`; a look-up that missed the old place sees the new one.
-        self.entries[slot].store(entry, Release);
+        self.entries[slot].store(entry, PUBLISH);
     }
 
     fn acquire(&self) {
