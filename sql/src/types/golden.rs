@@ -272,4 +272,4 @@ macro_rules! golden {
     };
 }
 
-golden! { aggregates, arrays, date_patterns, datetimes, input, number_patterns, numbers, numeric_random, sizes, texts, to_char }
+golden! { aggregates, arrays, date_patterns, datetimes, expressions, input, number_patterns, numbers, numeric_random, sizes, texts, to_char }

@@ -5,8 +5,8 @@
 
 Each line's expression is asked for again and its result replaced (`ERROR state: message` for an error); a new case is a new
 line with nothing behind the expression. Lines that begin with `--` stay. The expressions are plain SQL in the few forms that
-`golden.rs` reads. numeric_random.txt, number_patterns.txt and date_patterns.txt are made here, from
-fixed seeds.
+`golden.rs` reads. numeric_random.txt, number_patterns.txt, date_patterns.txt and expressions.txt are
+made here, from fixed seeds.
 """
 import os
 import pathlib
@@ -129,7 +129,7 @@ def random_number_patterns(path):
     cases = [f"to_char({operand()}, {quoted(sensible())})" for _ in range(1500)]
     cases += [f"to_char({operand()}, {quoted(thrown())})" for _ in range(700)]
     cases += [f"to_char('{dice.choice([dice.randint(-5, 50), dice.randint(0, 4100)])}'::int4, '{dice.choice(['RN', 'rn', 'FMRN', 'FMrn', 'RNth', 'SRN', 'SGRN'])}'::text)" for _ in range(60)]
-    cases += [f"to_number({quoted(input())}, {quoted(sensible())})" for _ in range(900)]
+    cases += [f"to_number({quoted(input())}, {quoted(sensible())})" for _ in range(2500)]
     cases += [f"to_number({quoted(input())}, {quoted(thrown())})" for _ in range(400)]
     path.write_text("\n".join(cases) + "\n")
 
@@ -177,6 +177,44 @@ def random_date_patterns(path):
     path.write_text("\n".join(cases) + "\n")
 
 
+def random_expressions(path):
+    """Regular expressions of few letters, so that they match in many ways."""
+    dice = random.Random(59)
+
+    def part(depth, solid):
+        kind = dice.random()
+        if depth > 0 and kind < 0.35:
+            inner = "|".join(branch(depth - 1, solid) for _ in range(dice.choice([1, 1, 2, 2, 3])))
+            return dice.choice(["(", "(", "(?:"]) + inner + ")"
+        return dice.choice(["a", "a", "b", "c", ".", "[ab]", "[^a]", "ab", "^", "$", "x"] if kind < 0.5 else ["a", "b", "ab", "."])
+
+    def branch(depth, solid):
+        """One alternative; a solid one is never empty, so that it can be repeated."""
+        out = ""
+        for _ in range(dice.randint(1, 3)):
+            quantifier = dice.choice(["", "", "", "*", "+", "?", "*?", "+?", "??", "{1,2}", "{0,2}?"])
+            if solid:
+                quantifier = dice.choice(["", "", "", "+", "+?", "{1,2}"])
+            atom = part(depth, solid or quantifier != "")
+            out += atom if atom in ("^", "$", "ab") else atom + quantifier
+        return out if not solid or out.strip("^$") else "a"
+
+    def text():
+        return "".join(dice.choice("aaabbc") for _ in range(dice.randint(0, 8)))
+
+    cases = []
+    for _ in range(2500):
+        pattern = "|".join(branch(2, False) for _ in range(dice.choice([1, 1, 1, 2])))
+        name = dice.choice(["regexp_match", "regexp_match", "substring", "regexp_replace", "regexp_split_to_array", "array"])
+        if name == "regexp_replace":
+            cases.append(f"regexp_replace('{text()}'::text, '{pattern}'::text, '<\\&,\\1>'::text, 'g'::text)")
+        elif name == "array":
+            cases.append(f"regexp_count('{text()}'::text, '{pattern}'::text)")
+        else:
+            cases.append(f"{name}('{text()}'::text, '{pattern}'::text)")
+    path.write_text("\n".join(cases) + "\n")
+
+
 if __name__ == "__main__":
     paths = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or sorted(HERE.glob("*.txt"))
     for path in paths:
@@ -186,4 +224,6 @@ if __name__ == "__main__":
             random_number_patterns(path)
         if path.name == "date_patterns.txt":
             random_date_patterns(path)
+        if path.name == "expressions.txt":
+            random_expressions(path)
         fill(path)

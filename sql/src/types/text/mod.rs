@@ -8,6 +8,7 @@ pub mod bytes;
 pub mod cut;
 pub mod encode;
 pub mod like;
+mod longest;
 pub mod regular;
 
 use super::{CallContext, Datum};

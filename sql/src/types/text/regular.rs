@@ -3,15 +3,19 @@
 //! PostgreSQL's advanced regular expressions (manual, 9.7.3) are translated to the `regex` crate's syntax, which is the same in
 //! nearly all that is used: the escapes `\m`, `\M`, `\y`, `\Y`, `\Z` and the embedded options `(?i)` are rewritten, and
 //! `***` prefixes understood. What that crate cannot do (back-references, look-around) is 0A000. It matches leftmost-first where
-//! PostgreSQL matches leftmost-longest; `docs/differences.md` says so. Each thread keeps the last expressions it compiled.
+//! PostgreSQL matches leftmost-longest: how far a match goes, and its groups, are [`longest`](super::longest)'s business. Each
+//! thread keeps the last expressions it compiled.
 
+use super::longest::{Groups, Pattern};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
 use crate::types::function::Callable::{self, Plain, Set};
 use crate::types::{CallContext, Datum, array, oids};
-use regex::{Captures, Regex, RegexBuilder};
+use regex::RegexBuilder;
+use regex_syntax::ParserBuilder;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -44,7 +48,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
 ];
 
 thread_local! {
-    static COMPILED: RefCell<Vec<(String, String, Regex)>> = const { RefCell::new(Vec::new()) };
+    static COMPILED: RefCell<Vec<(String, String, Rc<Pattern>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How many compiled expressions a thread keeps, PostgreSQL's MAX_CACHED_RES.
@@ -54,22 +58,22 @@ const COMPILED_MAX: usize = 32;
 const COMPILED_BYTES_MAX: usize = 16 << 20;
 
 /// The compiled form of a pattern under PostgreSQL's option letters (without `g`).
-fn compile(pattern: &str, options: &str) -> Result<Regex> {
+fn compile(pattern: &str, options: &str) -> Result<Rc<Pattern>> {
     COMPILED.with_borrow_mut(|compiled| {
         if let Some(at) = compiled.iter().position(|(p, o, _)| p == pattern && o == options) {
             let found = compiled.remove(at);
-            let regex = found.2.clone();
+            let pattern = Rc::clone(&found.2);
             compiled.insert(0, found);
-            return Ok(regex);
+            return Ok(pattern);
         }
-        let regex = build(pattern, options)?;
+        let built = Rc::new(build(pattern, options)?);
         compiled.truncate(COMPILED_MAX - 1);
-        compiled.insert(0, (pattern.to_owned(), options.to_owned(), regex.clone()));
-        Ok(regex)
+        compiled.insert(0, (pattern.to_owned(), options.to_owned(), Rc::clone(&built)));
+        Ok(built)
     })
 }
 
-fn build(pattern: &str, options: &str) -> Result<Regex> {
+fn build(pattern: &str, options: &str) -> Result<Pattern> {
     let (mut insensitive, mut literal, mut extended) = (false, false, false);
     // PostgreSQL: a dot matches a line's end and anchors only the whole text, unless newline-sensitive.
     let (mut dot_newline, mut multi_line) = (true, false);
@@ -109,14 +113,24 @@ fn build(pattern: &str, options: &str) -> Result<Regex> {
         }
     }
     let translated = if literal { regex::escape(rest) } else { translate(rest)? };
-    RegexBuilder::new(&translated)
+    let regex = RegexBuilder::new(&translated)
         .case_insensitive(insensitive)
         .dot_matches_new_line(dot_newline)
         .multi_line(multi_line)
         .ignore_whitespace(extended)
         .size_limit(COMPILED_BYTES_MAX)
         .build()
-        .map_err(|error| invalid(&error))
+        .map_err(|error| invalid(&error))?;
+    let too_large = || invalid(&regex::Error::CompiledTooBig(COMPILED_BYTES_MAX));
+    let hir = ParserBuilder::new()
+        .case_insensitive(insensitive)
+        .dot_matches_new_line(dot_newline)
+        .multi_line(multi_line)
+        .ignore_whitespace(extended)
+        .build()
+        .parse(&translated)
+        .map_err(|_| too_large())?;
+    Pattern::new(regex, hir, COMPILED_BYTES_MAX).ok_or_else(too_large)
 }
 
 #[cold]
@@ -247,13 +261,11 @@ fn matching<'a>(a: &[Datum<'a>], options: &str, negated: bool) -> Result<Datum<'
 
 fn substring<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let text = a[0].text();
-    let regex = compile(a[1].text(), "")?;
+    let pattern = compile(a[1].text(), "")?;
     // With a group in the pattern, what the first one matched.
-    let group = usize::from(regex.captures_len() > 1);
-    let found = regex
-        .captures(text)
-        .and_then(|captures| captures.get(group).map(|found| &text[found.range()]));
-    Ok(found.map_or(Datum::Null, Datum::Text))
+    let group = usize::from(pattern.groups() > 0);
+    let found = pattern.captures_at(text, 0).and_then(|groups| groups[group].clone());
+    Ok(found.map_or(Datum::Null, |found| Datum::Text(&text[found])))
 }
 
 fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
@@ -264,21 +276,25 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
             .hint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly."));
     }
     let (letters, global) = options(given);
-    let regex = compile(a[1].text(), &letters)?;
+    let pattern = compile(a[1].text(), &letters)?;
     let mut out = super::growing(context);
     let mut last = 0;
-    for captures in regex.captures_iter(text).take(if global { usize::MAX } else { 1 }) {
-        let whole = captures.get(0).expect("group 0 is the whole match");
-        out.push_str(&text[last..whole.start()]);
-        expand(&captures, replacement, &mut out);
-        last = whole.end();
+    for groups in pattern.matches(text).take(if global { usize::MAX } else { 1 }) {
+        let whole = groups[0].clone().expect("group 0 is the whole match");
+        out.push_str(&text[last..whole.start]);
+        expand(text, &groups, replacement, &mut out);
+        last = whole.end;
     }
     out.push_str(&text[last..]);
     super::finished(out)
 }
 
 /// `\1` to `\9` and `\&` in a replacement.
-fn expand(captures: &Captures<'_>, replacement: &str, out: &mut super::ArenaString<'_>) {
+fn expand(text: &str, groups: &Groups, replacement: &str, out: &mut super::ArenaString<'_>) {
+    let matched = |group: usize| match groups.get(group) {
+        Some(Some(found)) => &text[found.clone()],
+        _ => "",
+    };
     let mut characters = replacement.chars();
     while let Some(character) = characters.next() {
         if character != '\\' {
@@ -286,10 +302,9 @@ fn expand(captures: &Captures<'_>, replacement: &str, out: &mut super::ArenaStri
             continue;
         }
         match characters.next() {
-            Some('&') => out.push_str(&captures[0]),
+            Some('&') => out.push_str(matched(0)),
             Some(digit @ '1'..='9') => {
-                let group = digit as usize - '0' as usize;
-                out.push_str(captures.get(group).map_or("", |found| found.as_str()));
+                out.push_str(matched(digit as usize - '0' as usize));
             }
             Some('\\') => out.push('\\'),
             Some(other) => {
@@ -302,11 +317,11 @@ fn expand(captures: &Captures<'_>, replacement: &str, out: &mut super::ArenaStri
 }
 
 /// The groups of a match as an array, or the whole match if there are none.
-fn groups<'a>(context: &CallContext<'a>, regex: &Regex, captures: &Captures<'_>) -> Datum<'a> {
-    let first = usize::from(regex.captures_len() > 1);
+fn groups<'a>(context: &CallContext<'a>, text: &str, groups: &Groups) -> Datum<'a> {
+    let first = usize::from(groups.len() > 1);
     let mut builder = array::Builder::new(oids::TEXT);
-    for group in captures.iter().skip(first) {
-        builder.push(&group.map_or(Datum::Null, |found| Datum::Text(found.as_str())));
+    for group in &groups[first..] {
+        builder.push(&group.clone().map_or(Datum::Null, |found| Datum::Text(&text[found])));
     }
     builder.finish(context.arena)
 }
@@ -317,9 +332,9 @@ fn first_match<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
         return Err(invalid_parameter("regexp_match() does not support the \"global\" option")
             .hint("Use the regexp_matches function instead."));
     }
-    let regex = compile(a[1].text(), &letters)?;
-    let found = regex.captures(a[0].text());
-    Ok(found.map_or(Datum::Null, |captures| groups(context, &regex, &captures)))
+    let text = a[0].text();
+    let found = compile(a[1].text(), &letters)?.captures_at(text, 0);
+    Ok(found.map_or(Datum::Null, |found| groups(context, text, &found)))
 }
 
 fn all_matches<'a>(
@@ -328,32 +343,31 @@ fn all_matches<'a>(
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
     let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
-    let regex = compile(a[1].text(), &letters)?;
-    for captures in regex.captures_iter(a[0].text()).take(if global { usize::MAX } else { 1 }) {
-        if !emit(&[groups(context, &regex, &captures)])? {
+    let (text, pattern) = (a[0].text(), compile(a[1].text(), &letters)?);
+    for found in pattern.matches(text).take(if global { usize::MAX } else { 1 }) {
+        if !emit(&[groups(context, text, &found)])? {
             break;
         }
     }
     Ok(())
 }
 
-/// The parts between matches; an empty match at either end splits nothing off.
-fn parts<'t>(regex: &Regex, text: &'t str) -> Vec<&'t str> {
+/// The parts between matches; one without characters splits nothing off at either end, nor right behind another.
+fn parts<'t>(pattern: &Pattern, text: &'t str) -> Vec<&'t str> {
     let (mut out, mut last) = (Vec::new(), 0);
-    for found in regex.find_iter(text) {
-        if found.is_empty()
-            && (found.start() == 0 || found.start() == text.len() || found.start() == last)
-        {
+    for groups in pattern.matches(text) {
+        let whole = groups[0].clone().expect("group 0 is the whole match");
+        if whole.start == text.len() || whole.end <= last {
             continue;
         }
-        out.push(&text[last..found.start()]);
-        last = found.end();
+        out.push(&text[last..whole.start]);
+        last = whole.end;
     }
     out.push(&text[last..]);
     out
 }
 
-fn split_pattern(a: &[Datum<'_>], function: &str) -> Result<Regex> {
+fn split_pattern(a: &[Datum<'_>], function: &str) -> Result<Rc<Pattern>> {
     let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
     if global {
         return Err(invalid_parameter(format!(
@@ -364,9 +378,9 @@ fn split_pattern(a: &[Datum<'_>], function: &str) -> Result<Regex> {
 }
 
 fn split_to_array<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let regex = split_pattern(a, "regexp_split_to_array()")?;
+    let pattern = split_pattern(a, "regexp_split_to_array()")?;
     let mut builder = array::Builder::new(oids::TEXT);
-    parts(&regex, a[0].text()).into_iter().for_each(|part| builder.push(&Datum::Text(part)));
+    parts(&pattern, a[0].text()).into_iter().for_each(|part| builder.push(&Datum::Text(part)));
     Ok(builder.finish(context.arena))
 }
 
@@ -374,8 +388,8 @@ fn split_to_rows<'a>(
     a: &[Datum<'a>],
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
-    let regex = split_pattern(a, "regexp_split_to_table()")?;
-    for part in parts(&regex, a[0].text()) {
+    let pattern = split_pattern(a, "regexp_split_to_table()")?;
+    for part in parts(&pattern, a[0].text()) {
         if !emit(&[Datum::Text(part)])? {
             break;
         }
@@ -384,5 +398,5 @@ fn split_to_rows<'a>(
 }
 
 fn count<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    Ok(Datum::Int4(compile(a[1].text(), "")?.find_iter(a[0].text()).count() as i32))
+    Ok(Datum::Int4(compile(a[1].text(), "")?.matches(a[0].text()).count() as i32))
 }
