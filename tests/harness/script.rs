@@ -68,18 +68,108 @@ pub fn transcript(client: &mut Client, text: &str, protocol: Protocol) -> String
     let mut out = String::new();
     for (statement, data) in statements(text) {
         writeln!(out, "{statement}").expect("a string grows");
-        let replies = match (&data, protocol) {
-            (Some(data), _) => vec![client.copy_in(&statement, data.as_bytes())],
-            (None, Protocol::Simple) => client.query_all(&statement),
-            (None, Protocol::Extended) => {
-                let single = statement.trim_end().trim_end_matches(';');
-                vec![client.query_extended(single, &[])]
-            }
-        };
-        for reply in replies {
+        for reply in answers(client, &statement, data.as_deref(), protocol) {
             write_reply(&mut out, &reply);
         }
         out.push('\n');
+    }
+    out
+}
+
+fn answers(
+    client: &mut Client,
+    statement: &str,
+    data: Option<&str>,
+    protocol: Protocol,
+) -> Vec<Reply> {
+    match (data, protocol) {
+        (Some(data), _) => vec![client.copy_in(statement, data.as_bytes())],
+        (None, Protocol::Simple) => client.query_all(statement),
+        (None, Protocol::Extended) => {
+            let single = statement.trim_end().trim_end_matches(';');
+            vec![client.query_extended(single, &[])]
+        }
+    }
+}
+
+/// A statement with other literals: each whole number a bit larger, each word in quotes a bit longer; none where there is
+/// nothing to change, or where the statement neither reads nor writes rows. What stands behind ORDER, LIMIT, OFFSET or
+/// FETCH stays, so that the order of rows does.
+#[must_use]
+pub fn with_other_literals(statement: &str) -> Option<String> {
+    const ROWS: [&str; 5] = ["select", "insert", "update", "delete", "with"];
+    let first = statement.split_whitespace().next()?.to_lowercase();
+    if !ROWS.contains(&first.as_str()) {
+        return None;
+    }
+    let (mut out, mut rest) = (String::with_capacity(statement.len() + 16), statement);
+    let word_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    while let Some(first) = rest.bytes().next() {
+        let inside_word = out
+            .bytes()
+            .next_back()
+            .is_some_and(|last| word_byte(last) || last == b'.' || last == b'$');
+        let length = match first {
+            b'\'' => 1 + rest[1..].find('\'').map_or(rest.len() - 1, |end| end + 1),
+            b'"' => 1 + rest[1..].find('"').map_or(rest.len() - 1, |end| end + 1),
+            b'-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            b'$' if rest.starts_with("$$") => {
+                2 + rest[2..].find("$$").map_or(rest.len() - 2, |end| end + 2)
+            }
+            _ if word_byte(first) => rest.bytes().take_while(|byte| word_byte(*byte)).count(),
+            _ => 1,
+        };
+        let (token, behind) = rest.split_at(length);
+        let keyword = token.to_lowercase();
+        if ["order", "limit", "offset", "fetch"].contains(&keyword.as_str()) {
+            break;
+        }
+        let quoted = token.strip_prefix('\'').and_then(|token| token.strip_suffix('\''));
+        let number = token.parse::<u32>().ok().filter(|number| *number < 1_000_000);
+        match (number, quoted) {
+            (Some(number), _) if !inside_word && !behind.starts_with('.') => {
+                out.push_str(&(number + 1).to_string());
+            }
+            (_, Some(text)) if !inside_word && !text.is_empty() && !behind.starts_with('\'') => {
+                match text.parse::<u32>() {
+                    Ok(number) if number < 1_000_000 => out.push_str(&format!("'{}'", number + 1)),
+                    _ if text.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                        out.push_str(&format!("'{text}x'"));
+                    }
+                    _ => out.push_str(token),
+                }
+            }
+            _ => out.push_str(token),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    (out != statement).then_some(out)
+}
+
+/// Runs a script in which each statement is followed by itself with other literals, and tells what was answered; rows in
+/// order of their text, since other literals may leave the script's order undecided.
+#[must_use]
+pub fn transcript_with_other_literals(
+    client: &mut Client,
+    text: &str,
+    protocol: Protocol,
+) -> String {
+    let mut out = String::new();
+    for (statement, data) in statements(text) {
+        let other = with_other_literals(&statement).filter(|_| data.is_none());
+        for statement in [Some(statement), other].into_iter().flatten() {
+            writeln!(out, "{statement}").expect("a string grows");
+            for mut reply in answers(client, &statement, data.as_deref(), protocol) {
+                reply.rows.sort();
+                // Constants are not computed when a statement is planned, so that an error may come behind the columns.
+                if reply.error.is_some() && reply.rows.is_empty() {
+                    reply.columns.clear();
+                }
+                write_reply(&mut out, &reply);
+            }
+            out.push('\n');
+        }
     }
     out
 }

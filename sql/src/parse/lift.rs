@@ -7,9 +7,10 @@
 //!
 //! It changes nothing, by leaving alone what a parameter would change: everything from GROUP, ORDER, LIMIT, OFFSET, FETCH
 //! or WINDOW on (positions, and expressions that must be equal), numbers in the parentheses of a type, statements with
-//! parameters, `[`, DISTINCT, GROUP or set operations, any string that is not a plain one, two literals beside one operator
-//! (`1 / 0` fails when it is planned, rows or no rows), SELECT without FROM, and every statement that is not SELECT,
-//! INSERT, UPDATE or DELETE. If the key does not parse or bind, or a string is no value of the type found for it,
+//! parameters, `[`, DISTINCT, GROUP or set operations, any string that is not a plain one, SELECT without FROM, and every
+//! statement that is not SELECT, INSERT, UPDATE or DELETE; and what is computed when it is planned, rows or no rows: two
+//! literals beside one operator (`1 / 0`), an operator with nothing on its left (`|/ -1`), a call with nothing but literals
+//! (`sqrt(-1)`), an integer that is cast (`40000::int2`). If the key does not parse or bind, or a string is no value of the type found for it,
 //! the caller runs the text as it stands, so that its errors and their places are those of the text.
 
 use super::keyword::Keyword;
@@ -76,8 +77,24 @@ pub fn lift(text: &str) -> Option<Lifted> {
     let mut folds = false;
     // Inside the parentheses of a type's modifiers, which no parameter may stand in.
     let mut modifiers = false;
+    let mut groups: Vec<Group> = Vec::new();
     loop {
         let token = lexer.next_token();
+        let computed = match token.kind {
+            Kind::Symbol(b'(') => {
+                groups.push(Group::behind(before));
+                false
+            }
+            Kind::Symbol(b')') => groups.pop().is_some_and(|group| group.is_computed()),
+            _ => {
+                groups.last_mut().is_some_and(|group| group.take(token))
+                    || is_cast(token) && before.kind == Kind::Integer
+                    || is_prefix(token, before)
+            }
+        };
+        if computed {
+            return None;
+        }
         if ended && token.kind != Kind::End {
             return None;
         }
@@ -149,6 +166,85 @@ pub fn lift(text: &str) -> Option<Lifted> {
         LiftedLiteral::Unknown(_) => 'u',
     }));
     Some(lifted)
+}
+
+/// What stands between two parentheses.
+struct Group {
+    /// It is a call's arguments, or what an operator or CAST is applied to.
+    applied: bool,
+    /// It is CAST's.
+    cast: bool,
+    literals: usize,
+    /// Nothing but literals, their signs and commas.
+    constant: bool,
+}
+
+impl Group {
+    fn behind(before: Token) -> Group {
+        let call = matches!(before.kind, Kind::Word | Kind::Quoted | Kind::UnicodeQuoted);
+        let cast = before.kind == Kind::Keyword(Keyword::Cast);
+        let applied = call || cast || is_arithmetic(before);
+        Group { applied, cast, literals: 0, constant: true }
+    }
+
+    /// Takes a token in; whether it is an integer that is cast.
+    fn take(&mut self, token: Token) -> bool {
+        match token.kind {
+            _ if is_literal(token) => self.literals += 1,
+            Kind::Symbol(b',' | b'-' | b'+') => {}
+            _ => {
+                let cast = self.cast && self.constant && self.literals > 0;
+                self.constant = false;
+                return cast;
+            }
+        }
+        false
+    }
+
+    fn is_computed(&self) -> bool {
+        self.applied && self.constant && self.literals > 0
+    }
+}
+
+fn is_cast(token: Token) -> bool {
+    token.kind == Kind::TypeCast
+}
+
+/// Whether an operator has nothing on its left; a sign does not count.
+fn is_prefix(token: Token, before: Token) -> bool {
+    token.kind == Kind::Operator
+        && !matches!(
+            before.kind,
+            Kind::Word
+                | Kind::Quoted
+                | Kind::UnicodeQuoted
+                | Kind::Integer
+                | Kind::Number
+                | Kind::String
+                | Kind::Symbol(b')' | b']' | b'*')
+        )
+        && !matches!(before.kind, Kind::Keyword(keyword) if !comes_before_operand(keyword))
+}
+
+/// Keywords behind which an expression begins.
+fn comes_before_operand(keyword: Keyword) -> bool {
+    matches!(
+        keyword,
+        Keyword::Select
+            | Keyword::Where
+            | Keyword::And
+            | Keyword::Or
+            | Keyword::Not
+            | Keyword::When
+            | Keyword::Then
+            | Keyword::Else
+            | Keyword::Case
+            | Keyword::On
+            | Keyword::Between
+            | Keyword::Like
+            | Keyword::Ilike
+            | Keyword::Returning
+    )
 }
 
 fn is_literal(token: Token) -> bool {
@@ -251,6 +347,18 @@ mod tests {
     }
 
     #[test]
+    fn calls_over_columns_and_lists_are_lifted() {
+        for (text, wanted) in [
+            ("select f(a, 1) from t", "select f(a, $1) from t\n--i"),
+            ("select a from t where b in (1, 2)", "select a from t where b in ($1, $2)\n--ii"),
+            ("insert into t values (1, -2)", "insert into t values ($1, -$2)\n--ii"),
+            ("select a || 'x' from t", "select a || $1 from t\n--u"),
+        ] {
+            assert_eq!(key(text).as_deref(), Some(wanted));
+        }
+    }
+
+    #[test]
     fn what_a_parameter_would_change_stays() {
         assert_eq!(
             key("select a from t where b = 1 order by 1 limit 5").unwrap(),
@@ -274,6 +382,12 @@ mod tests {
             "select 1",
             "select 1 / 0 from t",
             "select 1 / -0 from t",
+            "select sqrt(-1) from t",
+            "select a + power(0, -1) from t",
+            "select a + (1) from t",
+            "select |/ -1 from t",
+            "select a from t where b = 40000::int2",
+            "select cast(40000 as int2) from t",
         ] {
             assert_eq!(key(text), None, "{text}");
         }
