@@ -108,7 +108,9 @@ impl Binder<'_> {
             )
             .at(at));
         }
-        let (arguments, result) = self.place_arguments(&chosen, arguments, at)?;
+        let places: Vec<u32> =
+            call.arguments.iter().map(|given| self.position(given.value.start())).collect();
+        let (arguments, result) = self.place_arguments(&chosen, arguments, &places, at)?;
         let function = Oid(chosen.procedure.oid);
         let ty = SqlType { oid: result, typmod: -1 };
         if chosen.procedure.kind == Kind::Function {
@@ -184,6 +186,7 @@ impl Binder<'_> {
         &self,
         chosen: &ChosenFunction,
         given: Vec<Expr>,
+        places: &[u32],
         at: u32,
     ) -> Result<(Vec<Expr>, Oid)> {
         let mut given: Vec<Option<Expr>> = given.into_iter().map(Some).collect();
@@ -206,9 +209,13 @@ impl Binder<'_> {
         let mut arguments = placed
             .into_iter()
             .zip(&declared)
-            .map(|(value, ty)| match ty.0 {
+            .zip(&chosen.sources)
+            .map(|((value, ty), source)| match ty.0 {
                 oid::ANY => Ok(value),
-                _ => self.argument(value, *ty, at),
+                _ => {
+                    let place = source.and_then(|source| places.get(source)).copied();
+                    self.argument(value, *ty, place.unwrap_or(at))
+                }
             })
             .collect::<Result<Vec<_>>>()?;
         if let Some(from) = chosen.variadic_from
@@ -257,6 +264,20 @@ impl Binder<'_> {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "DISTINCT is not implemented for window functions",
+            )
+            .at(self.position(call.name.at)));
+        }
+        if !call.order_by.is_empty() && call.over.is_some() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "aggregate ORDER BY is not implemented for window functions",
+            )
+            .at(self.position(call.name.at)));
+        }
+        if call.filter.is_some() && aggregate(function.0).is_none() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "FILTER is not implemented for non-aggregate window functions",
             )
             .at(self.position(call.name.at)));
         }
@@ -324,10 +345,30 @@ impl Binder<'_> {
     /// GROUPING(...).
     pub(super) fn grouping(
         &self,
-        _arguments: &[ast::Expr],
-        _place: &Place<'_>,
+        arguments: &[ast::Expr],
+        place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        Err(SqlError::unsupported("GROUPING is").at(at))
+        if arguments.len() > 31 {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_ARGUMENTS,
+                "GROUPING must have fewer than 32 arguments",
+            )
+            .at(at));
+        }
+        let Some(collected) = place.collected else {
+            return Err(SqlError::new(
+                SqlState::GROUPING_ERROR,
+                format!("grouping operations are not allowed in {}", place.clause),
+            )
+            .at(at));
+        };
+        let keys = Place { collected: None, windows: false, sets: false, ..*place };
+        let mut bound = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let key = self.decided(self.expression(argument, &keys)?)?;
+            bound.push((key, self.position(argument.start())));
+        }
+        Ok(grouping::grouping_column(&mut collected.borrow_mut(), bound))
     }
 }

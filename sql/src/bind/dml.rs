@@ -8,7 +8,7 @@ use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, bind_expression, table_item};
 use crate::catalog::acl::Privileges;
-use crate::catalog::{ConstraintKind, Relation, RelationKind};
+use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     self, Assignment, Body, ConflictTarget, ExprKind, Ident, Target, TargetColumn,
@@ -145,9 +145,6 @@ impl Binder<'_> {
         let with = self.with(insert.with.as_ref(), ALONE, &scope)?;
         let relation = self.target_table(&insert.table, "inserting into")?;
         self.require(relation.oid, Privileges::INSERT);
-        if insert.overriding.is_some() {
-            return Err(SqlError::unsupported("OVERRIDING is"));
-        }
         let live = live_columns(&relation);
         let columns = self.insert_columns(&relation, &live, &insert.columns)?;
         let source = self.insert_source(insert, &relation, &live, &columns, &scope)?;
@@ -239,7 +236,12 @@ impl Binder<'_> {
                 _ => column_at(place, *ty),
             }
         });
-        let values: Vec<Expr> = values.collect();
+        let mut values: Vec<Expr> = values.collect();
+        for (number, value) in columns.iter().zip(&mut values) {
+            if !self.takes_value(insert, relation, *number)? {
+                *value = self.default_value(relation, *number)?;
+            }
+        }
         let row = self.whole_row_of(relation, live, columns, values, |_| at)?;
         let input = Box::new(Node::Derived { query: Arc::new(bound), alias: "*SELECT*".into() });
         Ok(Node::Project { input, columns: row })
@@ -270,6 +272,26 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Whether a column takes the value that an INSERT gives; an identity column may take its own instead.
+    fn takes_value(
+        &self,
+        insert: &ast::Insert,
+        relation: &Relation,
+        number: usize,
+    ) -> Result<bool> {
+        let column = &relation.columns[number];
+        match (column.identity, insert.overriding) {
+            (Some(Identity::Always), None) => Err(SqlError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(generated_always(&column.name))
+            .hint("Use OVERRIDING SYSTEM VALUE to override.")),
+            (Some(_), Some(false)) => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the parts of one INSERT")]
     fn insert_values(
         &self,
@@ -298,9 +320,11 @@ impl Binder<'_> {
             self.check_count(row.len(), columns, insert, extra_at, 0)?;
             let mut values = Vec::with_capacity(row.len());
             for (number, expr) in columns.iter().zip(row) {
-                values.push(match &expr.kind {
-                    ExprKind::Default => self.default_value(relation, *number)?,
-                    _ => self.expression(expr, &place)?,
+                let given = !matches!(expr.kind, ExprKind::Default);
+                values.push(if given && self.takes_value(insert, relation, *number)? {
+                    self.expression(expr, &place)?
+                } else {
+                    self.default_value(relation, *number)?
                 });
             }
             let at = |value: usize| self.position(row[value].start());
@@ -555,6 +579,13 @@ impl Binder<'_> {
                 }
                 let (value, at) = value(number)?;
                 let target = &relation.columns[number];
+                if target.identity == Some(Identity::Always) && at != 0 {
+                    return Err(SqlError::new(
+                        SqlState::GENERATED_ALWAYS,
+                        format!("column \"{}\" can only be updated to DEFAULT", target.name),
+                    )
+                    .detail(generated_always(&target.name)));
+                }
                 assigned.push((number, self.assign(value, target.ty, &target.name, at)?));
                 Ok(())
             };
@@ -609,6 +640,11 @@ impl Binder<'_> {
         }
         Ok(assigned)
     }
+}
+
+/// Why a column takes no value of its own.
+fn generated_always(column: &str) -> String {
+    format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS.")
 }
 
 /// The live columns of a table, by index.

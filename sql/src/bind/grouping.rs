@@ -6,11 +6,12 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
-use crate::bind::levels::{children, columns_of_expr, same};
+use crate::bind::levels::{children, columns_of_expr, raise, same};
+use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
-use crate::bind::typed::{AggregateCall, Expr};
+use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
@@ -24,10 +25,17 @@ const AGGREGATES: u32 = 1 << 30;
 /// The first number of a window function's column while a block is bound.
 const WINDOWS: u32 = AGGREGATES + (1 << 29);
 
+/// The first number of a GROUPING's column while a block is bound.
+const GROUPINGS: u32 = WINDOWS + (1 << 28);
+/// How many keys the grouping mask tells of.
+const MASK_KEYS: usize = 31;
+
 /// What has been collected from a block's expressions.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     pub aggregates: Vec<AggregateCall>,
+    /// Arguments of GROUPING, each with its place in the text.
+    pub groupings: Vec<Vec<(Expr, u32)>>,
     pub windows: Vec<WindowCall>,
     /// Windows by name (WINDOW clause).
     pub named: Vec<(Ident, BoundWindow)>,
@@ -60,6 +68,13 @@ pub(super) fn aggregate_column(
         collected.aggregates.len() - 1
     });
     Expr::Column { level: 0, column: AGGREGATES + number as u32, ty }
+}
+
+/// The value of GROUPING over these arguments.
+pub(super) fn grouping_column(collected: &mut Collected, arguments: Vec<(Expr, u32)>) -> Expr {
+    collected.groupings.push(arguments);
+    let column = GROUPINGS + collected.groupings.len() as u32 - 1;
+    Expr::Column { level: 0, column, ty: SqlType::plain(oid::INT4) }
 }
 
 /// The value of a window function.
@@ -188,11 +203,13 @@ impl Binder<'_> {
         place: &Place<'_>,
     ) -> Result<Expr> {
         let at = self.position(expr.start());
+        let mut shown_at = at;
         let place =
             Place { collected: None, windows: false, sets: false, clause: "GROUP BY", ..*place };
         let key = match &expr.kind {
             ExprKind::Integer(number) => {
                 let target = self.numbered(*number, targets.len(), "GROUP BY", at)?;
+                shown_at = targets[target].at;
                 targets[target].expr.clone()
             }
             ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_) => {
@@ -222,7 +239,7 @@ impl Binder<'_> {
                 SqlState::GROUPING_ERROR,
                 "aggregate functions are not allowed in GROUP BY",
             )
-            .at(at));
+            .at(shown_at));
         }
         self.demand_ordering(key.ty().oid, at)?;
         Ok(key)
@@ -274,6 +291,61 @@ impl Binder<'_> {
                 failed.map_or(Ok(()), Err)
             }
         }
+    }
+
+    /// The values of GROUPING: one bit for each argument, the last the lowest, set where its key is not grouped by.
+    /// `mask` is the column that tells which keys are not; there is none where there is one grouping set.
+    ///
+    /// # Errors
+    /// 42803 for what is no key.
+    pub(super) fn groupings(
+        &self,
+        groupings: Vec<Vec<(Expr, u32)>>,
+        groups: &Groups<'_>,
+        mask: Option<Expr>,
+    ) -> Result<Vec<Expr>> {
+        let mut values = Vec::with_capacity(groupings.len());
+        for arguments in groupings {
+            let mut value = int4(0);
+            let last = arguments.len() - 1;
+            for (place, (argument, at)) in arguments.into_iter().enumerate() {
+                let keys = &groups.keys[..groups.written];
+                let key = keys.iter().position(|key| same(key, &argument)).ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::GROUPING_ERROR,
+                        "arguments to GROUPING must be grouping expressions of the associated query level",
+                    )
+                    .at(at)
+                })?;
+                let Some(mask) = &mask else { continue };
+                if key >= MASK_KEYS {
+                    return Err(SqlError::unsupported(format!(
+                        "GROUPING of more than the first {MASK_KEYS} keys is"
+                    ))
+                    .at(at));
+                }
+                let shifted = self.infix(&op(">>"), mask.clone(), int4(key as i32), at)?;
+                let bit = self.infix(&op("&"), shifted, int4(1), at)?;
+                let bit = self.infix(&op("<<"), bit, int4((last - place) as i32), at)?;
+                value = self.infix(&op("|"), value, bit, at)?;
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// Puts the values of GROUPING where they are asked for.
+    pub(super) fn place_groupings(&self, values: &[Expr], expr: &mut Expr) {
+        columns_of_expr(expr, 0, &mut |column, depth| {
+            if let Expr::Column { level, column: number, .. } = column
+                && *level == depth
+                && *number >= GROUPINGS
+            {
+                let mut value = values[(*number - GROUPINGS) as usize].clone();
+                raise(&mut value, depth);
+                *column = value;
+            }
+        });
     }
 
     fn key_of(&self, column: u32, groups: &Groups<'_>) -> Option<usize> {
@@ -381,12 +453,21 @@ impl Binder<'_> {
             let value = self.decided(self.expression(&key.expr, &within)?)?;
             bound.order_by.push(self.sort_key(value, key)?);
         }
-        bound.frame =
-            window.frame.as_ref().map(|frame| self.frame(frame, &bound, &within)).transpose()?;
+        bound.frame = window
+            .frame
+            .as_ref()
+            .map(|frame| self.frame(frame, &bound, &within, self.position(window.at)))
+            .transpose()?;
         Ok(bound)
     }
 
-    fn frame(&self, frame: &ast::Frame, window: &BoundWindow, place: &Place<'_>) -> Result<Frame> {
+    fn frame(
+        &self,
+        frame: &ast::Frame,
+        window: &BoundWindow,
+        place: &Place<'_>,
+        window_at: u32,
+    ) -> Result<Frame> {
         let at = self.position(frame.at);
         let offset = |expr: &ast::Expr| -> Result<Expr> {
             let value = self.expression(expr, place)?;
@@ -414,7 +495,7 @@ impl Binder<'_> {
                 SqlState::WINDOWING_ERROR,
                 "GROUPS mode requires an ORDER BY clause",
             )
-            .at(at));
+            .at(window_at));
         }
         Ok(Frame {
             unit: frame.unit,
@@ -516,6 +597,10 @@ impl Binder<'_> {
         };
         Ok(SortKey { expr, descending, nulls_first: key.nulls_first.unwrap_or(descending) })
     }
+}
+
+fn int4(value: i32) -> Expr {
+    Expr::Constant(Literal::Int4(value), SqlType::plain(oid::INT4))
 }
 
 /// RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW.

@@ -92,8 +92,9 @@ impl Binder<'_> {
             let (a, b) = (self.row_fields(a, place)?, self.row_fields(b, place)?);
             return self.compare_rows(operator, a, b, at);
         }
-        if let (ExprKind::Row { .. }, ExprKind::Subquery(_)) = (&left.kind, &right.kind) {
-            return Err(SqlError::unsupported("comparing a row with a subquery's row is").at(at));
+        if let (ExprKind::Row { fields, .. }, ExprKind::Subquery(query)) = (&left.kind, &right.kind)
+        {
+            return self.compare_with_row_of(fields, operator, query, place, at);
         }
         let places = (self.position(left.start()), self.position(right.start()));
         let left = self.expression(left, place)?;
@@ -260,18 +261,19 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         if let ExprKind::Row { fields, .. } = &operand.kind {
             let left = self.row_fields(fields, place)?;
+            let name = op(if negated { "<>" } else { "=" });
             let mut parts = Vec::new();
             for item in list {
-                let ExprKind::Row { fields, .. } = &item.kind else {
-                    return Err(SqlError::unsupported("IN with rows of different kinds is").at(at));
-                };
-                let right = self.row_fields(fields, place)?;
-                parts.push(self.compare_rows(
-                    &op(if negated { "<>" } else { "=" }),
-                    left.clone(),
-                    right,
-                    at,
-                )?);
+                parts.push(match &item.kind {
+                    ExprKind::Row { fields, .. } => {
+                        let right = self.row_fields(fields, place)?;
+                        self.compare_rows(&name, left.clone(), right, at)?
+                    }
+                    _ => {
+                        let row = self.expression(operand, place)?;
+                        self.infix(&name, row, self.expression(item, place)?, at)?
+                    }
+                });
             }
             return Ok(joined(parts, negated));
         }

@@ -358,8 +358,11 @@ impl Binder<'_> {
         let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
-        let Collected { mut aggregates, mut windows, .. } = collected.into_inner();
-        let grouped = !select.group_by.is_empty() || !aggregates.is_empty() || having.is_some();
+        let Collected { mut aggregates, mut windows, groupings, .. } = collected.into_inner();
+        let grouped = !select.group_by.is_empty()
+            || !aggregates.is_empty()
+            || !groupings.is_empty()
+            || having.is_some();
         let mut having = having;
         if grouped {
             let sets = keys.1;
@@ -378,22 +381,25 @@ impl Binder<'_> {
             let count = groups.keys.len();
             // Columns that follow from the keys belong to every grouping set that has those.
             let implied = groups.written as u32..count as u32;
-            let sets = sets
+            let sets: Vec<Vec<u32>> = sets
                 .into_iter()
                 .map(|set| set.into_iter().chain(implied.clone()).collect())
                 .collect();
-            for target in &mut targets {
-                self.place_aggregates(count, &mut target.expr);
-            }
-            if let Some(having) = &mut having {
-                self.place_aggregates(count, having);
-            }
-            for call in &mut windows {
-                for expr in window_expressions(call) {
-                    self.place_aggregates(count, expr);
-                }
-            }
             width = count + aggregates.len();
+            let mask = (sets.len() > 1).then(|| column_at(width, SqlType::plain(oid::INT4)));
+            width += usize::from(mask.is_some());
+            let groupings = self.groupings(groupings, &groups, mask)?;
+            let place = |expr: &mut Expr| {
+                self.place_aggregates(count, expr);
+                self.place_groupings(&groupings, expr);
+            };
+            for target in &mut targets {
+                place(&mut target.expr);
+            }
+            having.iter_mut().for_each(place);
+            for call in &mut windows {
+                window_expressions(call).into_iter().for_each(place);
+            }
             let calls = std::mem::take(&mut aggregates);
             node = Node::Aggregate { input: Box::new(node), keys: groups.keys, sets, calls };
         }

@@ -1,15 +1,17 @@
 //! Subqueries in expressions: scalar, ARRAY(...), and those that a value is compared with (`transformSubLink`).
 
 use crate::bind::expression::{BOOL, Place};
+use crate::bind::from::own_ctes;
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Quantifier, SubqueryKind};
 use crate::bind::{Binder, levels};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
-use crate::plan::logical::Query;
+use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 impl Binder<'_> {
@@ -52,6 +54,34 @@ impl Binder<'_> {
         Ok(Expr::Subquery { kind: SubqueryKind::Array, query: Arc::new(query), ty })
     }
 
+    /// `(a, b) op (SELECT ...)`: the comparison is made over the subquery's only row; without one it is NULL.
+    pub(super) fn compare_with_row_of(
+        &self,
+        fields: &[ast::Expr],
+        operator: &ast::Operator,
+        query: &ast::Query,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let left = self.row_fields(fields, place)?;
+        // The query is wrapped in one that compares, a step further from the WITH queries around it.
+        let ctes = place.ctes.map(|around| own_ctes(Some(around)));
+        let query = self.query_within(query, Some(place.scope), 1, ctes.as_ref(), true)?;
+        columns_match(&query, left.len(), at)?;
+        let outer = left.into_iter().map(|mut expr| {
+            levels::raise(&mut expr, 1);
+            expr
+        });
+        let inner =
+            query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
+        let test = self.compare_rows(operator, outer.collect(), inner.collect(), at)?;
+        let input = Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into() });
+        let root = Node::Project { input, columns: vec![test] };
+        let output = vec![Output { name: "?column?".into(), ty: BOOL, origin: None }];
+        let query = Query { root, output, ctes: Vec::new() };
+        Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query: Arc::new(query), ty: BOOL })
+    }
+
     /// `left op ANY (SELECT ...)`, `ALL`, and IN.
     pub(super) fn quantified_query(
         &self,
@@ -67,14 +97,7 @@ impl Binder<'_> {
             _ => vec![self.expression(left, place)?],
         };
         let query = self.subquery(query, place)?;
-        if query.output.len() != left.len() {
-            let words = if query.output.len() < left.len() { "few" } else { "many" };
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("subquery has too {words} columns"),
-            )
-            .at(at));
-        }
+        columns_match(&query, left.len(), at)?;
         let outer = left.into_iter().map(|mut expr| {
             levels::raise(&mut expr, 1);
             expr
@@ -101,4 +124,15 @@ impl Binder<'_> {
         let kind = SubqueryKind::Quantified { test: Box::new(test), quantifier };
         Ok(Expr::Subquery { kind, query: Arc::new(query), ty: BOOL })
     }
+}
+
+/// Refuses a subquery that has not as many columns as what it is compared with.
+fn columns_match(query: &Query, wanted: usize, at: u32) -> Result<()> {
+    let words = match query.output.len().cmp(&wanted) {
+        Ordering::Equal => return Ok(()),
+        Ordering::Less => "few",
+        Ordering::Greater => "many",
+    };
+    let message = format!("subquery has too {words} columns");
+    Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(at))
 }

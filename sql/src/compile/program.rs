@@ -245,6 +245,10 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
             finish(&mut join.right, read, widths);
         }
         Plan::Aggregate(aggregate) => finish(&mut aggregate.input, read, widths),
+        Plan::Window(window) => {
+            window.saved = wanted(&window.input, read, widths);
+            finish(&mut window.input, read, widths);
+        }
         Plan::Sort(sort) => {
             sort.saved = wanted(&sort.input, read, widths);
             finish(&mut sort.input, read, widths);

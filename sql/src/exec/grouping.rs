@@ -255,7 +255,7 @@ impl Operator for Group {
             if plan.sets.len() > 1 {
                 let Datum::Int4(number) = groups.rows.get(group, keys) else { return Ok(()) };
                 let set = &plan.sets[number as usize];
-                let mask = (0..keys as u32)
+                let mask = (0..keys.min(31) as u32)
                     .filter(|key| !set.contains(key))
                     .fold(0, |mask, key| mask | 1 << key);
                 row.push(Datum::Int4(mask));

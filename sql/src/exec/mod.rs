@@ -28,6 +28,7 @@ pub mod subquery;
 pub mod system_scan;
 #[cfg(test)]
 mod tests;
+pub mod window;
 pub mod write;
 
 pub use context::{Context, Host};

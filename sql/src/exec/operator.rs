@@ -11,6 +11,7 @@ use super::scan::Scan;
 use super::set_operation::SetOperation;
 use super::sort::Sort;
 use super::system_scan::SystemScan;
+use super::window::Window;
 use crate::compile::Program;
 use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
@@ -99,6 +100,7 @@ impl<'p> Builder<'p> {
             Plan::Aggregate(aggregate) => {
                 Box::new(Group::new(self.build(&aggregate.input), aggregate, self))
             }
+            Plan::Window(window) => Box::new(Window::new(self.build(&window.input), window, self)),
             Plan::Distinct(input, keys) => {
                 Box::new(Distinct::new(self.build(input), keys.clone(), self))
             }

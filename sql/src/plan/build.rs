@@ -272,7 +272,9 @@ impl<'a> Planner<'a> {
             Node::Aggregate { input, keys, sets, calls } => {
                 self.aggregate(input, keys, sets, calls)?
             }
-            Node::Window { .. } => return Err(SqlError::unsupported("window functions are")),
+            Node::Window { input, calls, partition_by, order_by, frame } => {
+                self.window(input, calls, partition_by, order_by, frame)?
+            }
             Node::Distinct { input, on, columns } => {
                 let types = on.is_none().then(|| self.types(input));
                 let (input, layout) = self.node(input)?;
@@ -502,7 +504,7 @@ impl<'a> Planner<'a> {
         Ok((Plan::Aggregate(Box::new(aggregate)), Self::layout(slot, width)))
     }
 
-    fn aggregate_step(&mut self, call: &AggregateCall) -> Result<AggregateStep> {
+    pub(super) fn aggregate_step(&mut self, call: &AggregateCall) -> Result<AggregateStep> {
         let procedure = builtin::function(call.function.0).ok_or_else(|| {
             SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,

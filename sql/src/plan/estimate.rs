@@ -89,6 +89,10 @@ pub fn of(plan: &Plan) -> (f64, f64) {
             let (rows, cost) = of(input);
             ((rows / 2.0).max(1.0), cost + rows)
         }
+        Plan::Window(window) => {
+            let (rows, cost) = of(&window.input);
+            (rows, cost + rows * rows.max(2.0).log2())
+        }
         Plan::Sort(sort) => {
             let (rows, cost) = of(&sort.input);
             (rows, cost + rows * rows.max(2.0).log2())

@@ -19,6 +19,7 @@ pub mod pushdown;
 pub mod scalar;
 pub mod translate;
 pub mod vars;
+mod window;
 
 pub use build::{Lookup, Planner};
 pub use physical::Plan;

@@ -6,7 +6,7 @@
 
 use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
 use crate::catalog::Relation;
-use crate::plan::logical::{JoinKind, SetKind};
+use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::tuple::{KeyLayout, RowLayout};
 use crate::types::{Oid, SetFunction};
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub enum Plan {
     Join(Box<Join>),
     /// GROUP BY.
     Aggregate(Box<Aggregate>),
+    /// Window functions.
+    Window(Box<Window>),
     /// DISTINCT: the first row of each group of equal keys.
     Distinct(Box<Plan>, Vec<(Scalar, Oid)>),
     /// ORDER BY.
@@ -269,6 +271,82 @@ pub struct AggregateStep {
     pub order_by: Vec<(Scalar, Comparator)>,
     /// FILTER.
     pub filter: Option<Scalar>,
+}
+
+/// Window functions with one window.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Input.
+    pub input: Plan,
+    /// Where the functions' values go.
+    pub slot: u32,
+    /// PARTITION BY.
+    pub partition_by: Vec<(Scalar, Comparator)>,
+    /// ORDER BY.
+    pub order_by: Vec<(Scalar, Comparator)>,
+    /// The frame.
+    pub frame: WindowFrame,
+    /// The functions.
+    pub calls: Vec<WindowStep>,
+    /// What a row of the input consists of.
+    pub saved: Vec<Var>,
+}
+
+/// A window's frame.
+#[derive(Clone, Debug)]
+pub struct WindowFrame {
+    /// ROWS, RANGE or GROUPS.
+    pub unit: FrameUnit,
+    /// Where it begins.
+    pub start: WindowBound,
+    /// Where it ends.
+    pub end: WindowBound,
+    /// EXCLUDE.
+    pub exclude: FrameExclude,
+}
+
+/// A bound of a frame; an offset is an int8.
+#[derive(Clone, Debug)]
+pub enum WindowBound {
+    /// UNBOUNDED PRECEDING.
+    UnboundedPreceding,
+    /// n PRECEDING.
+    Preceding(Scalar),
+    /// CURRENT ROW.
+    CurrentRow,
+    /// n FOLLOWING.
+    Following(Scalar),
+    /// UNBOUNDED FOLLOWING.
+    UnboundedFollowing,
+}
+
+/// One window function's call.
+#[derive(Clone, Debug)]
+pub struct WindowStep {
+    /// Which.
+    pub function: WindowFunction,
+    /// Arguments.
+    pub arguments: Vec<Scalar>,
+    /// FILTER.
+    pub filter: Option<Scalar>,
+}
+
+/// A window function: PostgreSQL's own, or an aggregate over the frame (whose arguments and FILTER are the call's).
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "each is the function of that name")]
+pub enum WindowFunction {
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    Ntile,
+    Lag,
+    Lead,
+    FirstValue,
+    LastValue,
+    NthValue,
+    Aggregate(AggregateStep),
 }
 
 /// ORDER BY.

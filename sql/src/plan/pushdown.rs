@@ -49,6 +49,10 @@ pub fn optimise(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar
             aggregate.input = optimise(planner, aggregate.input, Vec::new());
             filter(Plan::Aggregate(aggregate), conjuncts)
         }
+        Plan::Window(mut window) => {
+            window.input = optimise(planner, window.input, Vec::new());
+            filter(Plan::Window(window), conjuncts)
+        }
         Plan::Distinct(input, keys) => {
             let input = optimise(planner, *input, Vec::new());
             filter(Plan::Distinct(Box::new(input), keys), conjuncts)

@@ -1,6 +1,6 @@
 //! Which homes a plan fills, and which it reads: what decides where a condition can go and what a sort has to keep.
 
-use super::physical::{Access, JoinMethod, ModifyKind, Plan, SetCall, SetColumn};
+use super::physical::{Access, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, WindowBound};
 use super::scalar::{Scalar, Var};
 use std::collections::BTreeSet;
 
@@ -25,6 +25,7 @@ pub fn walk(plan: &Plan, visit: &mut dyn FnMut(&Plan)) {
             walk(&join.right, visit);
         }
         Plan::Aggregate(aggregate) => walk(&aggregate.input, visit),
+        Plan::Window(window) => walk(&window.input, visit),
         Plan::Sort(sort) => walk(&sort.input, visit),
         Plan::Limit(limit) => walk(&limit.input, visit),
         Plan::SetOperation(set) => {
@@ -53,6 +54,7 @@ pub fn filled(plan: &Plan, widths: &[usize]) -> Vec<(u32, usize)> {
             Plan::Values(slot, _) | Plan::Cte(slot, _) => *slot,
             Plan::Project(_, slot, _) | Plan::ProjectSet(_, slot, _) => *slot,
             Plan::Aggregate(aggregate) => aggregate.slot,
+            Plan::Window(window) => window.slot,
             Plan::SetOperation(set) => set.slot,
             Plan::Modify(modify) => match &modify.returning {
                 Some((slot, _)) => *slot,
@@ -112,6 +114,18 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
                 call.arguments.iter().for_each(&mut *visit);
                 call.order_by.iter().for_each(|(key, _)| visit(key));
                 call.filter.iter().for_each(&mut *visit);
+            }
+        }
+        Plan::Window(window) => {
+            let keys = window.partition_by.iter().chain(&window.order_by);
+            keys.for_each(|(key, _)| visit(key));
+            for call in &window.calls {
+                call.arguments.iter().chain(&call.filter).for_each(&mut *visit);
+            }
+            for bound in [&window.frame.start, &window.frame.end] {
+                if let WindowBound::Preceding(offset) | WindowBound::Following(offset) = bound {
+                    visit(offset);
+                }
             }
         }
         Plan::Distinct(_, keys) => keys.iter().for_each(|(key, _)| visit(key)),

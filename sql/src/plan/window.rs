@@ -1,0 +1,84 @@
+//! Window functions: from the bound calls of one window to the node that runs them.
+
+use super::build::{Layout, Planner};
+use super::functions::comparator;
+use super::physical::{Plan, Window, WindowBound, WindowFrame, WindowFunction, WindowStep};
+use crate::bind::{AggregateCall, Expr};
+use crate::catalog::builtin::{self, Kind};
+use crate::error::{Result, SqlError};
+use crate::plan::logical::{Frame, FrameBound, Node, SortKey};
+
+/// PostgreSQL's window functions by OID.
+fn own_function(oid: u32) -> Option<WindowFunction> {
+    Some(match oid {
+        3100 => WindowFunction::RowNumber,
+        3101 => WindowFunction::Rank,
+        3102 => WindowFunction::DenseRank,
+        3103 => WindowFunction::PercentRank,
+        3104 => WindowFunction::CumeDist,
+        3105 => WindowFunction::Ntile,
+        3106..=3108 => WindowFunction::Lag,
+        3109..=3111 => WindowFunction::Lead,
+        3112 => WindowFunction::FirstValue,
+        3113 => WindowFunction::LastValue,
+        3114 => WindowFunction::NthValue,
+        _ => return None,
+    })
+}
+
+impl Planner<'_> {
+    pub(super) fn window(
+        &mut self,
+        input: &Node,
+        calls: &[AggregateCall],
+        partition_by: &[Expr],
+        order_by: &[SortKey],
+        frame: &Frame,
+    ) -> Result<(Plan, Layout)> {
+        let (input, mut layout) = self.node(input)?;
+        let slot = self.slot(calls.len());
+        let window = self.over(&layout, |planner| {
+            let partition_by = partition_by
+                .iter()
+                .map(|key| Ok((planner.scalar(key)?, comparator(key.ty().oid, false, false)?)))
+                .collect::<Result<Vec<_>>>()?;
+            let calls =
+                calls.iter().map(|call| planner.window_step(call)).collect::<Result<Vec<_>>>()?;
+            let frame = WindowFrame {
+                unit: frame.unit,
+                start: planner.window_bound(&frame.start)?,
+                end: planner.window_bound(&frame.end)?,
+                exclude: frame.exclude,
+            };
+            let order_by = planner.sort_keys(order_by)?;
+            Ok(Window { input, slot, partition_by, order_by, frame, calls, saved: Vec::new() })
+        })?;
+        layout.extend(Self::layout(slot, calls.len()));
+        Ok((Plan::Window(Box::new(window)), layout))
+    }
+
+    fn window_bound(&mut self, bound: &FrameBound) -> Result<WindowBound> {
+        Ok(match bound {
+            FrameBound::UnboundedPreceding => WindowBound::UnboundedPreceding,
+            FrameBound::Preceding(offset) => WindowBound::Preceding(self.scalar(offset)?),
+            FrameBound::CurrentRow => WindowBound::CurrentRow,
+            FrameBound::Following(offset) => WindowBound::Following(self.scalar(offset)?),
+            FrameBound::UnboundedFollowing => WindowBound::UnboundedFollowing,
+        })
+    }
+
+    fn window_step(&mut self, call: &AggregateCall) -> Result<WindowStep> {
+        let own = builtin::function(call.function.0).filter(|found| found.kind == Kind::Window);
+        let function = match own {
+            Some(found) => own_function(call.function.0).ok_or_else(|| {
+                SqlError::unsupported(format!("the window function {} is", found.name))
+            })?,
+            None => WindowFunction::Aggregate(self.aggregate_step(call)?),
+        };
+        Ok(WindowStep {
+            function,
+            arguments: self.all(&call.arguments)?.into_vec(),
+            filter: call.filter.as_ref().map(|filter| self.scalar(filter)).transpose()?,
+        })
+    }
+}
