@@ -26,13 +26,20 @@ fn ticks(pid: u32) -> u64 {
     fields.skip(11).take(2).map(|field| field.parse::<u64>().expect("a number")).sum()
 }
 
-/// Whether the server uses less than `part` thousandths of a core within `span`.
+/// Demands that the server comes to use less than `part` thousandths of a core for as long as `span`. What it still has to
+/// finish may take it some spans; one that polls never rests.
 fn rests(pid: u32, span: Duration, part: u64) {
-    let before = ticks(pid);
-    std::thread::sleep(span);
-    let used = (ticks(pid) - before) * 10_000;
     let allowed = span.as_micros() as u64 * part / 1000;
-    assert!(used <= allowed, "{used} us of processor time in {span:?}");
+    let mut used = Vec::new();
+    for _ in 0..6 {
+        let before = ticks(pid);
+        std::thread::sleep(span);
+        used.push((ticks(pid) - before) * 10_000);
+        if used.last() <= Some(&allowed) {
+            return;
+        }
+    }
+    panic!("{used:?} us of processor time in spans of {span:?}");
 }
 
 fn run_prepared(client: Client, number: u32) -> Client {
