@@ -5,7 +5,8 @@
 //! or with 0A000 and the name of what is missing. `docs/differences.md` lists what is kept different on purpose.
 //!
 //! The order of the modules is the order of a statement's life; a module uses only those above it:
-//! `types`, `tuple`, `catalog`, `settings`, `parse`, `bind`, `plan`, `compile`, `exec`, `session`, `engine`.
+//! `types`, `tuple`, `catalog`, `settings`, `parse`, `bind`, `plan`, `compile`, `exec`, `explain`, `session`,
+//! `engine`.
 
 pub mod bind;
 pub mod catalog;
@@ -16,6 +17,7 @@ pub mod ddl;
 pub mod engine;
 pub mod error;
 pub mod exec;
+pub mod explain;
 pub mod parse;
 pub mod plan;
 pub mod session;

@@ -304,7 +304,9 @@ fn is_pseudo(ty: &crate::catalog::builtin::Type) -> bool {
     ty.kind == crate::catalog::builtin::TypeKind::Pseudo
 }
 
-fn current(value: CurrentValue) -> String {
+/// CURRENT_DATE and its kin as they are written.
+#[must_use]
+pub fn current(value: CurrentValue) -> String {
     let with = |word: &str, precision: Option<u8>| match precision {
         Some(precision) => format!("{word}({precision})"),
         None => word.to_owned(),

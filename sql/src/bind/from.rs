@@ -232,9 +232,9 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
-            let columns = entry.columns.iter().map(|(_, ty)| *ty).collect();
-            let node = Node::CteScan { level, cte: number, columns };
             let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
+            let (columns, name) = (entry.columns.clone(), shown.clone());
+            let node = Node::CteScan { level, cte: number, columns, alias: name };
             return self.named(node, entry.columns, alias, Some(shown));
         }
         let relation = self.relation(name)?;

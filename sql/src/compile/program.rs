@@ -8,11 +8,14 @@ use crate::bind::BoundStatement;
 use crate::catalog::builtin;
 use crate::error::Result;
 use crate::exec::sink::ColumnDescription;
-use crate::plan::build::{CtePlan, CtePlanBody, Layout, Lookup, Planner, Subplan, SubplanKind};
+use crate::plan::build::{CtePlan, CtePlanBody, Layout, Planner, Subplan, SubplanKind};
+use crate::plan::estimate::{self, Estimate};
+use crate::plan::figures::Facts;
 use crate::plan::logical::{self, Output};
 use crate::plan::physical::{JoinMethod, ModifyKind, Plan, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::vars;
+use crate::types::Oid;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -33,6 +36,12 @@ pub struct Program {
     pub ctes: Vec<CtePlan>,
     /// What foreign keys may do to other rows because of it.
     pub actions: Vec<ReferentialAction>,
+    /// What the planner expects of each node, in the order of [`Program::nodes`].
+    pub estimates: Vec<Estimate>,
+    /// The types of its parameters.
+    pub parameters: Vec<Oid>,
+    /// How many entries its range table has: with more than one, EXPLAIN says whose a column is.
+    pub range_table: usize,
     /// What the result's columns are called; none where the statement returns no rows.
     pub columns: Option<Vec<ColumnDescription>>,
     /// The first words of the command tag.
@@ -43,12 +52,12 @@ pub struct Program {
     pub changes: bool,
 }
 
-/// Plans a bound statement and makes a program of it. Relations that foreign keys lead to are found by `lookup`.
+/// Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
 ///
 /// # Errors
 /// 0A000 for what cannot be run yet; 42883, 42809.
-pub fn compile(statement: &BoundStatement, lookup: Lookup<'_>) -> Result<Program> {
-    let mut planner = Planner::new(lookup);
+pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program> {
+    let mut planner = Planner::new(facts);
     let describe = |output: &Output| ColumnDescription {
         name: Arc::clone(&output.name),
         table: output.origin.map_or(0, |(table, _)| table.0),
@@ -94,6 +103,9 @@ impl Program {
             correlated: Vec::new(),
             ctes: planner.ctes.into_iter().flatten().collect(),
             actions: planner.actions,
+            estimates: Vec::new(),
+            parameters: Vec::new(),
+            range_table: planner.range_table,
             columns: None,
             tag: "",
             writes: false,
@@ -129,7 +141,21 @@ impl Program {
                 }
             }
         }
+        let mut estimates = Vec::new();
+        program.nodes(&mut |node| estimates.push(estimate::of(&planner.figures, node)));
+        program.estimates = estimates;
         program
+    }
+
+    /// Visits every node: of the plan, then of the subqueries, then of the common table expressions, inputs first.
+    pub fn nodes(&self, visit: &mut dyn FnMut(&Plan)) {
+        vars::walk(&self.plan, visit);
+        for subplan in &self.subplans {
+            vars::walk(&subplan.plan, visit);
+        }
+        for cte in &self.ctes {
+            parts(&cte.body).into_iter().for_each(|(plan, _)| vars::walk(plan, visit));
+        }
     }
 
     /// Whether the statement or one of its CTEs has such a node.

@@ -60,7 +60,7 @@ impl Eval<'_> {
                 Some((home, datum)) if home == var => *datum,
                 _ => self.frame.get(*var),
             },
-            Scalar::Constant(row) => row.get(0),
+            Scalar::Constant(row, _) => row.get(0),
             Scalar::Parameter(number) => self.parameters.get(*number as usize),
             // What fails while a row is made has no place in the text, as in PostgreSQL.
             Scalar::Call { callee, arguments, .. } => return self.call(callee, arguments),

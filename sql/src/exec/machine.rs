@@ -5,6 +5,7 @@ use super::context::{Context, Host};
 use super::foreign_key::Pending;
 use super::frame::Frame;
 use super::operator::{Builder, Operator};
+use super::probe::Probes;
 use super::referential_action::ReferentialAction;
 use super::sink::{Flow, RowSink};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
@@ -66,7 +67,16 @@ impl Machine {
     /// Of a program.
     #[must_use]
     pub fn new(program: &Arc<Program>) -> Machine {
-        let builder = Builder::new(program);
+        Machine::built(program, &Builder::new(program))
+    }
+
+    /// Of a program, with a probe around every operator.
+    #[must_use]
+    pub fn watched(program: &Arc<Program>, probes: &Probes) -> Machine {
+        Machine::built(program, &Builder::watched(program, probes))
+    }
+
+    fn built(program: &Arc<Program>, builder: &Builder<'_>) -> Machine {
         let subplans = program
             .subplans
             .iter()
@@ -102,7 +112,7 @@ impl Machine {
         let actions = program
             .actions
             .iter()
-            .map(|action| Some(ReferentialAction::new(action, &builder)))
+            .map(|action| Some(ReferentialAction::new(action, builder)))
             .collect();
         Machine {
             root: builder.build(&program.plan),

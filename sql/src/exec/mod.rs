@@ -17,6 +17,7 @@ pub mod lock_rows;
 pub mod machine;
 pub mod modify;
 pub mod operator;
+pub mod probe;
 pub mod referential_action;
 pub mod row_change;
 pub mod rows;

@@ -36,7 +36,7 @@ impl Modify {
     #[must_use]
     pub fn new(plan: &physical::Modify, builder: &Builder<'_>) -> Modify {
         let kind = plan.kind.clone();
-        let (source, row, recheck) = match &kind {
+        let (source, row, recheck) = match &plan.kind {
             ModifyKind::Insert { source, columns, on_conflict } => {
                 let update = on_conflict.iter().filter_map(|conflict| conflict.update.as_ref());
                 let scalars = update.flat_map(|(_, assignments, filter)| {

@@ -6,6 +6,7 @@ use super::grouping::{Distinct, Group};
 use super::join::{HashJoin, NestedLoop};
 use super::lock_rows::LockRows;
 use super::modify::Modify;
+use super::probe::{Part, Probes};
 use super::rows::{CteScan, Filter, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes};
 use super::scan::Scan;
 use super::set_operation::SetOperation;
@@ -15,7 +16,8 @@ use super::window::Window;
 use crate::compile::Program;
 use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
-use crate::plan::physical::{JoinMethod, Plan};
+use crate::plan::logical::JoinKind;
+use crate::plan::physical::{Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
 use std::collections::HashSet;
@@ -38,13 +40,20 @@ pub trait Operator: Send {
 /// Makes operators of a program's plans.
 pub struct Builder<'p> {
     program: &'p Arc<Program>,
+    probes: Option<&'p Probes>,
 }
 
 impl<'p> Builder<'p> {
     /// Of this program.
     #[must_use]
     pub fn new(program: &'p Arc<Program>) -> Builder<'p> {
-        Builder { program }
+        Builder { program, probes: None }
+    }
+
+    /// Of this program, every operator watched.
+    #[must_use]
+    pub fn watched(program: &'p Arc<Program>, probes: &'p Probes) -> Builder<'p> {
+        Builder { program, probes: Some(probes) }
     }
 
     /// The subqueries in these expressions that must be run anew for each row.
@@ -73,6 +82,52 @@ impl<'p> Builder<'p> {
     /// The operator of a node, with its inputs.
     #[must_use]
     pub fn build(&self, plan: &Plan) -> Box<dyn Operator> {
+        match self.probes {
+            None => self.operator(plan),
+            Some(probes) => probes.watch(plan, Part::Whole, self.divided(plan, probes)),
+        }
+    }
+
+    /// The operator of a node, its own conditions in a filter behind it where they can be: then both sides of them are
+    /// watched.
+    fn divided(&self, plan: &Plan, probes: &Probes) -> Box<dyn Operator> {
+        let (inner, conditions): (Box<dyn Operator>, _) = match plan {
+            Plan::Scan(scan) if !scan.filter.is_empty() => {
+                let mut bare = scan.clone();
+                let conditions = std::mem::take(&mut bare.filter);
+                (Box::new(Scan::new(&bare, self)), conditions)
+            }
+            Plan::System(scan) if !scan.filter.is_empty() => {
+                let mut bare = scan.clone();
+                let conditions = std::mem::take(&mut bare.filter);
+                (Box::new(SystemScan::new(&bare, self)), conditions)
+            }
+            Plan::Join(join) if join.kind == JoinKind::Inner && !join.on.is_empty() => {
+                let (left, right) = (self.build(&join.left), self.build(&join.right));
+                let sides = (Plan::Unit, Plan::Unit);
+                let bare =
+                    Join { left: sides.0, right: sides.1, on: Vec::new(), ..(**join).clone() };
+                (self.join(&bare, left, right), join.on.clone())
+            }
+            _ => return self.operator(plan),
+        };
+        let inner = probes.watch(plan, Part::Unfiltered, inner);
+        Box::new(Filter::new(inner, conditions, self))
+    }
+
+    fn join(
+        &self,
+        join: &Join,
+        left: Box<dyn Operator>,
+        right: Box<dyn Operator>,
+    ) -> Box<dyn Operator> {
+        match &join.method {
+            JoinMethod::NestedLoop => Box::new(NestedLoop::new(left, right, join, self)),
+            JoinMethod::Hash { .. } => Box::new(HashJoin::new(left, right, join, self)),
+        }
+    }
+
+    fn operator(&self, plan: &Plan) -> Box<dyn Operator> {
         match plan {
             Plan::Unit => Box::new(Unit::default()),
             Plan::Nothing => Box::new(Nothing),
@@ -80,7 +135,7 @@ impl<'p> Builder<'p> {
             Plan::System(scan) => Box::new(SystemScan::new(scan, self)),
             Plan::Function(scan) => Box::new(FunctionScan::new(scan, self)),
             Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),
-            Plan::Cte(slot, number) => Box::new(CteScan::new(*slot, *number)),
+            Plan::Cte(scan) => Box::new(CteScan::new(scan.slot, scan.number)),
             Plan::Filter(input, conjuncts) => {
                 Box::new(Filter::new(self.build(input), conjuncts.clone(), self))
             }
@@ -92,10 +147,7 @@ impl<'p> Builder<'p> {
             }
             Plan::Join(join) => {
                 let (left, right) = (self.build(&join.left), self.build(&join.right));
-                match &join.method {
-                    JoinMethod::NestedLoop => Box::new(NestedLoop::new(left, right, join, self)),
-                    JoinMethod::Hash { .. } => Box::new(HashJoin::new(left, right, join, self)),
-                }
+                self.join(join, left, right)
             }
             Plan::Aggregate(aggregate) => {
                 Box::new(Group::new(self.build(&aggregate.input), aggregate, self))

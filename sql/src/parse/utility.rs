@@ -289,6 +289,27 @@ impl<'t> Parser<'t> {
             }
         }
         let place = self.token();
+        // A statement of another kind is refused at its first word.
+        let explainable = matches!(
+            self.kind(),
+            Kind::Symbol(b'(')
+                | Kind::Keyword(
+                    Keyword::Select
+                        | Keyword::Values
+                        | Keyword::Table
+                        | Keyword::With
+                        | Keyword::Insert
+                        | Keyword::Update
+                        | Keyword::Delete
+                        | Keyword::Merge
+                        | Keyword::Declare
+                        | Keyword::Create
+                        | Keyword::Execute
+                )
+        );
+        if !explainable {
+            return Err(self.error());
+        }
         let statement = self.nested(Parser::statement)?;
         match statement {
             Statement::Query(_)

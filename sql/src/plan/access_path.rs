@@ -6,7 +6,7 @@
 //! judged by the same snapshot as the row.
 
 use super::build::Planner;
-use super::estimate::{self, DESCENT};
+use super::estimate::DESCENT;
 use super::functions::{Comparison, comparison, key_compatible};
 use super::physical::{Access, KeyAccess, Plan, Scan, ScanColumn, SystemScan};
 use super::scalar::{Scalar, Var};
@@ -15,6 +15,10 @@ use crate::catalog::RelationKind;
 use crate::tuple::KeyLayout;
 use std::collections::BTreeSet;
 use txn::Direction;
+
+/// A table counts as this large where all of it would be read beside a key that could be used: a plan is kept while its
+/// table grows, and a small one costs next to nothing either way.
+const GROWTH_ROWS: f64 = 200.0;
 
 /// A condition on one column that a key can take over.
 struct KeyCondition<'c> {
@@ -35,8 +39,9 @@ pub fn choose(
     let mut all = std::mem::take(&mut scan.filter);
     all.extend(conjuncts);
     let conditions = conditions(planner, &scan, &all, later);
-    let total = estimate::table_rows(&scan.relation);
-    let kept: f64 = all.iter().map(estimate::selectivity).product();
+    let figures = &planner.figures;
+    let total = figures.rows(scan.slot);
+    let kept = figures.all(&all);
     scan.rows = (total * kept).max(1.0);
     scan.cost = total;
     let mut best: Option<(f64, f64, KeyAccess, Vec<usize>)> = None;
@@ -47,17 +52,25 @@ pub fn choose(
         let rows = if access.point {
             1.0
         } else {
-            let kept: f64 = used.iter().map(|at| estimate::selectivity(&all[*at])).product();
-            (total * kept).max(1.0)
+            let used: Vec<&Scalar> = used.iter().map(|at| &all[*at]).collect();
+            (total * figures.all_of(&used)).max(1.0)
         };
-        // A secondary index costs a second descent for every row.
-        let cost = DESCENT + rows * if access.index.is_some() { DESCENT } else { 1.0 };
+        // A secondary index costs a second descent for every row, less where the rows follow its order.
+        let row = match access.index {
+            Some(_) => {
+                let first = Var { slot: scan.slot, column: first_column(&scan, &access) };
+                let follows = figures.correlation(first).powi(2);
+                DESCENT - (DESCENT - 2.0) * follows
+            }
+            None => 1.0,
+        };
+        let cost = DESCENT + rows * row;
         if best.as_ref().is_none_or(|(best, ..)| cost < *best) {
             best = Some((cost, rows, access, used));
         }
     }
     if let Some((cost, rows, access, used)) = best
-        && (cost < scan.cost || access.point)
+        && (cost < scan.cost.max(GROWTH_ROWS) || access.point)
     {
         scan.cost = cost;
         scan.rows = scan.rows.min(rows);
@@ -73,6 +86,13 @@ pub fn choose(
     }
     scan.filter = all;
     Plan::Scan(Box::new(scan))
+}
+
+/// The place of an access's first column in its scan's output; none is past its end.
+fn first_column(scan: &Scan, access: &KeyAccess) -> u32 {
+    let column = access.layout.columns.first().map(|column| ScanColumn::Column(column.column));
+    let at = scan.outputs.iter().position(|output| Some(*output) == column);
+    at.unwrap_or(scan.outputs.len()) as u32
 }
 
 /// The keys of a table: place among its indexes, tree, layout, whether unique.

@@ -4,11 +4,12 @@
 //! enclosing row; a query block adds one while its expressions are translated, the right side of a lateral join one for
 //! the left row.
 
+use super::figures::{Facts, Figures};
 use super::functions::{call_types, callee, comparator};
 use super::physical::{
-    Access, Aggregate, AggregateStep, FunctionScan, Join, JoinMethod, Limit, LockRows, LockTarget,
-    Plan, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn, SetOperation, Sort, SystemScan,
-    TargetRow,
+    Access, Aggregate, AggregateStep, CteScan, FunctionScan, Join, JoinMethod, Limit, LockRows,
+    LockTarget, Plan, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn, SetOperation, Sort,
+    SystemScan, TargetRow,
 };
 use super::scalar::{Comparator, Scalar, Var};
 use super::{join_order, order, pushdown, vars};
@@ -24,9 +25,6 @@ use txn::Direction;
 
 /// The homes of a row's columns.
 pub type Layout = Vec<Var>;
-
-/// Relations by OID, for foreign keys.
-pub type Lookup<'a> = &'a dyn Fn(Oid) -> Option<Arc<Relation>>;
 
 /// A subquery of an expression.
 #[derive(Clone, Debug)]
@@ -81,8 +79,8 @@ pub enum CtePlanBody {
 
 /// Makes plans of one statement.
 pub struct Planner<'a> {
-    /// Relations.
-    pub lookup: Lookup<'a>,
+    /// What is known of the values at homes, and the catalog behind it.
+    pub figures: Figures<'a>,
     /// The width of each slot.
     pub widths: Vec<usize>,
     /// Subqueries.
@@ -91,21 +89,25 @@ pub struct Planner<'a> {
     pub ctes: Vec<Option<CtePlan>>,
     /// What foreign keys may do because of the statement, each once.
     pub actions: Vec<ReferentialAction>,
+    /// How many relations, subqueries, joins and the like its FROM clauses name: with more than one, EXPLAIN says whose
+    /// a column is.
+    pub range_table: usize,
     pub(super) levels: Vec<Layout>,
     /// The numbers of the common table expressions of each enclosing query, outermost first.
     pub(super) cte_levels: Vec<Vec<u32>>,
 }
 
 impl<'a> Planner<'a> {
-    /// A planner that finds relations by `lookup`.
+    /// A planner that asks `facts`.
     #[must_use]
-    pub fn new(lookup: Lookup<'a>) -> Planner<'a> {
+    pub fn new(facts: &'a dyn Facts) -> Planner<'a> {
         Planner {
-            lookup,
+            figures: Figures::new(facts),
             widths: Vec::new(),
             subplans: Vec::new(),
             ctes: Vec::new(),
             actions: Vec::new(),
+            range_table: 0,
             levels: Vec::new(),
             cte_levels: Vec::new(),
         }
@@ -203,6 +205,9 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// 0A000, 42883.
     pub(super) fn node(&mut self, node: &Node) -> Result<(Plan, Layout)> {
+        if names_rows(node) {
+            self.range_table += 1;
+        }
         Ok(match node {
             Node::Unit => (Plan::Unit, Layout::new()),
             Node::Nothing(types) => {
@@ -245,11 +250,13 @@ impl<'a> Planner<'a> {
                 let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes) };
                 (plan, layout)
             }
-            Node::CteScan { level, cte, columns } => {
+            Node::CteScan { level, cte, columns, alias } => {
                 let at = self.cte_levels.len() - 1 - usize::from(*level);
                 let number = self.cte_levels[at][*cte as usize];
                 let slot = self.slot(columns.len());
-                (Plan::Cte(slot, number), Self::layout(slot, columns.len()))
+                let scan =
+                    CteScan { slot, number, alias: Arc::clone(alias), columns: columns.clone() };
+                (Plan::Cte(Box::new(scan)), Self::layout(slot, columns.len()))
             }
             Node::Join { kind, left, right, on, lateral } => {
                 self.join(*kind, left, right, on, *lateral)?
@@ -385,6 +392,7 @@ impl<'a> Planner<'a> {
         let slot = self.slot(width);
         let layout = Self::layout(slot, width);
         let filter = self.over(&layout, |planner| planner.conjuncts(filter))?;
+        self.figures.enter(slot, relation, &outputs);
         let plan = match &relation.kind {
             RelationKind::Table { tree, long_values, .. } => Plan::Scan(Box::new(Scan {
                 relation: Arc::clone(relation),
@@ -604,9 +612,10 @@ impl<'a> Planner<'a> {
         let of = |exprs: &[Expr]| exprs.iter().map(|expr| expr.ty().oid).collect::<Vec<_>>();
         match node {
             Node::Unit => Vec::new(),
-            Node::Nothing(types)
-            | Node::Values { types, .. }
-            | Node::CteScan { columns: types, .. } => types.iter().map(|ty| ty.oid).collect(),
+            Node::Nothing(types) | Node::Values { types, .. } => {
+                types.iter().map(|ty| ty.oid).collect()
+            }
+            Node::CteScan { columns, .. } => columns.iter().map(|(_, ty)| ty.oid).collect(),
             Node::Scan { relation, columns, system, .. } => columns
                 .iter()
                 .map(|column| relation.columns[*column].ty.oid)
@@ -643,6 +652,21 @@ impl<'a> Planner<'a> {
             Node::SetOperation { left, .. } => self.types(left),
         }
     }
+}
+
+/// Whether a node stands for an entry of PostgreSQL's range table.
+fn names_rows(node: &Node) -> bool {
+    matches!(
+        node,
+        Node::Unit
+            | Node::Nothing(_)
+            | Node::Scan { .. }
+            | Node::FunctionScan { .. }
+            | Node::Values { .. }
+            | Node::Derived { .. }
+            | Node::CteScan { .. }
+            | Node::Join { .. }
+    )
 }
 
 /// The type of a system column.

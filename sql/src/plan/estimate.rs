@@ -1,122 +1,193 @@
-//! How many rows, at what cost: coarse figures that order plans, not predictions.
+//! How many rows, at what cost: figures that order plans, not predictions.
 //!
-//! A table that was never analysed counts as [`UNKNOWN_ROWS`]. Selectivities are PostgreSQL's defaults
-//! (`selfuncs.h`): an equality one in two hundred, a range one in three.
+//! A cost counts rows touched: reading a row of a tree in order is one, going down a tree to a key is [`DESCENT`].
+//! EXPLAIN shows it in PostgreSQL's unit for a row, `cpu_tuple_cost`. Pages have no part in it: a plan cannot know which
+//! of them are in memory, and a clustered tree reads few of them for many rows.
 
-use super::functions::{Comparison, comparison};
-use super::physical::Plan;
+use super::figures::{Figures, type_width};
+use super::physical::{Aggregate, Join, JoinMethod, Plan, SetColumn};
 use super::scalar::Scalar;
-use crate::catalog::Relation;
 use crate::plan::logical::{JoinKind, SetKind};
+use crate::types::{Datum, SqlType};
 
-/// Rows of a table that nobody has counted.
-pub const UNKNOWN_ROWS: f64 = 1000.0;
-/// The part of the rows that an equality keeps.
-pub const EQUAL: f64 = 0.005;
-/// The part that a range condition keeps.
-pub const RANGE: f64 = 0.333;
 /// What a descent from the root of a tree costs, in rows touched in a scan.
 pub const DESCENT: f64 = 4.0;
-/// Rows of a set-returning function.
+/// PostgreSQL's `cpu_tuple_cost`: what one row touched is shown as.
+pub const ROW_COST: f64 = 0.01;
+/// Rows of a set-returning function (`prorows`).
 const FUNCTION_ROWS: f64 = 1000.0;
+/// The width of a computed value of which nothing is known.
+const VALUE_WIDTH: f64 = 8.0;
 
-/// A table's rows.
-#[must_use]
-pub fn table_rows(relation: &Relation) -> f64 {
-    if relation.row_estimate < 0.0 { UNKNOWN_ROWS } else { relation.row_estimate.max(1.0) }
+/// What a plan is expected to give, and at what cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Rows.
+    pub rows: f64,
+    /// What it costs before the first row is there.
+    pub startup: f64,
+    /// What it costs to the last row.
+    pub cost: f64,
+    /// The mean size of a row in bytes.
+    pub width: f64,
 }
 
-/// The part of the rows that a condition keeps.
+/// What a plan is expected to give.
 #[must_use]
-pub fn selectivity(condition: &Scalar) -> f64 {
-    match condition {
-        Scalar::Call { callee, .. } => match comparison(callee.oid) {
-            Some((Comparison::Equal, ..)) => EQUAL,
-            Some(_) => RANGE,
-            None => 0.3,
-        },
-        Scalar::And(all) => all.iter().map(selectivity).product(),
-        Scalar::Or(all) => all.iter().map(selectivity).sum::<f64>().min(1.0),
-        Scalar::Not(one) => 1.0 - selectivity(one),
-        Scalar::IsNull(_, negated) => {
-            if *negated {
-                0.99
-            } else {
-                EQUAL
-            }
-        }
-        Scalar::ScalarArray { .. } => EQUAL * 10.0,
-        _ => 0.5,
-    }
-}
-
-/// Rows and cost of a plan.
-#[must_use]
-pub fn of(plan: &Plan) -> (f64, f64) {
+pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
+    let leaf = |rows: f64, cost: f64, width: f64| Estimate { rows, startup: 0.0, cost, width };
     match plan {
-        Plan::Unit => (1.0, 0.0),
-        Plan::Nothing => (0.0, 0.0),
-        Plan::Scan(scan) => (scan.rows, scan.cost),
+        Plan::Unit => leaf(1.0, 1.0, 0.0),
+        Plan::Nothing => leaf(0.0, 0.0, 0.0),
+        Plan::Scan(scan) => {
+            let read = (0..scan.outputs.len()).filter(|at| scan.wanted[*at]);
+            let homes = read.map(|at| super::Var { slot: scan.slot, column: at as u32 });
+            let width = homes.filter_map(|var| figures.width(var)).fold(0.0, std::ops::Add::add);
+            leaf(scan.rows, scan.cost, width)
+        }
         Plan::System(scan) => {
             let rows = if scan.keys.is_empty() { 500.0 } else { 2.0 };
-            let kept: f64 = scan.filter.iter().map(selectivity).product();
-            ((rows * kept).max(1.0), rows)
+            let width = VALUE_WIDTH * scan.outputs.len() as f64;
+            leaf((rows * figures.all(&scan.filter)).max(1.0), rows, width)
         }
-        Plan::Function(_) => (FUNCTION_ROWS, FUNCTION_ROWS),
-        Plan::Values(_, rows) => (rows.len() as f64, rows.len() as f64),
-        Plan::Cte(..) => (100.0, 100.0),
+        Plan::Function(scan) => leaf(FUNCTION_ROWS, FUNCTION_ROWS, VALUE_WIDTH * scan.width as f64),
+        Plan::Values(_, rows) => {
+            let count = rows.len() as f64;
+            leaf(count, count, rows.first().map_or(0.0, |row| width_of(figures, row)))
+        }
+        Plan::Cte(scan) => {
+            let widths = scan.columns.iter().map(|(_, ty)| type_width(*ty));
+            let width = widths.fold(0.0, std::ops::Add::add);
+            leaf(100.0, 100.0, width)
+        }
         Plan::Filter(input, conjuncts) => {
-            let (rows, cost) = of(input);
-            ((rows * conjuncts.iter().map(selectivity).product::<f64>()).max(1.0), cost + rows)
+            let input = of(figures, input);
+            let rows = (input.rows * figures.all(conjuncts)).max(1.0);
+            Estimate { rows, cost: input.cost + input.rows, ..input }
         }
-        Plan::Project(input, ..) | Plan::WithCtes(input, _) | Plan::Materialize(input, _) => {
-            of(input)
+        Plan::Project(input, _, columns) => {
+            let input = of(figures, input);
+            Estimate { width: input.width + width_of(figures, columns), ..input }
         }
-        Plan::ProjectSet(input, ..) => {
-            let (rows, cost) = of(input);
-            (rows * 10.0, cost + rows * 10.0)
+        Plan::WithCtes(input, _) | Plan::Materialize(input, _) => of(figures, input),
+        Plan::ProjectSet(input, _, columns) => {
+            let input = of(figures, input);
+            let sets = columns.iter().any(|column| matches!(column, SetColumn::Set(_)));
+            let rows = if sets { input.rows * FUNCTION_ROWS } else { input.rows };
+            let width = input.width + VALUE_WIDTH * columns.len() as f64;
+            Estimate { rows, cost: input.cost + rows, width, ..input }
         }
-        Plan::Join(join) => match join.kind {
-            JoinKind::Semi | JoinKind::Anti => ((of(&join.left).0 / 2.0).max(1.0), join.cost),
-            _ => (join.rows, join.cost),
-        },
-        Plan::Aggregate(aggregate) => {
-            let (rows, cost) = of(&aggregate.input);
-            let groups = if aggregate.keys.is_empty() { 1.0 } else { (rows / 10.0).max(1.0) };
-            (groups, cost + rows)
-        }
-        Plan::Distinct(input, _) => {
-            let (rows, cost) = of(input);
-            ((rows / 2.0).max(1.0), cost + rows)
+        Plan::Join(join) => of_join(figures, join),
+        Plan::Aggregate(aggregate) => of_aggregate(figures, aggregate),
+        Plan::Distinct(input, keys) => {
+            let input = of(figures, input);
+            let keys: Vec<&Scalar> = keys.iter().map(|(key, _)| key).collect();
+            let rows = groups(figures, &keys, input.rows);
+            Estimate { rows, cost: input.cost + input.rows, ..input }
         }
         Plan::Window(window) => {
-            let (rows, cost) = of(&window.input);
-            (rows, cost + rows * rows.max(2.0).log2())
+            let input = of(figures, &window.input);
+            let cost = input.cost + input.rows * input.rows.max(2.0).log2() / 4.0;
+            let width = input.width + VALUE_WIDTH * window.calls.len() as f64;
+            Estimate { startup: cost, cost: cost + input.rows, width, ..input }
         }
         Plan::Sort(sort) => {
-            let (rows, cost) = of(&sort.input);
-            (rows, cost + rows * rows.max(2.0).log2())
+            let input = of(figures, &sort.input);
+            let cost = input.cost + input.rows * input.rows.max(2.0).log2() / 4.0;
+            Estimate { startup: cost, cost: cost + input.rows, ..input }
         }
         Plan::Limit(limit) => {
-            let (rows, cost) = of(&limit.input);
-            let wanted = match &limit.limit {
-                Some(Scalar::Constant(row)) => match row.get(0) {
-                    crate::types::Datum::Int8(count) => count as f64,
-                    _ => rows,
+            let input = of(figures, &limit.input);
+            let number = |scalar: &Option<Scalar>| match scalar {
+                Some(Scalar::Constant(row, _)) => match row.get(0) {
+                    Datum::Int8(count) => Some((count as f64).max(0.0)),
+                    _ => None,
                 },
-                _ => rows,
+                _ => None,
             };
-            (rows.min(wanted.max(1.0)), cost)
+            let skipped = number(&limit.offset).unwrap_or(0.0).min(input.rows);
+            let left = (input.rows - skipped).max(1.0);
+            let rows = match (&limit.limit, number(&limit.limit)) {
+                (_, Some(count)) => count.clamp(1.0, left),
+                // A count that is not known yet is a tenth of all (`preprocess_limit`).
+                (Some(_), None) => (left / 10.0).max(1.0),
+                (None, None) => left,
+            };
+            let part = ((rows + skipped) / input.rows.max(1.0)).min(1.0);
+            let cost = input.startup + (input.cost - input.startup) * part;
+            Estimate { rows, cost, ..input }
         }
         Plan::SetOperation(set) => {
-            let (left, right) = (of(&set.left.0), of(&set.right.0));
+            let (left, right) = (of(figures, &set.left.0), of(figures, &set.right.0));
+            let cost = left.cost + right.cost + left.rows + right.rows;
             let rows = match set.kind {
-                SetKind::Union => left.0 + right.0,
-                SetKind::Intersect | SetKind::Except => left.0,
+                SetKind::Union => left.rows + right.rows,
+                SetKind::Intersect => left.rows.min(right.rows),
+                SetKind::Except => left.rows,
             };
-            (rows, left.1 + right.1 + left.0 + right.0)
+            let plain = set.kind == SetKind::Union && set.all;
+            let startup = if plain { left.startup } else { cost };
+            Estimate { rows, startup, cost, width: left.width }
         }
-        Plan::LockRows(lock) => of(&lock.input),
-        Plan::Modify(_) => (1.0, 1.0),
+        Plan::LockRows(lock) => {
+            let input = of(figures, &lock.input);
+            Estimate { cost: input.cost + input.rows, ..input }
+        }
+        Plan::Modify(modify) => {
+            use super::physical::ModifyKind;
+            let (ModifyKind::Insert { source, .. }
+            | ModifyKind::Update { source, .. }
+            | ModifyKind::Delete { source, .. }) = &modify.kind;
+            let input = of(figures, source);
+            // What it writes it would write under any plan.
+            let rows = if modify.returning.is_some() { input.rows } else { 0.0 };
+            let width = modify.returning.as_ref().map_or(0.0, |row| width_of(figures, &row.1));
+            Estimate { rows, width, ..input }
+        }
     }
+}
+
+fn of_join(figures: &Figures<'_>, join: &Join) -> Estimate {
+    let (left, right) = (of(figures, &join.left), of(figures, &join.right));
+    let startup = match join.method {
+        JoinMethod::Hash { .. } => left.startup + right.cost,
+        JoinMethod::NestedLoop => left.startup + right.startup,
+    };
+    let narrow = matches!(join.kind, JoinKind::Semi | JoinKind::Anti);
+    let width = if narrow { left.width } else { left.width + right.width };
+    Estimate { rows: join.rows, startup, cost: join.cost.max(startup), width }
+}
+
+fn of_aggregate(figures: &Figures<'_>, aggregate: &Aggregate) -> Estimate {
+    let input = of(figures, &aggregate.input);
+    let mut rows = 0.0;
+    for set in &aggregate.sets {
+        let keys: Vec<&Scalar> = set.iter().map(|at| &aggregate.keys[*at as usize].0).collect();
+        rows += groups(figures, &keys, input.rows);
+    }
+    let keys = aggregate.keys.iter().map(|(_, ty)| type_width(SqlType::plain(ty.0)));
+    let calls = aggregate.calls.iter().map(|call| type_width(call.types.result));
+    let width = keys.chain(calls).fold(0.0, std::ops::Add::add);
+    let cost = input.cost + input.rows * (1.0 + aggregate.calls.len() as f64) / 2.0;
+    Estimate { rows, startup: cost, cost: cost + rows, width }
+}
+
+/// How many different rows of these expressions there are (`estimate_num_groups`, without its care for columns that go
+/// together).
+fn groups(figures: &Figures<'_>, keys: &[&Scalar], rows: f64) -> f64 {
+    let mut groups = 1.0;
+    for key in keys {
+        groups *= figures.distinct(key, rows);
+    }
+    groups.min(rows).max(1.0)
+}
+
+fn width_of(figures: &Figures<'_>, columns: &[Scalar]) -> f64 {
+    let width = |scalar: &Scalar| match scalar {
+        Scalar::Var(var) => figures.width(*var).unwrap_or(VALUE_WIDTH),
+        Scalar::Constant(row, ty) if !row.get(0).is_null() => type_width(*ty),
+        _ => VALUE_WIDTH,
+    };
+    // A sum of no floats would be -0.
+    columns.iter().map(width).fold(0.0, std::ops::Add::add)
 }

@@ -6,7 +6,7 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
 use crate::types::{Callable, Oid, SqlType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 /// A scalar function, ready to be called with arguments of these types. One without an implementation of its own is asked
@@ -134,6 +134,17 @@ static COMPARISONS: LazyLock<HashMap<u32, (Comparison, Oid, Oid)>> = LazyLock::n
 #[must_use]
 pub fn comparison(function: u32) -> Option<(Comparison, Oid, Oid)> {
     COMPARISONS.get(&function).copied()
+}
+
+/// The functions behind `<>`.
+static NOT_EQUAL: LazyLock<HashSet<u32>> = LazyLock::new(|| {
+    builtin::operators_named("<>", false).iter().map(|operator| operator.function).collect()
+});
+
+/// Whether a function is that of a `<>`.
+#[must_use]
+pub fn is_not_equal(function: u32) -> bool {
+    NOT_EQUAL.contains(&function)
 }
 
 /// Whether a value of one type, compared by `=` with a key of the other, can be made a part of that key by its form

@@ -20,6 +20,9 @@ use std::collections::{BTreeSet, HashSet};
 /// Up to this many inputs each is tried as the beginning.
 const EXHAUSTIVE_STARTS: usize = 8;
 
+/// What entering a row into a hash table costs, where looking one up costs 1: the smaller side is entered.
+const BUILD: f64 = 1.5;
+
 /// One input of a group.
 struct Item {
     plan: Plan,
@@ -64,9 +67,21 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         item.plan = with_conditions(planner, plan, conditions.clone(), &|var| {
             own.contains(&var.slot) && !needs.contains(&var.slot)
         });
-        base.push(estimate::of(&item.plan));
+        let estimate = estimate::of(&planner.figures, &item.plan);
+        base.push((estimate.rows, estimate.cost));
     }
-    let mut order = best_order(planner, &items, &sets, &base, &joining);
+    let users = |one: &Scalar| {
+        (0..sets.len()).filter(|at| reads(planner, one, &sets[*at])).collect::<Vec<_>>()
+    };
+    let search = Search {
+        planner,
+        items: &items,
+        sets: &sets,
+        own: &own,
+        base: &base,
+        joining: joining.iter().map(|one| (one, users(one))).collect(),
+    };
+    let mut order = search.best_order();
     let mut plan: Option<(Plan, HashSet<u32>)> = None;
     let mut slots: Vec<Option<Item>> = items.into_iter().map(Some).collect();
     for at in order.drain(..) {
@@ -146,106 +161,118 @@ fn with_conditions(
     }
 }
 
-fn best_order(
-    planner: &Planner<'_>,
-    items: &[Item],
-    sets: &[HashSet<u32>],
-    base: &[(f64, f64)],
-    joining: &[Scalar],
-) -> Vec<usize> {
-    let all: Vec<usize> = (0..items.len()).filter(|at| items[*at].needs.is_empty()).collect();
-    let starts = if all.len() <= EXHAUSTIVE_STARTS {
-        all
-    } else {
-        let mut all = all;
-        all.sort_by(|a, b| base[*a].0.total_cmp(&base[*b].0));
-        all.truncate(1);
-        all
-    };
-    let mut best: Option<(f64, Vec<usize>)> = None;
-    for start in starts {
-        let (cost, order) = greedy(planner, items, sets, base, joining, start);
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, order));
-        }
-    }
-    best.map_or_else(|| (0..items.len()).collect(), |(_, order)| order)
+/// A search for a good order of a group's items.
+struct Search<'s, 'a> {
+    planner: &'s Planner<'a>,
+    items: &'s [Item],
+    /// The slots of each item, and of all.
+    sets: &'s [HashSet<u32>],
+    own: &'s HashSet<u32>,
+    /// Rows and cost of each item alone.
+    base: &'s [(f64, f64)],
+    /// Conditions on several items, and the items that each reads.
+    joining: Vec<(&'s Scalar, Vec<usize>)>,
 }
 
-fn greedy(
-    planner: &Planner<'_>,
-    items: &[Item],
-    sets: &[HashSet<u32>],
-    base: &[(f64, f64)],
-    joining: &[Scalar],
-    start: usize,
-) -> (f64, Vec<usize>) {
-    let own: HashSet<u32> = sets.iter().flatten().copied().collect();
-    let mut order = vec![start];
-    let mut set = sets[start].clone();
-    let (mut rows, mut cost) = base[start];
-    while order.len() < items.len() {
-        let mut next: Option<(f64, f64, usize)> = None;
-        for at in (0..items.len()).filter(|at| !order.contains(at)) {
-            if !items[at].needs.is_subset(&set) {
-                continue;
-            }
-            let step =
-                step_cost(planner, &items[at], &sets[at], &set, &own, base[at], joining, rows);
-            if next.is_none_or(|(least, ..)| step.1 + step.0 < least) {
-                next = Some((step.1 + step.0, step.1, at));
-                // The rows of the cheapest are taken below, once it is known.
-            }
-        }
-        let Some((_, _, at)) = next else { return (f64::INFINITY, (0..items.len()).collect()) };
-        let (after, added) =
-            step_cost(planner, &items[at], &sets[at], &set, &own, base[at], joining, rows);
-        rows = after;
-        cost += added;
-        set.extend(&sets[at]);
-        order.push(at);
-    }
-    (cost, order)
-}
-
-/// Rows after joining an item to `rows` rows that fill `set`, and what it costs.
-#[expect(clippy::too_many_arguments, reason = "one step of one search")]
-fn step_cost(
-    planner: &Planner<'_>,
-    item: &Item,
-    item_set: &HashSet<u32>,
-    set: &HashSet<u32>,
-    own: &HashSet<u32>,
-    base: (f64, f64),
-    joining: &[Scalar],
+/// What has been joined so far.
+struct Joined {
+    order: Vec<usize>,
+    set: HashSet<u32>,
     rows: f64,
-) -> (f64, f64) {
-    let mut both = set.clone();
-    both.extend(item_set);
-    let missing: HashSet<u32> = own.difference(&both).copied().collect();
-    let conditions: Vec<&Scalar> = joining
-        .iter()
-        .filter(|one| reads(planner, one, item_set) && !reads(planner, one, &missing))
-        .collect();
-    let equal = conditions.iter().filter(|one| equality(one, set, item_set).is_some()).count();
-    let kept: f64 = if equal > 0 {
-        // As if the larger side's values were each other's keys.
-        1.0 / base.0.max(rows).max(1.0)
-    } else {
-        conditions.iter().map(|one| estimate::selectivity(one)).product()
-    };
-    let after = (rows * base.0 * kept).max(1.0);
-    let mut least = if equal > 0 { base.1 + base.0 + rows } else { rows * base.1.max(1.0) };
-    if let Plan::Scan(scan) = &item.plan {
-        let conditions = conditions.into_iter().cloned().collect();
-        let later = |var: Var| own.contains(&var.slot) && !set.contains(&var.slot);
-        let mut scan = (**scan).clone();
-        scan.filter = scan.recheck.clone();
-        scan.access = super::physical::Access::Full(txn::Direction::Forward);
-        let indexed = access_path::choose(planner, scan, conditions, &later);
-        least = least.min(rows * estimate::of(&indexed).1);
+    cost: f64,
+}
+
+impl Search<'_, '_> {
+    fn best_order(&self) -> Vec<usize> {
+        let mut starts: Vec<usize> =
+            (0..self.items.len()).filter(|at| self.items[*at].needs.is_empty()).collect();
+        if starts.len() > EXHAUSTIVE_STARTS {
+            starts.sort_by(|a, b| self.base[*a].0.total_cmp(&self.base[*b].0));
+            starts.truncate(1);
+        }
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        for start in starts {
+            let (cost, order) = self.greedy(start);
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, order));
+            }
+        }
+        best.map_or_else(|| (0..self.items.len()).collect(), |(_, order)| order)
     }
-    (after, least)
+
+    fn greedy(&self, start: usize) -> (f64, Vec<usize>) {
+        let (rows, cost) = self.base[start];
+        let mut joined = Joined { order: vec![start], set: self.sets[start].clone(), rows, cost };
+        while joined.order.len() < self.items.len() {
+            let mut next: Option<((f64, f64), usize)> = None;
+            for at in (0..self.items.len()).filter(|at| !joined.order.contains(at)) {
+                if !self.items[at].needs.is_subset(&joined.set) {
+                    continue;
+                }
+                let step = self.step(at, &joined);
+                if next.is_none_or(|(least, _)| step.0 + step.1 < least.0 + least.1) {
+                    next = Some((step, at));
+                }
+            }
+            let Some(((after, added), at)) = next else {
+                return (f64::INFINITY, (0..self.items.len()).collect());
+            };
+            joined.rows = after;
+            joined.cost += added;
+            joined.set.extend(&self.sets[at]);
+            joined.order.push(at);
+        }
+        (joined.cost, joined.order)
+    }
+
+    /// Rows after joining an item to what has been joined, and what it costs.
+    fn step(&self, at: usize, joined: &Joined) -> (f64, f64) {
+        let (planner, item, base, rows) =
+            (self.planner, &self.items[at], self.base[at], joined.rows);
+        let there = |user: &usize| *user == at || joined.order.contains(user);
+        let conditions: Vec<&Scalar> = self
+            .joining
+            .iter()
+            .filter(|(_, users)| users.contains(&at) && users.iter().all(there))
+            .map(|(one, _)| *one)
+            .collect();
+        let sides = (&joined.set, &self.sets[at]);
+        let equal =
+            conditions.iter().filter(|one| equality(one, sides.0, sides.1).is_some()).count();
+        let kept = joined_part(planner, &conditions, equal, rows, base.0);
+        let after = (rows * base.0 * kept).max(1.0);
+        let mut least =
+            if equal > 0 { base.1 + BUILD * base.0 + rows } else { rows * base.1.max(1.0) };
+        if let Plan::Scan(scan) = &item.plan
+            && !conditions.is_empty()
+        {
+            let conditions = conditions.into_iter().cloned().collect();
+            let later = |var: Var| self.own.contains(&var.slot) && !joined.set.contains(&var.slot);
+            let mut scan = (**scan).clone();
+            scan.filter = scan.recheck.clone();
+            scan.access = super::physical::Access::Full(txn::Direction::Forward);
+            let indexed = access_path::choose(planner, scan, conditions, &later);
+            least = least.min(rows * estimate::of(&planner.figures, &indexed).cost);
+        }
+        (after, least)
+    }
+}
+
+/// The part of all pairs of rows that joining by these conditions keeps.
+fn joined_part(
+    planner: &Planner<'_>,
+    conditions: &[&Scalar],
+    equal: usize,
+    left_rows: f64,
+    right_rows: f64,
+) -> f64 {
+    let kept = planner.figures.all_of(conditions);
+    if equal > 1 {
+        // Columns of one key go together: as if the larger side's values were each other's keys, but never fewer.
+        kept.max(1.0 / left_rows.max(right_rows).max(1.0))
+    } else {
+        kept
+    }
 }
 
 /// The two sides of `left = right` where each reads one of the two sets only, and both can be made parts of a hash key.
@@ -321,7 +348,8 @@ fn finish(
 ) -> Plan {
     let left_set: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
     let right_set: HashSet<u32> = join.right_slots.iter().map(|(slot, _)| *slot).collect();
-    let (left_rows, left_cost) = estimate::of(&join.left);
+    let left = estimate::of(&planner.figures, &join.left);
+    let (left_rows, left_cost) = (left.rows, left.cost);
     let plain = join.right.clone();
     let before = std::mem::replace(&mut join.right, Plan::Nothing);
     let outside = |var: Var| left_set.contains(&var.slot) || later(var);
@@ -334,23 +362,26 @@ fn finish(
                 if dependent { later(var) } else { outside(var) }
             })
         };
-    let (right_rows, right_cost) = estimate::of(&join.right);
+    let right = estimate::of(&planner.figures, &join.right);
+    let (right_rows, right_cost) = (right.rows, right.cost);
     let equal: Vec<(Scalar, Scalar)> = join
         .on
         .iter()
         .filter_map(|one| equality(one, &left_set, &right_set))
         .map(|(a, b)| (a.clone(), b.clone()))
         .collect();
-    let kept = if equal.is_empty() {
-        join.on.iter().map(estimate::selectivity).product()
-    } else {
-        1.0 / left_rows.max(right_rows).max(1.0)
+    let conditions: Vec<&Scalar> = join.on.iter().collect();
+    let kept = joined_part(planner, &conditions, equal.len(), left_rows, right_rows);
+    let pairs = (left_rows * right_rows * kept).max(1.0);
+    join.rows = match join.kind {
+        JoinKind::Inner => pairs,
+        JoinKind::Left => pairs.max(left_rows),
+        JoinKind::Right => pairs.max(right_rows),
+        JoinKind::Full => pairs.max(left_rows).max(right_rows),
+        JoinKind::Semi => pairs.min(left_rows),
+        JoinKind::Anti => (left_rows - pairs).max(1.0),
     };
-    join.rows = (left_rows * right_rows * kept).max(1.0);
-    if matches!(join.kind, JoinKind::Left | JoinKind::Full) {
-        join.rows = join.rows.max(left_rows);
-    }
-    let hash_cost = left_cost + right_cost + right_rows + left_rows;
+    let hash_cost = left_cost + right_cost + BUILD * right_rows + left_rows;
     // Index keys from the left row: for inner, left, semi and anti joins, which ask once for each left row.
     if !matches!(join.kind, JoinKind::Full | JoinKind::Right)
         && let Plan::Scan(scan) = plain
@@ -369,7 +400,7 @@ fn finish(
                 .cloned(),
         );
         let indexed = access_path::choose(planner, scan, conditions, later);
-        let (_, indexed_cost) = estimate::of(&indexed);
+        let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
         let total = left_cost + left_rows * indexed_cost;
         let better = total < hash_cost || equal.is_empty() && indexed_cost < right_cost;
         if better

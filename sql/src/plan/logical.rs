@@ -113,8 +113,10 @@ pub enum Node {
         level: u16,
         /// Its number.
         cte: u32,
-        /// Its columns.
-        columns: Vec<SqlType>,
+        /// Its columns' names and types.
+        columns: Vec<(Arc<str>, SqlType)>,
+        /// The name by which the query knows it, for EXPLAIN.
+        alias: Arc<str>,
     },
     /// A join: the left row, then the right one.
     Join {

@@ -4,11 +4,13 @@
 //! that it keeps from the scan to the sink, and turns expressions into [`scalar`]s over homes. Because a scalar says where
 //! its values are, and not which column of which input they were, the rules can then move it freely:
 //! [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
-//! picks how a table is read, [`order`] drops sorts that an index has done.
+//! picks how a table is read, [`order`] drops sorts that an index has done. They weigh by what [`estimate`] makes of
+//! ANALYZE's [`figures`].
 
 pub mod access_path;
 pub mod build;
 pub mod estimate;
+pub mod figures;
 pub mod functions;
 pub mod join_order;
 pub mod logical;
@@ -17,10 +19,13 @@ pub mod order;
 pub mod physical;
 pub mod pushdown;
 pub mod scalar;
+#[cfg(test)]
+mod tests;
 pub mod translate;
 pub mod vars;
 mod window;
 
-pub use build::{Lookup, Planner};
+pub use build::Planner;
+pub use figures::{Facts, Figures};
 pub use physical::Plan;
 pub use scalar::{Scalar, Var};

@@ -44,6 +44,9 @@ impl Planner<'_> {
         let (kind, returning_row) = match &modify.kind {
             logical::ModifyKind::Insert { source, on_conflict } => {
                 let (source, layout) = self.node(source)?;
+                // A single row of VALUES is no entry beside the table; `excluded` is one.
+                let single = matches!(&source, Plan::Values(_, rows) if rows.len() == 1);
+                self.range_table += usize::from(!single) + usize::from(on_conflict.is_some());
                 let source = pushdown::optimise(self, source, Vec::new());
                 let columns = layout[..width].iter().map(|var| Scalar::Var(*var)).collect();
                 let on_conflict = match on_conflict {
@@ -210,7 +213,7 @@ impl Planner<'_> {
                 let parent = if key.references == relation.oid {
                     Some(Arc::clone(relation))
                 } else {
-                    (self.lookup)(key.references)
+                    self.figures.facts().relation(key.references)
                 };
                 if let Some(parent) = parent {
                     references.push(reference(at, Arc::clone(relation), parent)?);
@@ -221,7 +224,7 @@ impl Planner<'_> {
             let child = if *child == relation.oid {
                 Some(Arc::clone(relation))
             } else {
-                (self.lookup)(*child)
+                self.figures.facts().relation(*child)
             };
             if let Some(child) = child {
                 referenced_by.push(reference(*at, child, Arc::clone(relation))?);

@@ -5,7 +5,7 @@ use super::scalar::{Comparator, Scalar, Var};
 use crate::catalog::RelationKind;
 use crate::plan::logical::JoinKind;
 use crate::tuple::{Form, KeyLayout};
-use txn::Direction;
+use txn::{Direction, TreeId};
 
 /// The plan without sorts that change nothing.
 #[must_use]
@@ -97,8 +97,8 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             {
                 let layout = KeyLayout::of_rows(&scan.relation, key);
                 if let Some(direction) = direction(&layout, 0, &wanted, &scan.relation) {
-                    let _ = tree;
-                    scan.access = Access::Full(direction);
+                    let (index, tree) = (None, *tree);
+                    scan.access = Access::Key(Box::new(whole(index, tree, layout, direction)));
                     return true;
                 }
             }
@@ -111,22 +111,20 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
                 if index.tree != scan.tree
                     && let Some(direction) = direction(&layout, 0, &wanted, &scan.relation)
                 {
-                    scan.access = Access::Key(Box::new(KeyAccess {
-                        index: Some(at),
-                        tree: index.tree,
-                        layout,
-                        equal: Vec::new(),
-                        low: None,
-                        high: None,
-                        point: false,
-                        direction,
-                    }));
+                    let tree = index.tree;
+                    scan.access = Access::Key(Box::new(whole(Some(at), tree, layout, direction)));
                     return true;
                 }
             }
             false
         }
     }
+}
+
+/// All of a tree, in the order of its key.
+fn whole(index: Option<usize>, tree: TreeId, layout: KeyLayout, direction: Direction) -> KeyAccess {
+    let (equal, low, high) = (Vec::new(), None, None);
+    KeyAccess { index, tree, layout, equal, low, high, point: false, direction }
 }
 
 /// Which way a key gives the order wanted, behind `fixed` columns that have one value.

@@ -8,7 +8,7 @@ use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
 use crate::catalog::Relation;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::tuple::{KeyLayout, RowLayout};
-use crate::types::{Oid, SetFunction};
+use crate::types::{Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
 
@@ -27,8 +27,8 @@ pub enum Plan {
     Function(Box<FunctionScan>),
     /// VALUES.
     Values(u32, Vec<Vec<Scalar>>),
-    /// The rows of a common table expression: the slot they go to, and its number in the program.
-    Cte(u32, u32),
+    /// The rows of a common table expression.
+    Cte(Box<CteScan>),
     /// Rows for which every conjunct is true.
     Filter(Box<Plan>, Vec<Scalar>),
     /// Values computed into a slot.
@@ -149,6 +149,19 @@ pub struct SystemScan {
     pub keys: Vec<(usize, Scalar)>,
     /// The name in the query.
     pub alias: Arc<str>,
+}
+
+/// A scan of what a common table expression holds.
+#[derive(Clone, Debug)]
+pub struct CteScan {
+    /// Where its columns go.
+    pub slot: u32,
+    /// Its number in the program.
+    pub number: u32,
+    /// The name in the query.
+    pub alias: Arc<str>,
+    /// Its columns' names and types.
+    pub columns: Vec<(Arc<str>, SqlType)>,
 }
 
 /// A function scan.

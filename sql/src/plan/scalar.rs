@@ -108,8 +108,8 @@ impl Comparator {
 /// An expression over homes.
 #[derive(Clone, Debug)]
 pub enum Scalar {
-    /// A constant: the only column of a row.
-    Constant(Arc<RowBuf>),
+    /// A constant: the only column of a row, and its type.
+    Constant(Arc<RowBuf>, SqlType),
     /// A value where it lives.
     Var(Var),
     /// `$n`, from 0.
@@ -201,7 +201,7 @@ impl Scalar {
             return;
         }
         match self {
-            Scalar::Constant(_)
+            Scalar::Constant(..)
             | Scalar::Var(_)
             | Scalar::Parameter(_)
             | Scalar::Subquery(_)
@@ -289,6 +289,6 @@ impl Scalar {
     /// Whether it is the constant TRUE.
     #[must_use]
     pub fn is_true(&self) -> bool {
-        matches!(self, Scalar::Constant(row) if matches!(row.get(0), Datum::Bool(true)))
+        matches!(self, Scalar::Constant(row, _) if matches!(row.get(0), Datum::Bool(true)))
     }
 }

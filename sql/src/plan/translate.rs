@@ -18,14 +18,17 @@ impl Planner<'_> {
     /// 0A000 for what cannot be computed yet; 42883; those of planning a subquery.
     pub fn scalar(&mut self, expr: &Expr) -> Result<Scalar> {
         Ok(match expr {
-            Expr::Constant(literal, _) => constant(literal),
+            Expr::Constant(literal, ty) => constant(literal, *ty),
             Expr::Column { level, column, .. } => Scalar::Var(self.home(*level, *column)),
             Expr::Parameter(number, _) => Scalar::Parameter(*number),
-            Expr::Call { function, arguments, position, ty } => Scalar::Call {
-                callee: callee(*function, arguments.iter().map(Expr::ty).collect(), *ty)?,
-                arguments: self.all(arguments)?,
-                position: *position,
-            },
+            Expr::Call { function, arguments, position, ty } => {
+                let callee = callee(*function, arguments.iter().map(Expr::ty).collect(), *ty)?;
+                let arguments = self.all(arguments)?;
+                match self.folded(*function, &arguments) {
+                    Some(value) => constant(&value, *ty),
+                    None => Scalar::Call { callee, arguments, position: *position },
+                }
+            }
             Expr::And(all) => Scalar::And(self.all(all)?),
             Expr::Or(all) => Scalar::Or(self.all(all)?),
             Expr::Not(one) => Scalar::Not(self.boxed(one)?),
@@ -108,6 +111,20 @@ impl Planner<'_> {
             Expr::Subquery { kind, query, ty } => self.subquery(kind, query, *ty)?,
             Expr::CurrentValue(value, _) => Scalar::CurrentValue(*value),
         })
+    }
+
+    /// The value of a call with constant arguments, if the function gives the same whenever it is asked. One that fails is
+    /// left to fail when it runs.
+    fn folded(&self, function: Oid, arguments: &[Scalar]) -> Option<Literal> {
+        let values: Option<Vec<Literal>> = arguments
+            .iter()
+            .map(|one| match one {
+                Scalar::Constant(row, _) if !row.get(0).is_null() => Some(Literal::of(&row.get(0))),
+                _ => None,
+            })
+            .collect();
+        let values = values.filter(|values| !values.is_empty())?;
+        self.figures.facts().call(function, &values)
     }
 
     /// Expressions, in order.
@@ -198,7 +215,10 @@ fn relabelled(scalar: Scalar, from: SqlType, to: SqlType) -> Scalar {
     let code: crate::types::Function = match (Form::of(from.oid), Form::of(to.oid)) {
         (Form::Int4, Form::Oid) => |_, arguments| Ok(Datum::Oid(arguments[0].int4() as u32)),
         (Form::Oid, Form::Int4) => |_, arguments| Ok(Datum::Int4(arguments[0].oid() as i32)),
-        _ => return scalar,
+        _ => match scalar {
+            Scalar::Constant(row, _) => return Scalar::Constant(row, to),
+            other => return other,
+        },
     };
     let callee = Callee { oid: 0, target: Target::Plain(code), strict: true, volatile: false };
     Scalar::Call { callee, arguments: Box::new([scalar]), position: 0 }
@@ -206,8 +226,8 @@ fn relabelled(scalar: Scalar, from: SqlType, to: SqlType) -> Scalar {
 
 /// A literal as a scalar.
 #[must_use]
-pub fn constant(literal: &Literal) -> Scalar {
+pub fn constant(literal: &Literal, ty: SqlType) -> Scalar {
     let mut row = RowBuf::new();
     row.push(literal.datum());
-    Scalar::Constant(Arc::new(row))
+    Scalar::Constant(Arc::new(row), ty)
 }

@@ -4,8 +4,9 @@ use super::physical::{Access, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, 
 use super::scalar::{Scalar, Var};
 use std::collections::BTreeSet;
 
-/// Calls `visit` for each node of a plan, inputs first.
-pub fn walk(plan: &Plan, visit: &mut dyn FnMut(&Plan)) {
+/// The plans whose rows a node works on.
+#[must_use]
+pub fn inputs(plan: &Plan) -> Vec<&Plan> {
     match plan {
         Plan::Unit
         | Plan::Nothing
@@ -13,31 +14,32 @@ pub fn walk(plan: &Plan, visit: &mut dyn FnMut(&Plan)) {
         | Plan::System(_)
         | Plan::Function(_)
         | Plan::Values(..)
-        | Plan::Cte(..) => {}
+        | Plan::Cte(..) => Vec::new(),
         Plan::Filter(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
         | Plan::Distinct(input, _)
         | Plan::Materialize(input, _)
-        | Plan::WithCtes(input, _) => walk(input, visit),
-        Plan::Join(join) => {
-            walk(&join.left, visit);
-            walk(&join.right, visit);
-        }
-        Plan::Aggregate(aggregate) => walk(&aggregate.input, visit),
-        Plan::Window(window) => walk(&window.input, visit),
-        Plan::Sort(sort) => walk(&sort.input, visit),
-        Plan::Limit(limit) => walk(&limit.input, visit),
-        Plan::SetOperation(set) => {
-            walk(&set.left.0, visit);
-            walk(&set.right.0, visit);
-        }
-        Plan::LockRows(lock) => walk(&lock.input, visit),
+        | Plan::WithCtes(input, _) => vec![input],
+        Plan::Join(join) => vec![&join.left, &join.right],
+        Plan::Aggregate(aggregate) => vec![&aggregate.input],
+        Plan::Window(window) => vec![&window.input],
+        Plan::Sort(sort) => vec![&sort.input],
+        Plan::Limit(limit) => vec![&limit.input],
+        Plan::SetOperation(set) => vec![&set.left.0, &set.right.0],
+        Plan::LockRows(lock) => vec![&lock.input],
         Plan::Modify(modify) => match &modify.kind {
             ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. } => walk(source, visit),
+            | ModifyKind::Delete { source, .. } => vec![source],
         },
+    }
+}
+
+/// Calls `visit` for each node of a plan, inputs first.
+pub fn walk(plan: &Plan, visit: &mut dyn FnMut(&Plan)) {
+    for input in inputs(plan) {
+        walk(input, visit);
     }
     visit(plan);
 }
@@ -51,7 +53,8 @@ pub fn filled(plan: &Plan, widths: &[usize]) -> Vec<(u32, usize)> {
             Plan::Scan(scan) => scan.slot,
             Plan::System(scan) => scan.slot,
             Plan::Function(scan) => scan.slot,
-            Plan::Values(slot, _) | Plan::Cte(slot, _) => *slot,
+            Plan::Cte(scan) => scan.slot,
+            Plan::Values(slot, _) => *slot,
             Plan::Project(_, slot, _) | Plan::ProjectSet(_, slot, _) => *slot,
             Plan::Aggregate(aggregate) => aggregate.slot,
             Plan::Window(window) => window.slot,

@@ -15,7 +15,7 @@ use crate::parse::ast::{
 use crate::session::message::CommandTag;
 use crate::session::portal::Portal;
 use crate::session::source::Source;
-use crate::session::statement::{Prepared, Reader, planned};
+use crate::session::statement::{Known, Prepared, Reader, planned};
 use crate::session::utility::Outcome;
 use crate::session::{Session, run};
 use crate::sqlstate::SqlState;
@@ -215,7 +215,10 @@ impl Session {
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             bind::bind(environment, "", &insert, &types)
         })?;
-        let planned = planned(&snapshot, basis, bound)?;
+        let planned = {
+            let manager = self.engine.manager();
+            planned(&Known { snapshot: &snapshot, constants: None, manager }, basis, bound)?
+        };
         self.may_run(&planned)?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         if transaction.begin().read_only {

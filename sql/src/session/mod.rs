@@ -4,12 +4,13 @@
 //! the state PostgreSQL would be in; the caller only sends it, and in the extended protocol skips to the next Sync.
 //!
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
-//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `cursor`: cursors; `semantics`: what expressions of DDL mean
+//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
 
 pub(crate) mod activity;
 mod block;
 mod copy;
 mod cursor;
+mod explain;
 mod lifted;
 pub mod message;
 #[cfg(test)]
@@ -45,7 +46,7 @@ use block::{Block, Parts};
 use bumpalo::Bump;
 use portal::{Portal, Stage};
 use source::Source;
-use statement::{Basis, Prepared, same_columns};
+use statement::{Basis, Known, Prepared, same_columns};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -782,6 +783,12 @@ impl Session {
                 Some(Statement::Declare(declare)) => {
                     self.cursor_query(&parsed, declare, parameter_types)?.parameters.clone()
                 }
+                // What EXECUTE names is looked for when it runs.
+                Some(Statement::Explain(explain))
+                    if !matches!(explain.statement, Statement::Execute(_)) =>
+                {
+                    self.explained(&parsed, explain, parameter_types)?.parameters.clone()
+                }
                 _ => Vec::new(),
             };
             return Ok(Arc::new(Prepared { text, parsed, parameters, columns, planned: None }));
@@ -796,13 +803,17 @@ impl Session {
         self.engine.plan_made();
         let snapshot = Arc::clone(self.catalog.snapshot());
         let path = self.path.clone();
+        let engine = Arc::clone(&self.engine);
         let planned = self.with_context(|context| {
             crate::parse::depth::with_stack_for(parsed.height(), || {
+                let reader = statement::Reader(context);
+                let manager = engine.manager();
+                let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
                 statement::plan(
-                    &snapshot,
+                    &known,
                     &path,
                     basis,
-                    &statement::Reader(context),
+                    &reader,
                     parsed.query_text(),
                     statement,
                     parameter_types,

@@ -178,6 +178,15 @@ impl Session {
     /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
     pub(super) fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
         let prepared = self.hold(&portal.prepared)?;
+        self.start_held(portal, prepared)
+    }
+
+    /// Begins a plan whose relations are locked, by the portal's machine if that is of this plan.
+    pub(super) fn start_held(
+        &mut self,
+        portal: &mut Portal,
+        prepared: Arc<Prepared>,
+    ) -> Result<()> {
         let planned = prepared.planned.as_ref().expect("a plan stays a plan");
         self.may_run(planned)?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);

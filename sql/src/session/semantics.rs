@@ -11,7 +11,7 @@ use crate::parse::ast;
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::Identity;
 use crate::session::run::Asked;
-use crate::session::statement::{Basis, Reader, planned};
+use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::session::Settings;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
@@ -140,7 +140,8 @@ impl Meaning<'_> {
         };
         let basis =
             Basis { version: (0, 0), path: self.path.as_slice().into(), reading: "".into() };
-        let planned = planned(snapshot, basis, bound)?;
+        let manager = self.engine.manager();
+        let planned = planned(&Known { snapshot, constants: None, manager }, basis, bound)?;
         let mut machine = Machine::new(&planned.program);
         let mut transaction =
             self.engine.manager().begin(Begin { read_only: true, ..Begin::default() }, self.wait);

@@ -6,18 +6,19 @@
 
 use crate::bind::{self, Bound, Constants, Literal};
 use crate::catalog::builtin;
-use crate::catalog::{CatalogSnapshot, SearchPath};
+use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics};
 use crate::compile::{Program, compile};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::Statement;
+use crate::plan::Facts;
 use crate::session::source::Source;
 use crate::sqlstate::SqlState;
 use crate::types::{self, CallContext, Callable, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use txn::TableLock;
 use txn::sync::lock;
+use txn::{Manager, TableLock};
 
 /// A statement ready to run.
 #[derive(Debug)]
@@ -126,9 +127,42 @@ impl Constants for Reader<'_, '_> {
     }
 }
 
+/// What the planner knows: the catalog as the session sees it, and how large trees are now.
+pub(super) struct Known<'k> {
+    /// The catalog.
+    pub snapshot: &'k CatalogSnapshot,
+    /// Reads literals and the statistics' values; without it they are not read, for plans that have no choice.
+    pub constants: Option<&'k dyn Constants>,
+    /// Where the trees are.
+    pub manager: &'k Manager,
+}
+
+impl Facts for Known<'_> {
+    fn relation(&self, oid: Oid) -> Option<Arc<Relation>> {
+        self.snapshot.relation(oid).cloned()
+    }
+
+    fn statistics(&self, table: Oid) -> Option<Arc<TableStatistics>> {
+        self.snapshot.statistics(table).cloned()
+    }
+
+    fn rows(&self, relation: &Relation) -> Option<f64> {
+        let RelationKind::Table { tree, .. } = &relation.kind else { return None };
+        self.manager.data().tree(*tree).ok()?.record_estimate().ok()
+    }
+
+    fn call(&self, function: Oid, arguments: &[Literal]) -> Option<Literal> {
+        self.constants?.call(function, arguments)?.ok()
+    }
+
+    fn read(&self, ty: SqlType, text: &str) -> Option<Literal> {
+        self.constants?.read(SqlType { oid: ty.oid, typmod: -1 }, text).ok()
+    }
+}
+
 /// Binds and plans a statement that reads or changes rows.
 pub(super) fn plan(
-    snapshot: &CatalogSnapshot,
+    known: &Known<'_>,
     path: &SearchPath,
     basis: Basis,
     constants: &dyn Constants,
@@ -136,15 +170,16 @@ pub(super) fn plan(
     statement: &Statement,
     parameter_types: &[Oid],
 ) -> Result<Planned> {
-    let environment = bind::Environment { catalog: snapshot, path: &path.schemas, constants };
+    let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
     let bound = bind::bind(environment, text, statement, parameter_types)?;
-    planned(snapshot, basis, bound)
+    planned(known, basis, bound)
 }
 
 /// Plans what has been bound.
-pub(super) fn planned(snapshot: &CatalogSnapshot, basis: Basis, bound: Bound) -> Result<Planned> {
+pub(super) fn planned(known: &Known<'_>, basis: Basis, bound: Bound) -> Result<Planned> {
     let Bound { statement, parameters, required, relations } = bound;
-    let program = compile(&statement, &|oid| snapshot.relation(oid).cloned())?;
+    let mut program = compile(&statement, known)?;
+    program.parameters = parameters.iter().map(|ty| ty.oid).collect();
     Ok(Planned { program: Arc::new(program), basis, parameters, relations, required })
 }
 

@@ -290,3 +290,124 @@ fn a_statement_within_another_is_not_found_by_the_text_of_both() {
         ["BEGIN", "DECLARE CURSOR", "2", "FETCH 1", "CLOSE CURSOR"]
     );
 }
+
+/// The first line of what EXPLAIN says of a query.
+fn plan_of(session: &mut Session, query: &str) -> Vec<String> {
+    let mut lines = say(session, &format!("explain (costs off) {query}"));
+    assert_eq!(lines.pop().as_deref(), Some("EXPLAIN"));
+    lines
+}
+
+#[test]
+fn analyze_changes_plans() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table few (id int primary key, kind int, big int)");
+    say(&mut session, "create index few_kind on few (kind)");
+    say(&mut session, "insert into few select g, 1, g from generate_series(1, 5000) g");
+    let query = "select * from few where kind = 1";
+    // Of a value that nobody has looked at there are few rows.
+    assert_eq!(plan_of(&mut session, query)[0], "Index Scan using few_kind on few");
+    say(&mut session, "analyze few");
+    // There is no other value.
+    assert_eq!(plan_of(&mut session, query), ["Seq Scan on few", "  Filter: (kind = 1)"]);
+    let rare = plan_of(&mut session, "select * from few where kind = 2");
+    assert_eq!(rare[0], "Index Scan using few_kind on few");
+    let shown = say(&mut session, "explain select * from few where kind = 1");
+    assert!(shown[0].contains(" rows=5000 "), "{shown:?}");
+    let shown = say(&mut session, "explain select * from few where big <= 1250");
+    assert!(shown[0].contains(" rows=125") || shown[0].contains(" rows=124"), "{shown:?}");
+    // The plan of a prepared statement too.
+    say(&mut session, "create table more (id int primary key, few int)");
+    say(&mut session, "insert into more select g, g from generate_series(1, 5000) g");
+    say(
+        &mut session,
+        "prepare p as select * from few join more on more.few = few.id where few.kind = 1",
+    );
+    let lines = say(&mut session, "explain (costs off) execute p");
+    assert_eq!(lines[0], "Hash Join", "{lines:?}");
+    say(&mut session, "update few set kind = id");
+    say(&mut session, "analyze few");
+    let lines = say(&mut session, "explain (costs off) execute p");
+    assert!(lines.iter().any(|line| line.contains("Index Scan using few_kind")), "{lines:?}");
+}
+
+#[test]
+fn many_tables_are_joined_in_some_order() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (id int primary key, next int)");
+    say(&mut session, "insert into t select g, g + 1 from generate_series(1, 100) g");
+    let from: Vec<String> = (0..64).map(|n| format!("t t{n}")).collect();
+    let on: Vec<String> = (1..64).map(|n| format!("t{}.next = t{n}.id", n - 1)).collect();
+    let query = format!(
+        "select t0.id, t63.id from {} where {} and t0.id = 1",
+        from.join(", "),
+        on.join(" and ")
+    );
+    assert_eq!(say(&mut session, &query), ["1|64", "SELECT 1"]);
+    let lines = plan_of(&mut session, &query);
+    // Each is found by its key from the one before.
+    let keys = lines.iter().filter(|line| line.contains("Index Scan using t_pkey on t t")).count();
+    assert_eq!(keys, 64, "{lines:#?}");
+}
+
+#[test]
+fn explain_runs_only_what_it_is_told_to() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (id int primary key)");
+    say(&mut session, "explain insert into t values (1)");
+    assert_eq!(say(&mut session, "select count(*) from t"), ["0", "SELECT 1"]);
+    let lines = say(&mut session, "explain analyze insert into t values (1), (2)");
+    assert!(lines[0].starts_with("Insert on t  (cost="), "{lines:?}");
+    assert!(
+        lines[0].contains(" (actual time=") && lines[0].ends_with("rows=0 loops=1)"),
+        "{lines:?}"
+    );
+    assert!(lines[1].ends_with("rows=2 loops=1)"), "{lines:?}");
+    assert!(lines[2].starts_with("Planning Time: ") && lines[2].ends_with(" ms"), "{lines:?}");
+    assert!(lines[3].starts_with("Execution Time: "), "{lines:?}");
+    assert_eq!(say(&mut session, "select count(*) from t"), ["2", "SELECT 1"]);
+    assert_eq!(
+        say(&mut session, "explain (analyze, buffers) select 1"),
+        ["0A000 EXPLAIN (BUFFERS) is not supported by Atoll yet"]
+    );
+    // A statement within an expression of another is watched like any other.
+    let lines = say(
+        &mut session,
+        "explain (analyze, timing off, summary off, costs off) \
+         select (select max(o.id) from t o where o.id <= t.id) from t",
+    );
+    assert!(
+        lines.iter().any(|line| line.ends_with("Aggregate (actual rows=1 loops=2)")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn explain_shows_parameters_by_number() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (id int primary key)");
+    session.parse("", "explain (costs off) select * from t where id = $1", &[]).unwrap();
+    let description = session.describe_statement("").unwrap();
+    assert_eq!(description.parameters, [crate::types::Oid(23)]);
+    let columns = description.columns.unwrap();
+    assert_eq!((&*columns[0].name, columns[0].ty.oid.0), ("QUERY PLAN", 25));
+    let bind = Bind {
+        portal: "",
+        statement: "",
+        parameter_formats: &[],
+        parameter_count: 1,
+        parameters: &[0, 0, 0, 1, b'7'],
+        result_formats: &[],
+    };
+    session.bind(&bind).unwrap();
+    let mut rows = Rows::default();
+    session.run("", 0, &mut rows).unwrap();
+    assert_eq!(rows.0, ["Index Scan using t_pkey on t", "  Index Cond: (id = $1)"]);
+    session.parse("", "explain (format json) select 1", &[]).unwrap();
+    let description = session.describe_statement("").unwrap();
+    assert_eq!(description.columns.unwrap()[0].ty.oid.0, 114);
+}

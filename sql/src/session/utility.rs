@@ -1,4 +1,4 @@
-//! Statements that are no plans: the transaction's, the settings', prepared statements, EXPLAIN, maintenance, DDL.
+//! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
 use crate::ddl::{self, Ddl};
@@ -12,7 +12,7 @@ use crate::session::portal::{FirstRow, Portal, TextRows};
 use crate::session::run::{only_looks, read_only};
 use crate::session::semantics::Meaning;
 use crate::session::source::Source;
-use crate::session::statement::{Basis, Planned, Prepared, Reader, planned, text_column};
+use crate::session::statement::{Basis, Known, Planned, Prepared, Reader, planned, text_column};
 use crate::session::{Session, is_plan};
 use crate::settings::session::{Settings, join_values};
 use crate::sqlstate::SqlState;
@@ -55,7 +55,7 @@ impl Session {
             Statement::Show(None) => {
                 Some(vec![text_column("name"), text_column("setting"), text_column("description")])
             }
-            Statement::Explain(_) => Some(vec![text_column("QUERY PLAN")]),
+            Statement::Explain(explain) => Some(vec![super::explain::column(explain)?]),
             Statement::Execute(execute) => match self.statements.get(&*execute.name) {
                 Some(prepared) => prepared.columns.clone(),
                 None => return Err(no_statement(&execute.name)),
@@ -120,7 +120,9 @@ impl Session {
                 Some(_) => done("DEALLOCATE"),
                 None => Err(no_statement(name)),
             },
-            Statement::Explain(explain) => self.explain(parsed, explain),
+            Statement::Explain(explain) => {
+                Ok(Outcome::Rows(self.explain(parsed, explain, portal, sink)?))
+            }
             Statement::Copy(copy) => self.copy(parsed, copy, portal, sink),
             Statement::Checkpoint => {
                 if !self.identity.superuser {
@@ -360,7 +362,10 @@ impl Session {
             relations: Vec::new(),
         };
         let snapshot = Arc::clone(self.catalog.last_snapshot());
-        let planned: Planned = planned(&snapshot, basis, bound)?;
+        let planned: Planned = {
+            let manager = self.engine.manager();
+            planned(&Known { snapshot: &snapshot, constants: None, manager }, basis, bound)?
+        };
         let mut machine = crate::exec::Machine::new(&planned.program);
         machine.restart();
         let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
@@ -369,41 +374,7 @@ impl Session {
         Ok(first.0)
     }
 
-    // --- EXPLAIN, LOCK ---------------------------------------------------------------------------------------------
-
-    fn explain(&mut self, parsed: &Arc<Source>, explain: &ast::Explain) -> Result<Outcome> {
-        for option in &explain.options {
-            let on = option.boolean();
-            match &*option.name {
-                "costs" | "verbose" | "summary" | "timing" | "settings" => {}
-                "format"
-                    if option
-                        .value
-                        .as_ref()
-                        .and_then(ast::Value::text)
-                        .is_some_and(|text| text.eq_ignore_ascii_case("text")) => {}
-                "analyze" | "buffers" | "wal" if on == Some(false) => {}
-                "analyze" | "buffers" | "wal" | "format" => {
-                    return Err(SqlError::unsupported(format!(
-                        "EXPLAIN ({}) is",
-                        option.name.to_uppercase()
-                    )));
-                }
-                other => {
-                    return Err(SqlError::new(
-                        SqlState::SYNTAX_ERROR,
-                        format!("unrecognized EXPLAIN option \"{other}\""),
-                    ));
-                }
-            }
-        }
-        if !is_plan(&explain.statement) {
-            return Err(SqlError::unsupported("EXPLAIN of this statement is"));
-        }
-        let inner = Arc::new(parsed.inner(&explain.statement));
-        self.prepare(inner, &[])?;
-        Err(SqlError::unsupported("EXPLAIN is"))
-    }
+    // --- LOCK ---------------------------------------------------------------------------------------------------------
 
     fn lock(&mut self, parsed: &Arc<Source>, lock: &ast::Lock) -> Result<Outcome> {
         if !self.block.is_explicit() {
@@ -511,7 +482,7 @@ pub(super) fn check_parameter_count(prepared: &Prepared, execute: &ast::Execute)
     )))
 }
 
-fn no_statement(name: &str) -> SqlError {
+pub(super) fn no_statement(name: &str) -> SqlError {
     SqlError::new(
         SqlState::INVALID_SQL_STATEMENT_NAME,
         format!("prepared statement \"{name}\" does not exist"),

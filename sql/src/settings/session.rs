@@ -196,6 +196,26 @@ impl Settings {
         })
     }
 
+    /// The settings that plans may depend on and that are not as they were delivered, with their values as SHOW prints
+    /// them (`get_explain_guc_options`).
+    #[must_use]
+    pub fn changed_for_planning(&self) -> Vec<(String, String)> {
+        let mut changed: Vec<(String, String)> = self
+            .rows()
+            .filter(|row| {
+                row.definition.category.starts_with("Query Tuning")
+                    || matches!(row.definition.name, "work_mem" | "temp_buffers" | "search_path")
+            })
+            .filter(|row| row.setting != row.definition.boot)
+            .map(|row| {
+                let name = row.definition.name;
+                (name.to_owned(), self.show(name).unwrap_or_default())
+            })
+            .collect();
+        changed.sort();
+        changed
+    }
+
     /// The rows of `pg_settings`.
     pub fn rows(&self) -> impl Iterator<Item = SettingRow> {
         definitions().iter().enumerate().filter(|(_, definition)| !definition.hidden).map(

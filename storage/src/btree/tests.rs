@@ -554,3 +554,18 @@ fn the_offline_check_finds_each_kind_of_damage() {
     assert!(orphan.iter().any(|what| what.contains("no page leads to it")), "{orphan:?}");
     assert!(orphan.iter().any(|what| what.contains("fences")), "{orphan:?}");
 }
+
+#[test]
+fn the_number_of_records_is_estimated_from_one_descent() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    assert_eq!(tree.record_estimate().unwrap(), 0.0);
+    for number in 0..20_000_u32 {
+        put(&component, &tree, &number.to_be_bytes(), Some(b"value"));
+        if number == 9 {
+            assert_eq!(tree.record_estimate().unwrap(), 10.0);
+        }
+    }
+    let records = tree.record_estimate().unwrap();
+    assert!((10_000.0..40_000.0).contains(&records), "{records}");
+}

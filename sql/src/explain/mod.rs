@@ -1,0 +1,61 @@
+//! EXPLAIN: a program's plan as text, XML, JSON or YAML, in PostgreSQL's words (`explain.c`).
+//!
+//! What is shown is what runs: the program itself is described, node by node ([`describe`]), its expressions written back
+//! as SQL ([`expression`]), with the planner's estimates and, for ANALYZE, what the probes around its operators
+//! ([`crate::exec::probe`]) have counted.
+
+mod describe;
+mod expression;
+mod names;
+pub mod options;
+mod structured;
+mod text;
+mod tree;
+
+pub use options::{Format, Options};
+
+use crate::catalog::CatalogSnapshot;
+use crate::compile::Program;
+use crate::exec::probe::Probes;
+use crate::types::CallContext;
+use std::cell::RefCell;
+
+/// What is explained beside the plan.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// Settings that are not as they were delivered: name and value; none if nobody asks.
+    pub settings: Option<Vec<(String, String)>>,
+    /// How long planning took, in microseconds.
+    pub planning_us: Option<u64>,
+    /// How long the run took, in microseconds.
+    pub execution_us: Option<u64>,
+}
+
+/// The rows of EXPLAIN's answer: lines in the text format, else one document.
+#[must_use]
+pub fn explain(
+    program: &Program,
+    options: &Options,
+    probes: Option<&Probes>,
+    facts: Facts,
+    catalog: &CatalogSnapshot,
+    context: &CallContext<'_>,
+) -> Vec<String> {
+    let names = names::Names::of(program);
+    let printer = expression::Printer { program, names, catalog, context };
+    let describer = describe::Describer {
+        printer: &printer,
+        options,
+        probes,
+        estimates: describe::estimates(program),
+        initial: RefCell::default(),
+        recursing: RefCell::default(),
+    };
+    let root = describer.query(&program.plan, &program.output);
+    let Facts { settings, planning_us, execution_us } = facts;
+    let explained = tree::Explained { root, settings, planning_us, execution_us };
+    match options.format {
+        Format::Text => text::lines(&explained, options),
+        _ => vec![structured::document(&explained, options)],
+    }
+}

@@ -1,0 +1,225 @@
+//! The JSON, YAML and XML formats: one document, laid out as PostgreSQL lays it out.
+
+use super::options::{Format, Options};
+use super::text::milliseconds;
+use super::tree::{Child, Explained, Item, Value};
+use crate::plan::estimate::ROW_COST;
+
+/// A part of a document.
+enum Part {
+    /// Named parts.
+    Group(Vec<(String, Part)>),
+    /// Groups, each called so.
+    Groups(&'static str, Vec<Part>),
+    /// Texts.
+    List(Vec<String>),
+    Text(String),
+    /// Written as it is.
+    Plain(String),
+}
+
+/// The document of an explained statement.
+pub(super) fn document(explained: &Explained, options: &Options) -> String {
+    let mut query = vec![("Plan".to_owned(), node(&explained.root, None, options))];
+    if let Some(settings) = &explained.settings {
+        let all = settings.iter().map(|(name, value)| (name.clone(), Part::Text(value.clone())));
+        query.push(("Settings".to_owned(), Part::Group(all.collect())));
+    }
+    let time = |micros: u64| Part::Plain(milliseconds(micros as f64));
+    if let Some(micros) = explained.planning_us {
+        query.push(("Planning Time".to_owned(), time(micros)));
+    }
+    if options.analyze {
+        query.push(("Triggers".to_owned(), Part::Groups("Trigger", Vec::new())));
+    }
+    if let Some(micros) = explained.execution_us {
+        query.push(("Execution Time".to_owned(), time(micros)));
+    }
+    let query = Part::Group(query);
+    let mut out = String::new();
+    match options.format {
+        Format::Xml => {
+            out += "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n";
+            xml("Query", &query, 1, &mut out);
+            out += "</explain>";
+        }
+        Format::Yaml => {
+            out += "- ";
+            yaml(&query, 1, true, &mut out);
+        }
+        Format::Json | Format::Text => {
+            out += "[\n  ";
+            json(&query, 1, &mut out);
+            out += "\n]";
+        }
+    }
+    out
+}
+
+fn node(item: &Item, child: Option<&Child>, options: &Options) -> Part {
+    let mut parts: Vec<(String, Part)> = Vec::new();
+    let mut add = |name: &str, part: Part| parts.push((name.to_owned(), part));
+    add("Node Type", Part::Text(item.node_type.to_owned()));
+    for (name, value) in &item.kind {
+        add(name, part(value));
+    }
+    if let Some(child) = child {
+        add("Parent Relationship", Part::Text(child.relationship.to_owned()));
+        if let Some(name) = &child.name {
+            add("Subplan Name", Part::Text(name.clone()));
+        }
+    }
+    add("Parallel Aware", Part::Plain("false".to_owned()));
+    add("Async Capable", Part::Plain("false".to_owned()));
+    for (name, value) in &item.target {
+        add(name, part(value));
+    }
+    if options.costs {
+        let estimate = &item.estimate;
+        add("Startup Cost", Part::Plain(format!("{:.2}", estimate.startup * ROW_COST)));
+        add("Total Cost", Part::Plain(format!("{:.2}", estimate.cost * ROW_COST)));
+        add("Plan Rows", Part::Plain(format!("{:.0}", estimate.rows)));
+        add("Plan Width", Part::Plain(format!("{:.0}", estimate.width)));
+    }
+    if let Some(actual) = &item.actual {
+        let each = |sum: u64| sum as f64 / actual.loops.max(1) as f64;
+        if options.timing {
+            add("Actual Startup Time", Part::Plain(milliseconds(each(actual.startup_us))));
+            add("Actual Total Time", Part::Plain(milliseconds(each(actual.total_us))));
+        }
+        add("Actual Rows", Part::Plain(format!("{:.0}", each(actual.rows))));
+        add("Actual Loops", Part::Plain(actual.loops.to_string()));
+    }
+    for (name, value) in &item.properties {
+        add(name, part(value));
+    }
+    if !item.children.is_empty() {
+        let plans = item.children.iter().map(|child| node(&child.item, Some(child), options));
+        add("Plans", Part::Groups("Plan", plans.collect()));
+    }
+    Part::Group(parts)
+}
+
+fn part(value: &Value) -> Part {
+    match value {
+        Value::Text(text) => Part::Text(text.clone()),
+        Value::List(all) => Part::List(all.clone()),
+        Value::Number(text) => Part::Plain(text.clone()),
+        Value::Bool(one) => Part::Plain(one.to_string()),
+    }
+}
+
+/// A text in double quotes (`escape_json`).
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out += "\\\"",
+            '\\' => out += "\\\\",
+            '\n' => out += "\\n",
+            '\r' => out += "\\r",
+            '\t' => out += "\\t",
+            '\u{8}' => out += "\\b",
+            '\u{c}' => out += "\\f",
+            c if c < ' ' => out += &format!("\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A part whose first line stands at `indent`, which has been written.
+fn json(part: &Part, indent: usize, out: &mut String) {
+    let margin = "  ".repeat(indent);
+    let each = |count: usize, out: &mut String, write: &mut dyn FnMut(usize, &mut String)| {
+        for at in 0..count {
+            *out += if at > 0 { ",\n" } else { "\n" };
+            *out += &format!("{margin}  ");
+            write(at, out);
+        }
+        *out += &format!("\n{margin}");
+    };
+    match part {
+        Part::Group(parts) => {
+            out.push('{');
+            each(parts.len(), out, &mut |at, out| {
+                *out += &format!("{}: ", quoted(&parts[at].0));
+                json(&parts[at].1, indent + 1, out);
+            });
+            out.push('}');
+        }
+        Part::Groups(_, groups) => {
+            out.push('[');
+            each(groups.len(), out, &mut |at, out| json(&groups[at], indent + 1, out));
+            out.push(']');
+        }
+        Part::List(all) => {
+            let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
+            *out += &format!("[{}]", all.join(", "));
+        }
+        Part::Text(text) => *out += &quoted(text),
+        Part::Plain(text) => *out += text,
+    }
+}
+
+/// What follows a name, or the dash of a list's item: then the first line goes on (`opened`).
+fn yaml(part: &Part, indent: usize, opened: bool, out: &mut String) {
+    let margin = "  ".repeat(indent);
+    match part {
+        Part::Group(parts) => {
+            for (at, (name, part)) in parts.iter().enumerate() {
+                if at > 0 || !opened {
+                    *out += &format!("\n{margin}");
+                }
+                *out += &format!("{name}: ");
+                yaml(part, indent + 1, false, out);
+            }
+        }
+        Part::Groups(_, groups) => {
+            for group in groups {
+                *out += &format!("\n{margin}- ");
+                yaml(group, indent + 1, true, out);
+            }
+        }
+        Part::List(all) => {
+            for one in all {
+                *out += &format!("\n{margin}- {}", quoted(one));
+            }
+        }
+        Part::Text(text) => *out += &quoted(text),
+        Part::Plain(text) => *out += text,
+    }
+}
+
+fn xml(name: &str, part: &Part, indent: usize, out: &mut String) {
+    let tag: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .collect();
+    let margin = "  ".repeat(indent);
+    let block = |out: &mut String, write: &mut dyn FnMut(&mut String)| {
+        *out += &format!("{margin}<{tag}>\n");
+        write(out);
+        *out += &format!("{margin}</{tag}>\n");
+    };
+    match part {
+        Part::Group(parts) => block(out, &mut |out| {
+            parts.iter().for_each(|(name, part)| xml(name, part, indent + 1, out));
+        }),
+        Part::Groups(name, groups) => block(out, &mut |out| {
+            groups.iter().for_each(|group| xml(name, group, indent + 1, out));
+        }),
+        Part::List(all) => block(out, &mut |out| {
+            for one in all {
+                *out += &format!("{margin}  <Item>{}</Item>\n", escaped(one));
+            }
+        }),
+        Part::Text(text) => *out += &format!("{margin}<{tag}>{}</{tag}>\n", escaped(text)),
+        Part::Plain(text) => *out += &format!("{margin}<{tag}>{text}</{tag}>\n"),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#x0d;")
+}

@@ -1,0 +1,86 @@
+//! The text format: a line for each node, what is said of it below it, indented.
+
+use super::options::Options;
+use super::tree::{Child, Explained, Item, Value};
+use crate::plan::estimate::ROW_COST;
+
+/// The lines of an explained statement.
+pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
+    let mut lines = Vec::new();
+    node(&explained.root, 0, options, &mut lines);
+    if let Some(settings) = &explained.settings
+        && !settings.is_empty()
+    {
+        let all: Vec<String> =
+            settings.iter().map(|(name, value)| format!("{name} = '{value}'")).collect();
+        lines.push(format!("Settings: {}", all.join(", ")));
+    }
+    if let Some(micros) = explained.planning_us {
+        lines.push(format!("Planning Time: {} ms", milliseconds(micros as f64)));
+    }
+    if let Some(micros) = explained.execution_us {
+        lines.push(format!("Execution Time: {} ms", milliseconds(micros as f64)));
+    }
+    lines
+}
+
+/// Microseconds as EXPLAIN shows time.
+pub(super) fn milliseconds(micros: f64) -> String {
+    format!("{:.3}", micros / 1000.0)
+}
+
+/// `indent` counts pairs of blanks.
+fn node(item: &Item, indent: usize, options: &Options, lines: &mut Vec<String>) {
+    let mut line = "  ".repeat(indent);
+    let mut inner = indent + 1;
+    if indent > 0 {
+        line += "->  ";
+        inner += 2;
+    }
+    line += &item.title;
+    if options.costs {
+        let estimate = &item.estimate;
+        line += &format!(
+            "  (cost={:.2}..{:.2} rows={:.0} width={:.0})",
+            estimate.startup * ROW_COST,
+            estimate.cost * ROW_COST,
+            estimate.rows,
+            estimate.width
+        );
+    }
+    if let Some(actual) = &item.actual {
+        line += &match actual.loops {
+            0 => " (never executed)".to_owned(),
+            loops => {
+                let each = |sum: u64| sum as f64 / loops as f64;
+                let rows = format!("rows={:.0} loops={loops}", each(actual.rows));
+                if options.timing {
+                    let first = milliseconds(each(actual.startup_us));
+                    let last = milliseconds(each(actual.total_us));
+                    format!(" (actual time={first}..{last} {rows})")
+                } else {
+                    format!(" (actual {rows})")
+                }
+            }
+        };
+    }
+    lines.push(line);
+    let margin = "  ".repeat(inner);
+    for (label, value) in &item.properties {
+        let shown = match value {
+            Value::Text(text) | Value::Number(text) => text.clone(),
+            Value::List(all) => all.join(", "),
+            Value::Bool(one) => one.to_string(),
+        };
+        lines.push(format!("{margin}{label}: {shown}"));
+    }
+    for Child { name, item, .. } in &item.children {
+        match name {
+            Some(name) => {
+                lines.push(format!("{margin}{name}"));
+                node(item, inner + 1, options, lines);
+            }
+            None => node(item, inner, options, lines),
+        }
+    }
+}

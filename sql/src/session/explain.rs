@@ -1,0 +1,151 @@
+//! EXPLAIN and EXPLAIN ANALYZE: the statement is planned, and with ANALYZE run to its end, its rows thrown away.
+
+use crate::error::{Notice, Result, SqlError};
+use crate::exec::Machine;
+use crate::exec::probe::Probes;
+use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::explain::{Facts, Format, Options, explain};
+use crate::parse::Statement;
+use crate::parse::ast;
+use crate::session::portal::{Portal, TextRows};
+use crate::session::source::Source;
+use crate::session::statement::{Prepared, text_column};
+use crate::session::utility::{check_parameter_count, no_statement};
+use crate::session::{Session, is_plan};
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Datum, Oid, SqlType};
+use std::sync::Arc;
+
+/// A sink that wants no rows.
+struct Nobody<'s>(&'s mut dyn RowSink);
+
+impl RowSink for Nobody<'_> {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        _: &[Datum<'_>],
+    ) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.0.notice(notice);
+    }
+}
+
+/// The column of EXPLAIN's answer: json and xml where it is that.
+pub(super) fn column(explain: &ast::Explain) -> Result<ColumnDescription> {
+    const JSON: u32 = 114;
+    const XML: u32 = 142;
+    let mut column = text_column("QUERY PLAN");
+    match Options::format_of(&explain.options)? {
+        Format::Json => column.ty = SqlType::plain(JSON),
+        Format::Xml => column.ty = SqlType::plain(XML),
+        Format::Text | Format::Yaml => {}
+    }
+    Ok(column)
+}
+
+impl Session {
+    /// The statement that is explained, made ready: for its parameters, and for what is wrong with it.
+    pub(super) fn explained(
+        &mut self,
+        parsed: &Arc<Source>,
+        explain: &ast::Explain,
+        parameter_types: &[Oid],
+    ) -> Result<Arc<Prepared>> {
+        match &explain.statement {
+            Statement::Declare(declare) => self.cursor_query(parsed, declare, parameter_types),
+            Statement::Execute(execute) => {
+                let named = self.statements.get(&*execute.name).cloned();
+                named.ok_or_else(|| no_statement(&execute.name))
+            }
+            Statement::CreateTableAs(create) => {
+                self.prepare(Arc::new(parsed.inner(&create.query)), parameter_types)
+            }
+            statement if is_plan(statement) => {
+                self.prepare(Arc::new(parsed.inner(statement)), parameter_types)
+            }
+            _ => Err(SqlError::unsupported("EXPLAIN of this statement is")),
+        }
+    }
+
+    /// EXPLAIN.
+    pub(super) fn explain(
+        &mut self,
+        parsed: &Arc<Source>,
+        explained: &ast::Explain,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<TextRows> {
+        let options = Options::read(&explained.options, &|at| parsed.position(at))?;
+        let engine = Arc::clone(&self.engine);
+        let clock = &engine.manager().environment().clock;
+        let begun = clock.now();
+        let prepared = self.explained(parsed, explained, &portal.prepared.parameters)?;
+        let parameters = match &explained.statement {
+            Statement::Execute(execute) => {
+                // As in PostgreSQL: what is given to a statement without parameters is not looked at.
+                if !prepared.parameters.is_empty() {
+                    check_parameter_count(&prepared, execute)?;
+                }
+                self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?
+            }
+            _ => std::mem::take(&mut portal.parameters),
+        };
+        let prepared = self.hold(&prepared)?;
+        let planning = clock.now().0.saturating_sub(begun.0);
+        let planned = prepared.planned.as_ref().expect("what is explained has a plan");
+        let program = Arc::clone(&planned.program);
+        let mut facts =
+            Facts { planning_us: options.summary.then_some(planning), ..Facts::default() };
+        if options.settings {
+            facts.settings = Some(self.settings.changed_for_planning());
+        }
+        let probes = Probes::new(options.timing);
+        if options.analyze {
+            if matches!(explained.statement, Statement::CreateTableAs(_)) {
+                return Err(SqlError::unsupported("CREATE TABLE AS is"));
+            }
+            let begun = clock.now();
+            let machine = Machine::watched(&program, &probes);
+            self.run_watched(&prepared, machine, parameters, sink)?;
+            let took = clock.now().0.saturating_sub(begun.0);
+            facts.execution_us = options.summary.then_some(took);
+        } else {
+            self.may_run(planned)?;
+        }
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let watched = options.analyze.then_some(&probes);
+        let rows = self.with_context(|context| {
+            Ok(explain(&program, &options, watched, facts, &snapshot, context))
+        })?;
+        let rows: Vec<Vec<Option<String>>> = rows.into_iter().map(|row| vec![Some(row)]).collect();
+        Ok(TextRows { rows: rows.into_iter(), tag: "EXPLAIN", given: 0 })
+    }
+
+    /// Runs a plan to its end for what its probes count.
+    fn run_watched(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        machine: Machine,
+        parameters: RowBuf,
+        sink: &mut dyn RowSink,
+    ) -> Result<()> {
+        let mut inner = Portal::new(Arc::clone(prepared));
+        inner.parameters = parameters;
+        inner.machine = Some(machine);
+        self.start_held(&mut inner, Arc::clone(prepared))?;
+        let ran = self.run_portal(&mut inner, "", 0, &mut Nobody(sink));
+        // None of its rows is shown.
+        self.answer_began = false;
+        ran.map(|_| ())
+    }
+}
