@@ -11,6 +11,7 @@ mod audit;
 mod client;
 mod damage;
 mod planted;
+mod trouble;
 mod work;
 mod world;
 

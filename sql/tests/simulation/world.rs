@@ -15,7 +15,7 @@ pub const CLIENTS: u64 = 3;
 /// Worker slots.
 const SLOTS: usize = 4;
 /// Times the power goes in one run, at most.
-const ROUNDS: u64 = 3;
+const ROUNDS: u64 = 4;
 
 /// What is planted in a run, if anything.
 #[derive(Clone, Copy, Debug, Default)]
@@ -308,7 +308,7 @@ impl World<'_> {
     }
 
     fn work(&mut self, engine: &Arc<Engine>, trouble: Trouble) -> Result<(), String> {
-        let steps = [3, 15, 60][self.chance.below(3) as usize];
+        let steps = [3, 20, 80][self.chance.below(3) as usize];
         let careless = self.chance.below(4 * CLIENTS) as usize;
         for (me, story) in self.stories.iter_mut().enumerate() {
             story.careless = me == careless;
