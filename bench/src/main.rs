@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use bench::insertion::{self, Case, Order};
 use bench::matrix::{self, Effort, least_cpu};
+use bench::paired::{self, Outcome};
 use bench::pgbench::Script;
 use bench::report;
 use clap::{Parser, Subcommand};
@@ -38,6 +39,10 @@ enum Measurement {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// tpcb-like on disjoint keys with sync off: two threads' CPU a transaction over one's, at most 1.15.
+    Scaling(Pairs),
+    /// pgbench's tables and columns under other names: CPU within 3 %.
+    Renamed(Pairs),
     /// Embedded record insertion (Shore-MT): four log-insert algorithms, one and two threads, both key orders.
     Insertion {
         /// Seconds of each run.
@@ -58,6 +63,34 @@ enum Measurement {
     },
 }
 
+/// How much two sides are compared.
+#[derive(clap::Args)]
+struct Pairs {
+    /// pgbench's scale.
+    #[arg(long, default_value_t = 10)]
+    scale: u32,
+    /// Interleaved pairs.
+    #[arg(long, default_value_t = 5)]
+    pairs: u32,
+    /// Seconds of each run.
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Seconds before each run, unmeasured.
+    #[arg(long, default_value_t = 1)]
+    warm_up: u64,
+}
+
+impl Pairs {
+    fn effort(&self) -> Effort {
+        Effort {
+            scale: self.scale,
+            pairs: self.pairs,
+            warm_up: Duration::from_secs(self.warm_up),
+            time: Duration::from_secs(self.seconds),
+        }
+    }
+}
+
 fn results() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
 }
@@ -73,6 +106,12 @@ fn main() -> Result<()> {
                 time: Duration::from_secs(seconds),
             };
             pgbench(effort, &only)
+        }
+        Measurement::Scaling(pairs) => {
+            compared("scaling", pairs.effort(), &paired::scaling(pairs.effort())?)
+        }
+        Measurement::Renamed(pairs) => {
+            compared("renamed", pairs.effort(), &paired::renames(pairs.effort())?)
         }
         Measurement::Insertion { seconds, runs } => insertion(Duration::from_secs(seconds), runs),
         Measurement::Disjoint { seconds, pairs } => disjoint(Duration::from_secs(seconds), pairs),
@@ -107,6 +146,12 @@ fn disjoint(time: Duration, pairs: u32) -> Result<()> {
     print!("{page}");
     std::fs::write(results().join("disjoint.md"), page)?;
     Ok(())
+}
+
+fn compared(name: &str, effort: Effort, outcomes: &[Outcome]) -> Result<()> {
+    let page = report::compared(effort, outcomes);
+    print!("{page}");
+    Ok(std::fs::write(results().join(format!("{name}.md")), page)?)
 }
 
 fn pgbench(effort: Effort, only: &str) -> Result<()> {

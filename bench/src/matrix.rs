@@ -76,9 +76,25 @@ impl Row {
         self.synchronous == Some(true)
     }
 
-    /// Whether the row passes: half the CPU, and more throughput (or 0.95 where the disk bounds both).
+    /// Atoll's CPU over the null server's; NaN where that one cannot answer.
+    #[must_use]
+    pub fn floor_ratio(&self) -> f64 {
+        if self.null.is_empty() { f64::NAN } else { least_cpu(&self.atoll) / least_cpu(&self.null) }
+    }
+
+    /// Whether the row is held against the null server instead of PostgreSQL.
+    #[must_use]
+    pub fn is_floor(&self) -> bool {
+        self.load.script == Script::SelectOne
+    }
+
+    /// Whether the row passes: half the CPU, and more throughput (or 0.95 where the disk bounds both); of the floor, at
+    /// most 1.3 times the null server's CPU.
     #[must_use]
     pub fn passes(&self) -> bool {
+        if self.is_floor() {
+            return self.floor_ratio() <= 1.3;
+        }
         let rate = if self.bound_by_sync() { 0.95 } else { 1.0 };
         self.cpu_ratio() <= 0.5 && self.rate_ratio() >= rate
     }
@@ -103,6 +119,13 @@ pub fn rows() -> Vec<(Load, Option<bool>)> {
     rows
 }
 
+/// The rows that are held against the null server.
+#[must_use]
+pub fn floor_rows() -> Vec<(Load, Option<bool>)> {
+    let row = |mode, clients| (Load { mode, script: Script::SelectOne, clients }, None);
+    vec![row("simple", 1), row("simple", 8), row("prepared", 1), row("prepared", 8)]
+}
+
 /// Runs rows for which `wanted` says yes; `tell` hears of each as it ends.
 ///
 /// # Errors
@@ -116,6 +139,7 @@ pub fn run(
     for synchronous in [true, false] {
         let chosen: Vec<_> = rows()
             .into_iter()
+            .chain(floor_rows())
             .filter(|(load, sync)| sync.unwrap_or(true) == synchronous && wanted(load, *sync))
             .collect();
         if chosen.is_empty() {

@@ -24,6 +24,8 @@ pub enum Script {
     SelectOnly,
     /// The default.
     TpcbLike,
+    /// `SELECT 1`: the floor.
+    SelectOne,
     /// Ten selects between two Syncs; a transaction is one statement of them.
     PipelinedSelect,
 }
@@ -77,23 +79,89 @@ pub fn run(
     warm_up: Duration,
     time: Duration,
 ) -> Result<Sample> {
-    let script = tempfile(load.script, scale)?;
+    let text = match load.script {
+        Script::SelectOnly | Script::TpcbLike => None,
+        Script::SelectOne => Some("SELECT 1;\n".to_owned()),
+        Script::PipelinedSelect => {
+            let set = format!("\\set aid random(1, {})\n", ACCOUNTS_PER_SCALE * scale);
+            let select = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n";
+            let selects = select.repeat(PIPELINE as usize);
+            Some(format!("{set}\\startpipeline\n{selects}\\endpipeline\n"))
+        }
+    };
+    let what = match (&text, load.script) {
+        (Some(text), _) => What::Text(text),
+        (None, Script::SelectOnly) => What::BuiltIn("select-only"),
+        (None, _) => What::BuiltIn("tpcb-like"),
+    };
+    let call = Call { mode: load.mode, clients: load.clients, threads: 1, what };
+    let sample = measure(target, &call, warm_up, time)?;
+    Ok(match load.script {
+        Script::PipelinedSelect => sample.divided(f64::from(PIPELINE)),
+        Script::SelectOnly | Script::TpcbLike | Script::SelectOne => sample,
+    })
+}
+
+/// What pgbench is called with.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    /// `simple`, `extended` or `prepared`.
+    pub mode: &'c str,
+    /// Sessions.
+    pub clients: u32,
+    /// Threads of pgbench's.
+    pub threads: u32,
+    /// The script.
+    pub what: What<'c>,
+}
+
+/// A script.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'c> {
+    /// One of pgbench's own.
+    BuiltIn(&'c str),
+    /// This one.
+    Text(&'c str),
+}
+
+impl Sample {
+    /// Of transactions that are `parts` each.
+    fn divided(self, parts: f64) -> Sample {
+        Sample {
+            per_second: self.per_second * parts,
+            cpu_us: self.cpu_us / parts,
+            system_us: self.system_us / parts,
+        }
+    }
+}
+
+/// Calls pgbench for `warm_up`, then for `time` while the server's CPU is measured.
+///
+/// # Errors
+/// pgbench's own; the server is gone.
+pub fn measure(
+    target: &Target,
+    call: &Call<'_>,
+    warm_up: Duration,
+    time: Duration,
+) -> Result<Sample> {
+    let file = std::env::temp_dir().join(format!("atoll-bench-{}.sql", std::process::id()));
     let run_for = |span: Duration| -> Result<u64> {
         let mut command = command(target);
-        command.args(["-M", load.mode, "-c", &load.clients.to_string(), "-j", "1"]);
-        command.args(["-T", &span.as_secs().to_string()]);
-        match load.script {
-            Script::SelectOnly => command.arg("-S"),
-            Script::TpcbLike => command.arg("-btpcb-like"),
-            Script::PipelinedSelect => {
-                command.arg("-f").arg(&script).args(["-D", &format!("scale={scale}")])
+        command.args(["-M", call.mode, "-c", &call.clients.to_string()]);
+        command.args(["-j", &call.threads.to_string(), "-T", &span.as_secs().to_string()]);
+        match call.what {
+            What::BuiltIn(name) => command.args(["-b", name]),
+            What::Text(text) => {
+                std::fs::write(&file, text)?;
+                command.arg("-f").arg(&file)
             }
         };
         let output = command.arg("postgres").stderr(Stdio::piped()).output().context("pgbench")?;
         let text = String::from_utf8_lossy(&output.stdout);
         ensure!(
             output.status.success(),
-            "{:?} {load:?}: {}",
+            "{:?} {call:?}: {}",
             target.kind(),
             String::from_utf8_lossy(&output.stderr)
         );
@@ -107,13 +175,8 @@ pub fn run(
         run_for(warm_up)?;
     }
     let (before, start) = (cpu::of_tree(target.pid())?, Instant::now());
-    let transactions = run_for(time)?;
+    let done = run_for(time)? as f64;
     let (elapsed, used) = (start.elapsed(), cpu::of_tree(target.pid())?.since(before));
-    let done = transactions as f64
-        * match load.script {
-            Script::PipelinedSelect => f64::from(PIPELINE),
-            Script::SelectOnly | Script::TpcbLike => 1.0,
-        };
     Ok(Sample {
         per_second: done / elapsed.as_secs_f64(),
         cpu_us: used.total() * 1e6 / done,
@@ -121,14 +184,14 @@ pub fn run(
     })
 }
 
-fn tempfile(script: Script, scale: u32) -> Result<std::path::PathBuf> {
-    let path = std::env::temp_dir().join(format!("atoll-bench-{}.sql", std::process::id()));
-    if script == Script::PipelinedSelect {
-        let set = format!("\\set aid random(1, {})\n", ACCOUNTS_PER_SCALE * scale);
-        let select = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n";
-        let text =
-            format!("{set}\\startpipeline\n{}\\endpipeline\n", select.repeat(PIPELINE as usize));
-        std::fs::write(&path, text)?;
-    }
-    Ok(path)
+/// Runs statements as a client of the simple protocol does, outside any measurement.
+///
+/// # Errors
+/// pgbench's own: a statement failed.
+pub fn execute(target: &Target, statements: &str) -> Result<()> {
+    let file = std::env::temp_dir().join(format!("atoll-bench-{}.sql", std::process::id()));
+    std::fs::write(&file, statements)?;
+    let output = command(target).args(["-t", "1", "-f"]).arg(&file).arg("postgres").output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Results as people read them: a Markdown page with its conditions, and a picture of the CPU figures.
 
 use crate::matrix::{Effort, Row, least_cpu, median_rate};
+use crate::paired::Outcome;
 use crate::pgbench::Script;
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
@@ -14,6 +15,7 @@ pub fn name(row: &Row) -> String {
     let script = match row.load.script {
         Script::SelectOnly => "select-only",
         Script::TpcbLike => "tpcb-like",
+        Script::SelectOne => "SELECT 1",
         Script::PipelinedSelect => "select-only, 10 a Sync",
     };
     let sync = match row.synchronous {
@@ -69,7 +71,7 @@ pub fn markdown(effort: Effort, rows: &[Row]) -> String {
     );
     out.push_str("| row | Atoll CPU µs | PostgreSQL CPU µs | ratio | null CPU µs | Atoll /s | PostgreSQL /s | ratio | |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
-    for row in rows {
+    for row in rows.iter().filter(|row| !row.is_floor()) {
         let null = if row.null.is_empty() {
             String::new()
         } else {
@@ -85,7 +87,61 @@ pub fn markdown(effort: Effort, rows: &[Row]) -> String {
             median_rate(&row.atoll),
             median_rate(&row.postgres),
             row.rate_ratio(),
-            if row.passes() { "passes" } else { "**fails**" },
+            verdict(row),
+        )
+        .expect("a string grows");
+    }
+    if !rows.iter().any(Row::is_floor) {
+        return out;
+    }
+    out.push_str("\nThe floor: a statement that reads nothing, beside the null server. The bar: at most 1.30 of its CPU.\n\n");
+    out.push_str("| row | Atoll CPU µs | null CPU µs | ratio | PostgreSQL CPU µs | |\n|---|--:|--:|--:|--:|---|\n");
+    for row in rows.iter().filter(|row| row.is_floor()) {
+        writeln!(
+            out,
+            "| {} | {:.1} | {:.1} | {:.2} | {:.1} | {} |",
+            name(row),
+            least_cpu(&row.atoll),
+            least_cpu(&row.null),
+            row.floor_ratio(),
+            least_cpu(&row.postgres),
+            verdict(row),
+        )
+        .expect("a string grows");
+    }
+    out
+}
+
+/// Why rows fail, one a line: the row's name, a colon, the reason. Kept beside the code, as results are written anew.
+const REASONS: &str = include_str!("../reasons.txt");
+
+/// Whether a row passes, and if not, why.
+fn verdict(row: &Row) -> String {
+    if row.passes() {
+        return "passes".to_owned();
+    }
+    let name = name(row);
+    let known = REASONS.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(": "));
+    format!("**fails**: {}", known.unwrap_or("the reason has not been found yet"))
+}
+
+/// The page of comparisons.
+#[must_use]
+pub fn compared(effort: Effort, outcomes: &[Outcome]) -> String {
+    let mut out = String::from("# Atoll beside itself\n\n");
+    out.push_str(&conditions(effort));
+    out.push_str("\nCPU is user + system of the server, in microseconds a transaction: the least of the runs.\n\n");
+    out.push_str("| what | CPU µs | over | ratio | bar | |\n|---|--:|--:|--:|--:|---|\n");
+    for outcome in outcomes {
+        writeln!(
+            out,
+            "| {} | {:.1} | {:.1} | {:.3} | {:.2} | {} |",
+            outcome.name,
+            least_cpu(&outcome.other),
+            least_cpu(&outcome.base),
+            outcome.ratio(),
+            outcome.bar,
+            if outcome.passes() { "passes" } else { "**fails**" },
         )
         .expect("a string grows");
     }

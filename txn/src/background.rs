@@ -108,6 +108,7 @@ fn collector(weak: &Weak<Manager>, signals: &Signals) {
         };
         drop(manager);
         env.wait(WaitEvent::Background, &signals.collector, deadline, None);
+        signals.resting.store(false, Ordering::Relaxed);
         signals.blocked_by.store(0, Ordering::Release);
     }
 }

@@ -17,7 +17,7 @@ use super::alarm::Alarm;
 use super::frame;
 use super::log::Shared;
 use crate::device::File;
-use crate::environment::{Environment, WaitCell, WaitEvent};
+use crate::environment::{Environment, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::planted::Fault;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -230,6 +230,8 @@ struct Flusher<'a> {
     durable: u64,
     /// Since when something is unwritten or not yet durable.
     dirty_since: Option<Micros>,
+    /// When everything became durable, for as long as more is expected.
+    synced_at: Option<Micros>,
     /// The segment that is being written, by its first LSN.
     file: Option<(u64, Arc<dyn File>)>,
     /// Segments that were filled since the last sync.
@@ -249,6 +251,7 @@ pub(super) fn run(log: &Shared) {
         written: start,
         durable: start,
         dirty_since: None,
+        synced_at: None,
         file: None,
         filled: Vec::new(),
         hole_step: HOLE_STEPS.0,
@@ -366,8 +369,9 @@ impl Flusher<'_> {
             }
         }
         self.flush.syncs.fetch_add(1, Ordering::Relaxed);
-        self.flush.sync_us.fetch_add(self.now().0 - began.0, Ordering::Relaxed);
-        self.dirty_since = None;
+        let ended = self.now();
+        self.flush.sync_us.fetch_add(ended.0 - began.0, Ordering::Relaxed);
+        (self.dirty_since, self.synced_at) = (None, Some(ended));
         self.answer();
         Ok(())
     }
@@ -390,13 +394,17 @@ impl Flusher<'_> {
         self.log.env.wait(WaitEvent::Background, &self.flush.cell, Some(deadline), None);
     }
 
-    /// Sleeps until somebody asks, the timer runs out, or with nothing written until somebody inserts.
+    /// Sleeps until somebody asks or the timer runs out; once nothing has come for that long, until somebody inserts.
+    ///
+    /// The timer runs behind a sync too, although everything is durable: the next record then wakes nobody, and its
+    /// commit one thread, once, when it asks.
     fn rest(&mut self) {
-        let tail = self.log.inserter.tail();
-        if tail > self.durable && self.dirty_since.is_none() {
-            self.dirty_since = Some(self.now());
+        let dirty = self.log.inserter.tail() > self.durable;
+        if dirty && self.dirty_since.is_none() {
+            self.dirty_since = Some(self.synced_at.take().unwrap_or_else(|| self.now()));
         }
-        let alarm = match self.dirty_since {
+        let timer = self.dirty_since.or(self.synced_at);
+        let alarm = match timer {
             Some(_) => self.written + self.log.ring.bytes() / 2,
             None => 0,
         };
@@ -405,10 +413,14 @@ impl Flusher<'_> {
             || self.flush.stop.load(Ordering::SeqCst)
             || self.wants_write()
             || self.flush.alive().is_err()
-            || (self.dirty_since.is_none() && self.log.inserter.tail() > self.durable);
+            || (timer.is_none() && self.log.inserter.tail() > self.durable);
         if !missed {
-            let deadline = self.dirty_since.map(|since| since.plus(DELAY));
-            self.log.env.wait(WaitEvent::Background, &self.flush.cell, deadline, None);
+            let deadline = timer.map(|since| since.plus(DELAY));
+            let woken = self.log.env.wait(WaitEvent::Background, &self.flush.cell, deadline, None);
+            // Nothing may have come within the timer: then nothing is to be expected.
+            if woken == Woken::TimedOut && self.log.inserter.tail() == self.durable {
+                self.synced_at = None;
+            }
         }
         self.flush.alarm.unset();
     }

@@ -72,14 +72,14 @@ fn as_change<'w>(write: &Write<'w>) -> Change<'w> {
 impl Transaction {
     /// Makes the write set the database's.
     pub(crate) fn commit_writes(&mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Lsn> {
-        let manager = Arc::clone(&self.manager);
         let (id, session) = (self.id().0, Arc::clone(self.wait()));
+        let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
         if manager.planted(Fault::ApplyBeforeLog) {
             manager.apply_unlogged(state);
         }
         manager.make_version_room(state.owner, &session)?;
-        prepare_leaves(&manager, state)?;
+        prepare_leaves(manager, state)?;
         let mut guard = manager.take_slot();
         let (lsn, floor) = manager.log_commit(state, id, guard.slot)?;
         let abort = AbortOnUnwind;
@@ -103,7 +103,7 @@ impl Transaction {
         if applied.is_ok_and(|late| late) {
             manager.late.remove(lsn);
         }
-        guard.free();
+        drop(guard);
         manager.metrics.committed(manager.worker());
         self.finish_committed(lsn);
         // A panic in what tidies up would be told to the client as a failure of what has been committed.
@@ -113,10 +113,9 @@ impl Transaction {
 
     /// Lets go of everything, and leaves what the commit replaced to the collector.
     fn finish_committed(&mut self, lsn: Lsn) {
-        let manager = Arc::clone(&self.manager);
         let mut notes = std::mem::take(&mut self.state_mut().notes);
         self.finish();
-        manager.collect_after(lsn, &mut notes);
+        self.manager.collect_after(lsn, &mut notes);
     }
 }
 
