@@ -16,10 +16,10 @@ use crate::tuple::row_id::RowIds;
 use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-use txn::sync::lock;
+use txn::sync::{Mutex, lock};
 use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, StorageError};
 
 /// What the engine is opened with: what the server read from file, environment and flags.
@@ -256,7 +256,7 @@ impl Engine {
         Ok(Session::open(self, wait, identity, settings, catalog, activity))
     }
 
-    fn listed(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Arc<SessionActivity>>> {
+    fn listed(&self) -> txn::sync::MutexGuard<'_, HashMap<u32, Arc<SessionActivity>>> {
         lock(&self.sessions)
     }
 

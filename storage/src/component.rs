@@ -8,7 +8,7 @@ use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::scratch::Scratch;
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Log, LogInsert, LogScan};
 use crate::{Error, Lsn, Result, TreeId, recovery};
@@ -93,7 +93,7 @@ pub struct DataComponent {
     forest: Arc<Forest>,
     scratch: Arc<Scratch>,
     /// Held for a checkpoint: one at a time.
-    checkpointing: Mutex<()>,
+    checkpointing: Mutex<(), { rank::CHECKPOINT }>,
     checkpoints: Mutex<CheckpointCounters>,
     options: Options,
 }

@@ -13,7 +13,7 @@
 //! ```
 
 use crate::device::{Device, File, SECTOR_BYTES};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Lsn, Result};
 
 /// The control file's name.
@@ -52,7 +52,7 @@ pub struct Checkpoint {
 pub(crate) struct Control {
     file: Arc<dyn File>,
     identity: Identity,
-    state: Mutex<State>,
+    state: Mutex<State, { rank::CONTROL }>,
 }
 
 #[derive(Debug)]

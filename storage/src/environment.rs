@@ -8,7 +8,7 @@
 use crate::device::Device;
 use crate::id::Micros;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use crate::sync::{Arc, Condvar, Mutex, lock};
+use crate::sync::{Arc, Condvar, Mutex, lock, rank};
 
 /// Everything the engine asks of the world around it.
 #[derive(Clone)]
@@ -210,6 +210,7 @@ impl Environment {
                     Some(left) => Some(Micros(left)),
                 },
             };
+            rank::rests(event == WaitEvent::WalBuffer);
             self.scheduler.park(event, cell, timeout);
         };
         if let Some(cancel) = cancel {

@@ -396,7 +396,7 @@ mod tests {
     /// Three threads append their number; the order depends on the seed and on nothing else.
     fn order(seed: u64) -> (Vec<u64>, u64) {
         Simulation::run(seed, 4, |simulation| {
-            let seen = Arc::new(Mutex::new(Vec::new()));
+            let seen = Arc::new(Mutex::<Vec<u64>>::new(Vec::new()));
             let threads: Vec<_> = (0..3)
                 .map(|number| {
                     let (seen, simulation) = (Arc::clone(&seen), simulation.clone());

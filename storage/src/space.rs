@@ -14,7 +14,7 @@
 use crate::buffer::BufferPool;
 use crate::buffer::DataFile;
 use crate::page::{HEADER_BYTES, Kind, PageBuf, racy};
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock, rank};
 use crate::{Error, Lsn, PageId, Result, TreeId};
 use std::collections::{HashMap, VecDeque};
 
@@ -70,9 +70,9 @@ pub struct Space {
     file: DataFile,
     limit_bytes: Option<u64>,
     caches: usize,
-    state: Mutex<State>,
+    state: Mutex<State, { rank::MAPS }>,
     /// Held while the file grows; the state is not, because holders of latches wait for it.
-    growth: Mutex<()>,
+    growth: Mutex<(), { rank::GROWTH }>,
 }
 
 /// What one tree owns and does not use.
@@ -80,11 +80,11 @@ pub struct Space {
 pub struct TreeSpace {
     tree: TreeId,
     /// By worker slot.
-    caches: Box<[Mutex<Vec<PageId>>]>,
-    spare: Mutex<Vec<PageId>>,
-    freed: Mutex<VecDeque<(Lsn, PageId)>>,
+    caches: Box<[Mutex<Vec<PageId>, { rank::CACHE }>]>,
+    spare: Mutex<Vec<PageId>, { rank::SPARE }>,
+    freed: Mutex<VecDeque<(Lsn, PageId)>, { rank::FREED }>,
     /// Extents that were granted and that no record names yet, among others: all of them go when the tree goes.
-    granted: Mutex<Vec<u32>>,
+    granted: Mutex<Vec<u32>, { rank::GRANTED }>,
 }
 
 impl Map {
@@ -272,28 +272,34 @@ impl Space {
     /// After structure redo: every tree with its root and what it has spare; free extents can be granted.
     #[must_use]
     pub fn end_redo(&self) -> Vec<(PageId, TreeSpace)> {
+        /// What the maps say of one tree: its root, its extents, and the pages of them that are free.
+        type Owned = (Option<PageId>, Vec<u32>, Vec<PageId>);
         let mut state = lock(&self.state);
-        let mut trees: HashMap<TreeId, (Option<PageId>, TreeSpace)> = HashMap::new();
+        let mut trees: HashMap<TreeId, Owned> = HashMap::new();
         let mut free = Vec::new();
         for (number, extent) in state.extents() {
             match extent.owner {
                 NOBODY => free.push(number),
                 MAP_OWNER => {}
                 owner => {
-                    let tree = trees.entry(owner).or_insert_with(|| (None, self.tree_space(owner)));
+                    let tree = trees.entry(owner).or_default();
                     if extent.flags & HAS_ROOT != 0 {
                         tree.0 = Some(PageId(number * EXTENT_PAGES));
                     }
-                    lock(&tree.1.granted).push(number);
+                    tree.1.push(number);
                     let unused = |page: &PageId| extent.used & 1 << (page.0 % EXTENT_PAGES) == 0;
-                    lock(&tree.1.spare).extend(pages_of(number).filter(unused));
+                    tree.2.extend(pages_of(number).filter(unused));
                 }
             }
         }
         // Granted from the end of the list: the lowest first keeps the file short.
         free.reverse();
         state.free = free;
-        trees.into_values().filter_map(|(root, space)| Some((root?, space))).collect()
+        let rooted = trees.into_iter().filter_map(|(tree, (root, granted, spare))| {
+            let (granted, spare) = (Mutex::new(granted), Mutex::new(spare));
+            Some((root?, TreeSpace { granted, spare, ..self.tree_space(tree) }))
+        });
+        rooted.collect()
     }
 
     fn tree_space(&self, tree: TreeId) -> TreeSpace {

@@ -4,16 +4,87 @@
 //! Under a seeded simulation one thread runs at a time; a thread that finds a lock taken must then let its holder run,
 //! so [`lock`] asks the simulation through a hook of the running thread.
 
+pub mod rank;
+
 #[cfg(loom)]
-pub use loom::sync::{Condvar, Mutex, MutexGuard, RwLock, atomic};
-pub use std::sync::Arc;
+use loom::sync as from;
 #[cfg(not(loom))]
-pub use std::sync::{
-    Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic,
-};
+use std::sync as from;
+
+pub use from::{RwLock, atomic};
+use rank::Held;
+pub use std::sync::Arc;
 
 use std::cell::Cell;
-use std::sync::{PoisonError, TryLockError};
+use std::sync::{LockResult, PoisonError, TryLockError};
+use std::time::Duration;
+
+/// A lock with its rank: see [`rank`]. Taken with [`lock`] or [`try_lock`].
+#[derive(Debug, Default)]
+pub struct Mutex<T, const RANK: u16 = { rank::NONE }>(from::Mutex<T>);
+
+/// What is locked, for as long as this is there.
+#[derive(Debug)]
+pub struct MutexGuard<'a, T, const RANK: u16 = { rank::NONE }>(from::MutexGuard<'a, T>, Held<RANK>);
+
+impl<T, const RANK: u16> Mutex<T, RANK> {
+    /// Nobody holds it.
+    pub fn new(value: T) -> Self {
+        Mutex(from::Mutex::new(value))
+    }
+}
+
+impl<T, const RANK: u16> std::ops::Deref for MutexGuard<'_, T, RANK> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T, const RANK: u16> std::ops::DerefMut for MutexGuard<'_, T, RANK> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+/// Where threads wait for a change of what a lock guards. Poison means nothing, so nothing here ever fails.
+#[derive(Debug, Default)]
+pub struct Condvar(from::Condvar);
+
+impl Condvar {
+    /// Waits for a notification.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn wait<'a, T, const RANK: u16>(
+        &self,
+        guard: MutexGuard<'a, T, RANK>,
+    ) -> LockResult<MutexGuard<'a, T, RANK>> {
+        let MutexGuard(guard, held) = guard;
+        let guard = self.0.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        Ok(MutexGuard(guard, held))
+    }
+
+    /// Waits for a notification, or for `span`; whether it was the latter is for the caller to find out.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn wait_timeout<'a, T, const RANK: u16>(
+        &self,
+        guard: MutexGuard<'a, T, RANK>,
+        span: Duration,
+    ) -> LockResult<(MutexGuard<'a, T, RANK>, ())> {
+        let MutexGuard(guard, held) = guard;
+        let waited = self.0.wait_timeout(guard, span).unwrap_or_else(PoisonError::into_inner);
+        Ok((MutexGuard(waited.0, held), ()))
+    }
+
+    /// Lets one who waits go on.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+}
 
 /// Lets the other threads of a simulation run.
 pub type SimulatedYield = fn();
@@ -28,7 +99,8 @@ pub fn set_simulated(yield_now: Option<SimulatedYield>) {
 }
 
 /// Takes a lock whose holders never panic half way through a change, so that poison means nothing.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> MutexGuard<'_, T, RANK> {
+    Held::<RANK>::before();
     #[cfg(not(loom))]
     if let Some(yield_now) = SIMULATED.with(Cell::get) {
         loop {
@@ -38,16 +110,18 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
             }
         }
     }
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    let guard = mutex.0.lock().unwrap_or_else(PoisonError::into_inner);
+    MutexGuard(guard, Held::now())
 }
 
 /// Takes a lock if nobody has it.
-pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
+pub fn try_lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> Option<MutexGuard<'_, T, RANK>> {
+    let guard = match mutex.0.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return None,
+    };
+    Some(MutexGuard(guard, Held::now()))
 }
 
 /// One step of a short wait for another running thread: first the processor rests, then the thread lets others run.

@@ -9,7 +9,7 @@
 use crate::btree::smo::{Actions, STRUCTURE};
 use crate::buffer::BufferPool;
 use crate::space::Space;
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, Mutex, rank};
 use crate::wal::{Log, SpaceReservation};
 use crate::{Lsn, PageId};
 
@@ -24,7 +24,7 @@ pub struct Volume {
     pub space: Space,
     /// Structure modifications pin up to four frames while they wait for another, so a small pool bears only a few of
     /// them at once: each takes a turn, by worker slot.
-    pub turns: Box<[Mutex<()>]>,
+    pub turns: Box<[Mutex<(), { rank::TURN }>]>,
 }
 
 /// Ends the process if a panic passes: from claim to publish, or with pages half changed, nobody can go on.
@@ -57,7 +57,7 @@ impl Volume {
 
     /// The turn that this worker's structure modifications wait for.
     #[must_use]
-    pub fn turn(&self) -> &Mutex<()> {
+    pub fn turn(&self) -> &Mutex<(), { rank::TURN }> {
         &self.turns[self.slot() % self.turns.len()]
     }
 

@@ -10,7 +10,7 @@ use crate::planted::{Fault, Planted};
 use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
@@ -68,7 +68,7 @@ const SLOTS: usize = 256;
 const IDS: u64 = 1024;
 
 /// Transaction numbers that a worker has taken: the next one, and the end.
-type Ids = Mutex<(u64, u64)>;
+type Ids = Mutex<(u64, u64), { rank::GARBAGE }>;
 
 /// The transaction component.
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 use crate::lock::TableLock;
 use crate::record::NodeRef;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use crate::sync::{Arc, Mutex, OnceLock};
+use crate::sync::{Arc, Mutex, OnceLock, rank};
 use crate::{Lsn, TableId, TxnId};
 use crossbeam_utils::CachePadded;
 use storage::WaitCell;
@@ -53,9 +53,9 @@ pub struct Owner {
     /// Where its thread rests while it waits for a lock.
     pub(crate) cell: Arc<WaitCell>,
     /// What it waits for now.
-    pub(crate) waiting: Mutex<Option<Waiting>>,
+    pub(crate) waiting: Mutex<Option<Waiting>, { rank::WAITING }>,
     /// Its intention locks, by table, as a set of mode bits; see the table locks for the protocol.
-    pub(crate) intents: Mutex<Vec<(TableId, u8)>>,
+    pub(crate) intents: Mutex<Vec<(TableId, u8)>, { rank::INTENTS }>,
 }
 
 /// All places.

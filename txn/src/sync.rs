@@ -2,4 +2,4 @@
 //! which compile the lock-free files of this crate beside a `sync` of their own.
 
 pub use std::sync::{OnceLock, RwLock, Weak};
-pub use storage::sync::{Arc, Mutex, MutexGuard, atomic, lock, relax, try_lock};
+pub use storage::sync::{Arc, Mutex, MutexGuard, atomic, lock, rank, relax, try_lock};

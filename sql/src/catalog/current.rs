@@ -18,8 +18,8 @@ use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
-use txn::sync::lock as held;
+use std::sync::Arc;
+use txn::sync::{Mutex, lock as held};
 use txn::{Begin, Manager, SessionWait, StorageError, Tree, TreeId};
 
 /// How many OIDs one advance of the counter makes available.

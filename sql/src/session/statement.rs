@@ -16,8 +16,8 @@ use crate::session::source::Source;
 use crate::sqlstate::SqlState;
 use crate::types::{self, CallContext, Callable, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use txn::sync::lock;
+use std::sync::Arc;
+use txn::sync::{Mutex, lock};
 use txn::{Manager, TableLock};
 
 /// A statement ready to run.

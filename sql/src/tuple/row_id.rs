@@ -8,8 +8,8 @@
 use crate::error::Result;
 use std::collections::HashMap;
 use std::ops::{Bound, Range};
-use std::sync::{Arc, Mutex};
-use txn::sync::lock;
+use std::sync::Arc;
+use txn::sync::{Mutex, lock};
 use txn::{Direction, Tree, TreeId};
 
 /// The first range a session takes of a tree; each next one is twice as long, up to [`RANGE_MAX`].

@@ -15,7 +15,7 @@ use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::page::{Page, PageBuf};
 use crate::sync::atomic::AtomicBool;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::{Arc, Mutex, lock, relax};
+use crate::sync::{Arc, Mutex, lock, rank, relax};
 use crate::{Error, FrameId, Lsn, Micros, PageId, Result};
 
 /// The most pages of one batch.
@@ -38,7 +38,7 @@ struct Shared {
 pub(super) struct Cleaner {
     shared: Arc<Shared>,
     /// One batch at a time.
-    turn: Mutex<()>,
+    turn: Mutex<(), { rank::CLEANER }>,
 }
 
 impl Cleaner {

@@ -12,6 +12,7 @@
 use crate::sync::PUBLISH;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicU64, fence};
+use crate::sync::rank;
 
 const HELD: u64 = 1;
 
@@ -80,6 +81,7 @@ impl Latch {
     fn acquired() {
         // Pairs with fence(Acquire) in `validate`: our bytes come after the odd word for everyone.
         fence(Release);
+        rank::latched();
     }
 
     /// Lets go. `changed` says whether readers have to start again.
@@ -87,6 +89,7 @@ impl Latch {
     pub fn release(&self, changed: bool) {
         let word = self.0.load(Relaxed);
         assert!(word & HELD != 0, "only who holds a latch lets it go");
+        rank::unlatched();
         let free = word - HELD;
         // Release: pairs with Acquire in `version` and `upgrade`.
         self.0.store(if changed { free + 2 } else { free }, PUBLISH);

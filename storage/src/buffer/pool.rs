@@ -13,7 +13,7 @@ use crate::page::racy::Words;
 use crate::page::{Page, PageBuf, PageMut, zeroed};
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
-use crate::sync::{Arc, Mutex, lock, relax};
+use crate::sync::{Arc, Mutex, lock, rank, relax};
 use crate::wal::Log;
 use crate::{Error, FrameId, Lsn, Micros, PageId, Result, TreeId};
 use std::sync::atomic::AtomicU64 as Word;
@@ -40,8 +40,8 @@ pub struct BufferPool {
     pub(super) dirty: AtomicUsize,
     /// Grows when a failed write has made a page dirty again behind a sweep's back.
     pub(super) restored: AtomicU64,
-    waiting: Mutex<Vec<Arc<WaitCell>>>,
-    scratch: Mutex<Vec<PageBuf>>,
+    waiting: Mutex<Vec<Arc<WaitCell>>, { rank::WAITERS }>,
+    scratch: Mutex<Vec<PageBuf>, { rank::WAITERS }>,
     pub(super) cleaner: Cleaner,
     /// What has happened so far.
     pub counters: Counters,

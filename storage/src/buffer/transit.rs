@@ -7,7 +7,7 @@
 //! and here afterwards, so that it finds each page in one of the two.
 
 use crate::environment::{Environment, WaitCell, WaitEvent};
-use crate::sync::{Arc, Mutex, MutexGuard, lock};
+use crate::sync::{Arc, Mutex, MutexGuard, lock, rank};
 use crate::{Lsn, PageId};
 
 /// How many lists there are.
@@ -29,7 +29,7 @@ pub struct List(Vec<Entry>);
 /// All lists.
 #[derive(Debug)]
 pub struct Transit {
-    lists: Box<[Mutex<List>]>,
+    lists: Box<[Mutex<List, { rank::TRANSIT }>]>,
 }
 
 impl List {
@@ -59,7 +59,7 @@ impl Transit {
     }
 
     /// The list of `page`. Whoever holds it looks into the page table, and waits for nothing.
-    pub fn list(&self, page: PageId) -> MutexGuard<'_, List> {
+    pub fn list(&self, page: PageId) -> MutexGuard<'_, List, { rank::TRANSIT }> {
         let mixed = u64::from(page.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         lock(&self.lists[(mixed >> 57) as usize % LISTS])
     }
@@ -105,7 +105,9 @@ impl Transit {
     /// The lowest recovery LSN of a page that is being written.
     #[must_use]
     pub fn min_recovery(&self) -> Option<Lsn> {
-        let lowest = |list: &Mutex<List>| lock(list).0.iter().filter_map(|e| e.recovery).min();
+        let lowest = |list: &Mutex<List, { rank::TRANSIT }>| {
+            lock(list).0.iter().filter_map(|e| e.recovery).min()
+        };
         self.lists.iter().filter_map(lowest).min()
     }
 }

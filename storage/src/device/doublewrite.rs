@@ -15,7 +15,7 @@
 
 use super::{Device, File, SECTOR_BYTES};
 use crate::planted::{Fault, Planted};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{PageId, Result};
 use std::collections::BTreeMap;
 
@@ -31,9 +31,9 @@ pub struct DoubleWrite {
     page_bytes: usize,
     slots: usize,
     planted: Planted,
-    state: Mutex<State>,
+    state: Mutex<State, { rank::DOUBLEWRITE_STATE }>,
     /// Held for a batch: one at a time.
-    writing: Mutex<()>,
+    writing: Mutex<(), { rank::DOUBLEWRITE }>,
 }
 
 #[derive(Debug, Default)]

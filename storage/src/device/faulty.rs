@@ -14,7 +14,7 @@
 
 use super::{Device, File, SECTOR_BYTES};
 use crate::chance::Chance;
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -459,6 +459,7 @@ impl Device for FaultyDevice {
 
 impl OpenFile {
     fn disk(&self) -> crate::sync::MutexGuard<'_, Disk> {
+        rank::touches_disk();
         if let Some(before) = &self.before {
             before();
         }

@@ -8,7 +8,7 @@
 //! however it dies, so a stale lock cannot keep a server from starting; PostgreSQL's `postmaster.pid` can.
 
 use super::{Device, File};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, OpenOptions, TryLockError};
@@ -172,16 +172,19 @@ impl Device for FileDevice {
 
 impl File for OpenFile {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        rank::touches_disk();
         let read = self.file.read_exact_at(into, offset);
         read.map_err(|e| failed("cannot read", &self.path, e))
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        rank::touches_disk();
         let written = self.file.write_all_at(bytes, offset);
         written.map_err(|e| failed("cannot write", &self.path, e))
     }
 
     fn sync(&self) -> Result<()> {
+        rank::touches_disk();
         self.file.sync_data().map_err(|e| unsynced(&self.path, &e))
     }
 

@@ -21,7 +21,7 @@ use crate::environment::{Environment, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::planted::Fault;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, PUBLISH, lock};
+use crate::sync::{Arc, Mutex, PUBLISH, lock, rank};
 use crate::{Error, Result};
 use crossbeam_utils::CachePadded;
 use std::task::Waker;
@@ -46,11 +46,11 @@ pub(super) struct Flush {
     write_requested: AtomicU64,
     stop: AtomicBool,
     cell: Arc<WaitCell>,
-    waiters: Mutex<Vec<(u64, Waker)>>,
+    waiters: Mutex<Vec<(u64, Waker)>, { rank::WAITERS }>,
     /// Who waits for the next write: for room in the ring, or to read what is written.
-    write_waiters: Mutex<Vec<Arc<WaitCell>>>,
+    write_waiters: Mutex<Vec<Arc<WaitCell>>, { rank::WAITERS }>,
     halted: AtomicBool,
-    reason: Mutex<String>,
+    reason: Mutex<String, { rank::REASON }>,
     writes: AtomicU64,
     syncs: AtomicU64,
     sync_us: AtomicU64,

@@ -20,7 +20,7 @@
 use super::LogInsert;
 use super::consolidation::ConsolidationArray;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, lock, try_lock};
+use crate::sync::{Mutex, MutexGuard, lock, rank, try_lock};
 use crossbeam_utils::CachePadded;
 
 /// How often each algorithm went which way. Only the counters of the algorithm in use move.
@@ -50,7 +50,7 @@ pub(crate) struct Inserter {
     algorithm: LogInsert,
     tail: CachePadded<AtomicU64>,
     /// Held to move the tail, except by `atomic_add`.
-    critical: CachePadded<Mutex<Tallies>>,
+    critical: CachePadded<Mutex<Tallies, { rank::INSERT }>>,
     array: ConsolidationArray,
     waits: AtomicU64,
     joins: AtomicU64,
@@ -68,7 +68,7 @@ struct Tallies {
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) start: u64,
-    _critical: Option<MutexGuard<'a, Tallies>>,
+    _critical: Option<MutexGuard<'a, Tallies, { rank::INSERT }>>,
 }
 
 impl Inserter {
@@ -118,7 +118,7 @@ impl Inserter {
         }
     }
 
-    fn enter(&self) -> MutexGuard<'_, Tallies> {
+    fn enter(&self) -> MutexGuard<'_, Tallies, { rank::INSERT }> {
         try_lock(&self.critical).unwrap_or_else(|| {
             self.waits.fetch_add(1, Ordering::Relaxed);
             lock(&self.critical)

@@ -21,7 +21,7 @@ use crate::environment::{Cancel, Environment, Joinable, WaitCell, WaitEvent, Wok
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Lsn, Result};
 use std::task::{Poll, Wake, Waker};
 
@@ -79,14 +79,14 @@ pub(super) struct Shared {
     pub(super) segments: Segments,
     space: Space,
     /// Held to prepare or recycle segments.
-    maintenance: Mutex<()>,
+    maintenance: Mutex<(), { rank::MAINTENANCE }>,
     redo: AtomicU64,
     /// The tail when the last checkpoint ended.
     checkpointed: AtomicU64,
     /// Checkpoints that have ended, and those of them that gave nothing back.
     recycled: AtomicU64,
     fruitless: AtomicU64,
-    space_waiters: Mutex<Vec<Arc<WaitCell>>>,
+    space_waiters: Mutex<Vec<Arc<WaitCell>>, { rank::WAITERS }>,
     prepare: Arc<WaitCell>,
     stop: AtomicBool,
     checkpoint: CheckpointSignal,

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::device::{Device, File, SECTOR_BYTES};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Lsn, Result};
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(crate) struct Segments {
     device: Arc<dyn Device>,
     bytes: u64,
     epoch: Epoch,
-    state: Mutex<State>,
+    state: Mutex<State, { rank::SEGMENTS }>,
 }
 
 #[derive(Default)]

@@ -10,7 +10,7 @@
 use super::slots::CommitSlots;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::writeset::WriteSet;
 use crossbeam_utils::CachePadded;
 
@@ -40,7 +40,7 @@ pub fn redo_floor(slots: &CommitSlots, late: &LateCommits, tail: Lsn) -> Lsn {
 #[derive(Debug, Default)]
 pub struct LateCommits {
     count: CachePadded<AtomicUsize>,
-    list: Mutex<LateList>,
+    list: Mutex<LateList, { rank::LATE }>,
 }
 
 impl LateCommits {

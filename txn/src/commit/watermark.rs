@@ -5,7 +5,7 @@
 
 use crate::Lsn;
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use std::task::{Wake, Waker};
 use storage::{Environment, WaitCell};
 
@@ -13,7 +13,7 @@ use storage::{Environment, WaitCell};
 #[derive(Debug, Default)]
 pub struct WatermarkWaiters {
     count: AtomicUsize,
-    waiters: Mutex<Vec<(Lsn, Waker)>>,
+    waiters: Mutex<Vec<(Lsn, Waker)>, { rank::WATERMARK }>,
 }
 
 /// Wakes a thread that rests on a cell.

@@ -13,7 +13,7 @@ pub mod wait;
 use crate::owner::{OwnerId, Owners, Waiting};
 use crate::record::{NodeRef, RecordTable};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock, rank};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 pub use mode::{Modes, RowLock, TableLock};
@@ -55,7 +55,7 @@ pub struct LockManager {
     pub(crate) owners: Owners,
     pub(crate) records: RecordTable,
     pub(crate) tables: TableLocks,
-    detecting: Mutex<()>,
+    detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
 }

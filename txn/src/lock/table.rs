@@ -16,7 +16,7 @@ use super::queue::{Kind, LockQueue, Request};
 use crate::TableId;
 use crate::owner::{OwnerId, Owners};
 use crate::sync::atomic::{AtomicU32, Ordering};
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock, rank};
 use std::collections::HashMap;
 
 /// Flags, and latches over the shared table.
@@ -32,7 +32,7 @@ const STRONG: Modes = 0b1111_0000;
 #[derive(Debug)]
 pub struct TableLocks {
     flags: Box<[AtomicU32]>,
-    shards: Box<[Mutex<HashMap<TableId, LockQueue>>]>,
+    shards: Box<[Mutex<HashMap<TableId, LockQueue>, { rank::TABLE_LOCKS }>]>,
 }
 
 fn spread(table: TableId) -> usize {

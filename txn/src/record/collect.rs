@@ -19,7 +19,7 @@ use super::node::{Node, NodeRef};
 use super::table::RecordTable;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crossbeam_epoch::Guard;
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
@@ -63,8 +63,8 @@ pub struct Tombstone {
 
 #[derive(Debug, Default)]
 struct Queue {
-    versions: Mutex<VecDeque<Garbage>>,
-    tombstones: Mutex<VecDeque<Tombstone>>,
+    versions: Mutex<VecDeque<Garbage>, { rank::GARBAGE }>,
+    tombstones: Mutex<VecDeque<Tombstone>, { rank::GARBAGE }>,
     /// Bytes in versions pushed by this worker, less those it pruned, as far as they are not in the sum yet.
     bytes: AtomicI64,
     /// Versions, likewise.

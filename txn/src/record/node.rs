@@ -7,7 +7,7 @@
 use super::chain::Chain;
 use crate::Lsn;
 use crate::lock::queue::LockQueue;
-use crate::sync::{Mutex, MutexGuard, lock};
+use crate::sync::{Mutex, MutexGuard, lock, rank};
 use crossbeam_epoch::Atomic;
 use std::ptr::NonNull;
 use storage::TreeId;
@@ -22,7 +22,7 @@ pub struct Node {
     key: Box<[u8]>,
     /// Older versions: pushed and pruned under the mutex, read without.
     pub(crate) chain: Chain,
-    state: Mutex<NodeState>,
+    state: Mutex<NodeState, { rank::NODE }>,
 }
 
 /// What a node's mutex guards.
@@ -80,7 +80,7 @@ impl Node {
     }
 
     /// Takes the node's mutex. Nothing is waited for while it is held, and no other latch is taken.
-    pub fn state(&self) -> MutexGuard<'_, NodeState> {
+    pub fn state(&self) -> MutexGuard<'_, NodeState, { rank::NODE }> {
         lock(&self.state)
     }
 

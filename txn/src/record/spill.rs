@@ -17,7 +17,7 @@
 use super::hash::hash;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crossbeam_utils::CachePadded;
 use std::cmp::Ordering as Order;
 use storage::{Scratch, ScratchFile, TreeId};
@@ -82,9 +82,9 @@ type Runs = Arc<Vec<Arc<Run>>>;
 pub struct Spill {
     /// How many runs there are: zero, nearly always, and then nothing else is looked at.
     count: CachePadded<AtomicUsize>,
-    runs: Mutex<Runs>,
+    runs: Mutex<Runs, { rank::GARBAGE }>,
     /// One spills at a time.
-    turn: Mutex<()>,
+    turn: Mutex<(), { rank::SPILL }>,
     seed: u64,
     made: AtomicU64,
     spilled: AtomicU64,
@@ -305,7 +305,7 @@ impl Spill {
     }
 
     /// The turn to spill. Held while a run is written; whoever has it may take a node's mutex.
-    pub(crate) fn turn(&self) -> &Mutex<()> {
+    pub(crate) fn turn(&self) -> &Mutex<(), { rank::SPILL }> {
         &self.turn
     }
 

@@ -7,7 +7,7 @@ use crate::lock::Modes;
 use crate::log::{Header, Writer};
 use crate::owner::OwnerId;
 use crate::record::{BlockCache, Garbage, NodeRef};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::writeset::WriteSet;
 use crate::{CommandId, Lsn, TableId, TreeId};
 use crossbeam_utils::CachePadded;
@@ -99,7 +99,7 @@ impl State {
 }
 
 /// A worker's free states. Boxed, because a state moves between pool and transaction at every begin and end.
-type Free = Mutex<Vec<Box<State>>>;
+type Free = Mutex<Vec<Box<State>>, { rank::GARBAGE }>;
 
 /// States without a transaction, by worker.
 #[derive(Debug)]

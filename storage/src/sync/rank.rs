@@ -1,0 +1,225 @@
+//! The ranks of latches and locks, and the check that they are taken in order.
+//!
+//! A rank is part of a lock's type ([`super::Mutex`]); with debug assertions each thread knows what it holds. Whoever
+//! waits for a lock holds none of the same or a higher rank; whoever only tries may. Nobody touches a disk, or waits in
+//! the environment's one wait, while holding something above [`IO`]. `docs/lock-order.md` is the same list with words.
+//! Without debug assertions nothing of this is there.
+
+/// The rank of a lock that is not checked: those of tests and of the simulation itself.
+pub const NONE: u16 = 0;
+/// One checkpoint at a time.
+pub const CHECKPOINT: u16 = 10;
+/// The turn to spill versions, which the layer above takes.
+pub const SPILL: u16 = 15;
+/// A turn for structure modifications.
+pub const TURN: u16 = 20;
+/// The cleaner's turn.
+pub const CLEANER: u16 = 30;
+/// Growth of the data file.
+pub const GROWTH: u16 = 40;
+/// The log's maintenance.
+pub const MAINTENANCE: u16 = 50;
+/// A batch of the double-write area.
+pub const DOUBLEWRITE: u16 = 60;
+/// The double-write area's state.
+pub const DOUBLEWRITE_STATE: u16 = 70;
+/// The control file's state.
+pub const CONTROL: u16 = 80;
+/// Whoever holds nothing above this may touch a disk and wait.
+pub const IO: u16 = 89;
+/// A frame's latch: only ever tried, so that it is never out of order itself.
+pub const LATCH: u16 = 90;
+/// Pages of a tree that have been freed.
+pub const FREED: u16 = 100;
+/// Pages of a tree that may be allocated.
+pub const SPARE: u16 = 101;
+/// Extents of a tree.
+pub const GRANTED: u16 = 102;
+/// A worker's free pages.
+pub const CACHE: u16 = 103;
+/// The maps.
+pub const MAPS: u16 = 110;
+/// A list of pages in transit.
+pub const TRANSIT: u16 = 120;
+/// Log insert.
+pub const INSERT: u16 = 140;
+/// Lists of waiters.
+pub const WAITERS: u16 = 150;
+/// Why the log has halted.
+pub const REASON: u16 = 155;
+/// The map of segments.
+pub const SEGMENTS: u16 = 160;
+/// One search for a deadlock at a time.
+pub const DETECTING: u16 = 200;
+/// What an owner waits for.
+pub const WAITING: u16 = 210;
+/// An owner's list of intention locks.
+pub const INTENTS: u16 = 220;
+/// A shard of the table locks.
+pub const TABLE_LOCKS: u16 = 230;
+/// A record node's state.
+pub const NODE: u16 = 240;
+/// A worker's queues of garbage, its free states, its transaction numbers, the list of spilled runs.
+pub const GARBAGE: u16 = 250;
+/// The list of late commits.
+pub const LATE: u16 = 260;
+/// Those who wait for the watermark.
+pub const WATERMARK: u16 = 270;
+
+/// One lock that this thread holds, or nothing where nothing is checked.
+#[derive(Debug)]
+pub struct Held<const RANK: u16>(());
+
+#[cfg(all(debug_assertions, not(loom)))]
+mod check {
+    use super::{IO, LATCH, NONE};
+    use std::cell::RefCell;
+
+    thread_local! {
+        static HELD: RefCell<Vec<u16>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// While a thread unwinds it only lets go, and a second panic would hide the first.
+    fn highest() -> Option<u16> {
+        if std::thread::panicking() {
+            return None;
+        }
+        HELD.try_with(|held| held.borrow().iter().copied().max()).ok().flatten()
+    }
+
+    pub(super) fn waits_for(rank: u16) {
+        if rank != NONE
+            && let Some(highest) = highest()
+        {
+            assert!(highest < rank, "rank {rank} is waited for while {highest} is held");
+        }
+    }
+
+    pub(super) fn push(rank: u16) {
+        if rank != NONE {
+            let _ = HELD.try_with(|held| held.borrow_mut().push(rank));
+        }
+    }
+
+    pub(super) fn pop(rank: u16) {
+        if rank != NONE {
+            let _ = HELD.try_with(|held| {
+                let mut held = held.borrow_mut();
+                if let Some(at) = held.iter().rposition(|held| *held == rank) {
+                    held.swap_remove(at);
+                }
+            });
+        }
+    }
+
+    pub(super) fn touches_disk() {
+        if let Some(highest) = highest() {
+            assert!(highest <= IO, "the disk is touched while {highest} is held");
+        }
+    }
+
+    pub(super) fn rests(for_log_room: bool) {
+        // A claim may wait for room in the log ring with latches held: the flusher, who makes room, takes none.
+        let limit = if for_log_room { super::INSERT.max(LATCH) } else { IO };
+        if let Some(highest) = highest() {
+            assert!(highest <= limit, "a wait begins while {highest} is held");
+        }
+    }
+}
+
+#[cfg(not(all(debug_assertions, not(loom))))]
+mod check {
+    pub(super) fn waits_for(_: u16) {}
+    pub(super) fn push(_: u16) {}
+    pub(super) fn pop(_: u16) {}
+    pub(super) fn touches_disk() {}
+    pub(super) fn rests(_: bool) {}
+}
+
+impl<const RANK: u16> Held<RANK> {
+    /// A lock is about to be waited for.
+    #[inline(always)]
+    pub(super) fn before() {
+        check::waits_for(RANK);
+    }
+
+    /// It has been taken.
+    #[inline(always)]
+    pub(super) fn now() -> Held<RANK> {
+        check::push(RANK);
+        Held(())
+    }
+}
+
+impl<const RANK: u16> Drop for Held<RANK> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        check::pop(RANK);
+    }
+}
+
+/// A frame's latch has been taken.
+#[inline(always)]
+pub fn latched() {
+    check::push(LATCH);
+}
+
+/// A frame's latch has been let go of.
+#[inline(always)]
+pub fn unlatched() {
+    check::pop(LATCH);
+}
+
+/// The disk is about to be touched.
+#[inline(always)]
+pub fn touches_disk() {
+    check::touches_disk();
+}
+
+/// A wait is about to begin, for room in the log ring or for something else.
+#[inline(always)]
+pub fn rests(for_log_room: bool) {
+    check::rests(for_log_room);
+}
+
+#[cfg(all(test, debug_assertions, not(loom)))]
+mod tests {
+    use super::super::{Mutex, lock, try_lock};
+    use super::{MAPS, SEGMENTS, TURN, rests, touches_disk};
+    use std::panic::catch_unwind;
+
+    #[test]
+    fn locks_are_taken_in_the_order_of_their_ranks() {
+        let (low, high) = (Mutex::<(), MAPS>::default(), Mutex::<(), SEGMENTS>::default());
+        {
+            let (_low, _high) = (lock(&low), lock(&high));
+        }
+        let wrong = catch_unwind(|| {
+            let _high = lock(&high);
+            let _low = lock(&low);
+        });
+        assert!(wrong.is_err());
+        // Whoever only tries waits for nobody; and what has been let go of does not count.
+        let _high = lock(&high);
+        assert!(try_lock(&low).is_some());
+    }
+
+    #[test]
+    fn the_same_rank_twice_is_refused() {
+        let (one, two) = (Mutex::<(), MAPS>::default(), Mutex::<(), MAPS>::default());
+        let _one = lock(&one);
+        assert!(catch_unwind(|| drop(lock(&two))).is_err());
+    }
+
+    #[test]
+    fn nobody_waits_or_touches_a_disk_with_a_latch() {
+        let (turn, maps) = (Mutex::<(), TURN>::default(), Mutex::<(), MAPS>::default());
+        let _turn = lock(&turn);
+        touches_disk();
+        rests(false);
+        let _maps = lock(&maps);
+        assert!(catch_unwind(touches_disk).is_err());
+        assert!(catch_unwind(|| rests(false)).is_err());
+        rests(true);
+    }
+}
