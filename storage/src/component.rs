@@ -1,6 +1,6 @@
 //! The data component as a whole: made, opened after whatever happened, checkpointed, closed.
 
-use crate::btree::{BulkBuilder, Forest, Tree};
+use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad};
 use crate::checkpoint::{self, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
@@ -18,7 +18,8 @@ use crate::{Error, Lsn, Result, TreeId, recovery};
 pub struct Options {
     /// 4, 8, 16 or 32 KiB; fixed for the life of the directory.
     pub page_bytes: u32,
-    /// The buffer pool, in frames of one page; at least 64.
+    /// The buffer pool, in frames of one page; at least 64. An existing directory with pages of another size gets as
+    /// much memory, in as many frames as that makes.
     pub pool_frames: u32,
     /// How log space is claimed.
     pub log_insert: LogInsert,
@@ -164,7 +165,11 @@ impl DataComponent {
         }
         let control = Control::open(&*env.device)?;
         let scratch = Arc::new(Scratch::open(&env.device)?);
+        // What was asked for is memory; how many frames that is depends on the directory's pages.
+        let pool_bytes = u64::from(options.pool_frames) * u64::from(options.page_bytes);
         options.page_bytes = control.identity().page_bytes;
+        options.pool_frames =
+            u32::try_from(pool_bytes / u64::from(options.page_bytes)).unwrap_or(u32::MAX);
         options.log_segment_bytes = control.identity().log_segment_bytes;
         options.check()?;
         let Checkpoint { redo, floor, .. } = control.latest();
@@ -251,6 +256,12 @@ impl DataComponent {
     /// [`Error::Full`]; I/O.
     pub fn bulk_builder(&self) -> Result<BulkBuilder> {
         self.forest.bulk_builder()
+    }
+
+    /// Begins to build a tree from records in any order: see [`TreeLoad`]. `fill_percent` is how full its leaves are made.
+    #[must_use]
+    pub fn tree_load(&self, memory_bytes_max: usize, fill_percent: Option<u8>) -> TreeLoad {
+        TreeLoad::new(&self.forest, &self.scratch, memory_bytes_max, fill_percent)
     }
 
     /// The trees, for checks and counters.

@@ -50,6 +50,8 @@ pub mod scratch;
 #[cfg(not(loom))]
 pub mod simulation;
 #[cfg(not(loom))]
+pub mod sort;
+#[cfg(not(loom))]
 pub mod space;
 pub mod sync;
 #[cfg(not(loom))]
@@ -58,7 +60,8 @@ pub mod wal;
 
 #[cfg(not(loom))]
 pub use btree::{
-    Applied, BulkBuilder, Change, Cursor, Direction, Forest, ReadToken, Record, RecordBuffer, Tree,
+    Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, ReadToken,
+    Record, RecordBuffer, Tree, TreeLoad,
 };
 #[cfg(not(loom))]
 pub use component::{CheckpointCounters, DataComponent, Options, Recovering};

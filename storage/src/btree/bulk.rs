@@ -17,10 +17,10 @@ use crate::space::TreeSpace;
 use crate::sync::Arc;
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::wal::SpaceClass;
-use crate::{Error, Lsn, PageId, Result};
+use crate::{Lsn, PageId, Result};
 
-/// How full pages are made, in percent.
-const FILL_PERCENT: usize = 90;
+/// How full pages are made where nobody says anything else, in percent.
+pub const FILL_PERCENT: u8 = 90;
 /// The most pages that one allocation record names.
 const ALLOCATE_PAGES_MAX: usize = 512;
 /// Pages written at once.
@@ -100,10 +100,12 @@ pub struct BulkBuilder {
     out: Vec<PageBuf>,
     last_key: Option<Vec<u8>>,
     staged_bytes: usize,
+    /// How full leaves are made, in percent.
+    fill_percent: u8,
 }
 
 impl BulkBuilder {
-    pub(super) fn new(forest: Arc<Forest>) -> Result<BulkBuilder> {
+    pub(super) fn new(forest: Arc<Forest>, fill_percent: u8) -> Result<BulkBuilder> {
         let volume = Arc::clone(forest.volume());
         let (root, space) = volume.space.begin_tree(&volume.pool)?;
         let mut builder = BulkBuilder {
@@ -117,6 +119,7 @@ impl BulkBuilder {
             out: Vec::new(),
             last_key: None,
             staged_bytes: 0,
+            fill_percent: fill_percent.clamp(10, 100),
         };
         builder.allocate(true)?;
         Ok(builder)
@@ -168,21 +171,14 @@ impl BulkBuilder {
     /// Adds a record, whose key is above all before.
     ///
     /// # Errors
-    /// I/O; [`Error::Full`]; [`Error::TooLarge`].
+    /// I/O; [`crate::Error::Full`]; [`crate::Error::TooLarge`].
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         assert!(
             self.last_key.as_deref().is_none_or(|last| last < key),
             "bulk build takes keys in order"
         );
         let page_bytes = self.volume().pool.page_bytes();
-        for (size, limit) in [
-            (key.len(), node::key_bytes_max(page_bytes)),
-            (key.len() + value.len(), node::record_bytes_max(page_bytes)),
-        ] {
-            if size > limit {
-                return Err(Error::TooLarge { size, limit });
-            }
-        }
+        node::check_record_size(key.len(), value.len(), page_bytes)?;
         let last = self.last_key.get_or_insert_default();
         last.clear();
         last.extend_from_slice(key);
@@ -200,7 +196,8 @@ impl BulkBuilder {
         let page_bytes = self.volume().pool.page_bytes();
         let leaf = level == 0;
         let stage = &self.levels[level];
-        let full = page_bytes * FILL_PERCENT / 100;
+        let percent = if leaf { self.fill_percent } else { FILL_PERCENT };
+        let full = page_bytes * usize::from(percent) / 100;
         let mut whole = 0;
         let beside = SLOT_BYTES + ENTRY_BYTES + if leaf { VALUE_LEN_BYTES } else { 0 };
         let mut count = 1;
@@ -272,8 +269,6 @@ impl BulkBuilder {
         if level == 0 {
             let left = self.levels[0].entries.len();
             self.staged_bytes = self.levels[0].whole_bytes(left, true);
-        } else {
-            let _ = level;
         }
         if self.out.len() >= WRITE_PAGES {
             self.write_out()?;
@@ -302,7 +297,7 @@ impl BulkBuilder {
     /// Ends the tree, durably, and hands it out.
     ///
     /// # Errors
-    /// I/O; [`Error::Full`]; [`Error::Halted`].
+    /// I/O; [`crate::Error::Full`]; [`crate::Error::Halted`].
     pub fn finish(mut self) -> Result<Arc<Tree>> {
         let page_bytes = self.volume().pool.page_bytes();
         let mut level = 0;

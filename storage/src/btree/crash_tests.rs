@@ -4,6 +4,7 @@
 //! pages and pool. The power goes at a seeded operation, in some runs again while recovery runs. Then the records that
 //! the log still has are the truth: the trees must hold exactly what they say, and the offline check must be content.
 
+use crate::btree::Loaded;
 use crate::btree::{Change, Tree};
 use crate::chance::Chance;
 use crate::device::faulty::{FaultSchedule, FaultyDevice};
@@ -199,17 +200,19 @@ impl World {
         Ok(())
     }
 
-    /// A tree that is built from the bottom, whose records no log record has.
+    /// A tree that is built from the bottom, whose records no log record has: in order, or through runs on disk.
     fn bulk(&self, me: usize, chance: &mut Chance) -> Result<Arc<Tree>> {
-        let mut builder = self.component.bulk_builder()?;
+        let mut load = self.component.tree_load(0, None);
         let mut built = Vec::new();
-        for n in 0..chance.below(400) {
+        let (count, mixed) = (chance.below(400), chance.percent(50));
+        for n in 0..count {
+            let n = if mixed { n ^ 21 } else { n };
             let key = [b"bulk", &n.to_be_bytes()[..]].concat();
             let value = vec![me as u8; 100];
-            builder.push(&key, &value)?;
+            load.push(&key, &value)?;
             built.push((key, value));
         }
-        let tree = builder.finish()?;
+        let Loaded::Built(tree) = load.finish()?.finish()? else { panic!("no key came twice") };
         let mut history = lock(&self.history);
         for (key, value) in built {
             history.push(Entry { lsn: Lsn::ZERO, tree: tree.id(), op: PUT, key, value });

@@ -189,10 +189,10 @@ impl Cursor {
         self.batch.clear();
         match self.direction {
             Direction::Forward => {
-                slots.clone().take(count).for_each(|at| self.batch.copy(page, at))
+                slots.clone().take(count).for_each(|at| self.batch.copy(tree, page, at))
             }
             Direction::Backward => {
-                slots.clone().rev().take(count).for_each(|at| self.batch.copy(page, at));
+                slots.clone().rev().take(count).for_each(|at| self.batch.copy(tree, page, at));
             }
         }
         let after = if count < slots.len() { After::LastCopied } else { self.after_leaf(page) };
@@ -261,14 +261,14 @@ impl Batch {
         self.records.clear();
     }
 
-    fn copy(&mut self, page: Page<'_>, slot: usize) {
+    fn copy(&mut self, tree: &Tree, page: Page<'_>, slot: usize) {
         let at = self.bytes.len();
         page.append_key(slot, &mut self.bytes);
         let key_len = self.bytes.len() - at;
         let value = page.value(slot);
         racy::append(page.words(), value.at, value.len, &mut self.bytes);
         let value_len = self.bytes.len() - at - key_len;
-        let lsn = Lsn(page.entry_word(slot));
+        let lsn = tree.lsn_of(page.entry_word(slot));
         self.records.push(Copied { at, key_len, value_len, tombstone: value.tombstone, lsn });
     }
 

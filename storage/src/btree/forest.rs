@@ -1,6 +1,6 @@
 //! All trees of a volume: made, found, freed, swept, redone.
 
-use super::bulk::BulkBuilder;
+use super::bulk::{BulkBuilder, FILL_PERCENT};
 use super::node;
 use super::smo::{Actions, IMAGE_OVERHEAD, TreeRedo};
 use super::{Tree, verify};
@@ -148,7 +148,7 @@ impl Forest {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn bulk_builder(self: &Arc<Self>) -> Result<BulkBuilder> {
-        BulkBuilder::new(Arc::clone(self))
+        BulkBuilder::new(Arc::clone(self), FILL_PERCENT)
     }
 
     /// What the trees share.

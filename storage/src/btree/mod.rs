@@ -13,6 +13,7 @@ mod crash_tests;
 pub mod cursor;
 mod descend;
 pub mod forest;
+pub mod load;
 mod merge;
 pub mod node;
 pub mod smo;
@@ -24,13 +25,14 @@ pub mod verify;
 pub use bulk::BulkBuilder;
 pub use cursor::Cursor;
 pub use forest::Forest;
+pub use load::{Duplicate, Loaded, Loading, TreeLoad};
 
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
 use crate::page::racy;
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES};
 use crate::space::TreeSpace;
 use crate::sync::Arc;
-use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::{Error, FrameId, Lsn, PageId, Result, TreeId};
 use descend::{Stop, Target};
@@ -89,7 +91,7 @@ pub struct ReadToken {
 pub struct Record<'a> {
     /// Its key.
     pub key: &'a [u8],
-    /// The commit that wrote it; [`Lsn::ZERO`] for a bulk build: as old as the tree.
+    /// The commit that wrote it; the tree's birth for a record of a bulk build.
     pub lsn: Lsn,
     /// Its value; none is a tombstone.
     pub value: Option<&'a [u8]>,
@@ -153,6 +155,7 @@ pub struct Tree {
     root_frame: AtomicU32,
     volume: Arc<Volume>,
     space: TreeSpace,
+    birth: AtomicU64,
 }
 
 /// What one attempt to apply a change came to.
@@ -164,13 +167,26 @@ enum Attempt {
 impl Tree {
     pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
         let root_frame = AtomicU32::new(u32::MAX);
-        Tree { id: space.tree(), root, root_frame, volume, space }
+        Tree { id: space.tree(), root, root_frame, volume, space, birth: AtomicU64::new(0) }
     }
 
     /// Which tree it is.
     #[must_use]
     pub fn id(&self) -> TreeId {
         self.id
+    }
+
+    /// Says since when the records of a bulk build count: they have no LSN of their own, and are read as if they had
+    /// this one. Nobody but who built the tree can reach it yet. Until then, and after a restart, they are as old as time.
+    pub fn set_birth(&self, lsn: Lsn) {
+        // Release: pairs with Acquire in `lsn_of`; whoever finds the tree afterwards finds its birth.
+        self.birth.store(lsn.0, Ordering::Release);
+    }
+
+    /// What a record's LSN on a page stands for.
+    #[inline]
+    fn lsn_of(&self, word: u64) -> Lsn {
+        Lsn(if word == Lsn::ZERO.0 { self.birth.load(Ordering::Acquire) } else { word })
     }
 
     fn page_bytes(&self) -> usize {
@@ -199,7 +215,7 @@ impl Tree {
         let Place { slot, found } = node::place(page, key);
         into.token = ReadToken::of(&leaf);
         if found {
-            into.lsn = Lsn(page.entry_word(slot));
+            into.lsn = self.lsn_of(page.entry_word(slot));
             let value = page.value(slot);
             into.tombstone = value.tombstone;
             into.value.clear();
@@ -237,15 +253,7 @@ impl Tree {
     }
 
     fn check_size(&self, key: &[u8], value_len: usize) -> Result<()> {
-        for (size, limit) in [
-            (key.len(), node::key_bytes_max(self.page_bytes())),
-            (key.len() + value_len, node::record_bytes_max(self.page_bytes())),
-        ] {
-            if size > limit {
-                return Err(Error::TooLarge { size, limit });
-            }
-        }
-        Ok(())
+        node::check_record_size(key.len(), value_len, self.page_bytes())
     }
 
     /// Makes one change that has been logged at `lsn`, if what stands there is older. `before` sees what stood there
@@ -339,7 +347,8 @@ impl Tree {
                     return Ok(Attempt::Ended(Applied::Older));
                 }
                 Some((at, value)) => {
-                    if at != base {
+                    // A bulk build's record has no LSN of its own, and its birth is forgotten at a restart.
+                    if at != base && at != Lsn::ZERO {
                         return Err(Error::CorruptLog(format!("a patch of {base} meets {at}")));
                     }
                     if from as usize + bytes.len() > value.len {
@@ -351,7 +360,7 @@ impl Tree {
         let _abort = AbortOnUnwind;
         before(old.map(|(lsn, value)| Record {
             key,
-            lsn,
+            lsn: self.lsn_of(lsn.0),
             value: (!value.tombstone).then(|| leaf.bytes(value.at, value.len)),
         }));
         leaf.mark_dirty(since);

@@ -10,7 +10,7 @@
 
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_prefix};
 use crate::page::{HEADER_BYTES, Kind, Page, PageBuf, PageMut, racy};
-use crate::{FrameId, Lsn, PageId};
+use crate::{Error, FrameId, Lsn, PageId, Result};
 
 /// What an inner node says of a child: its page, and the frame where it was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,21 @@ pub fn key_bytes_max(page_bytes: usize) -> usize {
 #[must_use]
 pub fn record_bytes_max(page_bytes: usize) -> usize {
     page_bytes / 4
+}
+
+/// Refuses a record that no page takes.
+///
+/// # Errors
+/// [`Error::TooLarge`].
+pub fn check_record_size(key_len: usize, value_len: usize, page_bytes: usize) -> Result<()> {
+    for (size, limit) in
+        [(key_len, key_bytes_max(page_bytes)), (key_len + value_len, record_bytes_max(page_bytes))]
+    {
+        if size > limit {
+            return Err(Error::TooLarge { size, limit });
+        }
+    }
+    Ok(())
 }
 
 /// The part of `key` that is not in the page's prefix. On a torn page it may be too short, never out of bounds.
@@ -147,6 +162,7 @@ pub fn put(page: &mut PageMut<'_>, place: Place, key: &[u8], lsn: Lsn, value: Op
         page.set_entry_word(place.slot, lsn.0);
     } else {
         let needed = record_bytes(page.page(), key, value_len);
+        let run = page.page().insert_run();
         if place.found {
             page.remove(place.slot);
         }
@@ -155,6 +171,9 @@ pub fn put(page: &mut PageMut<'_>, place: Place, key: &[u8], lsn: Lsn, value: Op
         }
         let suffix = suffix(page.page(), key);
         page.insert_record(place.slot, suffix, lsn.0, value);
+        if !place.found {
+            page.note_insert(place.slot, run);
+        }
     }
     page.count_change();
 }
@@ -267,15 +286,29 @@ pub fn grown_root(page: Page<'_>, left: PageId, separator: &[u8], right: PageId)
     buf
 }
 
+/// So many inserts, each right behind the one before, make it likely that more of them come.
+const RUN_MIN: usize = 8;
+
 /// The key to cut a node at, so that the key that has no room finds some: a leaf that grows at its end keeps all it
-/// has (ascending keys leave full pages), any other is halved by bytes. The separator of two leaves is the shortest
+/// has (ascending keys leave full pages), one that grows in one place is cut there, so that it soon grows at its end, any
+/// other is halved by bytes. The separator of two leaves is the shortest
 /// that tells them apart; of two inner nodes it is the child's own.
 #[must_use]
 pub fn cut_key(page: Page<'_>, wanted: &[u8]) -> Vec<u8> {
     let slots = page.slots();
     let leaf = page.kind() == Some(Kind::Leaf);
-    if leaf && slots > 0 && first_not_below(page, wanted) == slots {
-        return separator(page, slots - 1, wanted);
+    if leaf && slots > 0 {
+        let place = first_not_below(page, wanted);
+        if place == slots {
+            return separator(page, slots - 1, wanted);
+        }
+        let (last, run) = page.insert_run();
+        if place == last + 1 && run >= RUN_MIN {
+            let mut next = Vec::new();
+            page.append_key(place, &mut next);
+            next.truncate(common_prefix(wanted, &next) + 1);
+            return next;
+        }
     }
     assert!(slots > 1, "a node of one entry has room for another");
     let total: usize = (0..slots).map(|slot| page.entry_bytes(slot)).sum();

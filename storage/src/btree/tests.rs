@@ -12,7 +12,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 type Stored = (Lsn, Option<Vec<u8>>);
-type Model = BTreeMap<Vec<u8>, Stored>;
+pub(super) type Model = BTreeMap<Vec<u8>, Stored>;
 
 fn environment(device: &Arc<FaultyDevice>) -> Environment {
     Environment {
@@ -23,7 +23,7 @@ fn environment(device: &Arc<FaultyDevice>) -> Environment {
     }
 }
 
-fn tiny() -> Options {
+pub(super) fn tiny() -> Options {
     Options {
         page_bytes: 4096,
         pool_frames: 64,
@@ -34,7 +34,7 @@ fn tiny() -> Options {
     }
 }
 
-fn fresh(options: &Options) -> Arc<DataComponent> {
+pub(super) fn fresh(options: &Options) -> Arc<DataComponent> {
     let env = environment(&Arc::new(FaultyDevice::new(1)));
     DataComponent::create(&env, options).unwrap();
     DataComponent::open(env, options.clone()).unwrap().finish(&|_| true).unwrap()
@@ -69,12 +69,12 @@ fn contents(
     all
 }
 
-fn check(component: &DataComponent) {
+pub(super) fn check(component: &DataComponent) {
     let problems = component.forest().check().unwrap();
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-fn same(tree: &Arc<Tree>, model: &Model) {
+pub(super) fn same(tree: &Arc<Tree>, model: &Model) {
     let all = contents(tree, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
     assert!(all.iter().map(|(k, v)| (k, v)).eq(model.iter()), "forward");
     let back = contents(tree, Bound::Unbounded, Bound::Unbounded, Direction::Backward);
@@ -568,4 +568,21 @@ fn the_number_of_records_is_estimated_from_one_descent() {
     }
     let records = tree.record_estimate().unwrap();
     assert!((10_000.0..40_000.0).contains(&records), "{records}");
+}
+
+#[test]
+fn keys_that_come_in_order_leave_full_pages_also_in_the_midst_of_others() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    let pages = || component.forest().volume().space.allocated().len();
+    let mut counts = Vec::new();
+    for from in [100_000u64, 10_000, 50_000] {
+        let before = pages();
+        for n in from..from + 3_000 {
+            put(&component, &tree, &n.to_be_bytes(), Some(&[3; 60]));
+        }
+        counts.push(pages() - before);
+    }
+    assert!(counts[1].max(counts[2]) <= counts[0] + 3, "{counts:?}");
+    check(&component);
 }

@@ -120,6 +120,13 @@ impl<'a> Page<'a> {
     pub fn changes(self) -> u64 {
         racy::word(self.words, 40)
     }
+
+    /// The slot of the last record inserted, and how many before it went right behind one another. A hint, never logged.
+    #[must_use]
+    pub fn insert_run(self) -> (usize, usize) {
+        let word = racy::word(self.words, 56);
+        ((word >> 32) as u16 as usize, (word >> 48) as usize)
+    }
 }
 
 /// A page that its holder may change, because nobody else can.
@@ -157,6 +164,17 @@ impl<'a> PageMut<'a> {
     /// Notes that a record has changed.
     pub fn count_change(&mut self) {
         racy::set_word(self.page.words, 40, self.page.changes() + 1);
+    }
+
+    /// Notes that a record was inserted at `slot`, where `before` was noted last.
+    pub fn note_insert(&mut self, slot: usize, before: (usize, usize)) {
+        let run = if slot == before.0 + 1 { (before.1 + 1).min(usize::from(u16::MAX)) } else { 0 };
+        let size = racy::word(self.page.words, 56) & 0xFFFF_FFFF;
+        racy::set_word(
+            self.page.words,
+            56,
+            size | (slot as u64 & 0xFFFF) << 32 | (run as u64) << 48,
+        );
     }
 
     /// Takes over every byte of `other`.
@@ -253,7 +271,7 @@ fn check_header(page: Page<'_>, id: PageId) -> std::result::Result<(), &'static 
     if page.id() != id {
         return Err("it is another page");
     }
-    if racy::word(page.words, 56) as usize != page.bytes() {
+    if racy::word(page.words, 56) as u32 as usize != page.bytes() {
         return Err("it was made for another page size");
     }
     match page.kind() {
