@@ -494,7 +494,7 @@ mod tests {
     fn sorted(count: u64, spills: bool) {
         let device: Arc<dyn Device> = Arc::new(FaultyDevice::new(3));
         let scratch = Arc::new(Scratch::open(&device).unwrap());
-        let mut sorter = Sorter::new(&device, 0);
+        let mut sorter = Sorter::new(&scratch, 0);
         let mut chance = Chance::new(count);
         let mut expected = Vec::new();
         for ordinal in 0..count {

@@ -116,7 +116,8 @@ fn collector(weak: &Weak<Manager>, signals: &Signals) {
 impl Manager {
     /// Says which snapshot keeps the garbage that is left. With a deadline where something else does.
     fn wait_for_collection(&self, blocked_by: &AtomicU64) -> Option<Micros> {
-        if !self.collector.has_garbage() && self.spill.is_empty() {
+        let nothing = !self.collector.has_garbage() && self.spill.is_empty();
+        if nothing && !self.has_dropped() {
             return None;
         }
         if let Some((_, oldest)) = self.locks.owners.oldest() {

@@ -42,9 +42,9 @@ pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::recovery::verify_log;
 pub use storage::{
-    Cancel, Change, Clock, DataComponent, Device, Direction, Environment, Error as StorageError,
-    File, Log, LogInsert, Lsn, Micros, RecordBuffer, Scheduler, Tree, TreeId, WaitCell, WaitEvent,
-    Woken,
+    Cancel, Change, Clock, DataComponent, Device, Direction, Duplicate, Environment,
+    Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros, RecordBuffer, Scheduler,
+    Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,

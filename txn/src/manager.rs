@@ -86,6 +86,8 @@ pub struct Manager {
     pub(crate) metrics: Counts,
     pub(crate) signals: Arc<Signals>,
     threads: Mutex<Vec<Box<dyn Joinable>>>,
+    /// Trees that a commit dropped, and who may still read them: snapshots below its LSN.
+    dropped: Mutex<Vec<(Lsn, TreeId)>>,
     ids: Box<[CachePadded<Ids>]>,
     next_ids: AtomicU64,
     recovered: PassTwo,
@@ -127,6 +129,7 @@ impl Manager {
             metrics: Counts::new(workers),
             signals: Arc::default(),
             threads: Mutex::default(),
+            dropped: Mutex::default(),
             ids: (0..workers).map(|_| CachePadded::default()).collect(),
             // Every opening begins at a later tail, so numbers are not used again: an opening would have to begin
             // 65,536 transactions for every byte of log to meet the next one's.
@@ -281,6 +284,54 @@ impl Manager {
         let redo = self.data.checkpoint(floor)?;
         self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(redo)
+    }
+
+    /// Takes a checkpoint that writes every dirty page: CHECKPOINT.
+    ///
+    /// # Errors
+    /// As [`DataComponent::checkpoint`].
+    pub fn checkpoint_all(&self) -> Result<Lsn> {
+        let floor = &mut |tail| late::redo_floor(&self.slots, &self.late, tail);
+        let redo = self.data.checkpoint_all(floor)?;
+        self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
+        Ok(redo)
+    }
+
+    /// Frees trees that the commit at `lsn` dropped, once no older snapshot runs: now, or when the collector finds it so.
+    /// The record that frees a tree follows the commit's in the log, so it is never durable without it. What a crash
+    /// prevents, the recovery after it does, because no catalog row names the tree.
+    pub fn drop_trees(&self, lsn: Lsn, trees: &[TreeId]) {
+        if trees.is_empty() {
+            return;
+        }
+        lock(&self.dropped).extend(trees.iter().map(|tree| (lsn, *tree)));
+        self.advance();
+        self.free_dropped(self.horizon());
+        if self.has_dropped() {
+            self.signals.garbage(self);
+        }
+    }
+
+    /// Whether a dropped tree waits for a snapshot to end.
+    pub(crate) fn has_dropped(&self) -> bool {
+        !lock(&self.dropped).is_empty()
+    }
+
+    pub(crate) fn free_dropped(&self, horizon: Lsn) -> bool {
+        let mut dropped = lock(&self.dropped);
+        let mut due = Vec::new();
+        dropped.retain(|&(lsn, tree)| {
+            if lsn <= horizon {
+                due.push(tree);
+            }
+            lsn > horizon
+        });
+        drop(dropped);
+        for tree in &due {
+            let freed = self.data.free_tree(*tree);
+            debug_assert!(freed.is_ok(), "tree {tree:?} could not be freed: {freed:?}");
+        }
+        !due.is_empty()
     }
 
     /// Ends background work, so that no tree changes by itself any more: the collector merges leaves.

@@ -37,7 +37,7 @@ impl Manager {
     /// was nothing.
     pub fn collect(&self) -> bool {
         let horizon = self.collect_horizon();
-        let mut progress = self.collect_versions(horizon);
+        let mut progress = self.free_dropped(horizon) | self.collect_versions(horizon);
         let durable = self.data.log().durable();
         for worker in 0..self.collector.workers() {
             let removed = self.collector.remove_tombstones(

@@ -82,6 +82,10 @@ impl Transaction {
         prepare_leaves(manager, state)?;
         let mut guard = manager.take_slot();
         let (lsn, floor) = manager.log_commit(state, id, guard.slot)?;
+        for tree in state.built.drain(..) {
+            // Nobody else can reach it before the locks go.
+            tree.set_birth(lsn);
+        }
         let abort = AbortOnUnwind;
         manager.interrupt();
         if manager.planted(Fault::ReleaseBeforeApply) {

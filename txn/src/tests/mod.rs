@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod crashes;
+mod loads;
 mod locks;
 mod spill;
 mod versions;

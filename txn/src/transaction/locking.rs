@@ -65,7 +65,8 @@ impl Transaction {
     }
 
     /// Locks a key that may not exist yet, for an insert or a uniqueness check, and says whether the *latest* state
-    /// has a record there (then `into` holds it). With [`WaitPolicy::Skip`] a key that somebody has is no record.
+    /// has a record there (then `into` holds it). With [`WaitPolicy::Skip`] a key that somebody has is no record. In a
+    /// tree that is being loaded nothing is locked or found: whether a key came twice shows when it is built.
     ///
     /// # Errors
     /// As [`Transaction::lock_row`], but [`Error::Conflict`] never.
@@ -77,6 +78,9 @@ impl Transaction {
         policy: WaitPolicy,
         into: &mut RecordBuffer,
     ) -> Result<bool> {
+        if self.is_loading(tree.id()) {
+            return Ok(false);
+        }
         if !self.lock_record(tree, key, mode, policy)? {
             return Ok(false);
         }

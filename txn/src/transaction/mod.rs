@@ -3,6 +3,7 @@
 //! Until it commits its writes are its own, in a write set; what it reads is decided by a *view*: a snapshot, which is
 //! one LSN, and a command number, which says which of its own writes it sees.
 
+pub mod loading;
 pub mod locking;
 pub mod scan;
 pub mod state;
@@ -123,6 +124,17 @@ impl Transaction {
     #[must_use]
     pub fn has_snapshot(&self) -> bool {
         self.snapshot.is_some()
+    }
+
+    /// The snapshot that statements keep to: above READ COMMITTED, once the first has begun.
+    #[must_use]
+    pub fn kept_snapshot(&self) -> Option<Lsn> {
+        self.snapshot.filter(|_| self.begin.isolation != Isolation::ReadCommitted)
+    }
+
+    /// Has the next snapshot, and the answer, wait for `lsn`: what the statement was planned with depends on it.
+    pub fn depend_on(&mut self, lsn: Lsn) {
+        self.seen = self.seen.max(lsn);
     }
 
     /// The manager it belongs to.
@@ -307,9 +319,15 @@ impl Transaction {
 
     fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
-        let writes = &mut self.state_mut().writes;
+        let State { writes, loads, .. } = self.state_mut();
+        if !loads.is_empty()
+            && let Some(load) = loading::of(loads, tree.id())
+        {
+            let value = value.expect("a statement that loads a table deletes nothing of it");
+            return Ok(load.push(key, value)?);
+        }
         if writes.bytes() > limit {
-            return Err(Error::OutOfMemory("the write set of a transaction"));
+            return Err(Error::OutOfMemory("A transaction's writes exceed atoll.max_write_set."));
         }
         writes.put(tree.id(), key, value, command);
         Ok(())
@@ -324,7 +342,9 @@ impl Transaction {
     /// Undoes every write since, and lets go of every lock taken since. The savepoint stays.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
         let from = CommandId(savepoint.0);
-        self.state_mut().writes.undo(from);
+        let state = self.state_mut();
+        state.writes.undo(from);
+        state.loads.clear();
         self.unlock_since(from);
         self.command.0 += 1;
     }
@@ -381,6 +401,8 @@ impl Transaction {
         let owner = manager.locks.owners.get(state.owner);
         let snapshot = owner.snapshot();
         state.retained.clear();
+        state.loads.clear();
+        state.built.clear();
         manager.release_all(&mut state);
         owner.end();
         if let Some(snapshot) = snapshot {

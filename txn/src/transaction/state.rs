@@ -11,7 +11,7 @@ use crate::sync::{Arc, Mutex, lock, rank};
 use crate::writeset::WriteSet;
 use crate::{CommandId, Lsn, TableId, TreeId};
 use crossbeam_utils::CachePadded;
-use storage::{DataComponent, RecordBuffer, Tree};
+use storage::{DataComponent, RecordBuffer, Tree, TreeLoad};
 
 /// States that a worker keeps at most.
 const POOLED: usize = 64;
@@ -52,6 +52,10 @@ pub struct State {
     pub(crate) scratch: RecordBuffer,
     /// Where spilled versions are read.
     pub(crate) spilled: BlockCache,
+    /// Trees whose writes go to a load.
+    pub(crate) loads: Vec<(TreeId, TreeLoad)>,
+    /// Trees that were built, whose records count from the commit on.
+    pub(crate) built: Vec<Arc<Tree>>,
 }
 
 /// Handles of the trees that recent transactions wrote to. A tree's number is never used again, so a handle never
@@ -94,6 +98,8 @@ impl State {
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
             spilled: BlockCache::default(),
+            loads: Vec::new(),
+            built: Vec::new(),
         }
     }
 }
