@@ -225,6 +225,9 @@ impl Config {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..sql::EngineOptions::default()
         };
+        if let Some(bytes) = self.custom("atoll.max_write_set").and_then(bytes) {
+            options.txn.write_set_bytes_max = usize::try_from(bytes).unwrap_or(usize::MAX);
+        }
         let storage = &mut options.txn.storage;
         // shared_buffers counts in units of 8 KiB, whatever the directory's page size.
         let pool_bytes = self.integer("shared_buffers").unsigned_abs() * 8192;

@@ -8,6 +8,11 @@ use std::time::Duration;
 
 /// How long a start, with recovery, may take.
 const START_LIMIT: Duration = Duration::from_secs(60);
+/// The environment variable under which every server has the smallest pool and pages there are.
+pub const SMALL_POOL: &str = "ATOLL_SMALL_POOL";
+/// 64 frames of 4 KiB: how a directory is made, and served.
+const SMALLEST: ([&str; 2], [&str; 1]) = (["--page-size", "4kB"], ["shared_buffers=256kB"]);
+
 /// How long SIGTERM may take.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
@@ -49,15 +54,20 @@ impl Atoll {
     #[must_use]
     pub fn start_with(init: &[&str], settings: &[&str]) -> Atoll {
         let directory = TemporaryDirectory::new("server");
+        let small = std::env::var_os(SMALL_POOL).is_some();
+        let (page, pool) =
+            if small { (&SMALLEST.0[..], &SMALLEST.1[..]) } else { (&[][..], &[][..]) };
         let output = Command::new(program())
             .arg("init")
             .arg("--data")
             .arg(directory.path().join("data"))
+            .args(page)
             .args(init)
+            .env_remove(SMALL_POOL)
             .output()
             .expect("atoll starts");
         assert!(output.status.success(), "init: {}", String::from_utf8_lossy(&output.stderr));
-        let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let settings = pool.iter().chain(settings).map(|&setting| setting.to_owned()).collect();
         let mut atoll = Atoll { directory, port: free_port(), settings, child: None };
         atoll.restart();
         atoll
@@ -74,7 +84,7 @@ impl Atoll {
         let mut command = Command::new(program());
         command.arg("serve").arg("--data").arg(self.data());
         command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
-        command.args(["-c", "unix_socket_directories="]);
+        command.args(["-c", "unix_socket_directories="]).env_remove(SMALL_POOL);
         for setting in &self.settings {
             command.arg("-c").arg(setting);
         }

@@ -19,7 +19,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{Ended, Transaction, Tree, TreeId};
+use txn::{Ended, Lsn, Transaction, Tree, TreeId};
 
 /// A transaction's side of the catalog. A session keeps one; it is empty between transactions.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct CatalogTransaction {
     snapshot: Arc<CatalogSnapshot>,
     changes: BTreeMap<ObjectKey, Option<Object>>,
     undo: Vec<Undo>,
+    /// What the transaction's snapshot reads instead of the committed state.
+    past: Vec<Change>,
 }
 
 #[derive(Debug)]
@@ -41,6 +43,8 @@ enum Undo {
     Created(TreeId),
     /// A tree will be freed at commit.
     Dropped(TreeId),
+    /// An empty table's rows went to new trees, while others may read the old ones.
+    Loaded(Oid),
 }
 
 /// A place to roll back to.
@@ -67,6 +71,7 @@ impl CatalogTransaction {
             snapshot: Arc::new(snapshot),
             changes: BTreeMap::new(),
             undo: Vec::new(),
+            past: Vec::new(),
         })
     }
 
@@ -77,6 +82,31 @@ impl CatalogTransaction {
             self.rebuild();
         }
         &self.snapshot
+    }
+
+    /// Has the catalog show to a transaction that keeps to `snapshot` those relations as they were whose trees it would see
+    /// nothing in; to any other (none) what is committed.
+    pub fn look_back(&mut self, snapshot: Option<Lsn>) {
+        let past = snapshot.map_or_else(Vec::new, |snapshot| self.catalog.past(snapshot));
+        let same = past.len() == self.past.len()
+            && past.iter().zip(&self.past).all(|(one, other)| one.0 == other.0);
+        if !same {
+            self.past = past;
+            self.base = self.catalog.current();
+            self.rebuild();
+        }
+    }
+
+    /// Whether anything is shown as it was.
+    #[must_use]
+    pub fn has_past(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// Whether a relation is shown as it was, and is not to be changed therefore.
+    #[must_use]
+    pub fn is_past(&self, relation: Oid) -> bool {
+        self.past.iter().any(|(key, _)| key.oid == relation)
     }
 
     /// The state it was asked for last, unchanged by what others have committed since.
@@ -105,10 +135,12 @@ impl CatalogTransaction {
 
     fn rebuild(&mut self) {
         let own;
-        let cluster = if self.changes.is_empty() {
+        let cluster = if self.changes.is_empty() && self.past.is_empty() {
             &self.base
         } else {
-            own = Arc::new(self.base.with(&self.difference()));
+            let own_changes = self.difference();
+            let past = self.past.iter().filter(|(key, _)| !self.changes.contains_key(key));
+            own = Arc::new(self.base.with(&[past.cloned().collect(), own_changes].concat()));
             &own
         };
         // A session's database cannot be dropped under it; if all the same, it keeps what it last saw.
@@ -206,10 +238,27 @@ impl CatalogTransaction {
         Ok(tree)
     }
 
+    /// Takes a tree that was built: like one that was made here it lives on only if this transaction commits.
+    pub fn adopt_tree(&mut self, tree: &Tree) -> TreeId {
+        self.undo.push(Undo::Created(tree.id()));
+        tree.id()
+    }
+
     /// Whether this transaction made the tree: nobody else can see it, and a bulk build may fill it.
     #[must_use]
     pub fn made(&self, tree: TreeId) -> bool {
         self.undo.iter().any(|entry| matches!(entry, Undo::Created(made) if *made == tree))
+    }
+
+    /// Says that an empty table, which others may read, gets new trees: older snapshots go on with the old ones.
+    pub fn note_loaded(&mut self, table: Oid) {
+        self.undo.push(Undo::Loaded(table));
+    }
+
+    /// Whether the state it was asked for last is still what is committed.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.catalog.is_current(&self.base)
     }
 
     /// Has a tree freed once this transaction has committed.
@@ -232,7 +281,7 @@ impl CatalogTransaction {
                 Some(Undo::Changed(key, Some(before))) => drop(self.changes.insert(key, before)),
                 Some(Undo::Changed(key, None)) => drop(self.changes.remove(&key)),
                 Some(Undo::Created(tree)) => made.push(tree),
-                Some(Undo::Dropped(_)) | None => {}
+                Some(Undo::Dropped(_) | Undo::Loaded(_)) | None => {}
             }
         }
         self.catalog.free(&made);
@@ -249,10 +298,17 @@ impl CatalogTransaction {
             return Ok(transaction.commit(&mut |_| ())?);
         }
         let changes = self.difference();
+        let loaded = self.undo.iter().filter_map(|entry| match entry {
+            Undo::Loaded(table) => Some(*table),
+            Undo::Changed(..) | Undo::Created(_) | Undo::Dropped(_) => None,
+        });
+        let loaded: Vec<Oid> = loaded.collect();
         let catalog = Arc::clone(&self.catalog);
-        let ended = transaction.commit(&mut |_| {
+        let mut committed = Lsn::ZERO;
+        let ended = transaction.commit(&mut |lsn| {
+            committed = lsn;
             if !changes.is_empty() {
-                catalog.install(&changes);
+                catalog.install(&changes, &loaded, lsn);
             }
         });
         match ended {
@@ -262,11 +318,11 @@ impl CatalogTransaction {
                     .drain(..)
                     .filter_map(|entry| match entry {
                         Undo::Dropped(tree) => Some(tree),
-                        Undo::Changed(..) | Undo::Created(_) => None,
+                        Undo::Changed(..) | Undo::Created(_) | Undo::Loaded(_) => None,
                     })
                     .collect();
                 self.changes.clear();
-                self.catalog.free(&dropped);
+                self.catalog.drop_trees(committed, &dropped);
                 Ok(ended)
             }
             Err(error) => {

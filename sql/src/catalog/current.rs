@@ -5,11 +5,16 @@
 //! two transactions that changed different objects lose nothing of each other.
 //!
 //! OIDs come from a logged counter, advanced 64 at a time by a little commit of its own before any of them is used: an OID
-//! is never given twice, not even by a transaction that rolled back. Trees that commits have replaced or dropped are
-//! freed here. Nobody can reach them any more: readers hold a table lock, and who comes later looks the name up in the
-//! swapped catalog; and the record that frees them follows the commit's in the log, so it is never durable without it.
+//! is never given twice, not even by a transaction that rolled back. Trees that commits have replaced or dropped are freed
+//! once no snapshot is older than the commit.
+//!
+//! A snapshot that is older sees nothing in a tree that the commit built. Where only trees have changed (CREATE INDEX, a
+//! key that clusters the table anew) it goes on with the relation as it was: [`Catalog::past`]. Of TRUNCATE, and where
+//! columns have other types now, it sees what PostgreSQL shows it: no rows (manual, section 13.6).
 
+use crate::catalog::object::Object;
 use crate::catalog::object::{Class, ObjectKey, well_known};
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
 use crate::catalog::store;
 use crate::error::{Result, SqlError};
@@ -19,8 +24,9 @@ use arc_swap::ArcSwap;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use txn::sync::{Mutex, lock as held};
-use txn::{Begin, Manager, SessionWait, StorageError, Tree, TreeId};
+use txn::{Begin, Lsn, Manager, SessionWait, StorageError, Tree, TreeId};
 
 /// How many OIDs one advance of the counter makes available.
 const OIDS_PER_ADVANCE: u32 = 64;
@@ -36,8 +42,20 @@ pub struct Catalog {
     current: ArcSwap<ClusterSnapshot>,
     /// Held while a new state is made of the current one; never across a wait.
     swap: Mutex<()>,
+    /// The LSN of the newest commit that changed it.
+    changed_at: AtomicU64,
+    /// What older snapshots than those commits read instead of what is current, oldest first.
+    past: Mutex<Vec<Past>>,
     /// OIDs that the counter has passed and nobody has.
     oids: Mutex<VecDeque<Range<u32>>>,
+}
+
+/// A relation as it was before a commit whose trees older snapshots see nothing in.
+#[derive(Clone, Debug)]
+struct Past {
+    lsn: Lsn,
+    key: ObjectKey,
+    before: Arc<Relation>,
 }
 
 impl std::fmt::Debug for Catalog {
@@ -83,6 +101,8 @@ impl Catalog {
             manager: Arc::clone(manager),
             current: ArcSwap::from_pointee(loaded.0),
             swap: Mutex::new(()),
+            changed_at: AtomicU64::new(0),
+            past: Mutex::default(),
             oids: Mutex::new(VecDeque::new()),
         }))
     }
@@ -117,10 +137,48 @@ impl Catalog {
         self.current.load().database(database)
     }
 
-    /// Makes committed changes the current state.
-    pub(super) fn install(&self, changes: &[Change]) {
+    /// Makes changes that the commit at `lsn` made the current state. `loaded` are tables that had no rows and were not
+    /// locked against readers.
+    pub(super) fn install(&self, changes: &[Change], loaded: &[Oid], lsn: Lsn) {
         let _one_at_a_time = held(&self.swap);
-        self.current.store(Arc::new(self.current.load().with(changes)));
+        let before = self.current.load();
+        let horizon = self.manager.horizon();
+        let mut past = held(&self.past);
+        past.retain(|past| past.lsn > horizon);
+        for (key, object) in changes {
+            if let Some(Object::Relation(after)) = object
+                && let Some(before) = before.relation(*key)
+                && (loaded.contains(&key.oid) || has_other_trees(&before, after))
+            {
+                past.push(Past { lsn, key: *key, before });
+            }
+        }
+        drop(past);
+        // Release: pairs with Acquire in `changed_at`; who finds the new state finds its LSN.
+        self.changed_at.store(lsn.0, Ordering::Release);
+        self.current.store(Arc::new(before.with(changes)));
+    }
+
+    /// The newest commit that changed it. What is planned with the current state reads with a snapshot at or above this.
+    #[must_use]
+    pub fn changed_at(&self) -> Lsn {
+        Lsn(self.changed_at.load(Ordering::Acquire))
+    }
+
+    /// What a snapshot reads instead of the current state: relations whose rows or indexes have since moved to trees that
+    /// it sees nothing in.
+    pub(super) fn past(&self, snapshot: Lsn) -> Vec<Change> {
+        if snapshot >= self.changed_at() {
+            return Vec::new();
+        }
+        let mut seen: Vec<Change> = Vec::new();
+        for past in held(&self.past).iter().filter(|past| past.lsn > snapshot) {
+            // The oldest is the one that the snapshot knew.
+            if seen.iter().all(|(key, _)| *key != past.key) {
+                seen.push((past.key, Some(Object::Relation(Arc::clone(&past.before)))));
+            }
+        }
+        seen
     }
 
     /// An OID that nothing has or had.
@@ -165,6 +223,11 @@ impl Catalog {
         Ok(start..end)
     }
 
+    /// Frees trees that the commit at `lsn` dropped, once no older snapshot can read them.
+    pub(super) fn drop_trees(&self, lsn: Lsn, trees: &[TreeId]) {
+        self.manager.drop_trees(lsn, trees);
+    }
+
     /// Frees trees that nobody can reach. What cannot be freed now, because the log is full or has halted, is freed by
     /// the next recovery, because no catalog row names it.
     pub(super) fn free(&self, trees: &[TreeId]) {
@@ -174,4 +237,23 @@ impl Catalog {
             debug_assert!(!known, "tree {tree:?} has been freed before");
         }
     }
+}
+
+/// Whether the rows are the same as before, and only the trees that hold or index them are not.
+fn has_other_trees(before: &Relation, after: &Relation) -> bool {
+    let (
+        RelationKind::Table { tree: old, long_values: old_long, .. },
+        RelationKind::Table { tree: new, long_values: new_long, .. },
+    ) = (&before.kind, &after.kind)
+    else {
+        return false;
+    };
+    let columns = |relation: &Relation| {
+        relation.columns.iter().map(|column| (column.ty, column.dropped)).collect::<Vec<_>>()
+    };
+    let known = |tree| before.indexes.iter().any(|index| index.tree == tree);
+    // A table that was emptied has new trees for both.
+    old_long == new_long
+        && (old != new || !after.indexes.iter().all(|index| known(index.tree)))
+        && columns(before) == columns(after)
 }

@@ -137,6 +137,12 @@ impl ClusterSnapshot {
         &self.shared
     }
 
+    /// A relation by its key.
+    #[must_use]
+    pub fn relation(&self, key: ObjectKey) -> Option<Arc<Relation>> {
+        self.databases.get(&key.database)?.relations.get(&key.oid).cloned()
+    }
+
     /// The relations of all databases.
     pub fn relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
         self.databases.values().flat_map(|objects| objects.relations.values())

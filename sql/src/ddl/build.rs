@@ -1,8 +1,9 @@
 //! Filling trees: an index over rows that are there, and rows that move to another tree.
 //!
-//! The caller holds a table lock that keeps writers out, so the *latest* state is read, and no snapshot matters. The trees
-//! that are filled here were made by the same transaction: nobody else can reach them, so no record in them is locked.
-//! Equal keys of a unique index show when the second is about to be written.
+//! The caller holds a table lock that keeps writers out, so the *latest* state is read, and no snapshot matters. What is
+//! filled here are new trees, built from the bottom within `maintenance_work_mem` ([`txn::TreeLoad`]): nobody else can
+//! reach them, so no record in them is locked, and none goes through the write set or the log. Equal keys of a unique
+//! index show when the tree is built; of several, the one whose second row comes first is told.
 
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{Index, Relation, RelationKind};
@@ -13,7 +14,10 @@ use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, ReadView, RecordBuffer, Transaction, Tree, TreeId};
+use txn::{
+    Direction, Duplicate, KeyRange, Loaded, ReadView, RecordBuffer, Transaction, Tree, TreeId,
+    TreeLoad,
+};
 
 /// The latest state, this transaction's own writes included.
 pub const LATEST: ReadView = ReadView::LATEST;
@@ -50,21 +54,63 @@ pub fn each_row(
         key.extend_from_slice(found.key);
         record.clear();
         record.extend_from_slice(found.value);
-        heap.clear();
-        row.clear();
-        for (at, column) in relation.columns.iter().enumerate() {
-            if column.dropped {
-                row.push(Datum::Null);
-                continue;
-            }
-            let value = match layout.read(&record, at, &mut heap)? {
-                Field::Value(value) => value,
-                Field::Long(long) => long.fetch(transaction, &LATEST, &long_values, &mut heap)?,
-            };
-            row.push(heap.view(&value));
-        }
+        let into = (&mut heap, &mut row);
+        columns_of(transaction, relation, &layout, &long_values, &record, into)?;
         each(transaction, &key, &record, &row)?;
     }
+}
+
+/// Reads all columns of a record, dropped ones as NULL.
+fn columns_of(
+    transaction: &mut Transaction,
+    relation: &Relation,
+    layout: &RowLayout,
+    long_values: &Arc<Tree>,
+    record: &[u8],
+    (heap, row): (&mut Heap, &mut RowBuf),
+) -> Result<()> {
+    heap.clear();
+    row.clear();
+    for (at, column) in relation.columns.iter().enumerate() {
+        if column.dropped {
+            row.push(Datum::Null);
+            continue;
+        }
+        let value = match layout.read(record, at, heap)? {
+            Field::Value(value) => value,
+            Field::Long(long) => long.fetch(transaction, &LATEST, long_values, heap)?,
+        };
+        row.push(heap.view(&value));
+    }
+    Ok(())
+}
+
+/// The columns of the row behind a key that came twice while a tree of `relation` was built: `index` has it, or (none)
+/// the tree of the rows itself.
+pub(crate) fn duplicate_row(
+    transaction: &mut Transaction,
+    relation: &Relation,
+    index: Option<&Index>,
+    duplicate: &Duplicate,
+) -> Result<RowBuf> {
+    let mut row = RowBuf::new();
+    let RelationKind::Table { tree, long_values, .. } = relation.kind else { return Ok(row) };
+    let data = Arc::clone(transaction.manager().data());
+    let long_values = data.tree(long_values).map_err(txn::Error::from)?;
+    let mut found = RecordBuffer::default();
+    let record = match index {
+        None => &duplicate.value,
+        Some(_) => {
+            let tree = data.tree(tree).map_err(txn::Error::from)?;
+            let row_key = entry::row_key(&duplicate.key, &duplicate.value)?;
+            transaction.get_latest(&tree, row_key, &mut found)?;
+            found.value().unwrap_or_default()
+        }
+    };
+    let layout = RowLayout::of(relation);
+    let into = (&mut Heap::default(), &mut row);
+    columns_of(transaction, relation, &layout, &long_values, record, into)?;
+    Ok(row)
 }
 
 /// 23505 while an index is built.
@@ -97,39 +143,6 @@ pub(super) fn shown(datum: Datum<'_>) -> String {
     }
 }
 
-/// Fills an index's tree from its table's rows.
-///
-/// # Errors
-/// 23505; storage's.
-pub fn fill_index(
-    transaction: &mut Transaction,
-    relation: &Relation,
-    index: &Index,
-    tree: &Tree,
-) -> Result<()> {
-    let layout = KeyLayout::of_index(relation, index);
-    let limit = transaction.manager().data().key_bytes_max();
-    let (mut key, mut value) = (Vec::new(), Vec::new());
-    let mut buffer = RecordBuffer::default();
-    each_row(transaction, relation, &mut |transaction, row_key, _, row| {
-        let meets = entry::write(
-            &layout,
-            index.unique,
-            |column| row.get(column),
-            row_key,
-            &mut key,
-            &mut value,
-        )?;
-        if key.len() > limit {
-            return Err(too_large(index, key.len(), limit));
-        }
-        if meets && transaction.get_latest(tree, &key, &mut buffer)? {
-            return Err(duplicate(relation, index, row));
-        }
-        Ok(transaction.put(tree, &key, &value)?)
-    })
-}
-
 /// 54000.
 fn too_large(index: &Index, size: usize, limit: usize) -> SqlError {
     SqlError::new(
@@ -150,7 +163,46 @@ pub struct Rewrite<'a> {
     pub not_null: Vec<usize>,
 }
 
+/// How full the leaves of a tree are to be made, as its options say.
+pub(crate) fn fill_percent(options: &[(String, String)]) -> Option<u8> {
+    options.iter().find(|(name, _)| name == "fillfactor").and_then(|(_, value)| value.parse().ok())
+}
+
 impl Ddl<'_> {
+    fn load(&self, options: &[(String, String)]) -> TreeLoad {
+        self.transaction.new_load(self.maintenance_bytes, fill_percent(options))
+    }
+
+    /// Builds an index's tree from its table's rows, and says which it is.
+    pub(super) fn build_index(&mut self, relation: &Relation, index: &Index) -> Result<TreeId> {
+        let layout = KeyLayout::of_index(relation, index);
+        let limit = self.transaction.manager().data().key_bytes_max();
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        let mut load = self.load(&index.options);
+        each_row(self.transaction, relation, &mut |_, row_key, _, row| {
+            entry::write(
+                &layout,
+                index.unique,
+                |column| row.get(column),
+                row_key,
+                &mut key,
+                &mut value,
+            )?;
+            if key.len() > limit {
+                return Err(too_large(index, key.len(), limit));
+            }
+            Ok(load.push(&key, &value).map_err(txn::Error::from)?)
+        })?;
+        match self.transaction.build(load)? {
+            Loaded::Built(tree) => Ok(self.catalog.adopt_tree(&tree)),
+            Loaded::Duplicate(twice, firsts) => {
+                self.catalog.adopt_tree(&firsts);
+                let row = duplicate_row(self.transaction, relation, Some(index), &twice)?;
+                Err(duplicate(relation, index, &row))
+            }
+        }
+    }
+
     /// Gives a table new trees, clustered by its primary key where it has one, and moves its rows there. The relation in
     /// `next` has the columns, indexes and key it is to have; its trees are set here.
     pub(super) fn rewrite(
@@ -162,18 +214,16 @@ impl Ddl<'_> {
         let RelationKind::Table { tree: old_tree, long_values: old_long, .. } = old.kind else {
             return Ok(());
         };
-        let tree = self.catalog.create_tree()?;
-        let key = match next.indexes.iter_mut().find(|index| index.primary) {
-            Some(primary) => {
-                primary.tree = tree.id();
-                primary.columns.iter().map(|key| key.column).collect()
-            }
-            None => Vec::new(),
-        };
+        let primary = next.indexes.iter().find(|index| index.primary);
+        let key: Vec<usize> = primary.map_or_else(Vec::new, |primary| {
+            primary.columns.iter().map(|key| key.column).collect()
+        });
+        let tree = self.move_rows(old, next, &key, rewrite)?;
+        if let Some(primary) = next.indexes.iter_mut().find(|index| index.primary) {
+            primary.tree = tree;
+        }
         // Long values keep their tree: rows point into it, and the new rows are the only ones to do so.
-        next.kind =
-            RelationKind::Table { tree: tree.id(), key: key.clone(), long_values: old_long };
-        self.move_rows(old, next, &tree, &key, rewrite)?;
+        next.kind = RelationKind::Table { tree, key, long_values: old_long };
         self.catalog.drop_tree(old_tree);
         // A row's key may be another now: all indexes are built anew.
         self.rebuild_indexes(next)
@@ -183,17 +233,16 @@ impl Ddl<'_> {
         &mut self,
         old: &Relation,
         next: &Relation,
-        tree: &Tree,
         key: &[usize],
         rewrite: &mut Rewrite<'_>,
-    ) -> Result<()> {
+    ) -> Result<TreeId> {
         let layout = RowLayout::of(next);
         let keys = KeyLayout::of_rows(next, key);
-        let mut buffer = RecordBuffer::default();
+        let mut load = self.load(&next.options);
         let mut number = 0_u64;
         let (mut new_key, mut new_record) = (Vec::new(), Vec::new());
         let limit = self.transaction.manager().data().record_bytes_max();
-        each_row(self.transaction, old, &mut |transaction, old_key, record, row| {
+        each_row(self.transaction, old, &mut |_, old_key, record, row| {
             let computed = rewrite
                 .columns
                 .iter_mut()
@@ -239,14 +288,19 @@ impl Ddl<'_> {
                     }
                     part.encode(datum, &mut new_key)?;
                 }
-                if transaction.get_latest(tree, &new_key, &mut buffer)? {
-                    let primary = next.indexes.iter().find(|index| index.primary);
-                    let index = primary.expect("a table with a key has a primary key");
-                    return Err(duplicate(next, index, row));
-                }
             }
-            Ok(transaction.put(tree, &new_key, record)?)
-        })
+            Ok(load.push(&new_key, record).map_err(txn::Error::from)?)
+        })?;
+        match self.transaction.build(load)? {
+            Loaded::Built(tree) => Ok(self.catalog.adopt_tree(&tree)),
+            Loaded::Duplicate(twice, firsts) => {
+                self.catalog.adopt_tree(&firsts);
+                let primary = next.indexes.iter().find(|index| index.primary);
+                let index = primary.expect("a table with a key has a primary key");
+                let row = duplicate_row(self.transaction, next, None, &twice)?;
+                Err(duplicate(next, index, &row))
+            }
+        }
     }
 
     /// Gives every secondary index of a table a new tree, filled from its rows.
@@ -255,9 +309,8 @@ impl Ddl<'_> {
             if next.indexes[at].primary {
                 continue;
             }
-            let tree = self.catalog.create_tree()?;
-            let old = std::mem::replace(&mut next.indexes[at].tree, tree.id());
-            fill_index(self.transaction, next, &next.indexes[at], &tree)?;
+            let tree = self.build_index(next, &next.indexes[at])?;
+            let old = std::mem::replace(&mut next.indexes[at].tree, tree);
             if old != NO_TREE {
                 self.catalog.drop_tree(old);
             }

@@ -1,6 +1,6 @@
 //! CREATE INDEX, and the keys of tables: PRIMARY KEY and UNIQUE.
 
-use super::build::{NO_TREE, Rewrite, fill_index};
+use super::build::{NO_TREE, Rewrite};
 use super::name;
 use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
@@ -63,19 +63,18 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
         }
         return Err(duplicate_relation(&index_name));
     }
-    let tree = ddl.catalog.create_tree()?;
-    let index = Index {
+    let mut index = Index {
         oid: ddl.catalog.next_oid()?,
         name: index_name,
         columns,
-        tree: tree.id(),
+        tree: NO_TREE,
         unique: create.unique,
         primary: false,
         constraint: None,
         options: options::of_index(&create.options)?,
     };
     check_key_types(&relation, &index)?;
-    fill_index(ddl.transaction, &relation, &index, &tree)?;
+    index.tree = ddl.build_index(&relation, &index)?;
     let mut next = (*relation).clone();
     next.indexes.push(index);
     ddl.catalog.put_relation(ddl.transaction, next)?;
@@ -303,9 +302,7 @@ impl Ddl<'_> {
         let mut index = self.new_key(relation, key, &[])?;
         let mut next = relation.clone();
         if !index.primary {
-            let tree = self.catalog.create_tree()?;
-            index.tree = tree.id();
-            fill_index(self.transaction, relation, &index, &tree)?;
+            index.tree = self.build_index(relation, &index)?;
             next.indexes.push(index);
             return Ok(next);
         }

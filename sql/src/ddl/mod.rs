@@ -172,6 +172,8 @@ pub struct Ddl<'a> {
     pub user: Oid,
     /// `search_path`, as set.
     pub search_path: &'a str,
+    /// `maintenance_work_mem`: what sorting the records of a new tree may hold.
+    pub maintenance_bytes: usize,
     /// Where notices go.
     pub notices: &'a mut Vec<Notice>,
     /// Whether BEGIN was said, or the statement is not alone in its message: some statements refuse then.

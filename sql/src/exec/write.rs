@@ -182,13 +182,7 @@ impl Writer {
         let index = &relation.indexes[index];
         let columns: Vec<usize> = index.columns.iter().map(|column| column.column).collect();
         let key = Writer::key_text(cx, relation, &columns, all)?;
-        Ok(SqlError::new(
-            SqlState::UNIQUE_VIOLATION,
-            format!("duplicate key value violates unique constraint \"{}\"", index.name),
-        )
-        .detail(format!("Key {key} already exists."))
-        .table(&*relation.schema.1, &*relation.name)
-        .constraint(&*index.name))
+        Ok(duplicate_key(relation, index, &key))
     }
 
     /// The key of a row in the table's tree, a new row id where it has no primary key.
@@ -421,6 +415,21 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// 23505 for a key, shown as `(a, b)=(1, 2)`.
+pub(crate) fn duplicate_key(
+    relation: &crate::catalog::Relation,
+    index: &crate::catalog::relation::Index,
+    key: &str,
+) -> SqlError {
+    SqlError::new(
+        SqlState::UNIQUE_VIOLATION,
+        format!("duplicate key value violates unique constraint \"{}\"", index.name),
+    )
+    .detail(format!("Key {key} already exists."))
+    .table(&*relation.schema.1, &*relation.name)
+    .constraint(&*index.name)
 }
 
 /// Whether a column differs between two rows.

@@ -36,6 +36,8 @@ pub(super) struct CopyIn {
     view: ReadView,
     row: RowBuf,
     rows: u64,
+    /// The table, if it is being loaded, and the line of its first row.
+    loads: Option<(Oid, u64)>,
 }
 
 /// How COPY TO writes rows.
@@ -140,7 +142,11 @@ impl Session {
                 options
                     .resolve(&relation.name, &listed, &|name| relation.column(name).is_some())?;
                 if copy.from {
-                    self.copy_from(name, &relation, &columns, options)
+                    match self.copy_from(name, &relation, &columns, options)? {
+                        Some(outcome) => Ok(outcome),
+                        // The table is another now that it is locked.
+                        None => self.copy(parsed, copy, portal, sink),
+                    }
                 } else {
                     let query = table_query(name, &listed);
                     let prepared = self.prepare(Arc::new(parsed.inner(&query)), &[])?;
@@ -186,7 +192,7 @@ impl Session {
         relation: &Arc<Relation>,
         columns: &[usize],
         options: Options,
-    ) -> Result<Outcome> {
+    ) -> Result<Option<Outcome>> {
         let RelationKind::Table { tree, .. } = relation.kind else {
             let what = if matches!(relation.kind, RelationKind::View { .. }) {
                 "view"
@@ -233,7 +239,16 @@ impl Session {
                 )?;
             }
         }
+        if self.basis() != planned.basis {
+            return Ok(None);
+        }
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        if self.catalog.is_past(relation.oid) {
+            return Err(txn::Error::Conflict(txn::ConflictKind::Update).into());
+        }
         let view = transaction.begin_statement()?;
+        let first_line = if options.header == Header::None { 1 } else { 2 };
+        let loads = self.begin_load(relation, true)?.then_some((relation.oid, first_line));
         let listed = columns.iter().map(|&column| {
             let column = &relation.columns[column];
             (Arc::clone(&column.name), column.ty)
@@ -250,8 +265,9 @@ impl Session {
             view,
             row: RowBuf::new(),
             rows: 0,
+            loads,
         });
-        Ok(Outcome::CopyIn(CopyFormat { binary: false, columns: count }))
+        Ok(Some(Outcome::CopyIn(CopyFormat { binary: false, columns: count })))
     }
 
     fn copying(&mut self) -> Result<CopyIn> {
@@ -272,6 +288,12 @@ impl Session {
         let mut copy = self.copying()?;
         copy.reader.close();
         self.copy_lines(&mut copy)?;
+        if let Some((table, first_line)) = copy.loads {
+            let name = &copy.table;
+            self.end_load(table, &|error, before| {
+                error.context(line_context(name, first_line + before, None))
+            })?;
+        }
         let tag = CommandTag { words: "COPY", rows: Some(copy.rows) };
         if let Some(portal) = &mut self.unnamed_portal {
             portal.progress = crate::session::portal::Stage::Done(tag);
@@ -281,8 +303,19 @@ impl Session {
 
     /// Inserts the rows of all whole lines there are.
     fn copy_lines(&mut self, copy: &mut CopyIn) -> Result<()> {
-        let CopyIn { table, columns, options, reader, fields, header, machine, view, row, rows } =
-            copy;
+        let CopyIn {
+            table,
+            columns,
+            options,
+            reader,
+            fields,
+            header,
+            machine,
+            view,
+            row,
+            rows,
+            ..
+        } = copy;
         loop {
             let number = reader.number() + 1;
             let line = reader
@@ -331,6 +364,8 @@ impl Session {
                 _ if error.fields().context.is_some() => error,
                 // PostgreSQL finds a duplicate when it inserts the rows of many lines, and names the number only.
                 SqlState::UNIQUE_VIOLATION => error.context(line_context(table, number, None)),
+                // It asks for parents when all lines are gone.
+                SqlState::FOREIGN_KEY_VIOLATION => error,
                 _ => line_error(error, number),
             })?;
             *rows += 1;

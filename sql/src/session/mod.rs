@@ -4,7 +4,7 @@
 //! the state PostgreSQL would be in; the caller only sends it, and in the extended protocol skips to the next Sync.
 //!
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
-//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
+//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
 
 pub(crate) mod activity;
 mod block;
@@ -12,6 +12,7 @@ mod copy;
 mod cursor;
 mod explain;
 mod lifted;
+mod load;
 pub mod message;
 #[cfg(test)]
 mod panic_tests;
@@ -248,6 +249,8 @@ impl Session {
 
     /// What plans made now depend on. Looks whether the catalog has changed.
     fn basis(&mut self) -> Basis {
+        let kept = self.block.transaction().and_then(|transaction| transaction.kept_snapshot());
+        self.catalog.look_back(kept);
         let snapshot = self.catalog.snapshot();
         let version = snapshot.version();
         if let Some(basis) = &self.basis
@@ -312,6 +315,9 @@ impl Session {
         self.script = None;
         self.lifted = None;
         self.copying = None;
+        if let Some(transaction) = self.block.transaction() {
+            transaction.abandon_loads();
+        }
         self.fail_portals();
         self.with_block(|block, parts| block.fail(parts));
         if !self.block.is_explicit() {

@@ -2,6 +2,7 @@
 
 use crate::catalog::RelationKind;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
+use crate::catalog::relation::ConstraintKind;
 use crate::catalog::system::{Activity, PreparedStatement};
 use crate::engine::Engine;
 use crate::error::{Result, SqlError};
@@ -14,9 +15,10 @@ use crate::session::portal::{Portal, Stage, run_text_rows};
 use crate::session::statement::{Planned, Prepared};
 use crate::session::{Identity, Session};
 use crate::sqlstate::SqlState;
+use crate::types::Oid;
 use std::collections::HashMap;
 use std::sync::Arc;
-use txn::{ReadView, WaitPolicy};
+use txn::{ReadView, TableLock, WaitPolicy};
 
 /// What catalog functions ask of the engine, for one session.
 pub(super) struct Asked<'s> {
@@ -129,6 +131,10 @@ impl Session {
         }
         let planned = Arc::clone(portal.prepared.planned.as_ref().expect("the caller has looked"));
         self.answer_began = !planned.program.changes;
+        let loaded = match super::load::inserts_query(&planned) {
+            Some(relation) if self.begin_load(relation, false)? => Some(relation.oid),
+            _ => None,
+        };
         let view = portal.view.expect("a started portal has a view");
         let machine = portal.machine.as_mut().expect("a started portal has a machine");
         let mut lines;
@@ -143,6 +149,9 @@ impl Session {
         let stopped = crate::parse::depth::with_stack_for(height, || {
             self.drive(machine, view, &portal.parameters, max_rows, sink)
         })?;
+        if let Some(table) = loaded {
+            self.end_load(table, &|error, _| error)?;
+        }
         if stopped == Stop::Done {
             if portal.retained
                 && let Some(transaction) = self.block.transaction()
@@ -177,8 +186,14 @@ impl Session {
 
     /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
     pub(super) fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
-        let prepared = self.hold(&portal.prepared)?;
-        self.start_held(portal, prepared)
+        loop {
+            let prepared = self.hold(&portal.prepared)?;
+            self.start_held(portal, prepared)?;
+            // A table that was loaded meanwhile has other trees, and readers are not told by its lock.
+            if self.catalog.is_current() {
+                return Ok(());
+            }
+        }
     }
 
     /// Begins a plan whose relations are locked, by the portal's machine if that is of this plan.
@@ -193,6 +208,12 @@ impl Session {
         if transaction.begin().read_only && planned.program.writes {
             return Err(read_only(planned.program.tag));
         }
+        if planned.relations.iter().any(|held| self.changes_past(held)) {
+            return Err(txn::Error::Conflict(txn::ConflictKind::Update).into());
+        }
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        // The plan is of the catalog's last change, and so is its snapshot.
+        transaction.depend_on(self.catalog.catalog().changed_at());
         portal.view = Some(transaction.begin_statement()?);
         portal.transaction = self.block.number;
         match &mut portal.machine {
@@ -206,6 +227,21 @@ impl Session {
         portal.prepared = prepared;
         portal.progress = Stage::Running;
         Ok(())
+    }
+
+    /// Whether a relation that is shown to the transaction as it was would be locked or changed, or asked by a foreign key
+    /// for its latest rows: they are in other trees now.
+    fn changes_past(&self, &(oid, mode): &(Oid, TableLock)) -> bool {
+        if mode < TableLock::RowShare || !self.catalog.has_past() {
+            return false;
+        }
+        let Some(relation) = self.catalog.last_snapshot().relation(oid) else { return false };
+        let parents = relation.constraints.iter().filter_map(|constraint| match &constraint.kind {
+            ConstraintKind::ForeignKey(key) => Some(key.references),
+            ConstraintKind::Check(_) => None,
+        });
+        let children = relation.referenced_by.iter().map(|(child, _)| *child);
+        std::iter::once(oid).chain(parents).chain(children).any(|oid| self.catalog.is_past(oid))
     }
 
     /// Locks the relations of a plan and makes sure that it is still good once it holds them.

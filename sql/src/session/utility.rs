@@ -131,7 +131,7 @@ impl Session {
                         "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT",
                     ));
                 }
-                engine.manager().checkpoint()?;
+                engine.manager().checkpoint_all()?;
                 done("CHECKPOINT")
             }
             Statement::Lock(lock) => self.lock(parsed, lock),
@@ -415,6 +415,8 @@ impl Session {
 
     fn change_schema(&mut self, parsed: &Arc<Source>, statement: &Statement) -> Result<Outcome> {
         self.basis();
+        // A change is one of what is there, whatever the transaction's snapshot shows.
+        self.catalog.look_back(None);
         let in_block = !self.is_alone();
         let engine = Arc::clone(&self.engine);
         let transaction = self.block.ensure(engine.manager(), &self.wait);
@@ -441,6 +443,7 @@ impl Session {
             semantics: &meaning,
             user: identity.user,
             search_path: &settings.plain().search_path,
+            maintenance_bytes: super::load::maintenance_bytes(settings),
             notices: notices.get_mut(),
             in_block,
             other_sessions: &other_sessions,

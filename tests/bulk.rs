@@ -1,0 +1,192 @@
+//! Bulk work in bounded memory: loads and index builds larger than anything the server may hold, statements that would
+//! hold more than they may, space that is used again, and the smallest pool there is.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use tests::atoll::Atoll;
+use tests::process::free_port;
+
+/// What the process holds now and held at most, in KiB.
+fn resident(atoll: &Atoll) -> (u64, u64) {
+    let path = format!("/proc/{}/status", atoll.pid());
+    let status = std::fs::read_to_string(path).expect("the server runs");
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a Linux field");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    };
+    (field("VmRSS:"), field("VmHWM:"))
+}
+
+fn data_bytes(atoll: &Atoll) -> u64 {
+    std::fs::metadata(atoll.data().join("data")).expect("the data file").len()
+}
+
+#[test]
+fn loads_and_index_builds_hold_no_more_than_they_may() {
+    let settings = ["shared_buffers=8MB", "maintenance_work_mem=8MB", "max_wal_size=64MB"];
+    let mut atoll = Atoll::start(&settings);
+    let mut client = atoll.connect();
+    let before = resident(&atoll).0;
+    client.run("BEGIN");
+    client.run("CREATE TABLE t (id int PRIMARY KEY, n int, filler char(100))");
+    // Keys in no order: 1,000,003 is a prime.
+    client.run(
+        "INSERT INTO t SELECT n::bigint * 7919 % 1000003, n, '' FROM generate_series(1, 600000) AS n",
+    );
+    client.run("COMMIT");
+    client.run("CREATE UNIQUE INDEX t_n ON t (n)");
+    client.run("CREATE INDEX t_filler ON t (filler, id)");
+    client.run("ALTER TABLE t DROP CONSTRAINT t_pkey");
+    client.run("ALTER TABLE t ADD PRIMARY KEY (n)");
+    assert_eq!(client.run("SELECT count(*) FROM t").value(), "600000");
+    assert_eq!(client.run("SELECT n FROM t WHERE id = 7919").value(), "1");
+    let rows = data_bytes(&atoll) >> 20;
+    assert!(rows > 64, "{rows} MiB are no more than memory takes");
+    let peak = resident(&atoll).1;
+    // Pool and log ring fill up as they are used, and beyond limits there are 64 MiB for everything else.
+    let limit = (8 + 8 + 16 + 16 + 64) << 10;
+    assert!(peak <= limit.max(before), "held {peak} KiB, at the start {before}");
+    drop(client);
+    atoll.stop();
+    atoll.check();
+    assert!(!atoll.data().join("scratch").read_dir().is_ok_and(|mut left| left.next().is_some()));
+}
+
+#[test]
+fn a_transaction_that_would_hold_too_much_fails_and_nothing_else_does() {
+    let atoll = Atoll::start(&["atoll.max_write_set=4MB"]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t (id int PRIMARY KEY, v text)");
+    client.run("INSERT INTO t VALUES (0, 'first')");
+    let insert = "INSERT INTO t SELECT n, repeat('v', 100) FROM generate_series(1, 100000) AS n";
+    let refused = client.query(insert);
+    assert_eq!(refused.sqlstate(), "53200");
+    let error = refused.error.expect("it was refused");
+    assert!(error.field(b'D').contains("atoll.max_write_set"), "{error:?}");
+    assert_eq!(client.run("SELECT count(*) FROM t").value(), "1");
+    // In portions it goes.
+    for part in 0..10 {
+        let (low, high) = (part * 5_000 + 1, (part + 1) * 5_000);
+        client.run(&format!(
+            "INSERT INTO t SELECT n, repeat('v', 100) FROM generate_series({low}, {high}) AS n"
+        ));
+    }
+    assert_eq!(client.query("UPDATE t SET v = v || 'w'").sqlstate(), "53200");
+    // A table of its own has no such limit.
+    client.run("BEGIN");
+    client.run("CREATE TABLE own (id int PRIMARY KEY, v text)");
+    client.run("INSERT INTO own SELECT n, repeat('v', 100) FROM generate_series(1, 100000) AS n");
+    client.run("COMMIT");
+    assert_eq!(client.run("SELECT count(*) FROM own").value(), "100000");
+    assert_eq!(client.run("SELECT count(*) FROM t").value(), "50001");
+}
+
+#[test]
+fn space_of_deleted_rows_is_used_again() {
+    let atoll = Atoll::start(&["shared_buffers=8MB"]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t (id int PRIMARY KEY, n int, filler char(84))");
+    client.run("CREATE INDEX t_n ON t (n)");
+    let load = |client: &mut tests::client::Client, low: u32, high: u32| {
+        for from in (low..high).step_by(20_000) {
+            let to = from + 19_999;
+            client.run(&format!(
+                "INSERT INTO t SELECT n, n % 1000, '' FROM generate_series({from}, {to}) AS n"
+            ));
+        }
+    };
+    load(&mut client, 1, 200_000);
+    for (low, high) in [(1, 100_000), (100_001, 200_000)] {
+        let full = data_bytes(&atoll);
+        client.run(&format!("DELETE FROM t WHERE id BETWEEN {low} AND {high}"));
+        client.run("VACUUM t");
+        load(&mut client, low, high);
+        assert_eq!(data_bytes(&atoll), full, "reloading half of the table needs no new space");
+    }
+    assert_eq!(client.run("SELECT count(*) FROM t").value(), "200000");
+}
+
+#[test]
+fn who_reads_a_table_as_it_was_does_not_change_it() {
+    let atoll = Atoll::start(&[]);
+    let (mut old, mut new) = (atoll.connect(), atoll.connect());
+    new.run("CREATE TABLE t (id int NOT NULL, v int)");
+    new.run("CREATE TABLE unrelated (id int)");
+    new.run("INSERT INTO t SELECT n, n FROM generate_series(1, 100) AS n");
+    for change in ["CREATE INDEX ON t (v)", "ALTER TABLE t ADD PRIMARY KEY (id)"] {
+        old.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+        old.run("SELECT 1");
+        new.run(change);
+        assert_eq!(old.run("SELECT count(*) FROM t WHERE v > 50").value(), "50");
+        old.run("INSERT INTO unrelated VALUES (1)");
+        old.run("SAVEPOINT s");
+        for write in
+            ["UPDATE t SET v = 0 WHERE id = 1", "SELECT * FROM t FOR UPDATE", "DELETE FROM t"]
+        {
+            assert_eq!(old.query(write).sqlstate(), "40001", "{change}: {write}");
+            old.run("ROLLBACK TO s");
+        }
+        assert_eq!(old.run("SELECT count(*) FROM t").value(), "100");
+        old.run("COMMIT");
+        old.run("UPDATE t SET v = v WHERE id = 1");
+    }
+    assert_eq!(new.run("SELECT sum(v) FROM t").value(), "5050");
+}
+
+/// The server's metrics, by name.
+fn metric(port: u16, name: &str) -> u64 {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("metrics are served");
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: atoll\r\nConnection: close\r\n\r\n")
+        .expect("it listens");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("it answers");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).trim().parse().expect("a number")
+}
+
+#[test]
+fn with_the_smallest_pool_every_mechanism_of_it_is_at_work() {
+    let port = free_port();
+    let listen = format!("atoll.metrics_listen=127.0.0.1:{port}");
+    let mut atoll = Atoll::start_with(&["--page-size", "4kB"], &["shared_buffers=256kB", &listen]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t (id int PRIMARY KEY, v int, filler char(100))");
+    client.run("INSERT INTO t SELECT n, 0, '' FROM generate_series(1, 20000) AS n");
+    let names = [
+        "atoll_page_table_displacements_total",
+        "atoll_pages_evicted_total",
+        "atoll_page_hint_hits_total",
+        "atoll_page_hint_misses_total",
+        "atoll_page_transit_waits_total",
+    ];
+    let mut rounds = 0;
+    loop {
+        std::thread::scope(|scope| {
+            for session in 0..4_u32 {
+                let atoll = &atoll;
+                scope.spawn(move || {
+                    let mut client = atoll.connect();
+                    for n in 0..500 {
+                        // All go through the same pages, so that they meet on their way in.
+                        let id = (n * 7 + rounds * 131) % 20_000 + 1;
+                        client.run(&format!("SELECT v FROM t WHERE id = {id}"));
+                        if n % 50 == session {
+                            client.run(&format!("UPDATE t SET v = v + 1 WHERE id = {id}"));
+                        }
+                    }
+                });
+            }
+        });
+        rounds += 1;
+        let counts = names.map(|name| (name, metric(port, name)));
+        if counts.iter().all(|(_, count)| *count > 0) {
+            break;
+        }
+        assert!(rounds < 40, "{counts:?}");
+    }
+    assert_eq!(client.run("SELECT sum(v) FROM t").value(), (rounds * 4 * 10).to_string());
+    drop(client);
+    atoll.stop();
+    atoll.check();
+}
