@@ -7,6 +7,7 @@ pub mod cpu;
 pub mod disjoint;
 pub mod insertion;
 pub mod matrix;
+pub mod memory;
 pub mod paired;
 pub mod pgbench;
 pub mod report;

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use bench::insertion::{self, Case, Order};
 use bench::matrix::{self, Effort, least_cpu};
+use bench::memory::Plan;
 use bench::paired::{self, Outcome};
 use bench::pgbench::Script;
 use bench::report;
@@ -43,6 +44,21 @@ enum Measurement {
     Scaling(Pairs),
     /// pgbench's tables and columns under other names: CPU within 3 %.
     Renamed(Pairs),
+    /// A database ten times the pool under pgbench: what the process holds and whether it grows.
+    Memory {
+        /// `shared_buffers`, in MiB.
+        #[arg(long, default_value_t = 32)]
+        buffers: u64,
+        /// How many times larger the database is.
+        #[arg(long, default_value_t = 10)]
+        times: u64,
+        /// Sessions.
+        #[arg(long, default_value_t = 8)]
+        clients: u32,
+        /// Seconds.
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+    },
     /// Embedded record insertion (Shore-MT): four log-insert algorithms, one and two threads, both key orders.
     Insertion {
         /// Seconds of each run.
@@ -112,6 +128,9 @@ fn main() -> Result<()> {
         }
         Measurement::Renamed(pairs) => {
             compared("renamed", pairs.effort(), &paired::renames(pairs.effort())?)
+        }
+        Measurement::Memory { buffers, times, clients, seconds } => {
+            memory(Plan { buffers, times, clients, time: Duration::from_secs(seconds) })
         }
         Measurement::Insertion { seconds, runs } => insertion(Duration::from_secs(seconds), runs),
         Measurement::Disjoint { seconds, pairs } => disjoint(Duration::from_secs(seconds), pairs),
@@ -184,6 +203,15 @@ fn pgbench(effort: Effort, only: &str) -> Result<()> {
     debug_assert!(
         rows.iter().all(|row| row.null.is_empty() == (row.load.script == Script::TpcbLike))
     );
+    Ok(())
+}
+
+fn memory(plan: Plan) -> Result<()> {
+    let outcome = bench::memory::run(plan)?;
+    let page = outcome.markdown(plan)?;
+    println!("{page}");
+    std::fs::write(results().join("memory.md"), page)?;
+    anyhow::ensure!(outcome.passes(), "the process holds more than it may, or grows");
     Ok(())
 }
 

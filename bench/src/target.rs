@@ -65,20 +65,25 @@ fn built(name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// A free port, and a directory for who is to listen there.
+fn place() -> Result<(u16, PathBuf)> {
+    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+    let directory = std::env::temp_dir().join(format!("atoll-bench-{}-{port}", std::process::id()));
+    std::fs::create_dir_all(&directory)?;
+    Ok((port, directory))
+}
+
 impl Target {
     /// Starts a server with `synchronous_commit` on or off.
     ///
     /// # Errors
     /// The program is missing, or does not serve within a minute.
     pub fn start(kind: Kind, synchronous: bool) -> Result<Target> {
-        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let directory =
-            std::env::temp_dir().join(format!("atoll-bench-{}-{port}", std::process::id()));
-        std::fs::create_dir_all(&directory)?;
+        let (port, directory) = place()?;
         let synchronous = format!("synchronous_commit={}", if synchronous { "on" } else { "off" });
         let buffers = format!("shared_buffers={SHARED_BUFFERS}");
         let data = directory.join("data");
-        let mut command = match kind {
+        let command = match kind {
             Kind::Null => {
                 let mut command = Command::new(built("null_server")?);
                 command.arg(port.to_string());
@@ -134,6 +139,27 @@ impl Target {
                 command
             }
         };
+        Target::spawn(kind, command, port, directory)
+    }
+
+    /// Starts Atoll with settings of its own, each `name=value`.
+    ///
+    /// # Errors
+    /// The program is missing, or does not serve within a minute.
+    pub fn atoll(settings: &[String]) -> Result<Target> {
+        let (port, directory) = place()?;
+        let (program, data) = (built("atoll")?, directory.join("data"));
+        run(Command::new(&program).arg("init").arg("--data").arg(&data))?;
+        let mut command = Command::new(program);
+        command.arg("serve").arg("--data").arg(&data);
+        command.args(["--listen", &format!("127.0.0.1:{port}"), "-c", "unix_socket_directories="]);
+        for setting in settings {
+            command.args(["-c", setting]);
+        }
+        Target::spawn(Kind::Atoll, command, port, directory)
+    }
+
+    fn spawn(kind: Kind, mut command: Command, port: u16, directory: PathBuf) -> Result<Target> {
         let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -143,6 +169,31 @@ impl Target {
         let mut target = Target { kind, child, port, directory };
         target.wait_until_it_serves()?;
         Ok(target)
+    }
+
+    /// Its data directory.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    /// Ends the server gently.
+    ///
+    /// # Errors
+    /// It did not end well.
+    pub fn stop(&mut self) -> Result<()> {
+        run(Command::new("kill").args(["-INT", &self.child.id().to_string()]))?;
+        let status = self.child.wait()?;
+        ensure!(status.success(), "the server ended with {status}");
+        Ok(())
+    }
+
+    /// Checks the directory of a server that has ended.
+    ///
+    /// # Errors
+    /// Something is wrong with it.
+    pub fn check(&self) -> Result<()> {
+        run(Command::new(built("atoll")?).arg("check").arg("--data").arg(self.data()))
     }
 
     fn wait_until_it_serves(&mut self) -> Result<()> {
@@ -183,8 +234,10 @@ impl Target {
 impl Drop for Target {
     fn drop(&mut self) {
         // SIGINT is a fast shutdown for PostgreSQL and for Atoll, and the end of the null server.
-        let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
-        let _ = self.child.wait();
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+            let _ = self.child.wait();
+        }
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
