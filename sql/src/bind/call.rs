@@ -5,7 +5,7 @@ use crate::bind::coerce::{Context, Pathway, pathway};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
-use crate::bind::type_name::{array_of, oid};
+use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::PG_CATALOG;
 use crate::catalog::builtin::type_by_name;
@@ -14,6 +14,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::sync::Arc;
 
 fn wrong_kind(message: String, at: u32) -> SqlError {
     SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(at)
@@ -112,8 +113,14 @@ impl Binder<'_> {
             call.arguments.iter().map(|given| self.position(given.value.start())).collect();
         let (arguments, result) = self.place_arguments(&chosen, arguments, &places, at)?;
         let function = Oid(chosen.procedure.oid);
-        let ty = SqlType { oid: result, typmod: -1 };
+        let ty = match self.returned_fields(&chosen, &arguments, at)? {
+            Some(fields) => self.record_type(fields),
+            None => SqlType { oid: result, typmod: -1 },
+        };
         if chosen.procedure.kind == Kind::Function {
+            if let Some(inlined) = self.inlined(chosen.procedure, &arguments, ty, at)? {
+                return Ok(inlined);
+            }
             return Ok(Expr::Call { function, arguments, ty, position: at });
         }
         if aggregate(function.0).is_some_and(|found| found.kind != 'n') {
@@ -223,16 +230,29 @@ impl Binder<'_> {
         {
             let elements = arguments.split_off(from);
             let element = declared.get(from).copied().unwrap_or(Oid(chosen.procedure.variadic));
-            let array = array_of(self.catalog, element).ok_or_else(|| {
-                SqlError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("could not find array type for data type {}", self.type_text(element)),
-                )
-                .at(at)
-            })?;
+            let array = self.array_type(element, at)?;
             arguments.push(Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } });
         }
         Ok((arguments, result))
+    }
+
+    /// The fields of the record that a function with several OUT arguments returns, polymorphic ones resolved.
+    fn returned_fields(
+        &self,
+        chosen: &ChosenFunction,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Result<Option<Vec<(Arc<str>, SqlType)>>> {
+        let columns: Vec<(&str, u32)> = chosen.procedure.output_columns().collect();
+        if columns.len() < 2 {
+            return Ok(None);
+        }
+        let actual: Vec<Oid> = arguments.iter().map(|value| value.ty().oid).collect();
+        let fields = columns.into_iter().map(|(name, ty)| {
+            let (_, ty) = self.resolve_polymorphic(&chosen.declared, &actual, ty, at)?;
+            Ok((name.into(), SqlType { oid: ty, typmod: -1 }))
+        });
+        fields.collect::<Result<_>>().map(Some)
     }
 
     /// A built-in function's default: a constant, perhaps with a cast behind it.

@@ -113,6 +113,11 @@ impl Binder<'_> {
         let at = self.position(expr.at);
         match &expr.kind {
             ExprKind::Column(parts) => self.column(parts, place, at),
+            // Outside of lists of columns `t.*` is the row as one value.
+            ExprKind::Star(item) if !item.is_empty() => {
+                let schema = item.len().checked_sub(2).map(|place| &*item[place]);
+                self.whole_row(schema, &item[item.len() - 1], place, at)
+            }
             ExprKind::Star(_) => Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
                 "row expansion via \"*\" is not supported here",
@@ -126,7 +131,10 @@ impl Binder<'_> {
             ExprKind::Bits(letter, digits) => self.bits(*letter, digits, at),
             ExprKind::Bool(value) => Ok(Expr::Constant(Literal::Bool(*value), BOOL)),
             ExprKind::Null => Ok(Expr::Constant(Literal::Null, SqlType::plain(oid::UNKNOWN))),
-            ExprKind::Parameter(number) => self.parameter(*number, at),
+            ExprKind::Parameter(number) => match self.inlined_argument(*number, place) {
+                Some(argument) => Ok(argument),
+                None => self.parameter(*number, at),
+            },
             ExprKind::Default => {
                 Err(SqlError::new(SqlState::SYNTAX_ERROR, "DEFAULT is not allowed in this context")
                     .at(at))

@@ -19,6 +19,7 @@ mod from;
 #[cfg(test)]
 mod golden;
 mod grouping;
+mod inline;
 pub mod levels;
 mod locking;
 mod names;
@@ -118,6 +119,10 @@ struct Binder<'a> {
     depth: Cell<u32>,
     /// Calls of constants are worked out: in statements, not in what is kept as text.
     folds: bool,
+    /// The fields of records that functions return, by the modifier of their type.
+    records: RefCell<Vec<Vec<(Arc<str>, SqlType)>>>,
+    /// Within how many SQL functions this is that are bound in place of their calls.
+    inlining: Cell<u32>,
     /// Within how many branches this is that may never be reached: what fails there is left to fail when it is.
     guarded: Cell<u32>,
 }
@@ -300,6 +305,8 @@ impl<'a> Binder<'a> {
             relations: RefCell::default(),
             depth: Cell::new(0),
             folds: false,
+            records: RefCell::default(),
+            inlining: Cell::new(0),
             guarded: Cell::new(0),
         }
     }
@@ -322,7 +329,8 @@ impl<'a> Binder<'a> {
 
     /// A place in the query text as clients are told it: characters, from 1.
     fn position(&self, at: u32) -> u32 {
-        self.positions.of(at)
+        // What stands in the body of an SQL function is nowhere in the statement's text.
+        if self.inlining.get() > 0 { 0 } else { self.positions.of(at) }
     }
 
     fn type_text(&self, ty: Oid) -> String {

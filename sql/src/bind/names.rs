@@ -166,6 +166,10 @@ impl Binder<'_> {
             && let Some(place) = columns.iter().position(|(known, _)| &**known == name)
         {
             let ty = columns[place].1;
+            // A field of a row that is spelled out is what stands at its place.
+            if let Expr::Row(mut fields, _) = operand {
+                return Ok(fields.swap_remove(place));
+            }
             return Ok(Expr::Field { operand: Box::new(operand), field: place as u32, ty });
         }
         if ty.oid.0 == oid::RECORD {
@@ -192,19 +196,24 @@ impl Binder<'_> {
         .at(at))
     }
 
-    /// The fields of a composite value: of its type, or of the function that gives it.
+    /// The fields of a composite value: of its type, or of the function that gave the record.
     pub(super) fn composite_result(&self, expr: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
-        if let Expr::Call { function, .. } = expr
-            && let Some(found) = crate::catalog::builtin::function(function.0)
-        {
-            let columns: Vec<(Arc<str>, SqlType)> = found
-                .output_columns()
-                .map(|(name, ty)| (name.into(), SqlType::plain(ty)))
-                .collect();
-            if columns.len() > 1 {
-                return Some(columns);
-            }
+        let ty = expr.ty();
+        match usize::try_from(ty.typmod) {
+            Ok(shape) if ty.oid.0 == oid::RECORD => self.records.borrow().get(shape).cloned(),
+            _ => fields_of(self.catalog, ty.oid),
         }
-        fields_of(self.catalog, expr.ty().oid)
+    }
+
+    /// The type of records with these fields. As in PostgreSQL, its modifier is the number of their shape
+    /// (`assign_record_type_typmod`); outside of this binding it means nothing.
+    pub(super) fn record_type(&self, fields: Vec<(Arc<str>, SqlType)>) -> SqlType {
+        let mut records = self.records.borrow_mut();
+        let known = records.iter().position(|shape| *shape == fields);
+        let shape = known.unwrap_or_else(|| {
+            records.push(fields);
+            records.len() - 1
+        });
+        SqlType { oid: Oid(oid::RECORD), typmod: i32::try_from(shape).unwrap_or(-1) }
     }
 }

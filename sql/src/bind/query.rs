@@ -43,7 +43,12 @@ struct Block {
 
 impl Binder<'_> {
     pub(super) fn top_query(&self, query: &ast::Query) -> Result<Query> {
-        self.query_within(query, None, 0, None, true)
+        let mut query = self.query_within(query, None, 0, None, true)?;
+        // The numbers of records' shapes are this binding's alone.
+        for column in query.output.iter_mut().filter(|column| column.ty.oid.0 == oid::RECORD) {
+            column.ty.typmod = -1;
+        }
+        Ok(query)
     }
 
     /// A query below `scope`. `decide`: untyped output becomes text.

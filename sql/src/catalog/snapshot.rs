@@ -497,6 +497,7 @@ impl CatalogSnapshot {
             .relations
             .values()
             .find(|relation| relation.row_type.0 == ty || relation.row_type.1 == ty)
+            .or_else(|| system::with_row_type(ty))
     }
 
     /// Whether `role` owns what `owner` owns, or may act as that role.

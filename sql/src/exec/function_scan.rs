@@ -10,7 +10,7 @@ use crate::plan::physical::{self, SetCall, SetColumn};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Datum, record};
+use crate::types::{Datum, SqlType, record};
 
 /// The rows of one call, so far.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl ProjectSet {
     ) -> ProjectSet {
         let scalars = columns.iter().flat_map(|column| match column {
             SetColumn::One(scalar) => std::slice::from_ref(scalar),
-            SetColumn::Set(call) => arguments(call),
+            SetColumn::Set(call, _) => arguments(call),
         });
         let correlated = builder.correlated(scalars);
         ProjectSet { input, slot, columns, correlated, sets: Vec::new(), running: false }
@@ -211,8 +211,8 @@ impl Operator for ProjectSet {
                 cx.invalidate(&self.correlated);
                 self.sets.clear();
                 for column in &self.columns {
-                    if let SetColumn::Set(call) = column {
-                        self.sets.push(begin(cx, call, 1)?);
+                    if let SetColumn::Set(call, fields) = column {
+                        self.sets.push(begin(cx, call, fields.len().max(1))?);
                     }
                 }
                 self.running = true;
@@ -221,14 +221,16 @@ impl Operator for ProjectSet {
             let mut any = false;
             let mut sets = self.sets.iter_mut();
             let mut values = RowBuf::new();
+            let mut ended = Vec::new();
             for column in &self.columns {
-                if matches!(column, SetColumn::Set(_)) {
+                if let SetColumn::Set(_, fields) = column {
                     let set = sets.next().expect("each set column has begun");
                     let more = step(set, &mut values);
                     any |= more;
                     if !more {
-                        values.push(Datum::Null);
+                        (0..fields.len().max(1)).for_each(|_| values.push(Datum::Null));
                     }
+                    ended.push(!more);
                 }
             }
             if !any {
@@ -239,12 +241,27 @@ impl Operator for ProjectSet {
             let columns = &self.columns;
             let filled = cx.eval(|eval| {
                 row.clear();
-                let mut set_values = values.iter();
+                let (mut set_values, mut ended) = (values.iter(), ended.iter());
                 for column in columns {
-                    match column {
-                        SetColumn::One(scalar) => row.push(eval.scalar(scalar)?),
-                        SetColumn::Set(_) => row.push(set_values.next().unwrap_or(Datum::Null)),
+                    let fields = match column {
+                        SetColumn::Set(_, fields) => fields,
+                        SetColumn::One(scalar) => {
+                            row.push(eval.scalar(scalar)?);
+                            continue;
+                        }
+                    };
+                    let over = ended.next().is_none_or(|ended| *ended);
+                    if fields.is_empty() {
+                        row.push(set_values.next().unwrap_or(Datum::Null));
+                        continue;
                     }
+                    let record: Vec<(SqlType, Datum<'_>)> =
+                        fields.iter().copied().zip(set_values.by_ref()).collect();
+                    row.push(if over {
+                        Datum::Null
+                    } else {
+                        record::build(eval.call.arena, &record)
+                    });
                 }
                 Ok(())
             });

@@ -127,7 +127,10 @@ impl<'t> Parser<'t> {
                 Keyword::In => plain(Infix::In, power::RANGE),
                 Keyword::Like => plain(Infix::Like, power::RANGE),
                 Keyword::Ilike => plain(Infix::Ilike, power::RANGE),
-                Keyword::Similar => plain(Infix::Similar, power::RANGE),
+                // SUBSTRING(x SIMILAR pattern ESCAPE e) has the word alone.
+                Keyword::Similar if self.is_at(1, Keyword::To) => {
+                    plain(Infix::Similar, power::RANGE)
+                }
                 Keyword::At if self.is_at(1, Keyword::Time) => plain(Infix::At, power::AT),
                 Keyword::Collate => plain(Infix::Collate, power::COLLATE),
                 _ => None,

@@ -548,9 +548,13 @@ impl<'a> Planner<'a> {
 
     fn set_column(&mut self, column: &Expr) -> Result<SetColumn> {
         if let Expr::Call { function, arguments, ty, .. } = column
-            && builtin::function(function.0).is_some_and(|procedure| procedure.returns_set)
+            && let Some(procedure) = builtin::function(function.0)
+            && procedure.returns_set
         {
-            return Ok(SetColumn::Set(self.set_call(*function, arguments, Some(*ty))?));
+            let outputs: Vec<u32> = procedure.output_columns().map(|(_, ty)| ty).collect();
+            let fields =
+                if outputs.len() > 1 { record_fields(&outputs, arguments) } else { Box::default() };
+            return Ok(SetColumn::Set(self.set_call(*function, arguments, Some(*ty))?, fields));
         }
         Ok(SetColumn::One(self.scalar(column)?))
     }
@@ -703,4 +707,12 @@ fn collect(plan: &Plan, all: &mut Vec<Scalar>) {
         Plan::Sort(sort) => collect(&sort.input, all),
         _ => {}
     }
+}
+
+/// The types of a function's OUT arguments; a polymorphic one is that of the elements of its array argument.
+fn record_fields(outputs: &[u32], arguments: &[Expr]) -> Box<[SqlType]> {
+    const ANYELEMENT: u32 = 2283;
+    let element = arguments.iter().find_map(|value| builtin::element_type(value.ty().oid.0));
+    let resolved = |ty: u32| if ty == ANYELEMENT { element.unwrap_or(ty) } else { ty };
+    outputs.iter().map(|ty| SqlType::plain(resolved(*ty))).collect()
 }

@@ -207,8 +207,8 @@ impl std::fmt::Debug for SetCall {
 pub enum SetColumn {
     /// One value for all rows.
     One(Scalar),
-    /// A set.
-    Set(SetCall),
+    /// A set; with the types of its fields where each of its rows is a record.
+    Set(SetCall, Box<[SqlType]>),
 }
 
 /// A join.

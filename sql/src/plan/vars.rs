@@ -101,7 +101,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
             for column in columns {
                 match column {
                     SetColumn::One(scalar) => visit(scalar),
-                    SetColumn::Set(call) => set_call(call, visit),
+                    SetColumn::Set(call, _) => set_call(call, visit),
                 }
             }
         }

@@ -24,7 +24,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_constraintdef" => {
                 self.optional(constraint(session, oid, self.flag(1)).as_deref())
             }
-            "pg_get_viewdef" => self.view(oid),
+            "pg_get_viewdef" => match self.arguments.first() {
+                Some(Datum::Text(name)) => match reg_in(session, oids::REGCLASS, name) {
+                    Ok(oid) => self.view(Oid(oid)),
+                    Err(error) => return Some(Err(error)),
+                },
+                _ => self.view(oid),
+            },
             "pg_get_function_arguments" => self.function(oid, true, false),
             "pg_get_function_identity_arguments" => self.function(oid, false, false),
             "pg_get_function_result" => self.function(oid, false, true),

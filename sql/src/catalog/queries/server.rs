@@ -1,6 +1,7 @@
 //! Functions about the server, the session and its settings.
 
 use super::{Call, SetConfig};
+use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::Settings;
 use crate::sqlstate::SqlState;
@@ -55,6 +56,13 @@ const ENCODINGS: [&str; 42] = [
     "SHIFT_JIS_2004",
 ];
 
+/// Bits of `pg_relation_is_updatable`: PostgreSQL's numbers of commands.
+mod event {
+    pub const UPDATE: i32 = 1 << 2;
+    pub const INSERT: i32 = 1 << 3;
+    pub const DELETE: i32 = 1 << 4;
+}
+
 impl<'a> Call<'_, '_, '_, 'a> {
     /// Functions without a file of their own; none for those that are not answered.
     pub(super) fn server_function(&self, function: &str) -> Option<Result<Datum<'a>>> {
@@ -77,10 +85,17 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_relation_is_publishable" => {
                 let oid = self.oid(0);
                 let table = session.snapshot.relation(oid).is_some_and(|relation| {
-                    matches!(relation.kind, crate::catalog::RelationKind::Table { .. })
+                    matches!(relation.kind, RelationKind::Table { .. })
                         && relation.persistence == 'p'
                 });
                 Ok(Datum::Bool(table))
+            }
+            "pg_relation_is_updatable" => Ok(Datum::Int4(self.events_taken())),
+            "pg_column_is_updatable" => {
+                let column =
+                    matches!(self.arguments.get(1), Some(Datum::Int2(number)) if *number > 0);
+                let taken = self.events_taken() & (event::UPDATE | event::DELETE);
+                Ok(Datum::Bool(column && taken == event::UPDATE | event::DELETE))
             }
             "inet_client_addr" | "inet_client_port" | "inet_server_addr" | "inet_server_port" => {
                 Ok(Datum::Null)
@@ -91,6 +106,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_terminate_backend" => self.signal(cancel::TERMINATE),
             _ => return None,
         })
+    }
+
+    /// What a relation may be target of: a table of everything, a view of nothing.
+    fn events_taken(&self) -> i32 {
+        match self.session.snapshot.relation(self.oid(0)).map(|relation| &relation.kind) {
+            Some(RelationKind::Table { .. } | RelationKind::System) => {
+                event::UPDATE | event::INSERT | event::DELETE
+            }
+            _ => 0,
+        }
     }
 
     fn encoding_name(&self) -> Datum<'a> {

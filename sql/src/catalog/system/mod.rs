@@ -117,6 +117,16 @@ pub fn relation(oid: Oid) -> Option<&'static Arc<Relation>> {
     SYSTEM.by_oid.get(&oid)
 }
 
+/// The system relation whose rows have this type.
+#[must_use]
+pub fn with_row_type(ty: Oid) -> Option<&'static Arc<Relation>> {
+    // Most types that are asked for have no rows, and 0 is no type.
+    if ty.0 == 0 || ty.0 >= well_known::FIRST_NORMAL {
+        return None;
+    }
+    relations().find(|relation| relation.row_type.0 == ty)
+}
+
 /// The system relation called `name` in one of the two schemas.
 #[must_use]
 pub fn named(schema: Oid, name: &str) -> Option<Oid> {

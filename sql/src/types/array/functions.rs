@@ -43,6 +43,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (438, Typed(|_, s, a| Ok(Datum::Int4(count_nulls(s, a, true))))),
     (440, Typed(|_, s, a| Ok(Datum::Int4(count_nulls(s, a, false))))),
     (2331, Set(|c, _, a, emit| super::sets::unnest(c, a, emit))),
+    (13208, Set(|c, _, a, emit| super::sets::numbered(c, a, emit))),
     (1191, Set(|_, _, a, emit| super::sets::subscripts(a, emit))),
     (1192, Set(|_, _, a, emit| super::sets::subscripts(a, emit))),
 ];

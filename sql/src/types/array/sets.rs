@@ -21,6 +21,20 @@ pub(crate) fn unnest<'a>(
     Ok(())
 }
 
+/// Each element with its number, from 1 (`information_schema._pg_expandarray`).
+pub(crate) fn numbered<'a>(
+    context: &CallContext<'a>,
+    a: &[Datum<'a>],
+    emit: Emit<'_, 'a>,
+) -> Result<()> {
+    for (number, datum) in (1..).zip(a[0].array().datums(context.arena)) {
+        if !emit(&[datum?, Datum::Int4(number)])? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The subscripts of a dimension, forwards or backwards.
 pub(crate) fn subscripts<'a>(a: &[Datum<'a>], emit: Emit<'_, 'a>) -> Result<()> {
     let index = usize::try_from(a[1].int4()).ok().and_then(|index| index.checked_sub(1));

@@ -1,0 +1,25 @@
+-- information_schema: the views that drivers and mappers read, whose SQL functions run by their bodies.
+CREATE SCHEMA shop;
+CREATE TABLE shop.customer (id int PRIMARY KEY, name varchar(40) NOT NULL, mail text UNIQUE, born date, balance numeric(12, 2) DEFAULT 0, seen timestamptz(3), code char(5), score float8, tags text[], CHECK (balance >= 0));
+CREATE TABLE shop.orders (customer int REFERENCES shop.customer, number bigint, placed timestamp, PRIMARY KEY (number, customer));
+CREATE VIEW shop.debtors AS SELECT c.id, c.name FROM shop.customer AS c WHERE c.balance < 0;
+SELECT * FROM information_schema.columns WHERE table_schema = 'shop' AND table_name <> 'debtors' ORDER BY table_name, ordinal_position;
+SELECT * FROM information_schema.tables WHERE table_schema = 'shop' AND table_type = 'BASE TABLE' ORDER BY table_name;
+SELECT constraint_name, table_name, constraint_type, is_deferrable, initially_deferred FROM information_schema.table_constraints WHERE table_schema = 'shop' AND constraint_name NOT LIKE '%not_null' ORDER BY 2, 1;
+SELECT * FROM information_schema.key_column_usage WHERE table_schema = 'shop' ORDER BY table_name, constraint_name, ordinal_position;
+SELECT * FROM information_schema.referential_constraints WHERE constraint_schema = 'shop' ORDER BY constraint_name;
+SELECT constraint_name, check_clause FROM information_schema.check_constraints WHERE constraint_schema = 'shop' AND constraint_name NOT LIKE '%not_null' ORDER BY 1;
+SELECT domain_name, data_type, character_maximum_length, datetime_precision FROM information_schema.domains ORDER BY 1;
+SELECT (k.key).x, (k.key).n FROM (SELECT information_schema._pg_expandarray(ARRAY['b', 'a', NULL]) AS key) AS k;
+SELECT * FROM information_schema._pg_expandarray(ARRAY[7, 5]);
+SELECT (information_schema._pg_expandarray(ARRAY[7, 5])).*;
+SELECT information_schema._pg_expandarray(ARRAY[7, 5]), generate_series(1, 3);
+SELECT information_schema._pg_char_max_length(1043, 24), information_schema._pg_char_max_length(1043, -1), information_schema._pg_char_max_length(NULL, 24);
+SELECT information_schema._pg_numeric_precision(1700, 655366), information_schema._pg_numeric_scale(1700, 655366);
+SELECT information_schema._pg_char_max_length('x', 1);
+SELECT information_schema._pg_index_position(indexrelid, 2::smallint) FROM pg_index WHERE indrelid = 'shop.orders'::regclass;
+SELECT lpad('a', 'b');
+SELECT count(t.*) FROM shop.customer AS t;
+SELECT (t.*) IS NULL FROM (VALUES (1, NULL)) AS t(a, b);
+SELECT (t).typname, (t.*) = (t.*) FROM pg_type AS t WHERE oid = 23;
+SELECT pg_relation_is_updatable('shop.customer'::regclass, false), pg_column_is_updatable('shop.customer'::regclass, 1::smallint, false), pg_column_is_updatable('shop.customer'::regclass, (-1)::smallint, false), pg_relation_is_updatable('pg_class'::regclass, false);
