@@ -186,7 +186,7 @@ impl<'p> Names<'p> {
             Some(Rows::Project(columns)) => columns.get(at).map_or(Home::Hidden, Home::Value),
             Some(Rows::ProjectSet(columns)) => match columns.get(at) {
                 Some(SetColumn::One(scalar)) => Home::Value(scalar),
-                Some(SetColumn::Set(call)) => Home::Set(call),
+                Some(SetColumn::Set(call, _)) => Home::Set(call),
                 None => Home::Hidden,
             },
             Some(Rows::Aggregate(aggregate)) => {

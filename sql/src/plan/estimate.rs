@@ -72,7 +72,7 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
         Plan::WithCtes(input, _) | Plan::Materialize(input, _) => of(figures, input),
         Plan::ProjectSet(input, _, columns) => {
             let input = of(figures, input);
-            let sets = columns.iter().any(|column| matches!(column, SetColumn::Set(_)));
+            let sets = columns.iter().any(|column| matches!(column, SetColumn::Set(..)));
             let rows = if sets { input.rows * FUNCTION_ROWS } else { input.rows };
             let width = input.width + VALUE_WIDTH * columns.len() as f64;
             Estimate { rows, cost: input.cost + rows, width, ..input }

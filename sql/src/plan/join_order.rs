@@ -38,8 +38,7 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
     let own: HashSet<u32> =
         items.iter().flat_map(|item| item.slots.iter().map(|(slot, _)| *slot)).collect();
     for item in &mut items {
-        let mut read = BTreeSet::new();
-        vars::read(&item.plan, &mut read);
+        let read = reads_of(planner, &item.plan);
         let inside: HashSet<u32> = item.slots.iter().map(|(slot, _)| *slot).collect();
         item.needs = read
             .iter()
@@ -331,37 +330,26 @@ fn add(
         cost: 0.0,
     };
     let missing: HashSet<u32> = own.difference(set).copied().collect();
-    finish(planner, join, Vec::new(), &|var| missing.contains(&var.slot))
+    finish(planner, join, &|var| missing.contains(&var.slot))
 }
 
 /// A join of two sides in this order: the right side gets its own conditions, and the method is chosen.
-pub fn two_sided(planner: &mut Planner<'_>, join: Join, right: Vec<Scalar>) -> Plan {
-    finish(planner, join, right, &|_| false)
+pub fn two_sided(planner: &mut Planner<'_>, mut join: Join, right: Vec<Scalar>) -> Plan {
+    let left: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
+    let plan = std::mem::replace(&mut join.right, Plan::Nothing);
+    let dependent = join.dependent;
+    join.right =
+        with_conditions(planner, plan, right, &|var| !dependent && left.contains(&var.slot));
+    finish(planner, join, &|_| false)
 }
 
-/// Chooses between an index or key of the right side, a hash table and a nested loop.
-fn finish(
-    planner: &mut Planner<'_>,
-    mut join: Join,
-    right_conditions: Vec<Scalar>,
-    later: &dyn Fn(Var) -> bool,
-) -> Plan {
+/// Chooses between an index or key of the right side, a hash table and a nested loop. Both sides have been optimised; a
+/// second time would lose the conditions that a hash join has made its keys.
+fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool) -> Plan {
     let left_set: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
     let right_set: HashSet<u32> = join.right_slots.iter().map(|(slot, _)| *slot).collect();
     let left = estimate::of(&planner.figures, &join.left);
     let (left_rows, left_cost) = (left.rows, left.cost);
-    let plain = join.right.clone();
-    let before = std::mem::replace(&mut join.right, Plan::Nothing);
-    let outside = |var: Var| left_set.contains(&var.slot) || later(var);
-    let dependent = join.dependent;
-    join.right =
-        if right_conditions.is_empty() && matches!(before, Plan::Scan(_)) && scanned(&before) {
-            before
-        } else {
-            with_conditions(planner, before, right_conditions.clone(), &|var| {
-                if dependent { later(var) } else { outside(var) }
-            })
-        };
     let right = estimate::of(&planner.figures, &join.right);
     let (right_rows, right_cost) = (right.rows, right.cost);
     let equal: Vec<(Scalar, Scalar)> = join
@@ -384,21 +372,18 @@ fn finish(
     let hash_cost = left_cost + right_cost + BUILD * right_rows + left_rows;
     // Index keys from the left row: for inner, left, semi and anti joins, which ask once for each left row.
     if !matches!(join.kind, JoinKind::Full | JoinKind::Right)
-        && let Plan::Scan(scan) = plain
+        && let Plan::Scan(scan) = &join.right
     {
-        let mut scan = *scan;
-        if scanned_already(&scan) {
-            scan.filter = std::mem::take(&mut scan.recheck);
-            scan.access = super::physical::Access::Full(txn::Direction::Forward);
-        }
-        let mut conditions = right_conditions;
-        conditions.extend(
-            join.on
-                .iter()
-                .filter(|one| one.subqueries().is_empty() && !one.volatile())
-                .filter(|one| one.reads(&mut |var| right_set.contains(&var.slot)))
-                .cloned(),
-        );
+        let mut scan = (**scan).clone();
+        scan.filter = std::mem::take(&mut scan.recheck);
+        scan.access = super::physical::Access::Full(txn::Direction::Forward);
+        let conditions = join
+            .on
+            .iter()
+            .filter(|one| one.subqueries().is_empty() && !one.volatile())
+            .filter(|one| one.reads(&mut |var| right_set.contains(&var.slot)))
+            .cloned()
+            .collect();
         let indexed = access_path::choose(planner, scan, conditions, later);
         let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
         let total = left_cost + left_rows * indexed_cost;
@@ -434,15 +419,6 @@ fn finish(
     Plan::Join(Box::new(join))
 }
 
-fn scanned(plan: &Plan) -> bool {
-    matches!(plan, Plan::Scan(scan) if scanned_already(scan))
-}
-
-/// Whether [`access_path::choose`] has been here.
-fn scanned_already(scan: &Scan) -> bool {
-    scan.cost > 0.0
-}
-
 /// The scan in a block that `test` accepts, not looking into queries of their own.
 pub fn find_scan<'p>(
     plan: &'p mut Plan,
@@ -464,15 +440,25 @@ pub fn find_scan<'p>(
     }
 }
 
+/// Every home that a plan reads, its subqueries included.
+fn reads_of(planner: &Planner<'_>, plan: &Plan) -> BTreeSet<Var> {
+    let mut read = BTreeSet::new();
+    let mut inner = Vec::new();
+    vars::read(plan, &mut read);
+    vars::walk(plan, &mut |node| {
+        vars::scalars(node, &mut |scalar| inner.extend(scalar.subqueries()));
+    });
+    for number in inner {
+        subplan_reads(planner, number, &mut read);
+    }
+    read
+}
+
 /// Every home that a subquery reads, its own subqueries' included.
 pub fn subplan_reads(planner: &Planner<'_>, number: u32, into: &mut BTreeSet<Var>) {
     let subplan = &planner.subplans[number as usize];
-    let mut read = BTreeSet::new();
+    let mut read = reads_of(planner, &subplan.plan);
     let mut inner = Vec::new();
-    vars::read(&subplan.plan, &mut read);
-    vars::walk(&subplan.plan, &mut |node| {
-        vars::scalars(node, &mut |scalar| inner.extend(scalar.subqueries()));
-    });
     if let SubplanKind::Quantified(test, _) = &subplan.kind {
         test.reads(&mut |var| {
             read.insert(var);
