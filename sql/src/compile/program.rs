@@ -15,7 +15,7 @@ use crate::plan::logical::{self, Output};
 use crate::plan::physical::{JoinMethod, ModifyKind, Plan, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::vars;
-use crate::types::Oid;
+use crate::types::{Oid, SqlType};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -52,18 +52,31 @@ pub struct Program {
     pub changes: bool,
 }
 
+/// The type that clients are told of: what a domain stands on (`getBaseTypeAndTypmod`).
+fn sent_type(ty: SqlType) -> SqlType {
+    match builtin::type_by_oid(ty.oid.0) {
+        Some(found) if found.kind == builtin::TypeKind::Domain => {
+            sent_type(SqlType { oid: Oid(found.base), typmod: found.base_typmod })
+        }
+        _ => ty,
+    }
+}
+
 /// Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
 ///
 /// # Errors
 /// 0A000 for what cannot be run yet; 42883, 42809.
 pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program> {
     let mut planner = Planner::new(facts);
-    let describe = |output: &Output| ColumnDescription {
-        name: Arc::clone(&output.name),
-        table: output.origin.map_or(0, |(table, _)| table.0),
-        attribute: output.origin.map_or(0, |(_, attribute)| attribute),
-        ty: output.ty,
-        type_length: builtin::type_by_oid(output.ty.oid.0).map_or(-1, |ty| ty.length),
+    let describe = |output: &Output| {
+        let ty = sent_type(output.ty);
+        ColumnDescription {
+            name: Arc::clone(&output.name),
+            table: output.origin.map_or(0, |(table, _)| table.0),
+            attribute: output.origin.map_or(0, |(_, attribute)| attribute),
+            ty,
+            type_length: builtin::type_by_oid(ty.oid.0).map_or(-1, |ty| ty.length),
+        }
     };
     let (plan, layout, columns, tag) = match statement {
         BoundStatement::Query(query) => {

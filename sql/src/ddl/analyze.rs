@@ -9,17 +9,14 @@
 use super::Ddl;
 use super::build::each_row;
 use super::resolve::undefined_table;
+use super::value_text::shown;
 use crate::catalog::object::{Class, Object};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ObjectName, TableColumns};
-use crate::settings::SessionSettings;
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, KeyColumn, RowBuf};
-use crate::types::{CallContext, CatalogQueries, Datum, SessionFacts, text_of};
-use bumpalo::Bump;
-use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -332,61 +329,11 @@ fn correlation(keys: &[(Vec<u8>, usize)]) -> Option<f64> {
     Some((n * products - sum * sum) / (n * squares - sum * sum))
 }
 
-/// Statistics do not depend on a session: reg* values are shown as numbers.
-struct NoSession;
-
-impl CatalogQueries for NoSession {
-    fn session(&self) -> SessionFacts<'_> {
-        SessionFacts { database: "", user: "", session_user: "", pid: 0 }
-    }
-
-    fn call<'a>(&self, _: &CallContext<'a>, _: u32, _: &[Datum<'a>]) -> Option<Result<Datum<'a>>> {
-        None
-    }
-
-    fn reg_out<'a>(&self, context: &CallContext<'a>, _: u32, value: u32) -> &'a str {
-        context.arena.alloc_str(&value.to_string())
-    }
-
-    fn reg_in(&self, _: u32, text: &str) -> Result<u32> {
-        Err(SqlError::unsupported(format!("the name \"{text}\" in statistics is")))
-    }
-}
-
-struct NoClock;
-
-impl txn::Clock for NoClock {
-    fn now(&self) -> txn::Micros {
-        txn::Micros::default()
-    }
-
-    fn wall(&self) -> i64 {
-        0
-    }
-}
-
-/// A value's text, under default settings.
-fn shown(ty: crate::types::SqlType, datum: Datum<'_>) -> Arc<str> {
-    let (arena, settings) = (Bump::new(), SessionSettings::default());
-    let (notices, random) = (RefCell::new(Vec::new()), Cell::new([1, 2]));
-    let context = CallContext {
-        arena: &arena,
-        settings: &settings,
-        transaction_time: 0,
-        statement_time: 0,
-        clock: &NoClock,
-        catalog: &NoSession,
-        notices: &notices,
-        random: &random,
-    };
-    // A value that has been read from a row can be written; if not, an empty text harms nobody.
-    text_of(&context, ty, &datum).map(Arc::from).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalog::testing::table;
+    use crate::types::Datum;
 
     fn of(values: impl Iterator<Item = Option<i32>>, total: f64) -> ColumnStatistics {
         let rows: Vec<(u64, RowBuf)> = values

@@ -5,6 +5,7 @@
 //! reach them, so no record in them is locked, and none goes through the write set or the log. Equal keys of a unique
 //! index show when the tree is built; of several, the one whose second row comes first is told.
 
+use super::value_text::key_values;
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{Index, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -117,30 +118,16 @@ pub(crate) fn duplicate_row(
 fn duplicate(relation: &Relation, index: &Index, row: &RowBuf) -> SqlError {
     let columns: Vec<&str> =
         index.columns.iter().map(|key| &*relation.columns[key.column].name).collect();
-    let values: Vec<String> = index.columns.iter().map(|key| shown(row.get(key.column))).collect();
+    let values = key_values(
+        index.columns.iter().map(|key| (relation.columns[key.column].ty, row.get(key.column))),
+    );
     SqlError::new(
         SqlState::UNIQUE_VIOLATION,
         format!("could not create unique index \"{}\"", index.name),
     )
-    .detail(format!("Key ({})=({}) is duplicated.", columns.join(", "), values.join(", ")))
+    .detail(format!("Key ({})=({}) is duplicated.", columns.join(", "), values))
     .table(&*relation.schema.1, &*relation.name)
     .constraint(&*index.name)
-}
-
-/// A key's value in a message. Keys of other types than these are named by their form.
-pub(super) fn shown(datum: Datum<'_>) -> String {
-    match datum {
-        Datum::Null => "null".to_owned(),
-        Datum::Bool(value) => if value { "t" } else { "f" }.to_owned(),
-        Datum::Int2(value) => value.to_string(),
-        Datum::Int4(value) => value.to_string(),
-        Datum::Int8(value) => value.to_string(),
-        Datum::Oid(value) => value.to_string(),
-        Datum::Float4(value) => value.to_string(),
-        Datum::Float8(value) => value.to_string(),
-        Datum::Text(value) => value.to_owned(),
-        other => format!("{other:?}"),
-    }
 }
 
 /// 54000.

@@ -1,8 +1,9 @@
 //! FOREIGN KEY: made, and held against rows that are there.
 
-use super::build::{LATEST, each_row, shown};
+use super::build::{LATEST, each_row};
 use super::constraint::constraint_is_new;
 use super::resolve::undefined_table;
+use super::value_text::key_values;
 use super::{Ddl, name};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
@@ -184,11 +185,13 @@ fn missing(
 ) -> SqlError {
     let names: Vec<&str> =
         key.columns.iter().map(|&column| &*relation.columns[column].name).collect();
-    let values: Vec<String> = key.columns.iter().map(|&column| shown(row.get(column))).collect();
+    let values = key_values(
+        key.columns.iter().map(|&column| (relation.columns[column].ty, row.get(column))),
+    );
     violation(relation, constraint).detail(format!(
         "Key ({})=({}) is not present in table \"{}\".",
         names.join(", "),
-        values.join(", "),
+        values,
         parent.name
     ))
 }

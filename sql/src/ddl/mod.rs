@@ -31,6 +31,7 @@ pub mod scram;
 pub mod sequence;
 pub mod truncate;
 pub mod vacuum;
+mod value_text;
 pub mod view;
 
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, Relation, SearchPath};

@@ -15,7 +15,7 @@ use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::session::Settings;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
-use crate::types::{CallContext, Datum, Oid, SessionFacts, SqlType};
+use crate::types::{CallContext, Datum, Oid, SessionFacts, SqlType, oids};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -246,7 +246,10 @@ impl Semantics for Meaning<'_> {
     ) -> Result<DefaultValue> {
         let bound =
             self.bound(snapshot, self.text, expr, None, Some((ty, column)), "DEFAULT expressions")?;
-        let text = self.print(snapshot, None, &bound)?;
+        // The cast to the column's type is the column's, not the text's, unless nothing else gives the literal a type.
+        let own = self.bound(snapshot, self.text, expr, None, None, "DEFAULT expressions")?;
+        let untyped = own.ty().oid.0 == oids::UNKNOWN;
+        let text = self.print(snapshot, None, if untyped { &bound } else { &own })?;
         let constant = if is_constant(&bound) {
             let value = self.row_function(snapshot, None, bound)?(&[])?;
             Some(match value.get(0) {

@@ -1,0 +1,24 @@
+-- Joins with queries in FROM: what stands under LIMIT, DISTINCT, GROUP BY, a set operation or a set of rows keeps its conditions.
+CREATE TABLE n (id int, name text);
+CREATE TABLE c (n int, rel int);
+CREATE TABLE a (rel int, num int);
+INSERT INTO n VALUES (1, 'one'), (2, 'two'), (3, 'three'), (NULL, 'none');
+INSERT INTO c VALUES (1, 10), (2, 11), (NULL, 10), (7, 11);
+INSERT INTO a SELECT 10 + x % 2, x FROM generate_series(1, 8) AS x;
+SELECT count(*) FROM a, (SELECT c.rel, 1 AS x FROM n, c WHERE n.id = c.n OFFSET 0) AS s WHERE s.rel = a.rel AND a.num = s.x;
+SELECT count(*) FROM a, (SELECT c.rel, generate_series(1, 2) AS x FROM n, c WHERE n.id = c.n) AS s WHERE s.rel = a.rel;
+SELECT count(*) FROM a, (SELECT c.rel, generate_series(1, 2) AS x FROM n, c WHERE n.id = c.n) AS s WHERE s.rel = a.rel AND a.num = s.x;
+SELECT count(*), sum(s.m) FROM a JOIN (SELECT c.rel, max(n.id) AS m FROM n JOIN c ON n.id = c.n GROUP BY c.rel) AS s ON s.rel = a.rel;
+SELECT count(*) FROM a JOIN (SELECT DISTINCT c.rel FROM n JOIN c ON n.id = c.n) AS s ON s.rel = a.rel;
+SELECT count(*) FROM a LEFT JOIN (SELECT c.rel FROM n JOIN c ON n.id = c.n ORDER BY 1 LIMIT 1) AS s ON s.rel = a.rel WHERE s.rel IS NULL;
+SELECT count(*) FROM a FULL JOIN (SELECT c.rel FROM n JOIN c ON n.id = c.n UNION ALL SELECT 99) AS s ON s.rel = a.rel;
+SELECT count(*) FROM a JOIN (SELECT c.rel, n.id FROM c LEFT JOIN n ON n.id = c.n) AS s ON s.rel = a.rel WHERE s.id IS NULL;
+SELECT count(*) FROM a JOIN (SELECT c.rel FROM c FULL JOIN n ON n.id = c.n OFFSET 0) AS s ON s.rel = a.rel;
+-- LATERAL that only a subquery makes lateral.
+SELECT count(*) FROM a, LATERAL (SELECT DISTINCT n.id FROM n WHERE EXISTS (SELECT 1 FROM c WHERE c.rel = a.rel AND c.n = 1)) AS s;
+SELECT count(*) FROM a, LATERAL (SELECT n.id FROM n WHERE EXISTS (SELECT 1 FROM c WHERE c.rel = a.rel AND c.n = 1) LIMIT 3) AS s;
+SELECT count(*) FROM a LEFT JOIN LATERAL (SELECT n.id FROM n WHERE (SELECT max(c.n) FROM c WHERE c.rel = a.rel) = n.id ORDER BY 1 LIMIT 3) AS s ON true;
+SELECT a.num, s.total FROM a, LATERAL (SELECT sum(c.n) AS total FROM c WHERE c.rel = a.rel) AS s ORDER BY 1;
+-- What ON may not name.
+SELECT 1 FROM a JOIN n ON n.id = c.n JOIN c ON true;
+SELECT count(*) FROM a, n JOIN LATERAL (SELECT c.n FROM c WHERE c.rel = a.rel) AS s ON s.n = n.id;
