@@ -19,6 +19,14 @@ SELECT count(*) FROM a, LATERAL (SELECT DISTINCT n.id FROM n WHERE EXISTS (SELEC
 SELECT count(*) FROM a, LATERAL (SELECT n.id FROM n WHERE EXISTS (SELECT 1 FROM c WHERE c.rel = a.rel AND c.n = 1) LIMIT 3) AS s;
 SELECT count(*) FROM a LEFT JOIN LATERAL (SELECT n.id FROM n WHERE (SELECT max(c.n) FROM c WHERE c.rel = a.rel) = n.id ORDER BY 1 LIMIT 3) AS s ON true;
 SELECT a.num, s.total FROM a, LATERAL (SELECT sum(c.n) AS total FROM c WHERE c.rel = a.rel) AS s ORDER BY 1;
--- What ON may not name.
+-- What ON, and what is not LATERAL, may not name.
+SELECT 1 FROM a, n JOIN c ON c.rel = a.rel;
+SELECT 1 FROM a, (SELECT * FROM LATERAL (SELECT a.num) AS x) AS y;
+SELECT count(*) FROM a, LATERAL (SELECT * FROM n, LATERAL (SELECT a.num + n.id AS s) AS x) AS y;
+SELECT count(*) FROM a, LATERAL (SELECT * FROM n JOIN c ON c.rel = a.rel) AS y;
+SELECT count(*) FROM a, LATERAL (SELECT * FROM n, (SELECT a.num) AS x) AS y;
+SELECT count(*) FROM a, LATERAL (SELECT * FROM n, (SELECT n.id) AS x) AS y;
+SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM n JOIN c ON c.rel = a.rel AND c.n = n.id);
+SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM n, c JOIN (SELECT a.rel AS r) AS x ON c.rel = x.r WHERE c.n = n.id);
 SELECT 1 FROM a JOIN n ON n.id = c.n JOIN c ON true;
 SELECT count(*) FROM a, n JOIN LATERAL (SELECT c.n FROM c WHERE c.rel = a.rel) AS s ON s.n = n.id;

@@ -38,12 +38,17 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
         scans: &Cell<u32>,
     ) -> Result<From> {
+        // What stands beside the query in the FROM list around it is seen through here, as LATERAL allows; within this
+        // list each item has rules of its own.
+        let around =
+            Scope { sees_lateral: outside.sees_lateral, ..Scope::new(outside.scope, outside.cost) };
+        let inside = Outside { scope: Some(&around), cost: 0, sees_lateral: true };
         let mut all: Option<From> = None;
         for item in list {
             let next = match all.take() {
-                None => self.bind_item(item, outside, ctes, scans)?,
+                None => self.bind_item(item, inside, ctes, scans)?,
                 Some(left) => {
-                    let (right, lateral) = self.beside(&left, item, outside, ctes, scans)?;
+                    let (right, lateral) = self.beside(&left, item, inside, ctes, scans)?;
                     self.check_names(&left.items, &right.items)?;
                     let width = left.width + right.width;
                     let mut items = left.items;
@@ -455,8 +460,8 @@ impl Binder<'_> {
         let (left_count, width) = (left.items.len(), left.width + right.width);
         let mut items = left.items;
         items.extend(shifted(right.items, left.width));
-        let mut scope =
-            Scope { sees_lateral: outside.sees_lateral, ..Scope::new(outside.scope, outside.cost) };
+        // ON names the two sides, and nothing that stands beside the join.
+        let mut scope = Scope { sees_lateral: false, ..Scope::new(outside.scope, outside.cost) };
         let (on, merged) = match condition {
             JoinCondition::None => (Vec::new(), None),
             JoinCondition::On(expr) => {
