@@ -64,3 +64,10 @@ SELECT id FROM p WHERE id NOT IN (SELECT pid FROM c WHERE pid IS NOT NULL) ORDER
 SELECT id, (SELECT count(*) FROM c WHERE c.pid = p.id) FROM p ORDER BY 1;
 WITH x AS (SELECT id FROM p), y AS (SELECT id * 2 AS id FROM x) SELECT * FROM y ORDER BY 1;
 DROP TABLE cc, cn, c, p, t;
+-- The index that ON CONFLICT names is asked before the others.
+CREATE TABLE two_keys (id int PRIMARY KEY, u int UNIQUE, n int);
+INSERT INTO two_keys VALUES (4, 13, 0), (5, 4, 0);
+INSERT INTO two_keys VALUES (4, 4, 7) ON CONFLICT (u) DO UPDATE SET n = excluded.n RETURNING *;
+INSERT INTO two_keys VALUES (4, 4, 8) ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING *;
+INSERT INTO two_keys VALUES (5, 99, 1) ON CONFLICT (u) DO NOTHING;
+INSERT INTO two_keys VALUES (4, 4, 9) ON CONFLICT DO NOTHING;

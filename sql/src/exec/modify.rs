@@ -144,7 +144,8 @@ impl Modify {
         self.change.check(cx, writer)?;
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
-            let conflict = match writer.insert(cx, &self.change.new)? {
+            let arbiter = on_conflict.and_then(|clause| clause.arbiter);
+            let conflict = match writer.insert(cx, &self.change.new, arbiter)? {
                 Inserted::Done => {
                     if on_conflict.is_some_and(|conflict| conflict.update.is_some()) {
                         self.remember(writer)?;

@@ -202,12 +202,25 @@ impl Writer {
         }
     }
 
-    /// Inserts a row of all columns by index.
+    /// Inserts a row of all columns by index. The unique index that ON CONFLICT names, `arbiter`, is asked before the
+    /// others: what it finds is settled by the clause, though another would have refused the row.
     ///
     /// # Errors
     /// Those of locks and storage; 54000.
-    pub fn insert(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<Inserted> {
+    pub fn insert(
+        &mut self,
+        cx: &mut Context<'_>,
+        all: &RowBuf,
+        arbiter: Option<usize>,
+    ) -> Result<Inserted> {
         self.row_key(cx, all)?;
+        let arbiter = arbiter
+            .and_then(|index| self.table.indexes.iter().position(|(known, _)| *known == index));
+        if let Some(at) = arbiter
+            && let Some(conflict) = self.claim_entry(cx, at, all, None)?
+        {
+            return Ok(Inserted::Conflict(conflict));
+        }
         if self.table.key.is_some() {
             let there = cx.transaction.lock_key(
                 &self.rows,
@@ -221,7 +234,7 @@ impl Writer {
                 return Ok(Inserted::Conflict(Conflict { index, row_key: self.key.clone() }));
             }
         }
-        for at in 0..self.indexes.len() {
+        for at in (0..self.indexes.len()).filter(|at| Some(*at) != arbiter) {
             if let Some(conflict) = self.claim_entry(cx, at, all, None)? {
                 return Ok(Inserted::Conflict(conflict));
             }
