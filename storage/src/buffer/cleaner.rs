@@ -109,6 +109,25 @@ struct Outgoing<'p> {
     pin: Pin<'p>,
 }
 
+/// Pages on their way out together. However the write ends, in a panic too, they leave the lists, and unless they were
+/// written they keep what they had to redo: whoever waits for them to be clean would wait for ever.
+struct Batch<'p> {
+    pool: &'p BufferPool,
+    pages: Vec<Outgoing<'p>>,
+    written: bool,
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        for out in self.pages.drain(..) {
+            if !self.written {
+                self.pool.restore(&out);
+            }
+            self.pool.transit.finish(&self.pool.env, out.page);
+        }
+    }
+}
+
 impl BufferPool {
     /// Writes the older half of the dirty pages, or at least one batch.
     fn clean_oldest(&self) -> Result<()> {
@@ -147,22 +166,18 @@ impl BufferPool {
     fn clean(&self, dirty: &[(Lsn, FrameId)]) -> Result<()> {
         for batch in dirty.chunks(BATCH_PAGES) {
             let turn = lock(&self.cleaner.turn);
-            let mut outgoing = Vec::with_capacity(batch.len());
+            let pages = Vec::with_capacity(batch.len());
             let mut copies = Vec::with_capacity(batch.len());
+            let mut outgoing = Batch { pool: self, pages, written: false };
             for (_, frame) in batch {
                 if let Some((out, copy)) = self.copy_out(*frame) {
-                    outgoing.push(out);
+                    outgoing.pages.push(out);
                     copies.push(copy);
                 }
             }
             let written = self.write(&mut copies);
-            for out in outgoing {
-                if written.is_err() {
-                    self.restore(&out);
-                }
-                self.transit.finish(&self.env, out.page);
-                drop(out.pin);
-            }
+            outgoing.written = written.is_ok();
+            drop(outgoing);
             drop(turn);
             written?;
             self.wake_waiting();
