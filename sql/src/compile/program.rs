@@ -50,6 +50,8 @@ pub struct Program {
     pub writes: bool,
     /// Running it changes rows: it comes to its end before anything of its answer goes out.
     pub changes: bool,
+    /// No operator of it holds rows: a machine of it that rests is small.
+    pub lean: bool,
 }
 
 /// The type that clients are told of: what a domain stands on (`getBaseTypeAndTypmod`).
@@ -123,6 +125,7 @@ impl Program {
             tag: "",
             writes: false,
             changes: false,
+            lean: false,
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
         vars::read(&program.plan, &mut read);
@@ -138,6 +141,8 @@ impl Program {
         }
         program.changes = program.has(|node| matches!(node, Plan::Modify(_)));
         program.writes = program.changes || program.has(|node| matches!(node, Plan::LockRows(_)));
+        program.lean =
+            program.ctes.is_empty() && program.subplans.is_empty() && !program.has(holds_rows);
         program.correlated =
             (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
         let widths = program.widths.clone();
@@ -209,6 +214,33 @@ impl Program {
         for number in inner {
             self.reach(number as usize, read, filled);
         }
+    }
+}
+
+/// Whether a node's operator holds more than the row at hand.
+fn holds_rows(plan: &Plan) -> bool {
+    match plan {
+        Plan::Unit
+        | Plan::Nothing
+        | Plan::Scan(_)
+        | Plan::Values(..)
+        | Plan::Filter(..)
+        | Plan::Project(..)
+        | Plan::Limit(_)
+        | Plan::LockRows(_)
+        | Plan::Modify(_) => false,
+        Plan::Join(join) => matches!(join.method, JoinMethod::Hash { .. }),
+        Plan::System(_)
+        | Plan::Function(_)
+        | Plan::Cte(..)
+        | Plan::ProjectSet(..)
+        | Plan::Aggregate(_)
+        | Plan::Window(_)
+        | Plan::Distinct(..)
+        | Plan::Sort(_)
+        | Plan::SetOperation(_)
+        | Plan::Materialize(..)
+        | Plan::WithCtes(..) => true,
     }
 }
 

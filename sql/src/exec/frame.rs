@@ -32,6 +32,12 @@ impl Frame {
         self.rows[var.slot as usize].get(var.column as usize)
     }
 
+    /// What the values of its rows occupy.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.rows.iter().map(RowBuf::capacity_bytes).sum()
+    }
+
     /// A slot's row.
     #[must_use]
     pub fn row(&self, slot: u32) -> &RowBuf {

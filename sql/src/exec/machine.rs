@@ -137,6 +137,12 @@ impl Machine {
         &self.program
     }
 
+    /// What its arena and the values of its rows occupy.
+    #[must_use]
+    pub fn rest_bytes(&self) -> usize {
+        self.arena.allocated_bytes() + self.frame.capacity_bytes()
+    }
+
     /// Makes it ready to run from the beginning.
     pub fn restart(&mut self) {
         self.run += 1;

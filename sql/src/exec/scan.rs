@@ -64,25 +64,20 @@ impl Scan {
     }
 
     /// The trees of rows and of the access, looked up once: a program lives no longer than its trees.
-    fn trees(&mut self, cx: &Context<'_>) -> Result<(Arc<Tree>, Arc<Tree>)> {
-        if let Some((rows, access)) = &self.trees {
-            return Ok((Arc::clone(rows), Arc::clone(access)));
+    fn find_trees(&mut self, cx: &Context<'_>) -> Result<()> {
+        if self.trees.is_some() {
+            return Ok(());
         }
         let rows = cx.tree(self.plan.tree)?;
         let access = match &self.plan.access {
             Access::Key(key) if key.tree != self.plan.tree => cx.tree(key.tree)?,
             _ => Arc::clone(&rows),
         };
-        self.trees = Some((Arc::clone(&rows), Arc::clone(&access)));
-        Ok((rows, access))
+        self.trees = Some((rows, access));
+        Ok(())
     }
 
-    fn open_range(
-        &mut self,
-        cx: &mut Context<'_>,
-        tree: &Arc<Tree>,
-        key: &KeyAccess,
-    ) -> Result<()> {
+    fn open_range(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
         let (prefix, low, high) = (&mut self.key, &mut self.low, &mut self.high);
         cx.invalidate(&self.key_subqueries);
         let Some((low_included, high_included)) =
@@ -107,20 +102,21 @@ impl Scan {
             high: high.as_ref().map(Vec::as_slice),
         };
         let view = cx.view;
+        let Some((_, tree)) = &self.trees else { return Ok(()) };
         self.state = State::Range(cx.transaction.scan(&view, tree, range, key.direction)?);
         Ok(())
     }
 
     /// Goes to the next record of the access, its row's key in `self.key` and the row in `self.record`.
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        let (rows, access) = self.trees(cx)?;
+        let Some((rows, access)) = &self.trees else { return Ok(false) };
         let view = cx.view;
         let index = matches!(&self.plan.access, Access::Key(key) if key.index.is_some());
         match &mut self.state {
             State::Done => Ok(false),
             State::Point => {
                 self.state = State::Done;
-                if !cx.transaction.get(&view, &access, &self.key, &mut self.record)? {
+                if !cx.transaction.get(&view, access, &self.key, &mut self.record)? {
                     return Ok(false);
                 }
                 if !index {
@@ -129,7 +125,7 @@ impl Scan {
                 let value = self.record.value().unwrap_or_default();
                 let row_key = entry::row_key(&self.key, value)?.to_vec();
                 self.key = row_key;
-                Ok(cx.transaction.get(&view, &rows, &self.key, &mut self.record)?)
+                Ok(cx.transaction.get(&view, rows, &self.key, &mut self.record)?)
             }
             State::Range(scan) => loop {
                 let Some(row) = scan.advance(cx.transaction)? else {
@@ -143,7 +139,7 @@ impl Scan {
                     return Ok(true);
                 }
                 self.key.extend_from_slice(entry::row_key(row.key, row.value)?);
-                if cx.transaction.get(&view, &rows, &self.key, &mut self.record)? {
+                if cx.transaction.get(&view, rows, &self.key, &mut self.record)? {
                     return Ok(true);
                 }
             },
@@ -270,11 +266,12 @@ fn clamp(
 
 impl Operator for Scan {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let (_, access) = self.trees(cx)?;
-        if let Access::Full(direction) = self.plan.access {
+        self.find_trees(cx)?;
+        if let (Access::Full(direction), Some((_, access))) = (&self.plan.access, &self.trees) {
+            let direction = *direction;
             let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
             let view = cx.view;
-            self.state = State::Range(cx.transaction.scan(&view, &access, range, direction)?);
+            self.state = State::Range(cx.transaction.scan(&view, access, range, direction)?);
             return Ok(());
         }
         let Access::Key(key) =
@@ -282,7 +279,7 @@ impl Operator for Scan {
         else {
             return Ok(());
         };
-        let opened = self.open_range(cx, &access, &key);
+        let opened = self.open_range(cx, &key);
         self.plan.access = Access::Key(key);
         opened
     }

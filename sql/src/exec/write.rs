@@ -297,19 +297,21 @@ impl Writer {
         let data = cx.transaction.manager().data();
         let max = data.record_bytes_max().saturating_sub(self.key.len());
         let piece_bytes = data.record_bytes_max().saturating_sub(64);
-        let row: Vec<Datum<'_>> = all.iter().collect();
-        let mut sizes: Vec<usize> = row
-            .iter()
-            .enumerate()
-            .map(|(at, datum)| match self.table.layout.form(at).width() {
-                Some(_) => 0,
-                None => bytes_of(datum),
-            })
-            .collect();
+        let row: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(all.iter());
+        let layout = &self.table.layout;
+        let size = |(at, datum): (usize, &Datum<'_>)| match layout.form(at).width() {
+            Some(_) => 0,
+            None => bytes_of(datum),
+        };
         let fixed: usize =
-            (0..row.len()).map(|at| self.table.layout.form(at).width().unwrap_or(2)).sum::<usize>()
+            (0..row.len()).map(|at| layout.form(at).width().unwrap_or(2)).sum::<usize>()
                 + 2
                 + row.len().div_ceil(8);
+        if fixed + row.iter().enumerate().map(size).sum::<usize>() <= max {
+            layout.write(row, &[], &mut self.record);
+            return Ok(cx.transaction.put(&self.rows, &self.key, &self.record)?);
+        }
+        let mut sizes: Vec<usize> = row.iter().enumerate().map(size).collect();
         let mut long: Vec<(usize, LongValue)> = Vec::new();
         while fixed + sizes.iter().sum::<usize>() > max {
             let largest = (0..sizes.len()).max_by_key(|at| sizes[*at]).unwrap_or(0);
@@ -331,7 +333,7 @@ impl Writer {
             sizes[largest] = LongValue::WIDTH;
             long.push((largest, value));
         }
-        self.table.layout.write(&row, &long, &mut self.record);
+        layout.write(row, &long, &mut self.record);
         Ok(cx.transaction.put(&self.rows, &self.key, &self.record)?)
     }
 

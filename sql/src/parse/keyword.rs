@@ -1,6 +1,6 @@
 //! PostgreSQL 15's keywords with their categories (manual, appendix C), in alphabetical order.
 //!
-//! A keyword is found by binary search in the table; its number is its place there. Categories say where the word may
+//! A keyword is found among those with its first letter; its number is its place in the table. Categories say where the word may
 //! still be a name.
 
 /// Where a keyword may be a name.
@@ -487,7 +487,14 @@ impl Keyword {
     /// The keyword that `word`, in lower case, is.
     #[must_use]
     pub fn find(word: &str) -> Option<Keyword> {
-        TABLE.binary_search_by(|entry| entry.0.cmp(word)).ok().map(|index| TABLE[index].1)
+        let letter = usize::from(word.as_bytes().first()?.checked_sub(b'a')?);
+        let (Some(first), Some(end)) = (FIRST.get(letter), FIRST.get(letter + 1)) else {
+            return None;
+        };
+        let same = TABLE[usize::from(*first)..usize::from(*end)].iter();
+        same.filter(|entry| entry.0.len() == word.len())
+            .find(|entry| entry.0 == word)
+            .map(|entry| entry.1)
     }
 
     /// Where it may be a name.
@@ -508,6 +515,20 @@ impl Keyword {
         TABLE[self as usize].0
     }
 }
+
+/// Where the keywords begin that have each letter first, and the end.
+const FIRST: [u16; 27] = {
+    let mut first = [0; 27];
+    let (mut letter, mut at) = (0, 0);
+    while letter < 27 {
+        while at < TABLE.len() && TABLE[at].0.as_bytes()[0] < b'a' + letter as u8 {
+            at += 1;
+        }
+        first[letter] = at as u16;
+        letter += 1;
+    }
+    first
+};
 
 /// Word, keyword, category, whether it may be a label without AS.
 #[rustfmt::skip]

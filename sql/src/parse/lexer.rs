@@ -388,7 +388,8 @@ impl<'t> Lexer<'t> {
             }
             end += 1;
         }
-        if !self.text[start..end].iter().any(|byte| b"~!@#^&|`?%".contains(byte)) {
+        let long = end > start + 1;
+        if long && !self.text[start..end].iter().any(|byte| b"~!@#^&|`?%".contains(byte)) {
             while end > start + 1 && matches!(self.text[end - 1], b'+' | b'-') {
                 end -= 1;
             }
@@ -428,20 +429,46 @@ impl<'t> Lexer<'t> {
 /// Whether an operator may have this character.
 #[must_use]
 pub fn is_operator(byte: u8) -> bool {
-    b"~!@#^&|`?+-*/%<>=".contains(&byte)
+    CLASSES[byte as usize] & OPERATOR != 0
 }
 
 /// Whether a word may begin with this byte.
 #[must_use]
 pub fn is_word_start(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+    CLASSES[byte as usize] & WORD_START != 0
 }
 
 /// Whether a word may go on with this byte.
 #[must_use]
 pub fn is_word(byte: u8) -> bool {
-    is_word_start(byte) || byte.is_ascii_digit() || byte == b'$'
+    CLASSES[byte as usize] & WORD != 0
 }
+
+const OPERATOR: u8 = 1;
+const WORD_START: u8 = 2;
+const WORD: u8 = 4;
+
+/// What each byte may be part of.
+const CLASSES: [u8; 256] = {
+    let operators = b"~!@#^&|`?+-*/%<>=";
+    let mut classes = [0; 256];
+    let mut at = 0;
+    while at < operators.len() {
+        classes[operators[at] as usize] |= OPERATOR;
+        at += 1;
+    }
+    let mut at = 0;
+    while at < classes.len() {
+        let byte = at as u8;
+        if byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80 {
+            classes[at] |= WORD_START | WORD;
+        } else if byte.is_ascii_digit() || byte == b'$' {
+            classes[at] |= WORD;
+        }
+        at += 1;
+    }
+    classes
+};
 
 #[cfg(test)]
 mod tests {

@@ -148,7 +148,7 @@ impl Block {
             parts.settings.commit();
             return Ok(());
         };
-        let synchronous = is_synchronous(parts.settings);
+        let synchronous = parts.settings.plain().synchronous_commit;
         match parts.catalog.commit(transaction) {
             Ok(ended) => {
                 parts.settings.commit();
@@ -173,7 +173,7 @@ impl Block {
         self.savepoints.clear();
         self.state = State::Idle;
         if let Some(transaction) = self.transaction.take() {
-            let synchronous = is_synchronous(parts.settings);
+            let synchronous = parts.settings.plain().synchronous_commit;
             let ended = parts.catalog.rollback(transaction);
             self.ended(ended, synchronous);
         }
@@ -419,11 +419,6 @@ impl Block {
             )
         })
     }
-}
-
-/// Whether the answer to a transaction's end waits until the log is durable.
-fn is_synchronous(settings: &Settings) -> bool {
-    &*settings.text("synchronous_commit") != "off"
 }
 
 /// A level as settings spell it.

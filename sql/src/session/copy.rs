@@ -182,7 +182,7 @@ impl Session {
         let mut inner = Portal::new(prepared);
         inner.copy_out = Some(out);
         let progress = self.run_portal(&mut inner, "", 0, sink)?;
-        *portal = inner;
+        *portal = *inner;
         Ok(Outcome::Progress(progress))
     }
 
@@ -213,7 +213,7 @@ impl Session {
         let insert = insert_statement(name, relation, columns);
         let types: Vec<Oid> =
             columns.iter().map(|&column| relation.columns[column].ty.oid).collect();
-        let basis = self.basis();
+        let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let bound: Bound = self.with_context(|context| {
             let reader = Reader(context);
@@ -239,7 +239,7 @@ impl Session {
                 )?;
             }
         }
-        if self.basis() != planned.basis {
+        if *self.basis() != planned.basis {
             return Ok(None);
         }
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);

@@ -100,7 +100,7 @@ impl Session {
             }
             _ => std::mem::take(&mut portal.parameters),
         };
-        let prepared = self.hold(&prepared)?;
+        let prepared = self.hold(&prepared)?.unwrap_or(prepared);
         let planning = clock.now().0.saturating_sub(begun.0);
         let planned = prepared.planned.as_ref().expect("what is explained has a plan");
         let program = Arc::clone(&planned.program);
@@ -142,7 +142,7 @@ impl Session {
         let mut inner = Portal::new(Arc::clone(prepared));
         inner.parameters = parameters;
         inner.machine = Some(machine);
-        self.start_held(&mut inner, Arc::clone(prepared))?;
+        self.start_held(&mut inner)?;
         let ran = self.run_portal(&mut inner, "", 0, &mut Nobody(sink));
         // None of its rows is shown.
         self.answer_began = false;

@@ -24,12 +24,8 @@ impl Session {
         }
         let lifted = lift(text)?;
         let key: Arc<str> = lifted.key.as_str().into();
-        let basis = self.basis();
-        let prepared = match self.engine.plans().find(&basis, &key) {
-            Some(prepared) => {
-                self.engine.plan_found();
-                prepared
-            }
+        let prepared = match self.kept(&key) {
+            Some(prepared) => prepared,
             None if self.unfit.contains(&key) => return None,
             None => match self.prepare_lifted(&key, &lifted) {
                 Some(prepared) => prepared,
@@ -42,7 +38,9 @@ impl Session {
                 }
             },
         };
-        let mut parameters = RowBuf::new();
+        let spare = self.spare_portal.as_mut().map(|spare| std::mem::take(&mut spare.parameters));
+        let mut parameters = spare.unwrap_or_default();
+        parameters.clear();
         let types: Vec<SqlType> =
             prepared.parameters.iter().map(|ty| SqlType { oid: *ty, typmod: -1 }).collect();
         let read = self.with_context(|context| {

@@ -13,6 +13,7 @@ mod cursor;
 mod explain;
 mod lifted;
 mod load;
+mod machines;
 pub mod message;
 #[cfg(test)]
 mod panic_tests;
@@ -70,6 +71,8 @@ pub struct Session {
     wait: Arc<SessionWait>,
     identity: Identity,
     settings: Settings,
+    /// The generation of the settings that `timeouts`, the block's defaults and `basis` were made from.
+    settings_seen: Option<u64>,
     timeouts: Timeouts,
     catalog: CatalogTransaction,
     block: Block,
@@ -77,12 +80,19 @@ pub struct Session {
     basis: Option<Basis>,
     statements: HashMap<String, Arc<Prepared>>,
     unnamed: Option<Arc<Prepared>>,
-    portals: HashMap<String, Portal>,
-    unnamed_portal: Option<Portal>,
+    portals: HashMap<String, Box<Portal>>,
+    unnamed_portal: Option<Box<Portal>>,
     /// What is left of a Query message; none outside one.
     script: Option<VecDeque<Arc<Source>>>,
-    /// The plan and parameters of a Query message whose literals have been lifted.
+    /// The memory of the last Query message's statements.
+    spare_script: VecDeque<Arc<Source>>,
+    /// What a Query message's statement is, with its parameters, where that was found by its text: as it stands, or
+    /// without its literals.
     lifted: Option<(Arc<Prepared>, RowBuf)>,
+    /// Machines between two runs.
+    machines: machines::Machines,
+    /// The memory of a portal, between two.
+    spare_portal: Option<Box<Portal>>,
     /// Texts without their literals that could not be bound.
     unfit: HashSet<Arc<str>>,
     /// What others see of it.
@@ -130,6 +140,7 @@ impl Session {
             wait,
             identity,
             settings,
+            settings_seen: None,
             timeouts: Timeouts::default(),
             catalog,
             block: Block::new(&activity),
@@ -140,7 +151,10 @@ impl Session {
             portals: HashMap::new(),
             unnamed_portal: None,
             script: None,
+            spare_script: VecDeque::new(),
             lifted: None,
+            machines: machines::Machines::default(),
+            spare_portal: None,
             unfit: HashSet::new(),
             activity,
             resting: true,
@@ -224,8 +238,12 @@ impl Session {
         body(&mut self.block, &mut parts)
     }
 
-    /// Takes anew what is kept beside the settings as plain values.
+    /// Takes anew what is kept beside the settings as plain values, if any setting has changed.
     fn settings_changed(&mut self) {
+        if self.settings_seen == Some(self.settings.generation()) {
+            return;
+        }
+        self.settings_seen = Some(self.settings.generation());
         let limit =
             |settings: &Settings, name| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
         self.timeouts = Timeouts {
@@ -248,16 +266,31 @@ impl Session {
     }
 
     /// What plans made now depend on. Looks whether the catalog has changed.
-    fn basis(&mut self) -> Basis {
+    fn basis(&mut self) -> &Basis {
         let kept = self.block.transaction().and_then(|transaction| transaction.kept_snapshot());
         self.catalog.look_back(kept);
         let snapshot = self.catalog.snapshot();
         let version = snapshot.version();
-        if let Some(basis) = &self.basis
-            && basis.version == version
-        {
-            return basis.clone();
+        if self.basis.as_ref().is_none_or(|basis| basis.version != version) {
+            self.renew_basis();
         }
+        self.basis.as_ref().expect("it has just been made")
+    }
+
+    /// A statement that is kept for this text and is good now.
+    fn kept(&mut self, text: &str) -> Option<Arc<Prepared>> {
+        self.basis();
+        let basis = self.basis.as_ref()?;
+        let kept = self.engine.plans().find(basis, text)?;
+        if kept.planned.is_some() {
+            self.engine.plan_found();
+        }
+        Some(kept)
+    }
+
+    fn renew_basis(&mut self) {
+        let snapshot = self.catalog.last_snapshot();
+        let version = snapshot.version();
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(
@@ -266,8 +299,7 @@ impl Session {
         );
         let basis =
             Basis { version, path: self.path.schemas.as_slice().into(), reading: reading.into() };
-        self.basis = Some(basis.clone());
-        basis
+        self.basis = Some(basis);
     }
 
     /// A message's work begins: takes the time, and shows what is done.
@@ -379,25 +411,30 @@ impl Session {
             session.begin_statement(Some(text));
             session.says_unnamed = true;
             if let Some((prepared, parameters)) = session.lifted(text) {
-                session.script = Some(VecDeque::from([Arc::clone(&prepared.parsed)]));
+                let mut script = std::mem::take(&mut session.spare_script);
+                script.clear();
+                script.push_back(Arc::clone(&prepared.parsed));
+                session.script = Some(script);
                 session.lifted = Some((prepared, parameters));
                 return Ok(());
             }
-            let text: Arc<str> = text.into();
-            let basis = session.basis();
-            // A text whose plan is kept needs no parsing: it is one statement.
-            let parsed = match session.engine.plans().find(&basis, &text) {
+            let mut script = std::mem::take(&mut session.spare_script);
+            script.clear();
+            // A text that is kept needs no parsing: it is one statement.
+            match session.kept(text) {
                 Some(prepared) => {
-                    session.engine.plan_found();
-                    VecDeque::from([Arc::clone(&prepared.parsed)])
+                    script.push_back(Arc::clone(&prepared.parsed));
+                    if prepared.parameters.is_empty() {
+                        session.lifted = Some((prepared, RowBuf::new()));
+                    }
                 }
                 None => {
-                    let (parsed, notices) = Source::parse(&text)?;
+                    let (parsed, notices) = Source::parse(&text.into())?;
                     session.notices.get_mut().extend(notices);
-                    parsed.into_iter().map(Arc::new).collect()
+                    script.extend(parsed.into_iter().map(Arc::new));
                 }
-            };
-            session.script = Some(parsed);
+            }
+            session.script = Some(script);
             Ok(())
         })
     }
@@ -411,13 +448,13 @@ impl Session {
         self.attempt(|session| {
             session.close_portal("");
             let Some(parsed) = session.script.as_mut().and_then(VecDeque::pop_front) else {
-                session.script = None;
+                session.spare_script = session.script.take().unwrap_or_default();
                 session.end_implicit()?;
                 return Ok(false);
             };
             session.demand_live(&parsed)?;
             if let Some((prepared, parameters)) = session.lifted.take() {
-                let mut portal = Portal::new(prepared);
+                let mut portal = session.new_portal(prepared);
                 portal.parameters = parameters;
                 session.unnamed_portal = Some(portal);
                 return Ok(true);
@@ -437,7 +474,7 @@ impl Session {
             {
                 utility::check_parameter_count(named, execute)?;
             }
-            session.unnamed_portal = Some(Portal::new(prepared));
+            session.unnamed_portal = Some(session.new_portal(prepared));
             Ok(true)
         })
     }
@@ -470,19 +507,14 @@ impl Session {
                     format!("prepared statement \"{name}\" already exists"),
                 ));
             }
-            let text: Arc<str> = text.into();
-            let basis = session.basis();
-            let kept = parameter_types
-                .is_empty()
-                .then(|| session.engine.plans().find(&basis, &text))
-                .flatten();
+            let kept = parameter_types.is_empty().then(|| session.kept(text)).flatten();
             let prepared = match kept {
                 Some(prepared) => {
-                    session.engine.plan_found();
                     session.demand_live(&prepared.parsed)?;
                     prepared
                 }
                 None => {
+                    let text: Arc<str> = text.into();
                     let (mut parsed, notices) = Source::parse(&text)?;
                     session.notices.get_mut().extend(notices);
                     if parsed.len() > 1 {
@@ -546,7 +578,7 @@ impl Session {
             // What the statement was made from may have changed: PostgreSQL finds out here.
             let prepared = match &prepared.planned {
                 Some(planned) if planned.basis.version != session.catalog.snapshot().version() => {
-                    session.fresh(&prepared)?
+                    session.fresh(&prepared)?.unwrap_or(prepared)
                 }
                 _ => prepared,
             };
@@ -565,7 +597,12 @@ impl Session {
                     kept.given = 0;
                     kept
                 }
-                _ => Portal::new(Arc::clone(&prepared)),
+                other => {
+                    if let Some(other) = other {
+                        session.retire(other);
+                    }
+                    session.new_portal(Arc::clone(&prepared))
+                }
             };
             portal.depth = session.block.depth();
             let columns = prepared.columns.as_ref().map_or(0, Vec::len);
@@ -608,7 +645,7 @@ impl Session {
     fn portal(&self, name: &str) -> Result<&Portal> {
         let found =
             if name.is_empty() { self.unnamed_portal.as_ref() } else { self.portals.get(name) };
-        found.ok_or_else(|| Session::no_portal(name))
+        found.map(|portal| &**portal).ok_or_else(|| Session::no_portal(name))
     }
 
     /// 25P02 for a Describe of something with `rows` in a failed block.
@@ -693,7 +730,7 @@ impl Session {
         })
     }
 
-    fn keep_portal(&mut self, name: &str, portal: Portal) {
+    fn keep_portal(&mut self, name: &str, portal: Box<Portal>) {
         if name.is_empty() {
             self.unnamed_portal = Some(portal);
         } else {
@@ -716,6 +753,26 @@ impl Session {
             if name.is_empty() { self.unnamed_portal.take() } else { self.portals.remove(name) };
         if let Some(portal) = closed {
             self.let_go(&portal);
+            self.retire(portal);
+        }
+    }
+
+    /// A portal, in the memory of one that is closed.
+    fn new_portal(&mut self, prepared: Arc<Prepared>) -> Box<Portal> {
+        match self.spare_portal.take() {
+            Some(spare) => spare.renewed(prepared),
+            None => Portal::new(prepared),
+        }
+    }
+
+    /// Keeps what the next portal can use of one that is closed.
+    fn retire(&mut self, mut portal: Box<Portal>) {
+        let machine = portal.machine.take();
+        if let (Some(machine), Stage::Done(_)) = (machine, portal.progress) {
+            self.machines.give(machine);
+        }
+        if portal.parameters.capacity_bytes() <= machines::REST_BYTES_MAX {
+            self.spare_portal = Some(portal);
         }
     }
 
@@ -797,16 +854,20 @@ impl Session {
                 }
                 _ => Vec::new(),
             };
-            return Ok(Arc::new(Prepared { text, parsed, parameters, columns, planned: None }));
+            let whole = parsed.is_whole();
+            let prepared = Arc::new(Prepared { text, parsed, parameters, columns, planned: None });
+            if whole {
+                self.engine.plans().keep(&prepared);
+            }
+            return Ok(prepared);
         };
-        let basis = self.basis();
         let shareable =
             parameter_types.is_empty() && !self.catalog.has_changes() && parsed.is_whole();
-        if shareable && let Some(kept) = self.engine.plans().find(&basis, &text) {
-            self.engine.plan_found();
+        if shareable && let Some(kept) = self.kept(&text) {
             return Ok(kept);
         }
         self.engine.plan_made();
+        let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.snapshot());
         let path = self.path.clone();
         let engine = Arc::clone(&self.engine);
@@ -839,15 +900,15 @@ impl Session {
         Ok(prepared)
     }
 
-    /// The same statement with a plan that is good now.
-    fn fresh(&mut self, prepared: &Arc<Prepared>) -> Result<Arc<Prepared>> {
-        let Some(planned) = &prepared.planned else { return Ok(Arc::clone(prepared)) };
-        if self.basis() == planned.basis {
-            return Ok(Arc::clone(prepared));
+    /// The same statement with a plan that is good now; none if it has one.
+    fn fresh(&mut self, prepared: &Prepared) -> Result<Option<Arc<Prepared>>> {
+        let Some(planned) = &prepared.planned else { return Ok(None) };
+        if *self.basis() == planned.basis {
+            return Ok(None);
         }
         let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;
         same_columns(prepared.columns.as_deref(), fresh.columns.as_deref())?;
-        Ok(fresh)
+        Ok(Some(fresh))
     }
 
     /// Calls `body` with what functions may look at, outside any statement's run.

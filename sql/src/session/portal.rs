@@ -65,8 +65,8 @@ pub(super) struct TextRows {
 }
 
 impl Portal {
-    pub fn new(prepared: Arc<Prepared>) -> Portal {
-        Portal {
+    pub fn new(prepared: Arc<Prepared>) -> Box<Portal> {
+        Box::new(Portal {
             prepared,
             machine: None,
             parameters: RowBuf::new(),
@@ -81,7 +81,26 @@ impl Portal {
             fetching: None,
             forward_only: false,
             depth: 0,
-        }
+        })
+    }
+
+    /// The same memory for another portal.
+    pub fn renewed(mut self: Box<Portal>, prepared: Arc<Prepared>) -> Box<Portal> {
+        self.prepared = prepared;
+        self.machine = None;
+        self.parameters.clear();
+        self.formats.clear();
+        self.progress = Stage::Ready;
+        self.view = None;
+        self.retained = false;
+        self.transaction = 0;
+        self.given = 0;
+        self.rows = None;
+        self.copy_out = None;
+        self.fetching = None;
+        self.forward_only = false;
+        self.depth = 0;
+        self
     }
 }
 

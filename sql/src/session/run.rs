@@ -63,8 +63,7 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
-        let parsed = Arc::clone(&portal.prepared.parsed);
-        self.demand_live(&parsed)?;
+        self.demand_live(&portal.prepared.parsed)?;
         match portal.progress {
             Stage::Ready | Stage::Running => {}
             // A portal that has ended gives no more rows.
@@ -73,10 +72,11 @@ impl Session {
             }
             Stage::Done(_) | Stage::Failed => return Err(cannot_run(name)),
         }
-        let Some(statement) = parsed.statement() else { return Ok(Progress::Empty) };
         if portal.prepared.planned.is_some() {
             return self.run_plan(portal, max_rows, sink);
         }
+        let parsed = Arc::clone(&portal.prepared.parsed);
+        let Some(statement) = parsed.statement() else { return Ok(Progress::Empty) };
         if let Statement::Fetch(fetch) = statement {
             return self.fetch(fetch, portal, max_rows, sink);
         }
@@ -129,9 +129,9 @@ impl Session {
                 "the portal's transaction has ended",
             ));
         }
-        let planned = Arc::clone(portal.prepared.planned.as_ref().expect("the caller has looked"));
+        let planned = portal.prepared.planned.as_ref().expect("the caller has looked");
         self.answer_began = !planned.program.changes;
-        let loaded = match super::load::inserts_query(&planned) {
+        let loaded = match super::load::inserts_query(planned) {
             Some(relation) if self.begin_load(relation, false)? => Some(relation.oid),
             _ => None,
         };
@@ -166,7 +166,7 @@ impl Session {
                         0 => machine.rows(),
                         given => machine.sent() - given,
                     };
-                    CommandTag { words: planned.program.tag, rows: Some(rows) }
+                    CommandTag { words: machine.program().tag, rows: Some(rows) }
                 }
             };
             portal.progress = Stage::Done(tag);
@@ -187,8 +187,10 @@ impl Session {
     /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
     pub(super) fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
         loop {
-            let prepared = self.hold(&portal.prepared)?;
-            self.start_held(portal, prepared)?;
+            if let Some(prepared) = self.hold(&portal.prepared)? {
+                portal.prepared = prepared;
+            }
+            self.start_held(portal)?;
             // A table that was loaded meanwhile has other trees, and readers are not told by its lock.
             if self.catalog.is_current() {
                 return Ok(());
@@ -197,12 +199,8 @@ impl Session {
     }
 
     /// Begins a plan whose relations are locked, by the portal's machine if that is of this plan.
-    pub(super) fn start_held(
-        &mut self,
-        portal: &mut Portal,
-        prepared: Arc<Prepared>,
-    ) -> Result<()> {
-        let planned = prepared.planned.as_ref().expect("a plan stays a plan");
+    pub(super) fn start_held(&mut self, portal: &mut Portal) -> Result<()> {
+        let planned = portal.prepared.planned.as_ref().expect("a plan stays a plan");
         self.may_run(planned)?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         if transaction.begin().read_only && planned.program.writes {
@@ -218,13 +216,8 @@ impl Session {
         portal.transaction = self.block.number;
         match &mut portal.machine {
             Some(machine) if Arc::ptr_eq(machine.program(), &planned.program) => machine.restart(),
-            machine => {
-                let mut fresh = Machine::new(&planned.program);
-                fresh.restart();
-                *machine = Some(fresh);
-            }
+            machine => *machine = Some(self.machines.take(&planned.program)),
         }
-        portal.prepared = prepared;
         portal.progress = Stage::Running;
         Ok(())
     }
@@ -244,13 +237,15 @@ impl Session {
         std::iter::once(oid).chain(parents).chain(children).any(|oid| self.catalog.is_past(oid))
     }
 
-    /// Locks the relations of a plan and makes sure that it is still good once it holds them.
-    pub(super) fn hold(&mut self, prepared: &Arc<Prepared>) -> Result<Arc<Prepared>> {
+    /// Locks the relations of a plan and makes sure that it is still good once it holds them; gives the plan that is,
+    /// where it is another one.
+    pub(super) fn hold(&mut self, prepared: &Prepared) -> Result<Option<Arc<Prepared>>> {
         let mut current = self.fresh(prepared)?;
         loop {
-            let planned = current.planned.as_ref().expect("the caller has a plan");
-            let snapshot = Arc::clone(self.catalog.last_snapshot());
+            let held = current.as_deref().unwrap_or(prepared);
+            let planned = held.planned.as_ref().expect("the caller has a plan");
             let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+            let snapshot = self.catalog.last_snapshot();
             for (oid, mode) in &planned.relations {
                 if let Some(relation) = snapshot.relation(*oid)
                     && matches!(relation.kind, RelationKind::Table { .. })
@@ -258,11 +253,10 @@ impl Session {
                     transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
                 }
             }
-            let again = self.fresh(&current)?;
-            if Arc::ptr_eq(&again, &current) {
-                return Ok(current);
+            match self.fresh(held)? {
+                None => return Ok(current),
+                again => current = again,
             }
-            current = again;
         }
     }
 

@@ -50,8 +50,15 @@ pub struct Planned {
     pub required: Vec<bind::Required>,
 }
 
+impl Prepared {
+    /// What its plan was made from.
+    fn basis(&self) -> Option<&Basis> {
+        self.planned.as_ref().map(|planned| &planned.basis)
+    }
+}
+
 /// What a plan was made from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basis {
     /// The catalog's version.
     pub version: (u64, u64),
@@ -61,29 +68,39 @@ pub struct Basis {
     pub reading: Arc<str>,
 }
 
-/// Plans by text, shared by all sessions.
+/// Statements made ready, by text, shared by all sessions: plans, each good for its basis, and statements about the
+/// transaction, which depend on nothing.
 #[derive(Debug, Default)]
 pub struct PlanCache {
-    plans: Mutex<HashMap<(Basis, Arc<str>), Arc<Prepared>>>,
+    plans: Mutex<HashMap<Box<str>, Vec<Arc<Prepared>>>>,
 }
 
-/// How many plans are kept; past it the cache begins anew.
-const PLANS_MAX: usize = 4096;
+/// How many texts are kept; past it the cache begins anew.
+const TEXTS_MAX: usize = 4096;
+/// How many plans of one text are kept, each for another basis; past it the oldest goes.
+const PLANS_MAX: usize = 8;
 /// The longest text whose plan is kept, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
+/// A text without what may stand behind its statement.
+fn bare(text: &str) -> &str {
+    text.trim_end_matches(|c: char| c == ';' || c.is_ascii_whitespace())
+}
+
 impl PlanCache {
-    /// A plan for this text, if one is kept that was made from the same.
+    /// What is kept for this text, if it was made from the same.
     #[must_use]
-    pub fn find(&self, basis: &Basis, text: &Arc<str>) -> Option<Arc<Prepared>> {
+    pub fn find(&self, basis: &Basis, text: &str) -> Option<Arc<Prepared>> {
         let plans = lock(&self.plans);
-        plans.get(&(basis.clone(), Arc::clone(text))).cloned()
+        let good = |kept: &&Arc<Prepared>| kept.basis().is_none_or(|made| made == basis);
+        plans.get(bare(text))?.iter().rev().find(good).cloned()
     }
 
     /// How many plans are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        lock(&self.plans).len()
+        let plans = lock(&self.plans);
+        plans.values().flatten().filter(|kept| kept.planned.is_some()).count()
     }
 
     /// Whether none is.
@@ -92,17 +109,26 @@ impl PlanCache {
         self.len() == 0
     }
 
-    /// Keeps a plan.
+    /// Keeps a statement, if it is of a kind that is kept.
     pub fn keep(&self, prepared: &Arc<Prepared>) {
-        let Some(planned) = &prepared.planned else { return };
-        if prepared.text.len() > TEXT_BYTES_MAX {
+        let control = matches!(prepared.parsed.statement(), Some(Statement::Transaction(_)));
+        if (prepared.planned.is_none() && !control) || prepared.text.len() > TEXT_BYTES_MAX {
             return;
         }
         let mut plans = lock(&self.plans);
-        if plans.len() >= PLANS_MAX {
+        if plans.len() >= TEXTS_MAX {
             plans.clear();
         }
-        plans.insert((planned.basis.clone(), Arc::clone(&prepared.text)), Arc::clone(prepared));
+        let text = bare(&prepared.text);
+        if !plans.contains_key(text) {
+            plans.insert(text.into(), Vec::new());
+        }
+        let kept = plans.get_mut(text).expect("it is there now");
+        kept.retain(|kept| kept.basis() != prepared.basis());
+        if kept.len() >= PLANS_MAX {
+            kept.remove(0);
+        }
+        kept.push(Arc::clone(prepared));
     }
 }
 

@@ -268,7 +268,7 @@ impl Session {
                 format!("prepared statement \"{}\" already exists", prepare.name),
             ));
         }
-        let basis = self.basis();
+        let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.snapshot());
         let types: Vec<Oid> = prepare
             .types
@@ -311,7 +311,7 @@ impl Session {
         let progress = self.run_portal(&mut inner, "", 0, sink);
         let progress = self.shown_at_end(progress)?;
         // Left in the middle, the portal goes on as the statement's own.
-        *portal = inner;
+        *portal = *inner;
         Ok(Outcome::Progress(progress))
     }
 
@@ -322,7 +322,7 @@ impl Session {
         exprs: &[ast::Expr],
         types: &[Oid],
     ) -> Result<RowBuf> {
-        let basis = self.basis();
+        let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.snapshot());
         let bound = self.with_context(|context| {
             let reader = Reader(context);
@@ -406,7 +406,7 @@ impl Session {
         parsed: &Source,
         name: &ast::ObjectName,
     ) -> Result<Arc<crate::catalog::Relation>> {
-        let basis = self.basis();
+        let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         bind::relation_named(&snapshot, &basis.path, parsed.query_text(), name)
     }

@@ -33,6 +33,8 @@ pub struct SessionSettings {
     pub work_mem_bytes: u64,
     /// `track_activities`.
     pub track_activities: bool,
+    /// `synchronous_commit` is not `off`.
+    pub synchronous_commit: bool,
 }
 
 /// The order of day, month and year in ambiguous input.
@@ -71,6 +73,7 @@ impl Default for SessionSettings {
             search_path: "\"$user\", public".to_owned(),
             work_mem_bytes: 4 << 20,
             track_activities: true,
+            synchronous_commit: true,
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct Settings {
     plain: SessionSettings,
     reported: Vec<String>,
     changed: bool,
+    /// Moves with every change, so that what follows from settings is worked out anew only then.
+    generation: u64,
 }
 
 /// A setting by number, or a custom one by its lower-case name.
@@ -81,6 +83,7 @@ impl Settings {
             plain: SessionSettings::default(),
             reported: vec![String::new(); REPORTED.len()],
             changed: true,
+            generation: 0,
         };
         settings.refresh_plain();
         settings
@@ -98,6 +101,12 @@ impl Settings {
     #[must_use]
     pub fn plain(&self) -> &SessionSettings {
         &self.plain
+    }
+
+    /// Another number after every change.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     fn current(&self, key: &Key) -> Option<(Value, Source)> {
@@ -445,6 +454,7 @@ impl Settings {
 
     fn refresh_plain(&mut self) {
         self.changed = true;
+        self.generation += 1;
         let date_style = self.text("DateStyle");
         let (style, order) = date_style.split_once(", ").unwrap_or((&date_style, "MDY"));
         self.plain = SessionSettings {
@@ -466,6 +476,7 @@ impl Settings {
             search_path: self.text("search_path").to_string(),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
             track_activities: self.bool("track_activities"),
+            synchronous_commit: &*self.text("synchronous_commit") != "off",
         };
     }
 }

@@ -179,6 +179,12 @@ impl RowBuf {
         self.values.is_empty()
     }
 
+    /// What the memory for its values occupies.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.heap.bytes.capacity() + self.heap.text.capacity()
+    }
+
     /// Makes it a row of no columns, and keeps the memory.
     pub fn clear(&mut self) {
         self.values.clear();
