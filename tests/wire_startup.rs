@@ -275,7 +275,12 @@ fn what_cannot_be_done_is_said_and_has_its_exit_status() {
     };
     let (code, text) = said(serve(&data, free_port(), &[]));
     assert!(code == Some(1) && text.contains("does not exist"), "{text}");
+    // What an attempt that was interrupted left behind is made anew.
+    let unfinished = directory.path().join("data.unfinished");
+    std::fs::create_dir(&unfinished).expect("the directory is ours");
+    std::fs::write(unfinished.join("control"), "half").expect("the directory is ours");
     assert!(init(&data).status.success());
+    assert!(!unfinished.exists(), "it was moved into its place");
     assert!(!init(&data).status.success(), "a database is not made twice");
     let (code, text) = said(serve(&data, free_port(), &["prot=1"]));
     assert!(

@@ -10,7 +10,7 @@ use crate::hba;
 use crate::server::{self, StartError, Started, raise_file_limit, random};
 use crate::telemetry;
 use clap::{Args, Parser, Subcommand};
-use sql::Engine;
+use sql::{Engine, EngineOptions};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -162,10 +162,39 @@ fn make(init: &Init) -> Result<(), StartError> {
     let config = sources(&init.data).read()?;
     let mut options = config.engine_options();
     options.txn.storage.page_bytes = init.page_size;
-    let environment = server::environment(&init.data)?;
-    Engine::create(&environment, &options, &init.username, verifier.as_deref())?;
+    if init.data.exists() {
+        return fill(&init.data, &options, &init.username, verifier.as_deref());
+    }
+    // Made beside its place and moved there whole: what a crash leaves half done is found by this name, and made anew.
+    let mut name = init.data.file_name().unwrap_or_default().to_owned();
+    name.push(".unfinished");
+    let unfinished = init.data.with_file_name(name);
+    let failed = |error: std::io::Error| {
+        format!("could not make directory \"{}\": {error}", init.data.display())
+    };
+    if unfinished.exists() {
+        // Refused while another process is at it.
+        drop(server::environment(&unfinished)?);
+        std::fs::remove_dir_all(&unfinished).map_err(failed)?;
+    }
+    fill(&unfinished, &options, &init.username, verifier.as_deref())?;
+    std::fs::rename(&unfinished, &init.data).map_err(failed)?;
+    let place = init.data.parent().filter(|place| !place.as_os_str().is_empty());
+    let place = std::fs::File::open(place.unwrap_or(Path::new("."))).map_err(failed)?;
+    Ok(place.sync_all().map_err(failed)?)
+}
+
+/// Makes a database and the files that configure it in an empty directory.
+fn fill(
+    data: &Path,
+    options: &EngineOptions,
+    superuser: &str,
+    verifier: Option<&str>,
+) -> Result<(), StartError> {
+    let environment = server::environment(data)?;
+    Engine::create(&environment, options, superuser, verifier)?;
     for (name, text) in [("pg_hba.conf", hba::DEFAULT), (config::FILE, config::DEFAULT)] {
-        let path = init.data.join(name);
+        let path = data.join(name);
         write_synced(&path, text)
             .map_err(|error| format!("could not write \"{}\": {error}", path.display()))?;
     }
