@@ -22,11 +22,21 @@ const LOOK: &str = "SELECT datname, usename, application_name, client_addr, clie
     FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> 'watcher' \
     ORDER BY application_name";
 
+/// What `watcher` sees, once every session that rests is back at its socket: an answer is on its way a little earlier.
+fn look(watcher: &mut Dialogue) {
+    let unsettled = "SELECT 1 FROM pg_stat_activity \
+        WHERE (state LIKE 'idle%' OR state = 'disabled') AND wait_event IS NULL";
+    wait_until("rest", Duration::from_secs(10), || {
+        watcher.client.query(unsettled).rows.is_empty().then_some(())
+    });
+    watcher.query(LOOK);
+}
+
 /// A session at work, and what another sees of it.
 fn watched(port: u16) -> Vec<String> {
     let mut watcher = connect(port, "postgres", "watcher");
     let mut worker = connect(port, "postgres", "worker");
-    watcher.query(LOOK);
+    look(&mut watcher);
     for text in [
         "SELECT 1",
         "BEGIN",
@@ -42,16 +52,16 @@ fn watched(port: u16) -> Vec<String> {
         "SET track_activities = on",
     ] {
         worker.query(text);
-        watcher.query(LOOK);
+        look(&mut watcher);
     }
     worker.parse("s", "SELECT $1::int");
     worker.sync();
-    watcher.query(LOOK);
+    look(&mut watcher);
     worker.query("SELECT 3");
     worker.bind("", "s", &[b"4"]);
     worker.execute("", 0);
     worker.sync();
-    watcher.query(LOOK);
+    look(&mut watcher);
     // One that waits.
     worker.query("BEGIN; LOCK TABLE held");
     let mut waiter = connect(port, "postgres", "waiter");
@@ -71,10 +81,10 @@ fn watched(port: u16) -> Vec<String> {
             .is_empty()
             .then_some(())
     });
-    watcher.query(LOOK);
+    look(&mut watcher);
     worker.query("COMMIT");
     waiter.answer();
-    watcher.query(LOOK);
+    look(&mut watcher);
     watcher.query(
         "SELECT now() = statement_timestamp(), now() = xact_start, now() = query_start, state, query \
          FROM pg_stat_activity WHERE pid = pg_backend_pid()",

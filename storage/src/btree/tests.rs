@@ -484,7 +484,7 @@ fn the_space_of_freed_trees_and_of_emptied_ones_is_used_again() {
 /// Fills a tree, closes, lets `damage` loose on a page of it, opens again and checks.
 fn problems_after(
     pick: &dyn Fn(crate::page::Page<'_>) -> bool,
-    damage: &dyn Fn(&crate::buffer::DataFile, crate::page::PageBuf),
+    damage: &dyn Fn(&crate::buffer::DataFile, crate::page::PageBuf, &[crate::PageId]),
 ) -> Vec<String> {
     let options = tiny();
     let device = Arc::new(FaultyDevice::new(4));
@@ -509,7 +509,7 @@ fn problems_after(
         pick(buf.page())
     });
     assert!(victim.is_some());
-    damage(&file, buf);
+    damage(&file, buf, &pages);
     drop(file);
     let opened = DataComponent::open(environment(&device), options).unwrap();
     let component = opened.finish(&|_| true).unwrap();
@@ -522,30 +522,31 @@ fn the_offline_check_finds_each_kind_of_damage() {
     let write = |file: &crate::buffer::DataFile, buf: crate::page::PageBuf| {
         file.write_new(&mut [buf]).unwrap();
     };
-    assert_eq!(problems_after(&leaf, &|_, _| ()), Vec::<String>::new());
-    let flipped = problems_after(&leaf, &|file, mut buf| {
+    assert_eq!(problems_after(&leaf, &|_, _, _| ()), Vec::<String>::new());
+    let flipped = problems_after(&leaf, &|file, mut buf, _| {
         let id = buf.page().id();
         buf.bytes_mut()[3000] ^= 4;
         file.write_unsealed(id, &mut buf).unwrap();
     });
     assert!(flipped[0].contains("its checksum does not match"), "{flipped:?}");
-    let exchanged = problems_after(&leaf, &|file, mut buf| {
+    let exchanged = problems_after(&leaf, &|file, mut buf, _| {
         let slots = buf.bytes_mut();
         let (first, second) = slots[64..80].split_at_mut(8);
         first.swap_with_slice(second);
         write(file, buf);
     });
     assert!(exchanged[0].contains("its keys are not in order"), "{exchanged:?}");
-    let swapped = problems_after(&leaf, &|file, mut buf| {
+    let swapped = problems_after(&leaf, &|file, mut buf, pages| {
         let id = buf.page().id();
         let mut other = crate::page::PageBuf::new(4096);
-        let neighbour = crate::PageId(id.0 ^ 1);
-        file.read_unchecked(neighbour, &mut other).unwrap();
-        file.write_unsealed(neighbour, &mut buf).unwrap();
+        let another = pages.iter().find(|page| **page != id);
+        let another = *another.expect("a tree of many pages");
+        file.read_unchecked(another, &mut other).unwrap();
+        file.write_unsealed(another, &mut buf).unwrap();
         file.write_unsealed(id, &mut other).unwrap();
     });
     assert!(swapped.iter().any(|what| what.contains("it is another page")), "{swapped:?}");
-    let orphan = problems_after(&|page| page.level() == 1, &|file, mut buf| {
+    let orphan = problems_after(&|page| page.level() == 1, &|file, mut buf, _| {
         // The parent forgets its last child but one.
         let last = buf.page().slots() - 2;
         buf.page_mut().remove(last);
