@@ -233,9 +233,11 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        // SIGINT is a fast shutdown for PostgreSQL and for Atoll, and the end of the null server.
+        // SIGINT is a fast shutdown for PostgreSQL and for Atoll. The null server has nothing to shut down, and ignores the
+        // signal where this program was started in the background.
         if matches!(self.child.try_wait(), Ok(None)) {
-            let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+            let signal = if self.kind == Kind::Null { "-KILL" } else { "-INT" };
+            let _ = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
             let _ = self.child.wait();
         }
         let _ = std::fs::remove_dir_all(&self.directory);
