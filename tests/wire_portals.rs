@@ -177,6 +177,24 @@ fn what_fails_shows_what_postgresql_shows_of_it() {
     });
 }
 
+/// CopyDone stands between the data and CommandComplete; behind an error it does not.
+#[test]
+fn copies_end_as_postgresql_ends_them() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        ten_rows(talk, "t");
+        for text in [
+            "COPY t TO STDOUT",
+            "COPY t TO STDOUT (FORMAT csv, HEADER)",
+            "COPY (SELECT a FROM t WHERE a < 0) TO STDOUT",
+            "COPY (SELECT 1 / (a - 3) FROM t ORDER BY a) TO STDOUT",
+        ] {
+            talk.query(text);
+            talk.run(text);
+        }
+        talk.query("COPY (SELECT 1) TO STDOUT; SELECT 2; COPY (SELECT 3) TO STDOUT");
+    });
+}
+
 #[test]
 fn who_may_not_read_sees_no_columns() {
     let atoll = Atoll::start(&[]);

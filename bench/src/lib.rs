@@ -11,4 +11,6 @@ pub mod memory;
 pub mod paired;
 pub mod pgbench;
 pub mod report;
+pub mod sysbench;
 pub mod target;
+pub mod tpcc;

@@ -7,6 +7,7 @@ use bench::memory::Plan;
 use bench::paired::{self, Outcome};
 use bench::pgbench::Script;
 use bench::report;
+use bench::tpcc::measurement;
 use clap::{Parser, Subcommand};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,10 @@ enum Measurement {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// TPC-C by statements: against any server, embedded, or Atoll beside PostgreSQL.
+    Tpcc(measurement::Arguments),
+    /// sysbench's OLTP tests, Atoll beside PostgreSQL.
+    Sysbench(bench::sysbench::Effort),
     /// tpcb-like on disjoint keys with sync off: two threads' CPU a transaction over one's, at most 1.15.
     Scaling(Pairs),
     /// pgbench's tables and columns under other names: CPU within 3 %.
@@ -123,6 +128,11 @@ fn main() -> Result<()> {
             };
             pgbench(effort, &only)
         }
+        Measurement::Tpcc(arguments) => tpcc(arguments),
+        Measurement::Sysbench(effort) => {
+            let page = bench::sysbench::run(effort)?;
+            Ok(std::fs::write(results().join("sysbench.md"), page)?)
+        }
         Measurement::Scaling(pairs) => {
             compared("scaling", pairs.effort(), &paired::scaling(pairs.effort())?)
         }
@@ -135,6 +145,11 @@ fn main() -> Result<()> {
         Measurement::Insertion { seconds, runs } => insertion(Duration::from_secs(seconds), runs),
         Measurement::Disjoint { seconds, pairs } => disjoint(Duration::from_secs(seconds), pairs),
     }
+}
+
+fn tpcc(arguments: measurement::Arguments) -> Result<()> {
+    let Some(page) = measurement::run(arguments)? else { return Ok(()) };
+    Ok(std::fs::write(results().join("tpcc.md"), page)?)
 }
 
 fn disjoint(time: Duration, pairs: u32) -> Result<()> {

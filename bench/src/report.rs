@@ -39,8 +39,9 @@ fn first_line(program: &str, arguments: &[&str]) -> String {
     text.lines().next().unwrap_or("unknown").trim().to_owned()
 }
 
-/// What the figures were measured on: nothing that names the machine.
-fn conditions(effort: Effort) -> String {
+/// What figures were measured on: nothing that names the machine.
+#[must_use]
+pub fn machine() -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let processor = processor
         .lines()
@@ -50,10 +51,17 @@ fn conditions(effort: Effort) -> String {
         .to_owned();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     format!(
-        "Commit {}, {}, {cores} cores ({processor}), {}. pgbench scale {}, {} interleaved pairs of {} s after {} s of warm-up, order alternating.\n",
+        "Commit {}, {}, {cores} cores ({processor}), {}.",
         first_line("git", &["rev-parse", "--short", "HEAD"]),
         first_line("pgbench", &["--version"]),
         first_line("uname", &["-sr"]),
+    )
+}
+
+fn conditions(effort: Effort) -> String {
+    format!(
+        "{} pgbench scale {}, {} interleaved pairs of {} s after {} s of warm-up, order alternating.\n",
+        machine(),
         effort.scale,
         effort.pairs,
         effort.time.as_secs(),

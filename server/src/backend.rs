@@ -5,6 +5,7 @@
 //! has not made an error of its statement ends this session with XX000, and nobody else's.
 
 use sql::exec::sink::RowSink;
+use sql::session::notify::Notification;
 use sql::session::{AnswerAfter, CommandTag, Progress, StatementDescription, Timeouts};
 use sql::types::Oid;
 use sql::{Bind, ColumnDescription, Engine, Format, Notice, Session, SqlError};
@@ -22,7 +23,10 @@ pub trait Backend: Send {
     fn answer_after(&self) -> AnswerAfter;
     fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>>;
     fn rest(&mut self);
+    fn has_notices(&mut self) -> bool;
     fn take_notices(&mut self) -> Vec<Notice>;
+    fn has_notifications(&self) -> bool;
+    fn take_notifications(&mut self) -> Vec<Notification>;
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str));
     fn simple_query(&mut self, text: &str) -> Result<()>;
     fn simple_next(&mut self) -> Result<bool>;
@@ -70,8 +74,20 @@ impl Backend for Live {
         self.session.rest();
     }
 
+    fn has_notices(&mut self) -> bool {
+        self.session.has_notices()
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
         self.session.take_notices()
+    }
+
+    fn has_notifications(&self) -> bool {
+        self.session.has_notifications()
+    }
+
+    fn take_notifications(&mut self) -> Vec<Notification> {
+        self.session.take_notifications()
     }
 
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {

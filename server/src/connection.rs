@@ -66,6 +66,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
                     match self.receive(needed).await {
                         Ok(0) => return Ended::Closed,
                         Ok(bytes) => self.dialogue.counters.received(bytes),
+                        Err(Silence::News) => {
+                            self.dialogue.notifications();
+                            continue;
+                        }
                         Err(Silence::Lost(error)) => return Ended::Lost(error),
                         Err(Silence::Told(error)) => return self.dismiss(&error).await,
                     }
@@ -125,6 +129,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
                     dialogue.peer.watch(context.waker());
                     match dialogue.peer.ending() {
                         Some(error) => Poll::Ready(Err(Silence::Told(error))),
+                        None if dialogue.has_news() => Poll::Ready(Err(Silence::News)),
                         None => Poll::Pending,
                     }
                 }
@@ -183,6 +188,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
 
 /// Why nothing was read.
 enum Silence {
+    /// There is something to tell.
+    News,
     Lost(io::Error),
     Told(SqlError),
 }

@@ -125,7 +125,6 @@ impl<B: Backend> Dialogue<B> {
     /// Works through what has been received, as far as it goes.
     pub fn advance(&mut self) -> Step {
         // The messages are borrowed from the buffer while everything else of the dialogue changes.
-        let _running = crate::relief::running();
         let input = std::mem::take(&mut self.input);
         let step = self.messages(&input);
         self.input = input;
@@ -229,8 +228,10 @@ impl<B: Backend> Dialogue<B> {
 
     /// Sends what came up beside the answer.
     pub(crate) fn notices(&mut self) {
-        for notice in self.backend.take_notices() {
-            respond::report(&mut self.output, &notice);
+        if self.backend.has_notices() {
+            for notice in self.backend.take_notices() {
+                respond::report(&mut self.output, &notice);
+            }
         }
     }
 
@@ -261,8 +262,24 @@ impl<B: Backend> Dialogue<B> {
         self.backend.take_parameter_changes(&mut |name, value| {
             respond::parameter_status(output, name, value)
         });
+        self.notifications();
         respond::ready(&mut self.output, self.backend.status());
         Step::Send
+    }
+
+    /// Whether there are notifications to be told to a client that is silent between two transactions.
+    pub fn has_news(&self) -> bool {
+        matches!(self.mode, Mode::Open)
+            && self.input.is_empty()
+            && !self.timed
+            && self.backend.has_notifications()
+    }
+
+    /// Tells of notifications, unless a transaction is open.
+    pub fn notifications(&mut self) {
+        for told in self.backend.take_notifications() {
+            respond::notification(&mut self.output, told.pid, &told.channel, &told.payload);
+        }
     }
 
     fn sync(&mut self) -> Option<Step> {

@@ -89,6 +89,10 @@ impl RowSink for WireSink<'_> {
         self.flow()
     }
 
+    fn copy_done(&mut self) {
+        respond::copy_done(self.out);
+    }
+
     fn notice(&mut self, notice: &Notice) {
         respond::report(self.out, notice);
     }

@@ -73,7 +73,11 @@ pub fn exposition(engine: &Engine, out: &mut String) {
     let mut counter = |name, help, value| metric(out, name, "counter", help, value);
     counter("atoll_checkpoints_total", "Checkpoints taken.", taken.taken);
     counter("atoll_checkpoints_failed_total", "Checkpoints that failed.", taken.failed);
+    let archive = data.log().archive_counters().unwrap_or_default();
+    counter("atoll_log_archived_total", "Log segments archived.", archive.archived);
+    counter("atoll_log_archive_failures_total", "Archive commands failed.", archive.failed);
     let mut gauge = |name, help, value| metric(out, name, "gauge", help, value);
+    gauge("atoll_log_archive_waiting", "Full log segments not yet archived.", archive.waiting);
     gauge(
         "atoll_checkpoint_age_microseconds",
         "Time since the last checkpoint ended, or since the start if there was none.",

@@ -161,6 +161,11 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// 08P01 if the terminator is missing, 22021 if it is not UTF-8.
     pub fn text(&mut self) -> Result<&'a str, SqlError> {
+        // Most names are empty: the unnamed statement's and portal's.
+        if let [0, rest @ ..] = self.rest {
+            self.rest = rest;
+            return Ok("");
+        }
         let Some(end) = self.rest.iter().position(|&byte| byte == 0) else {
             return Err(violation("invalid string in message"));
         };

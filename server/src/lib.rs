@@ -5,6 +5,7 @@
 //! any moment, before authentication too, gets PostgreSQL's error and troubles nobody else; no answer leaves before
 //! what it tells of is durable; and results of any size take bounded memory.
 
+pub mod archive;
 pub mod auth;
 pub mod backend;
 pub mod cli;
@@ -17,12 +18,13 @@ pub mod engine_metrics;
 mod extended;
 pub mod frame;
 pub mod hba;
+pub mod heap;
 pub mod listener;
 pub mod message;
 pub mod metrics;
 pub mod peer;
-pub mod relief;
 pub mod respond;
+pub mod runtime;
 pub mod scheduler;
 #[cfg(test)]
 mod scripted;

@@ -7,11 +7,13 @@
 use crate::auth::Refused;
 use crate::config::Config;
 use crate::respond;
+use crate::runtime::Runtime;
 use crate::server::{Server, StartError};
 use crate::session::{read_packet, serve};
 use crate::startup::{self, First};
 use crate::stream::{Origin, Stream};
 use crate::unix_socket::{SocketFile, default_folders};
+use socket2::Socket as SystemSocket;
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -19,9 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::runtime::Handle;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -153,11 +154,11 @@ impl Listeners {
 pub fn take(
     listeners: Listeners,
     server: &Arc<Server>,
-    workers: &Handle,
+    workers: &Arc<Runtime>,
 ) -> io::Result<Vec<SocketFile>> {
     let desk = Arc::new(Desk {
         server: Arc::clone(server),
-        workers: workers.clone(),
+        workers: Arc::clone(workers),
         greeted: AtomicUsize::new(0),
     });
     for listener in listeners.tcp {
@@ -177,33 +178,25 @@ pub fn take(
 
 struct Desk {
     server: Arc<Server>,
-    workers: Handle,
+    workers: Arc<Runtime>,
     /// Connections whose first packet has not yet come.
     greeted: AtomicUsize,
 }
 
-/// A socket between two runtimes.
-enum Handed {
-    Tcp(std::net::TcpStream),
-    Unix(std::os::unix::net::UnixStream),
+/// A socket that the desk has accepted, and the workers take over.
+trait Accepted: AsyncRead + AsyncWrite + Send + Unpin + 'static {
+    fn release(self) -> io::Result<SystemSocket>;
 }
 
-impl Handed {
-    fn adopt(self) -> io::Result<Stream> {
-        Ok(match self {
-            Handed::Tcp(stream) => Stream::Tcp(TcpStream::from_std(stream)?),
-            Handed::Unix(stream) => Stream::Unix(UnixStream::from_std(stream)?),
-        })
+impl Accepted for TcpStream {
+    fn release(self) -> io::Result<SystemSocket> {
+        self.into_std().map(SystemSocket::from)
     }
 }
 
-impl Stream {
-    fn release(self) -> io::Result<Handed> {
-        match self {
-            Stream::Tcp(stream) => Ok(Handed::Tcp(stream.into_std()?)),
-            Stream::Unix(stream) => Ok(Handed::Unix(stream.into_std()?)),
-            Stream::Tls(_) => Err(io::ErrorKind::InvalidInput.into()),
-        }
+impl Accepted for UnixStream {
+    fn release(self) -> io::Result<SystemSocket> {
+        self.into_std().map(SystemSocket::from)
     }
 }
 
@@ -217,7 +210,7 @@ async fn accept_tcp(desk: Arc<Desk>, listener: TcpListener) {
                 let _ = keep_alive(&stream, &config);
                 let local = stream.local_addr().ok();
                 let origin = Origin { client: Some(client), local, tls: false };
-                Desk::receive(&desk, Stream::Tcp(stream), origin);
+                Desk::receive(&desk, stream, origin);
             }
             Err(error) => rest(&error).await,
         }
@@ -227,7 +220,7 @@ async fn accept_tcp(desk: Arc<Desk>, listener: TcpListener) {
 async fn accept_unix(desk: Arc<Desk>, listener: UnixListener) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => Desk::receive(&desk, Stream::Unix(stream), Origin::default()),
+            Ok((stream, _)) => Desk::receive(&desk, stream, Origin::default()),
             Err(error) => rest(&error).await,
         }
     }
@@ -252,7 +245,7 @@ fn keep_alive(stream: &TcpStream, config: &Config) -> io::Result<()> {
 
 impl Desk {
     /// Reads the first packet of a connection, in a task of its own.
-    fn receive(desk: &Arc<Desk>, stream: Stream, origin: Origin) {
+    fn receive(desk: &Arc<Desk>, stream: impl Accepted, origin: Origin) {
         let desk = Arc::clone(desk);
         tokio::spawn(async move {
             let config = desk.server.config();
@@ -268,7 +261,7 @@ impl Desk {
         });
     }
 
-    async fn first_packet(&self, mut stream: Stream, origin: Origin) {
+    async fn first_packet(&self, mut stream: impl Accepted, origin: Origin) {
         let packet = match read_packet(&mut stream).await {
             Ok(packet) => packet,
             Err(Refused::Gone(_)) => return,
@@ -288,12 +281,12 @@ impl Desk {
             return;
         }
         let server = Arc::clone(&self.server);
-        let Ok(handed) = stream.release() else { return };
-        self.workers.spawn(async move {
-            match handed.adopt() {
-                Ok(stream) => serve(server, stream, origin, packet).await,
-                Err(error) => tracing::warn!(%error, "could not take a connection over"),
-            }
+        let handed = stream.release().and_then(|socket| {
+            self.workers
+                .spawn(socket, |socket| serve(server, Stream::Plain(socket), origin, packet))
         });
+        if let Err(error) = handed {
+            tracing::warn!(%error, "could not take a connection over");
+        }
     }
 }

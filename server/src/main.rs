@@ -6,5 +6,6 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    server::heap::keep_to_small_pages();
     server::cli::main()
 }

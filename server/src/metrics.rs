@@ -50,8 +50,9 @@ impl Counters {
 
     /// A statement has ended with the tag `words`.
     pub fn completed(&self, words: &str) {
-        let first = words.split(' ').next().unwrap_or_default();
-        let kind = KINDS.iter().position(|kind| *kind == first).unwrap_or(KINDS.len() - 1);
+        // No kind's word begins another's.
+        let kind = KINDS.iter().position(|kind| words.starts_with(kind));
+        let kind = kind.unwrap_or(KINDS.len() - 1);
         self.set().statements[kind].fetch_add(1, Ordering::Relaxed);
     }
 

@@ -207,6 +207,13 @@ impl Peers {
 }
 
 impl sql::Peers for Peers {
+    fn wake(&self, pid: u32) {
+        let Some(peer) = locked(&self.table).peers.get(&pid).cloned() else { return };
+        if let Some(waker) = locked(&peer.waker).as_ref() {
+            waker.wake_by_ref();
+        }
+    }
+
     fn signal(&self, pid: u32, reason: u32) -> bool {
         let Some(peer) = locked(&self.table).peers.get(&pid).cloned() else { return false };
         if reason == cancel::USER {

@@ -54,9 +54,6 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
             field(letter, value);
         }
     }
-    if let Some(position) = fields.position {
-        field(b'P', &position.to_string());
-    }
     let optional = [
         (b'W', &fields.context),
         (b's', &fields.schema),
@@ -69,6 +66,9 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
         if let Some(value) = value {
             field(letter, value);
         }
+    }
+    if let Some(position) = fields.position {
+        field(b'P', &position.to_string());
     }
     out.push(0);
     end(out, at);
@@ -96,6 +96,15 @@ pub fn ready(out: &mut Vec<u8>, status: TransactionStatus) {
         TransactionStatus::Failed => b'E',
     };
     out.extend_from_slice(&[b'Z', 0, 0, 0, 5, letter]);
+}
+
+/// NotificationResponse.
+pub fn notification(out: &mut Vec<u8>, pid: u32, channel: &str, payload: &str) {
+    let at = begin(out, b'A');
+    out.extend_from_slice(&pid.to_be_bytes());
+    text(out, channel);
+    text(out, payload);
+    end(out, at);
 }
 
 /// ParameterStatus.
@@ -190,6 +199,12 @@ pub fn copy_data(out: &mut Vec<u8>, data: &[u8]) {
     end(out, at);
 }
 
+/// CopyDone.
+pub fn copy_done(out: &mut Vec<u8>) {
+    let at = begin(out, b'c');
+    end(out, at);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,10 +240,10 @@ mod tests {
                 (b'C', "23505"),
                 (b'M', "duplicate"),
                 (b'D', "Key (a)=(1) already exists."),
-                (b'P', "7"),
                 (b's', "public"),
                 (b't', "t"),
                 (b'n', "t_pkey"),
+                (b'P', "7"),
             ]
         );
         out.clear();

@@ -96,6 +96,18 @@ impl Backend for Scripted {
         Poll::Ready(Ok(()))
     }
     fn rest(&mut self) {}
+    fn has_notices(&mut self) -> bool {
+        !self.notices.is_empty()
+    }
+
+    fn has_notifications(&self) -> bool {
+        false
+    }
+
+    fn take_notifications(&mut self) -> Vec<sql::session::notify::Notification> {
+        Vec::new()
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }

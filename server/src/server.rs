@@ -1,8 +1,8 @@
 //! The server: one engine, its sessions, its sockets, from start to stop.
 //!
-//! Two runtimes. The *workers* run sessions, and statements inline on them. The *desk* is one thread beside them that
-//! takes connections, reads each one's first packet, carries out cancel requests, and answers signals and metrics: it runs
-//! no statement, so it answers even while every worker is busy.
+//! Two runtimes. The *workers* (`runtime.rs`) run sessions, and statements inline on them. The *desk* is one thread of
+//! tokio's beside them that takes connections, reads each one's first packet, carries out cancel requests, keeps time, and
+//! answers signals and metrics: it runs no statement, so it answers even while every worker is busy.
 //!
 //! How it stops, as PostgreSQL's postmaster maps signals: SIGTERM and SIGINT end all sessions (57P01), then take the last
 //! checkpoint, so that the next start replays nothing (PostgreSQL's SIGTERM would wait for clients to leave by
@@ -11,33 +11,29 @@
 //!
 //! If the log fails, nobody may be told anything any more, not even that their work is undone: the process ends there.
 
+use crate::archive::ArchiveCommand;
 use crate::config::{Config, Sources};
 use crate::engine_metrics;
 use crate::hba::Rules;
 use crate::listener::{self, Listeners};
 use crate::metrics::{self, Counters};
 use crate::peer::Peers;
-use crate::relief;
+use crate::runtime::Runtime;
 use crate::scheduler::Workers;
 use crate::timers::Timers;
 use crate::tls::Tls;
-use sql::environment::{FileDevice, SystemClock};
+use sql::environment::{Archive, FileDevice, SystemClock};
 use sql::error::cancel;
 use sql::{Engine, Environment, SqlError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How long sessions may take to notice that they have to end.
 const DRAIN: Duration = Duration::from_secs(8);
 /// How often that is looked at.
 const DRAIN_STEP: Duration = Duration::from_millis(5);
-/// A worker's stack, in bytes; what is not used is never touched.
-const STACK_BYTES: usize = 16 << 20;
-/// Workers beyond the cores, for the sessions' messages while long statements run: see `relief.rs`.
-const SPARE_WORKERS: usize = 8;
 /// Threads that may wait inside the engine beside the sessions' own.
 const SPARE_THREADS: usize = 64;
 /// The exit status after the log has failed.
@@ -56,6 +52,7 @@ pub struct Server {
     /// What salts of users that do not exist are made from.
     pub mock_key: [u8; 32],
     environment: Environment,
+    archive: Option<Arc<ArchiveCommand>>,
     sources: Sources,
     changeable: RwLock<Changeable>,
 }
@@ -108,10 +105,24 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// How many workers a configuration asks for: `atoll.workers`, else one for each core and some to spare.
+/// How many event loops a configuration asks for: `atoll.workers`, else one for each core.
 fn workers(config: &Config) -> usize {
     let workers = config.custom("atoll.workers").and_then(|text| text.parse().ok());
-    workers.unwrap_or(cores() + SPARE_WORKERS).max(1)
+    workers.unwrap_or_else(cores).max(1)
+}
+
+/// Ends the process: nobody may be answered any more, and only recovery may start it again.
+pub(crate) fn end_halted(why: &str) -> ! {
+    tracing::error!("PANIC: {why}");
+    std::process::exit(HALTED)
+}
+
+/// The body of a thread of the server's own, without which it must not go on: if it panics, the process ends.
+pub(crate) fn indispensable(name: &str, body: impl FnOnce()) {
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
+        // The panic has said why on its way.
+        end_halted(&format!("the thread \"{name}\" panicked"));
+    }
 }
 
 impl Server {
@@ -145,8 +156,7 @@ impl Server {
 
     /// Ends the process: the log has failed, and only recovery may start it again.
     pub fn halt(&self, error: &SqlError) -> ! {
-        tracing::error!(state = %error.state(), "PANIC: {}", error.fields().message);
-        std::process::exit(HALTED)
+        end_halted(&error.fields().message)
     }
 
     /// All metrics, as Prometheus text.
@@ -179,9 +189,28 @@ impl Server {
         for error in self.engine.reload(&config.entries) {
             tracing::warn!(%error, "a setting was not taken");
         }
+        if let Some(archive) = &self.archive {
+            archive.set_command(config.text("archive_command"));
+            self.engine.manager().data().log().wake_archiver();
+        }
         next.config = config;
         *self.changeable.write().unwrap_or_else(std::sync::PoisonError::into_inner) = next;
     }
+}
+
+/// The archive that a configuration asks for.
+fn archive(config: &Config, data: &Path) -> Result<Option<Arc<ArchiveCommand>>, StartError> {
+    if config.text("archive_mode") == "off" {
+        return Ok(None);
+    }
+    if config.text("wal_level") == "minimal" {
+        let message = "WAL archival cannot be enabled when wal_level is \"minimal\"";
+        return Err(message.to_owned().into());
+    }
+    if !config.text("archive_library").is_empty() {
+        return Err("archive_library is not supported: use archive_command".to_owned().into());
+    }
+    Ok(Some(Arc::new(ArchiveCommand::new(data, config.text("archive_command")))))
 }
 
 fn hba_path(config: &Config, data: &Path) -> PathBuf {
@@ -197,6 +226,7 @@ fn hba_path(config: &Config, data: &Path) -> PathBuf {
 pub struct Started {
     server: Arc<Server>,
     listeners: Listeners,
+    desk: tokio::runtime::Runtime,
     runtime: Runtime,
 }
 
@@ -237,24 +267,34 @@ impl Started {
     /// # Errors
     /// What is wrong, in words for the operator.
     pub fn start(sources: Sources) -> Result<Started, StartError> {
+        let environment = environment(&sources.data)?;
+        Started::start_in(sources, environment)
+    }
+
+    /// The same in an environment that is given, whose disk may fail.
+    ///
+    /// # Errors
+    /// What is wrong, in words for the operator.
+    pub fn start_in(sources: Sources, environment: Environment) -> Result<Started, StartError> {
         let config = Arc::new(sources.read()?);
         let data = sources.data.clone();
         let rules = Arc::new(Rules::read(&hba_path(&config, &data))?);
         let tls = Tls::load(&config, &data)?.map(Arc::new);
         let workers = workers(&config);
         let connections = config.integer("max_connections").unsigned_abs() as usize;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .max_blocking_threads(connections + SPARE_THREADS)
-            .thread_stack_size(STACK_BYTES)
-            .thread_name("worker")
+        let desk = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("desk")
             .enable_all()
             .build()
+            .map_err(|error| format!("could not start the desk: {error}"))?;
+        let threads = workers + connections + SPARE_THREADS;
+        let runtime = Runtime::start(workers, threads, desk.handle().clone())
             .map_err(|error| format!("could not start workers: {error}"))?;
-        relief::watch(runtime.handle().clone())
-            .map_err(|error| format!("could not start a thread: {error}"))?;
-        let environment = environment(&data)?;
-        let engine = Engine::open(environment.clone(), config.engine_options())?;
+        let mut options = config.engine_options();
+        let archive = archive(&config, &data)?;
+        options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
+        let engine = Engine::open(environment.clone(), options)?;
         let listeners = Listeners::open(&config, &data)?;
         let timers =
             Timers::start().map_err(|error| format!("could not start a timer: {error}"))?;
@@ -269,10 +309,11 @@ impl Started {
             counters: Arc::default(),
             mock_key,
             environment,
+            archive,
             sources,
             changeable: RwLock::new(Changeable { config, rules, tls }),
         });
-        Ok(Started { server, listeners, runtime })
+        Ok(Started { server, listeners, desk, runtime })
     }
 
     /// Where it listens, in words.
@@ -286,22 +327,16 @@ impl Started {
     /// # Errors
     /// The last checkpoint failed: the next start will recover.
     pub fn serve(self) -> Result<(), StartError> {
-        let Started { server, listeners, runtime } = self;
-        let desk = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("desk")
-            .enable_all()
-            .build()
-            .map_err(|error| format!("could not start the desk: {error}"))?;
+        let Started { server, listeners, desk, runtime } = self;
+        let runtime = Arc::new(runtime);
         let stop = desk.block_on(async {
             let mut signals = Signals::listen()?;
-            let files = listener::take(listeners, &server, runtime.handle())?;
+            let files = listener::take(listeners, &server, &runtime)?;
             let stop = signals.next_stop(&server).await;
             drop(files);
             Ok::<Stop, std::io::Error>(stop)
         });
         let stop = stop.map_err(|error| format!("could not begin to serve: {error}"))?;
-        drop(desk);
         if stop == Stop::Immediate {
             tracing::warn!("received SIGQUIT: stopping without a checkpoint");
             std::process::exit(2);
@@ -320,7 +355,8 @@ impl Started {
             std::process::exit(1);
         }
         server.engine.close()?;
-        runtime.shutdown_background();
+        drop(runtime);
+        desk.shutdown_background();
         tracing::info!("the database system is shut down");
         Ok(())
     }

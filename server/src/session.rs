@@ -180,7 +180,7 @@ async fn encrypt(server: &Server, client: &mut Client) -> Result<(), Refused> {
     };
     client.say(b"S").await?;
     match client.stream.take() {
-        Some(Stream::Tcp(plain)) => {
+        Some(Stream::Plain(plain)) => {
             let protected = tls.acceptor.accept(plain).await?;
             client.stream = Some(Stream::Tls(Box::new(protected)));
             client.origin.tls = true;

@@ -1,22 +1,20 @@
-//! A client's socket: TCP, a Unix socket, or TCP under TLS.
+//! A client's socket, plain or under TLS.
 
+use crate::runtime::Socket;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
 /// The socket.
 #[derive(Debug)]
 pub enum Stream {
-    /// TCP.
-    Tcp(TcpStream),
-    /// A Unix socket.
-    Unix(UnixStream),
+    /// TCP or a Unix socket.
+    Plain(Socket),
     /// TCP under TLS.
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<Socket>>),
 }
 
 /// Where a client comes from.
@@ -37,8 +35,7 @@ impl AsyncRead for Stream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
-            Stream::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+            Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Stream::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
         }
     }
@@ -51,24 +48,21 @@ impl AsyncWrite for Stream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
-            Stream::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+            Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Stream::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_flush(context),
-            Stream::Unix(stream) => Pin::new(stream).poll_flush(context),
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
             Stream::Tls(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
-            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }

@@ -8,6 +8,7 @@
 //! So a million short statements with a long timeout leave one entry, and no polling.
 
 use crate::peer::{Peer, locked};
+use crate::server;
 use sql::error::cancel;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -67,7 +68,9 @@ impl Timers {
             changed: Condvar::new(),
         });
         let timer = Arc::clone(&timers);
-        std::thread::Builder::new().name("timeouts".to_owned()).spawn(move || timer.run())?;
+        std::thread::Builder::new()
+            .name("timeouts".to_owned())
+            .spawn(move || server::indispensable("timeouts", || timer.run()))?;
         Ok(timers)
     }
 

@@ -1,6 +1,10 @@
 //! A prepared point SELECT allocates nothing, from the arrival of its bytes to the write of its answer: a connection runs
 //! over a socket that is none, with the engine's own session, and the allocations of its thread are counted.
 
+#[path = "../../txn/tests/counting/mod.rs"]
+mod counting;
+
+use counting::ALLOCATIONS;
 use server::backend::Live;
 use server::connection::{Connection, Ended};
 use server::dialogue::Dialogue;
@@ -9,38 +13,11 @@ use server::peer::Peers;
 use server::timers::Timers;
 use sql::environment::{FaultyDevice, SystemClock, Threads};
 use sql::{Connect, Engine, EngineOptions, Environment};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counting per thread.
-struct Counting;
-
-// SAFETY: everything is passed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // After the thread's end there is nothing to count with.
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's contract is the system's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) };
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const WARM_UP: usize = 100;
 const COUNTED: usize = 1000;

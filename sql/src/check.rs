@@ -2,14 +2,17 @@
 //!
 //! Below, every page has been found well formed and every tree whole. Here each row is decoded, must lie under the key
 //! its columns make, must have all pieces of its long values, and must have its entry in every index; each index must have
-//! as many entries as the table has rows. Different rows have different entries, so where nothing is missing and the
+//! as many entries as the table has rows, those that its predicate holds for. Different rows have different entries, so where nothing is missing and the
 //! numbers agree, every entry has its row too, and equal keys of a unique index cannot be there twice. Only where
 //! something is wrong is each entry led back to its row, to name it.
 //!
 //! The latest state is read. Nobody else is at work, so that is what is committed.
 
-use crate::catalog::{ClusterSnapshot, Index, Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, ClusterSnapshot, Index, Relation, RelationKind};
+use crate::ddl::Semantics;
+use crate::ddl::build::KeyFunction;
 use crate::error::{Result, SqlError};
+use crate::exec::index_keys::key_value;
 use crate::exec::write::encode_key;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::LongValue;
@@ -48,15 +51,25 @@ pub(crate) fn tree_names(cluster: &ClusterSnapshot) -> HashMap<TreeId, String> {
 ///
 /// # Errors
 /// I/O.
-pub(crate) fn tables(manager: &Arc<Manager>, cluster: &ClusterSnapshot) -> Result<Vec<String>> {
+pub(crate) fn tables(
+    manager: &Arc<Manager>,
+    cluster: &ClusterSnapshot,
+    semantics: &dyn Semantics,
+) -> Result<Vec<String>> {
     let mut relations = Vec::new();
-    each_relation(cluster, &mut |database, relation| {
-        relations.push((table_name(database, relation), Arc::clone(relation)));
-    });
+    for database in cluster.shared().databases() {
+        let Some(snapshot) = cluster.database(database.oid) else { continue };
+        let found = snapshot.relations().map(Arc::clone).collect::<Vec<_>>();
+        let snapshot = Arc::new(snapshot);
+        for relation in found {
+            let name = table_name(&database.name, &relation);
+            relations.push((name, Arc::clone(&snapshot), relation));
+        }
+    }
     let mut found = Vec::new();
-    for (name, relation) in relations {
+    for (name, snapshot, relation) in relations {
         let mut problems = Problems { table: name, told: Vec::new(), left_out: 0 };
-        if let Err(error) = check_table(manager, &relation, &mut problems) {
+        if let Err(error) = check_table(manager, &relation, (semantics, &snapshot), &mut problems) {
             problems.damage(error)?;
         }
         if problems.left_out > 0 {
@@ -138,6 +151,10 @@ struct Secondary<'r> {
     index: &'r Index,
     layout: KeyLayout,
     tree: Arc<Tree>,
+    /// What it computes of a row.
+    keys: KeyFunction<'r>,
+    /// How many rows it should have entries for.
+    rows: u64,
     /// Whether a row's entry was missing or another's.
     suspect: bool,
 }
@@ -169,7 +186,12 @@ impl Table<'_> {
     }
 }
 
-fn check_table(manager: &Arc<Manager>, relation: &Relation, problems: &mut Problems) -> Result<()> {
+fn check_table(
+    manager: &Arc<Manager>,
+    relation: &Relation,
+    (semantics, snapshot): (&dyn Semantics, &CatalogSnapshot),
+    problems: &mut Problems,
+) -> Result<()> {
     let RelationKind::Table { tree, key, long_values } = &relation.kind else { return Ok(()) };
     let tree_of = |id: TreeId| manager.data().tree(id).map_err(txn::Error::from);
     let mut table = Table {
@@ -180,11 +202,20 @@ fn check_table(manager: &Arc<Manager>, relation: &Relation, problems: &mut Probl
         long_values: tree_of(*long_values)?,
         indexes: Vec::new(),
     };
-    for index in relation.indexes.iter().filter(|index| !index.primary) {
+    // An index whose making has failed is read by nobody.
+    for index in relation.indexes.iter().filter(|index| !index.primary && index.valid) {
         match tree_of(index.tree) {
             Ok(tree) => {
                 let layout = KeyLayout::of_index(relation, index);
-                table.indexes.push(Secondary { index, layout, tree, suspect: false });
+                let keys = KeyFunction::new(semantics, snapshot, relation, index)?;
+                table.indexes.push(Secondary {
+                    index,
+                    layout,
+                    tree,
+                    keys,
+                    rows: 0,
+                    suspect: false,
+                });
             }
             Err(error) => problems.tell(Some(index), &error.to_string()),
         }
@@ -193,30 +224,28 @@ fn check_table(manager: &Arc<Manager>, relation: &Relation, problems: &mut Probl
     let mut transaction = manager.begin(Begin::default(), &wait);
     transaction.begin_statement()?;
     let mut long_ids = BTreeSet::new();
-    let rows = check_rows(&mut transaction, &mut table, &mut long_ids, problems)?;
+    check_rows(&mut transaction, &mut table, &mut long_ids, problems)?;
     for at in 0..table.indexes.len() {
-        if let Err(error) = check_entries(&mut transaction, &table, at, rows, problems) {
+        if let Err(error) = check_entries(&mut transaction, &mut table, at, problems) {
             problems.damage(error)?;
         }
     }
     check_long_values(&mut transaction, &table, &long_ids, problems)
 }
 
-/// Every row is whole and has its entries. Returns how many rows there are.
+/// Every row is whole and has its entries.
 fn check_rows(
     transaction: &mut Transaction,
     table: &mut Table<'_>,
     long_ids: &mut BTreeSet<u64>,
     problems: &mut Problems,
-) -> Result<u64> {
-    let mut count = 0;
+) -> Result<()> {
     let mut row = Row::default();
     let (mut key, mut value, mut record) = (Vec::new(), Vec::new(), Vec::new());
     let (mut row_key, mut found) = (Vec::new(), RecordBuffer::default());
     let tree = Arc::clone(&table.rows);
     let mut scan = transaction.scan(&ReadView::LATEST, &tree, EVERYTHING, Direction::Forward)?;
     while let Some(stored) = scan.advance(transaction)? {
-        count += 1;
         row_key.clear();
         row_key.extend_from_slice(stored.key);
         record.clear();
@@ -238,8 +267,11 @@ fn check_rows(
             }
         }
         for one in &mut table.indexes {
-            let column = |at: usize| row.columns.get(at);
-            entry::write(&one.layout, one.index.unique, column, &row_key, &mut key, &mut value)?;
+            let Some(computed) = one.keys.values(&row.columns)? else { continue };
+            one.rows += 1;
+            let column = |at: usize| key_value(&row.columns, Some(&computed), at);
+            let unique = one.index.uniqueness();
+            entry::write(&one.layout, unique, column, &row_key, &mut key, &mut value)?;
             let there = transaction.get(&ReadView::LATEST, &one.tree, &key, &mut found)?;
             if there && found.value() == Some(value.as_slice()) {
                 continue;
@@ -256,18 +288,17 @@ fn check_rows(
             );
         }
     }
-    Ok(count)
+    Ok(())
 }
 
 /// An index has as many entries as the table has rows; if not, each entry is led back to its row.
 fn check_entries(
     transaction: &mut Transaction,
-    table: &Table<'_>,
+    table: &mut Table<'_>,
     at: usize,
-    rows: u64,
     problems: &mut Problems,
 ) -> Result<()> {
-    let one = &table.indexes[at];
+    let (one, rows) = (&table.indexes[at], table.indexes[at].rows);
     let mut entries = 0;
     let mut scan =
         transaction.scan(&ReadView::LATEST, &one.tree, EVERYTHING, Direction::Forward)?;
@@ -279,14 +310,18 @@ fn check_entries(
     }
     if entries != rows {
         let name = &table.relation.name;
-        let what = format!("it has {entries} entries, and {name} has {rows} rows");
+        let what = match one.index.filter {
+            None => format!("it has {entries} entries, and {name} has {rows} rows"),
+            Some(_) => format!("it has {entries} entries, and {name} has {rows} rows for it"),
+        };
         problems.tell(Some(one.index), &what);
     }
     let (mut row, mut found) = (Row::default(), RecordBuffer::default());
     let (mut key, mut value) = (Vec::new(), Vec::new());
-    let mut scan =
-        transaction.scan(&ReadView::LATEST, &one.tree, EVERYTHING, Direction::Forward)?;
+    let tree = Arc::clone(&one.tree);
+    let mut scan = transaction.scan(&ReadView::LATEST, &tree, EVERYTHING, Direction::Forward)?;
     while let Some(stored) = scan.advance(transaction)? {
+        let one = &table.indexes[at];
         let (entry_key, entry_value) = (stored.key.to_vec(), stored.value.to_vec());
         let name = hex(&entry_key);
         let row_key = match entry::row_key(&entry_key, &entry_value) {
@@ -307,8 +342,16 @@ fn check_entries(
         if table.read(transaction, &record, &mut row).is_err() {
             continue;
         }
-        let column = |at: usize| row.columns.get(at);
-        entry::write(&one.layout, one.index.unique, column, row_key, &mut key, &mut value)?;
+        let one = &mut table.indexes[at];
+        let index = one.index;
+        let Some(computed) = one.keys.values(&row.columns)? else {
+            let row = hex(row_key);
+            let what = format!("entry {name} leads to row {row}, which it should not have");
+            problems.tell(Some(index), &what);
+            continue;
+        };
+        let column = |at: usize| key_value(&row.columns, Some(&computed), at);
+        entry::write(&one.layout, index.uniqueness(), column, row_key, &mut key, &mut value)?;
         if key != entry_key {
             let what = format!("entry {name} leads to row {} of other columns", hex(row_key));
             problems.tell(Some(one.index), &what);

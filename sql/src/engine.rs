@@ -2,11 +2,13 @@
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
-use crate::catalog::system::Activity;
+use crate::catalog::system::{Activity, Counters};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
 use crate::check;
 use crate::error::{Result, Severity, SqlError};
 use crate::session::activity::SessionActivity;
+use crate::session::notify::Channels;
+use crate::session::semantics::with_semantics;
 use crate::session::statement::PlanCache;
 use crate::session::{AnswerAfter, Identity, Session};
 use crate::settings::server::{ServerSettings, Source};
@@ -19,7 +21,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Poll, Waker};
-use txn::sync::{Mutex, lock};
+use txn::sync::{Mutex, MutexGuard, lock, rank};
 use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, StorageError};
 
 /// What the engine is opened with: what the server read from file, environment and flags.
@@ -61,6 +63,9 @@ pub struct RoleLogin {
     pub valid_until: Option<i64>,
 }
 
+/// Sessions by process number.
+type Sessions = HashMap<u32, Arc<SessionActivity>>;
+
 /// The engine.
 pub struct Engine {
     manager: Arc<Manager>,
@@ -71,10 +76,13 @@ pub struct Engine {
     row_ids: RowIds,
     version: String,
     /// All sessions, by process number.
-    sessions: Mutex<HashMap<u32, Arc<SessionActivity>>>,
+    sessions: Mutex<Sessions, { rank::SESSIONS }>,
     /// Who knows all sessions: the server.
-    peers: Mutex<Option<Arc<dyn Peers>>>,
+    peers: Mutex<Option<Arc<dyn Peers>>, { rank::ACTIVITY }>,
+    channels: Channels,
     started: i64,
+    /// What had been counted when the counters were last reset, and when that was.
+    counters_base: Mutex<Counters>,
 }
 
 /// What a worker has asked of the plan cache. On a cache line of its own: no two workers write one.
@@ -100,6 +108,8 @@ pub struct PlanMetrics {
 pub trait Peers: Send + Sync {
     /// Raises the cancel of the session with this process number; false if there is none.
     fn signal(&self, pid: u32, reason: u32) -> bool;
+    /// Wakes the session, if it is idle: there are notifications for it.
+    fn wake(&self, pid: u32);
 }
 
 impl Engine {
@@ -147,8 +157,10 @@ impl Engine {
             row_ids: RowIds::default(),
             version: options.version,
             sessions: Mutex::default(),
+            channels: Channels::default(),
             peers: Mutex::default(),
             started,
+            counters_base: Mutex::new(Counters { since: started, ..Counters::default() }),
         }))
     }
 
@@ -240,6 +252,7 @@ impl Engine {
         let identity = Identity {
             user: role.oid,
             user_name: Arc::clone(&role.name),
+            authenticated: role.oid,
             session_user_name: Arc::clone(&role.name),
             superuser: role.superuser,
             database_name: Arc::clone(&database.name),
@@ -256,13 +269,14 @@ impl Engine {
         Ok(Session::open(self, wait, identity, settings, catalog, activity))
     }
 
-    fn listed(&self) -> txn::sync::MutexGuard<'_, HashMap<u32, Arc<SessionActivity>>> {
+    fn listed(&self) -> MutexGuard<'_, Sessions, { rank::SESSIONS }> {
         lock(&self.sessions)
     }
 
     /// The session with this process number has ended.
     pub(crate) fn disconnected(&self, pid: u32) {
         self.listed().remove(&pid);
+        self.channels.forget(pid);
     }
 
     /// How many sessions a database has, without the one that asks.
@@ -310,8 +324,64 @@ impl Engine {
         all
     }
 
+    /// What has been counted since the start or the last reset.
+    pub(crate) fn counters(&self) -> Counters {
+        self.counted().since(&lock(&self.counters_base))
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn reset_counters(&self) {
+        let since = self.manager.environment().clock.wall();
+        *lock(&self.counters_base) = Counters { since, ..self.counted() };
+    }
+
+    fn counted(&self) -> Counters {
+        let done = self.manager.metrics();
+        let data = self.manager.data();
+        let (log, claims) = (data.log().flush_counters(), data.log().insert_counters());
+        let pool = &data.forest().volume().pool.counters;
+        Counters {
+            commits: done.commits,
+            rollbacks: done.rollbacks
+                + done.aborts_conflict
+                + done.aborts_deadlock
+                + done.aborts_lock
+                + done.aborts_cancelled
+                + done.aborts_other,
+            deadlocks: done.deadlocks,
+            pages_read: pool.reads.get(),
+            pages_hit: pool.hint_hits.get() + pool.hint_misses.get(),
+            pages_written: pool.writes.get(),
+            pages_placed: pool.misses.get(),
+            checkpoints: data.checkpoint_counters().taken,
+            log_records: claims.mutex_inserts
+                + claims.decoupled_claims
+                + claims.consolidated_alone
+                + claims.consolidated_groups
+                + claims.consolidated_joins
+                + claims.atomic_adds,
+            log_bytes: log.bytes,
+            log_writes: log.writes,
+            log_syncs: log.syncs,
+            log_sync_us: log.sync_us,
+            since: 0,
+        }
+    }
+
     pub(crate) fn signal(&self, pid: u32, reason: u32) -> bool {
         self.peers().is_some_and(|peers| peers.signal(pid, reason))
+    }
+
+    /// Who listens to what.
+    pub(crate) fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    /// Wakes sessions that have notifications.
+    pub(crate) fn wake(&self, sessions: &[u32]) {
+        if let Some(peers) = self.peers() {
+            sessions.iter().for_each(|pid| peers.wake(*pid));
+        }
     }
 
     /// `pg_postmaster_start_time()`.
@@ -416,7 +486,7 @@ impl Engine {
     ///
     /// # Errors
     /// I/O.
-    pub fn check(&self) -> Result<Vec<String>> {
+    pub fn check(self: &Arc<Engine>) -> Result<Vec<String>> {
         self.manager.quiesce();
         let cluster = self.catalog.current();
         let names = check::tree_names(&cluster);
@@ -427,7 +497,10 @@ impl Engine {
                 None => problem.to_string(),
             });
         let mut problems: Vec<String> = named.collect();
-        problems.extend(check::tables(&self.manager, &cluster)?);
+        let settings = Settings::new(self.settings.load_full());
+        problems.extend(with_semantics(self, &settings, |semantics| {
+            check::tables(&self.manager, &cluster, semantics)
+        })?);
         Ok(problems)
     }
 

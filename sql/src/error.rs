@@ -217,10 +217,18 @@ impl From<txn::Error> for SqlError {
     fn from(error: txn::Error) -> SqlError {
         use txn::Error as E;
         match error {
-            E::Conflict(kind) => SqlError::new(
-                SqlState::T_R_SERIALIZATION_FAILURE,
-                format!("could not serialize access due to {kind}"),
-            ),
+            E::Conflict(kind) => {
+                let error = SqlError::new(
+                    SqlState::T_R_SERIALIZATION_FAILURE,
+                    format!("could not serialize access due to {kind}"),
+                );
+                match kind {
+                    txn::ConflictKind::Update | txn::ConflictKind::Delete => error,
+                    txn::ConflictKind::ReadWrite => error
+                        .detail("Reason code: Canceled on commit attempt with conflict out to a committed transaction.")
+                        .hint("The transaction might succeed if retried."),
+                }
+            }
             E::Deadlock(edges) => {
                 let detail: Vec<String> = edges
                     .iter()
@@ -233,6 +241,10 @@ impl From<txn::Error> for SqlError {
                                 txn::LockTarget::Table(table) =>
                                     format!("relation {}", table.0 & 0xFFFF_FFFF),
                                 txn::LockTarget::Row(..) => "tuple".to_owned(),
+                                txn::LockTarget::Name(key) => format!(
+                                    "advisory lock [{},{},{},{}]",
+                                    key.database, key.class, key.object, key.sub
+                                ),
                             },
                             edge.holder
                         )

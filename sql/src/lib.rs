@@ -35,7 +35,7 @@ pub use txn::{Environment, Lsn, SessionWait};
 /// What a server builds an [`Environment`] from, and what it is opened with.
 pub mod environment {
     pub use txn::{
-        Cancel, Clock, Device, FaultyDevice, FileDevice, Joinable, LogInsert, Micros, Scheduler,
-        StorageError, SystemClock, Threads, WaitCell, WaitEvent,
+        Archive, Archived, Cancel, Clock, Device, FaultyDevice, File, FileDevice, Joinable,
+        LogInsert, Micros, Scheduler, StorageError, SystemClock, Threads, WaitCell, WaitEvent,
     };
 }

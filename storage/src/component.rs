@@ -10,7 +10,7 @@ use crate::planted::Planted;
 use crate::scratch::Scratch;
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wal::log::{LogOptions, LogStart};
-use crate::wal::{Log, LogInsert, LogScan};
+use crate::wal::{Archive, Log, LogInsert, LogScan};
 use crate::{Error, Lsn, Result, TreeId, recovery};
 
 /// What is chosen when a directory is made (`page_bytes`) or opened (all else).
@@ -29,6 +29,8 @@ pub struct Options {
     pub log_segment_bytes: u64,
     /// The log that may be kept between checkpoints, in bytes (`max_wal_size`).
     pub log_bytes_max: u64,
+    /// Where full segments of the log go before they are recycled (`archive_mode`); none keeps no archive.
+    pub archive: Option<Arc<dyn Archive>>,
     /// The data files' limit, in bytes; none is the disk's.
     pub data_bytes_max: Option<u64>,
     /// A fault planted on purpose, in builds for tests.
@@ -44,6 +46,7 @@ impl Default for Options {
             log_ring_bytes: 16 << 20,
             log_segment_bytes: 16 << 20,
             log_bytes_max: 1 << 30,
+            archive: None,
             data_bytes_max: None,
             planted: Planted::default(),
         }
@@ -81,6 +84,7 @@ impl Options {
             ring_bytes: self.log_ring_bytes,
             segment_bytes: self.log_segment_bytes,
             bytes_max: self.log_bytes_max,
+            archive: self.archive.clone(),
             planted: self.planted,
         }
     }

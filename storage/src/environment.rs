@@ -9,6 +9,8 @@ use crate::device::Device;
 use crate::id::Micros;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, lock, rank};
+use rustix::time::ClockId;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Everything the engine asks of the world around it.
 #[derive(Clone)]
@@ -53,6 +55,9 @@ pub trait Scheduler: Send + Sync {
     fn slots(&self) -> usize;
     /// A point at which a simulation may let another thread run; nothing in production.
     fn yield_point(&self) {}
+    /// The instance has halted: nobody may be answered any more, and only recovery helps. A server ends its process here,
+    /// idle or not; where this does nothing, everybody is told [`crate::Error::Halted`]. Called with locks held.
+    fn halted(&self, _why: &str) {}
 }
 
 /// A background thread that can be waited for.
@@ -184,6 +189,25 @@ impl Cancel {
 }
 
 impl Environment {
+    /// Starts a background thread. If it panics, nobody does its work any more: `halt` is told why and ends the
+    /// instance, before the panic goes on to whoever joins the thread.
+    pub fn background(
+        &self,
+        name: &'static str,
+        halt: impl FnOnce(&str) + Send + 'static,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Box<dyn Joinable> {
+        let guarded = move || {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+                halt(&format!("the {name} panicked: {}", text.unwrap_or_default()));
+                resume_unwind(panic);
+            }
+        };
+        self.scheduler.spawn(name, Box::new(guarded))
+    }
+
     /// Waits until `cell` is notified, `deadline` passes or `cancel` is raised: the engine's only wait.
     pub fn wait(
         &self,
@@ -247,7 +271,8 @@ pub struct Threads {
 /// The system's clocks.
 #[derive(Debug)]
 pub struct SystemClock {
-    start: std::time::Instant,
+    /// What the system's monotonic clock showed, in microseconds.
+    start: u64,
 }
 
 impl Threads {
@@ -263,7 +288,7 @@ impl SystemClock {
     /// A clock whose monotonic time begins now.
     #[must_use]
     pub fn new() -> SystemClock {
-        SystemClock { start: std::time::Instant::now() }
+        SystemClock { start: microseconds(ClockId::Monotonic) as u64 }
     }
 }
 
@@ -274,19 +299,22 @@ impl Default for SystemClock {
 }
 
 /// Seconds from the Unix epoch to PostgreSQL's, 2000-01-01.
-const POSTGRES_EPOCH_SECONDS: u64 = 946_684_800;
+const POSTGRES_EPOCH_SECONDS: i64 = 946_684_800;
+
+/// What a clock of the system shows, in microseconds. Asked for with every statement: the standard library's arithmetic on
+/// times costs several times the question.
+fn microseconds(clock: ClockId) -> i64 {
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+}
 
 impl Clock for SystemClock {
     fn now(&self) -> Micros {
-        Micros(self.start.elapsed().as_micros() as u64)
+        Micros((microseconds(ClockId::Monotonic) as u64).saturating_sub(self.start))
     }
 
     fn wall(&self) -> i64 {
-        let epoch = std::time::UNIX_EPOCH + std::time::Duration::from_secs(POSTGRES_EPOCH_SECONDS);
-        match std::time::SystemTime::now().duration_since(epoch) {
-            Ok(since) => since.as_micros() as i64,
-            Err(before) => -(before.duration().as_micros() as i64),
-        }
+        microseconds(ClockId::Realtime) - POSTGRES_EPOCH_SECONDS * 1_000_000
     }
 }
 

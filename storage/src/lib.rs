@@ -60,8 +60,8 @@ pub mod wal;
 
 #[cfg(not(loom))]
 pub use btree::{
-    Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, ReadToken,
-    Record, RecordBuffer, Tree, TreeLoad,
+    Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, Newer,
+    ReadToken, Record, RecordBuffer, Tree, TreeLoad,
 };
 #[cfg(not(loom))]
 pub use component::{CheckpointCounters, DataComponent, Options, Recovering};
@@ -76,6 +76,8 @@ pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
 pub use planted::{Fault, Planted};
 #[cfg(not(loom))]
 pub use scratch::{Scratch, ScratchFile};
+#[cfg(not(loom))]
+pub use wal::{Archive, ArchiveCounters, Archived};
 #[cfg(not(loom))]
 pub use wal::{CheckpointSignal, Claim, FlushCounters, Log, LogRecord, LogScan, SpaceReservation};
 pub use wal::{InsertCounters, LogInsert, RecordKind, SpaceClass};

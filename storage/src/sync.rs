@@ -13,7 +13,7 @@ use std::sync as from;
 
 pub use from::{RwLock, atomic};
 use rank::Held;
-pub use std::sync::Arc;
+pub use std::sync::{Arc, Weak};
 
 use std::cell::Cell;
 use std::sync::{LockResult, PoisonError, TryLockError};

@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::process::{TemporaryDirectory, free_port, signal, wait_for_end, wait_until};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -22,7 +23,29 @@ pub struct Atoll {
     directory: TemporaryDirectory,
     port: u16,
     settings: Vec<String>,
+    /// The test that serves in place of the program.
+    served_by: Option<&'static str>,
     child: Option<Child>,
+}
+
+/// The environment variables by which a test that serves is told what: a directory, a port, and settings line by line.
+const SERVE: [&str; 3] = ["ATOLL_TEST_DATA", "ATOLL_TEST_PORT", "ATOLL_TEST_SETTINGS"];
+
+/// What a test has to serve, if it is run in order to.
+#[must_use]
+pub fn to_serve() -> Option<(PathBuf, Vec<(String, String)>)> {
+    let [data, port, settings] = SERVE.map(std::env::var_os);
+    let text = |text: OsString| text.into_string().expect("settings are text");
+    let mut all = vec![
+        ("listen_addresses".to_owned(), "127.0.0.1".to_owned()),
+        ("unix_socket_directories".to_owned(), String::new()),
+        ("port".to_owned(), text(port?)),
+    ];
+    for line in text(settings?).lines() {
+        let (name, value) = line.split_once('=').expect("name=value");
+        all.push((name.to_owned(), value.to_owned()));
+    }
+    Some((data?.into(), all))
 }
 
 /// The `atoll` program of the profile that this test was built with, or what `ATOLL_BIN` names.
@@ -53,6 +76,13 @@ impl Atoll {
     /// The same, with more arguments for `atoll init`.
     #[must_use]
     pub fn start_with(init: &[&str], settings: &[&str]) -> Atoll {
+        Atoll::start_by(None, init, settings)
+    }
+
+    /// The same, served by the test `test` of the running program in a process of its own: one that finds something
+    /// [`to_serve`]. What it serves in is its own choice: a disk that fails, for instance.
+    #[must_use]
+    pub fn start_by(test: Option<&'static str>, init: &[&str], settings: &[&str]) -> Atoll {
         let directory = TemporaryDirectory::new("server");
         let small = std::env::var_os(SMALL_POOL).is_some();
         let (page, pool) =
@@ -68,7 +98,8 @@ impl Atoll {
             .expect("atoll starts");
         assert!(output.status.success(), "init: {}", String::from_utf8_lossy(&output.stderr));
         let settings = pool.iter().chain(settings).map(|&setting| setting.to_owned()).collect();
-        let mut atoll = Atoll { directory, port: free_port(), settings, child: None };
+        let (port, served_by) = (free_port(), test);
+        let mut atoll = Atoll { directory, port, settings, served_by, child: None };
         atoll.restart();
         atoll
     }
@@ -81,13 +112,11 @@ impl Atoll {
             .append(true)
             .open(self.log_path())
             .expect("the directory is writable");
-        let mut command = Command::new(program());
-        command.arg("serve").arg("--data").arg(self.data());
-        command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
-        command.args(["-c", "unix_socket_directories="]).env_remove(SMALL_POOL);
-        for setting in &self.settings {
-            command.arg("-c").arg(setting);
-        }
+        let mut command = match self.served_by {
+            None => self.program(),
+            Some(test) => self.test(test),
+        };
+        command.env_remove(SMALL_POOL);
         let copy = log.try_clone().expect("a file can be shared");
         let child =
             command.stdin(Stdio::null()).stdout(copy).stderr(log).spawn().expect("atoll starts");
@@ -101,6 +130,26 @@ impl Atoll {
             }
             Client::try_connect(port, "postgres", "postgres").ok()
         });
+    }
+
+    fn program(&self) -> Command {
+        let mut command = Command::new(program());
+        command.arg("serve").arg("--data").arg(self.data());
+        command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
+        command.args(["-c", "unix_socket_directories="]);
+        for setting in &self.settings {
+            command.arg("-c").arg(setting);
+        }
+        command
+    }
+
+    fn test(&self, test: &str) -> Command {
+        let mut command = Command::new(std::env::current_exe().expect("a test has a path"));
+        command.args([test, "--exact", "--nocapture"]);
+        let (port, settings) = (self.port.to_string(), self.settings.join("\n"));
+        let values: [OsString; 3] = [self.data().into(), port.into(), settings.into()];
+        command.envs(SERVE.into_iter().zip(values));
+        command
     }
 
     /// A new session of `postgres` in the database `postgres`.
@@ -143,6 +192,12 @@ impl Atoll {
         signal(&child, "TERM");
         let status = wait_for_end(&mut child, STOP_LIMIT);
         assert!(status.success(), "SIGTERM ended it with {status}:\n{}", self.log());
+    }
+
+    /// Waits until it ends by itself; its exit status.
+    pub fn wait_for_end(&mut self) -> Option<i32> {
+        let mut child = self.child.take().expect("the server runs");
+        wait_for_end(&mut child, STOP_LIMIT).code()
     }
 
     /// SIGKILL: what a crash of the process leaves is in the directory.

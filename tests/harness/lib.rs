@@ -7,6 +7,7 @@ pub mod atoll;
 pub mod client;
 pub mod dialogue;
 pub mod golden;
+pub mod history;
 pub mod oracle;
 pub mod process;
 pub mod script;

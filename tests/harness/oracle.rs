@@ -31,7 +31,8 @@ pub fn programs() -> PathBuf {
 }
 
 /// Whether this process may not run PostgreSQL itself, which refuses root.
-fn is_root() -> bool {
+#[must_use]
+pub fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output().expect("id is a program");
     id.stdout.starts_with(b"0\n")
 }

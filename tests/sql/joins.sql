@@ -30,3 +30,7 @@ SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM n JOIN c ON c.rel = a.rel AND
 SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM n, c JOIN (SELECT a.rel AS r) AS x ON c.rel = x.r WHERE c.n = n.id);
 SELECT 1 FROM a JOIN n ON n.id = c.n JOIN c ON true;
 SELECT count(*) FROM a, n JOIN LATERAL (SELECT c.n FROM c WHERE c.rel = a.rel) AS s ON s.n = n.id;
+-- What a lateral query takes from outside is NULL where an outer join finds nothing.
+SELECT a.n, x.m FROM (VALUES (1), (2)) a(n) LEFT JOIN LATERAL (SELECT a.n AS m) x ON a.n > 1 ORDER BY 1;
+SELECT a.n, x.m FROM (VALUES (1), (2)) a(n) LEFT JOIN LATERAL (SELECT DISTINCT a.n AS m FROM generate_series(1, 2)) x ON false ORDER BY 1;
+SELECT a.n, (SELECT x.m FROM (SELECT 1) b LEFT JOIN (SELECT a.n AS m) x ON a.n > 1) FROM (VALUES (1), (2)) a(n) ORDER BY 1;

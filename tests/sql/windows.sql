@@ -69,3 +69,5 @@ SELECT ROW(1, 2) IS DISTINCT FROM ROW(1, 2, 3);
 SELECT substring('abcd' from 'ab|abc'), regexp_replace('aab', 'a|aa', '<\&>', 'g'), regexp_match('abcd', '(a|ab)(c|bcd)');
 SELECT substring('XY1234Z' from 'Y*?([0-9]{1,3})'), regexp_match('abc01234xyz', '(.*?)(\d+)(.*)'), regexp_match('ab', '((a)|b)*');
 SELECT regexp_matches('aab', 'a*', 'g'), regexp_split_to_array('aab', 'a*'), regexp_count('aab', 'a*');
+-- A window of which no two are the same.
+SELECT id, rank() OVER (ORDER BY (SELECT count(*) FROM w), id), count(*) OVER (PARTITION BY (SELECT 1)) FROM w ORDER BY id;

@@ -65,7 +65,7 @@ fn update(
     txn.begin_statement()?;
     let (key, block) = (row.to_be_bytes(), WaitPolicy::Block);
     txn.lock_key(tree, &key, RowLock::NoKeyUpdate, block, &mut buffer)?;
-    txn.put(tree, &key, &[row as u8; 100])?;
+    txn.update(tree, &key, &[row as u8; 100])?;
     let _ = txn.commit(&mut |_| ())?;
     Ok(())
 }

@@ -56,10 +56,15 @@ impl Signals {
 
 /// Starts both threads.
 pub(crate) fn start(manager: &Arc<Manager>) -> Vec<Box<dyn Joinable>> {
-    let scheduler = &manager.env.scheduler;
     let spawn = |name, body: fn(&Weak<Manager>, &Signals)| {
         let (weak, signals) = (Arc::downgrade(manager), Arc::clone(&manager.signals));
-        scheduler.spawn(name, Box::new(move || body(&weak, &signals)))
+        let halting = Weak::clone(&weak);
+        let halt = move |why: &str| {
+            if let Some(manager) = halting.upgrade() {
+                manager.data.log().halt(why);
+            }
+        };
+        manager.env.background(name, halt, move || body(&weak, &signals))
     };
     vec![spawn("checkpointer", checkpointer), spawn("version collector", collector)]
 }

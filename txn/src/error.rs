@@ -73,4 +73,13 @@ pub enum LockTarget {
     Table(crate::TableId),
     /// One record.
     Row(storage::TreeId, Vec<u8>),
+    /// A name: an advisory lock.
+    Name(crate::AdvisoryKey),
+}
+
+impl LockTarget {
+    /// Of a node that stands for a name.
+    pub(crate) fn name(key: &[u8]) -> LockTarget {
+        LockTarget::Name(crate::AdvisoryKey::of(key))
+    }
 }

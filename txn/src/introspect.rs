@@ -2,6 +2,7 @@
 //!
 //! Each lock is read under its own latch; the list as a whole is of no single moment, as PostgreSQL's is not either.
 
+use crate::lock::advisory::NAMES;
 use crate::lock::queue::LockQueue;
 use crate::lock::{Modes, RowLock, TableLock};
 use crate::manager::Manager;
@@ -83,8 +84,13 @@ impl Manager {
         self.locks.records.for_each(&mut |node| {
             let state = node.state();
             if !state.lock.is_idle() {
-                let target = LockTarget::Row(node.tree(), node.key().to_vec());
-                self.list(&target, &state.lock, &row_modes, &mut all);
+                if node.tree() == NAMES {
+                    let target = LockTarget::name(node.key());
+                    self.list(&target, &state.lock, &table_modes, &mut all);
+                } else {
+                    let target = LockTarget::Row(node.tree(), node.key().to_vec());
+                    self.list(&target, &state.lock, &row_modes, &mut all);
+                }
             }
         });
         all

@@ -18,6 +18,8 @@ pub mod manager;
 pub mod metrics;
 pub mod owner;
 pub mod planted;
+pub mod prepared;
+mod read_set;
 pub mod record;
 pub mod recovery;
 pub mod sync;
@@ -31,10 +33,12 @@ pub mod writeset;
 pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
 pub use id::{CommandId, Isolation, TableId, TxnId};
 pub use introspect::{LockInfo, TransactionInfo};
+pub use lock::advisory::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks};
 pub use lock::{RowLock, TableLock, WaitPolicy};
 pub use manager::{Manager, Options};
 pub use metrics::Metrics;
 pub use planted::{Fault, Planted};
+pub use prepared::{PreparedInfo, Refused};
 pub use recovery::PassTwo;
 pub use storage::device::faulty::FaultyDevice;
 pub use storage::device::file::FileDevice;
@@ -42,9 +46,9 @@ pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::recovery::verify_log;
 pub use storage::{
-    Cancel, Change, Clock, DataComponent, Device, Direction, Duplicate, Environment,
-    Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros, RecordBuffer, Scheduler,
-    Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
+    Archive, ArchiveCounters, Archived, Cancel, Change, Clock, DataComponent, Device, Direction,
+    Duplicate, Environment, Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros,
+    RecordBuffer, Scheduler, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,

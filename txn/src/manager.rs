@@ -6,16 +6,19 @@ use crate::commit::slots::CommitSlots;
 use crate::commit::watermark::{CellWaker, WatermarkWaiters};
 use crate::lock::LockManager;
 use crate::metrics::Counts;
+use crate::owner::OwnerId;
 use crate::planted::{Fault, Planted};
+use crate::prepared::PreparedList;
 use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
-use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
+use crate::writeset::WriteSet;
 use crate::{Error, Result, TxnId};
-use crossbeam_utils::CachePadded;
+use std::ops::Range;
 use std::task::{Poll, Waker};
 use storage::environment::Joinable;
 use storage::{DataComponent, Environment, Lsn, Micros, TreeId, WaitCell, WaitEvent, Woken};
@@ -29,6 +32,8 @@ pub struct Options {
     pub record_buckets: usize,
     /// A transaction's write set, in bytes: past it 53200.
     pub write_set_bytes_max: usize,
+    /// What a serializable transaction notes of its reads, in bytes: past it tables are locked instead.
+    pub read_set_bytes_max: usize,
     /// A commit with more writes than this is applied late.
     pub late_writes: usize,
     /// A commit with a larger record is logged in parts, in bytes.
@@ -51,6 +56,7 @@ impl Default for Options {
             storage: storage::Options::default(),
             record_buckets: 1 << 16,
             write_set_bytes_max: 1 << 30,
+            read_set_bytes_max: 1 << 20,
             late_writes: 4096,
             part_bytes_max: 4 << 20,
             version_bytes_soft: 16 << 20,
@@ -64,11 +70,8 @@ impl Default for Options {
 
 /// Commits that may be between claim and apply at once.
 const SLOTS: usize = 256;
-/// Transaction numbers that a worker takes at a time.
+/// Transaction numbers that a state takes at a time.
 const IDS: u64 = 1024;
-
-/// Transaction numbers that a worker has taken: the next one, and the end.
-type Ids = Mutex<(u64, u64), { rank::GARBAGE }>;
 
 /// The transaction component.
 #[derive(Debug)]
@@ -76,7 +79,9 @@ pub struct Manager {
     pub(crate) data: Arc<DataComponent>,
     pub(crate) env: Environment,
     pub(crate) options: Options,
-    pub(crate) slots: CommitSlots,
+    pub(crate) slots: CommitSlots<WriteSet>,
+    /// Whether any transaction has ever had reads to validate: from then on commits share their writes.
+    pub(crate) validating: AtomicBool,
     pub(crate) waiters: WatermarkWaiters,
     pub(crate) late: LateCommits,
     pub(crate) locks: LockManager,
@@ -85,10 +90,15 @@ pub struct Manager {
     pub(crate) pool: Pool,
     pub(crate) metrics: Counts,
     pub(crate) signals: Arc<Signals>,
+    /// Prepared transactions, by name.
+    pub(crate) prepared: Mutex<PreparedList, { rank::PREPARED }>,
+    /// The log's tail when the last checkpoint began.
+    checkpointed: AtomicU64,
     threads: Mutex<Vec<Box<dyn Joinable>>>,
+    /// Owners of advisory locks whose sessions have ended.
+    pub(crate) session_owners: Mutex<Vec<OwnerId>, { rank::GARBAGE }>,
     /// Trees that a commit dropped, and who may still read them: snapshots below its LSN.
     dropped: Mutex<Vec<(Lsn, TreeId)>>,
-    ids: Box<[CachePadded<Ids>]>,
     next_ids: AtomicU64,
     recovered: PassTwo,
 }
@@ -120,6 +130,7 @@ impl Manager {
         let tail = data.log().tail();
         let mut manager = Manager {
             slots: CommitSlots::new(SLOTS, tail, options.planted),
+            validating: AtomicBool::new(false),
             waiters: WatermarkWaiters::default(),
             late: LateCommits::default(),
             locks: LockManager::new(env.clone(), options.record_buckets),
@@ -128,9 +139,11 @@ impl Manager {
             pool: Pool::new(workers),
             metrics: Counts::new(workers),
             signals: Arc::default(),
+            prepared: Mutex::default(),
+            checkpointed: AtomicU64::new(0),
             threads: Mutex::default(),
+            session_owners: Mutex::default(),
             dropped: Mutex::default(),
-            ids: (0..workers).map(|_| CachePadded::default()).collect(),
             // Every opening begins at a later tail, so numbers are not used again: an opening would have to begin
             // 65,536 transactions for every byte of log to meet the next one's.
             next_ids: AtomicU64::new(tail.0.saturating_mul(1 << 16).max(1)),
@@ -139,9 +152,12 @@ impl Manager {
             env,
             options,
         };
-        manager.recovered = recovery::pass_two(&manager, &recovering).map_err(E::from)?;
+        let (recovered, prepared) = recovery::pass_two(&manager, &recovering).map_err(E::from)?;
+        manager.recovered = recovered;
         manager.advance();
         let manager = Arc::new(manager);
+        // Their locks first: nobody else can ask for any yet.
+        manager.restore_prepared(prepared).map_err(E::from)?;
         let live: std::collections::HashSet<TreeId> = live(&manager)?.into_iter().collect();
         recovering.finish(&|tree| live.contains(&tree)).map_err(failed)?;
         *lock(&manager.threads) = background::start(&manager);
@@ -190,20 +206,20 @@ impl Manager {
     #[must_use]
     pub fn begin(self: &Arc<Self>, begin: Begin, wait: &Arc<SessionWait>) -> Transaction {
         let worker = self.worker();
-        let id = self.next_id(worker);
-        let state = self.pool.take(worker, || self.locks.owners.register());
-        self.locks.owners.get(state.owner).start(id, wait.pid, self.env.clock.now().0);
+        let mut state = self.pool.take(worker, || self.locks.owners.register());
+        let id = state.ids.next().unwrap_or_else(|| self.take_ids(&mut state.ids));
+        let id = TxnId(id);
+        let session = (wait.pid, wait.number());
+        self.locks.owners.get(state.owner).start(id, session, self.env.clock.now().0);
         Transaction::new(Arc::clone(self), id, begin, Arc::clone(wait), state)
     }
 
-    fn next_id(&self, worker: usize) -> TxnId {
-        let mut ids = lock(&self.ids[worker]);
-        if ids.0 == ids.1 {
-            let first = self.next_ids.fetch_add(IDS, Ordering::Relaxed);
-            *ids = (first, first + IDS);
-        }
-        ids.0 += 1;
-        TxnId(ids.0 - 1)
+    /// Takes more transaction numbers; the first of them.
+    #[cold]
+    fn take_ids(&self, ids: &mut Range<u64>) -> u64 {
+        let first = self.next_ids.fetch_add(IDS, Ordering::Relaxed);
+        *ids = first + 1..first + IDS;
+        first
     }
 
     /// The visible watermark: every commit at or below it is in the trees, or on the list of late commits.
@@ -275,13 +291,27 @@ impl Manager {
         self.locks.owners.horizon(self.visible())
     }
 
+    /// What recovery would need of what is under way: see [`late::redo_floor`]. The prepared transactions last: one is in
+    /// the list before its slot is free.
+    fn redo_floor(&self, tail: Lsn) -> Lsn {
+        let floor = late::redo_floor(&self.slots, &self.late, tail);
+        self.prepared_floor().map_or(floor, |prepared| prepared.min(floor))
+    }
+
+    /// Logs prepared transactions anew that the last checkpoint had to hold the log for.
+    fn let_go_of_prepared(&self) {
+        let tail = self.data.log().tail();
+        let before = self.checkpointed.swap(tail.0, Ordering::Relaxed);
+        self.log_prepared_anew(Lsn(before));
+    }
+
     /// Takes a checkpoint.
     ///
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn checkpoint(&self) -> Result<Lsn> {
-        let floor = &mut |tail| late::redo_floor(&self.slots, &self.late, tail);
-        let redo = self.data.checkpoint(floor)?;
+        self.let_go_of_prepared();
+        let redo = self.data.checkpoint(&mut |tail| self.redo_floor(tail))?;
         self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(redo)
     }
@@ -291,8 +321,8 @@ impl Manager {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn checkpoint_all(&self) -> Result<Lsn> {
-        let floor = &mut |tail| late::redo_floor(&self.slots, &self.late, tail);
-        let redo = self.data.checkpoint_all(floor)?;
+        self.let_go_of_prepared();
+        let redo = self.data.checkpoint_all(&mut |tail| self.redo_floor(tail))?;
         self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(redo)
     }

@@ -35,6 +35,8 @@ pub enum Waiting {
     Row(NodeRef),
     /// A table lock.
     Table(TableId, TableLock),
+    /// An advisory lock; as with a row.
+    Name(NodeRef, TableLock),
 }
 
 /// One place.
@@ -48,6 +50,8 @@ pub struct Owner {
     txn: AtomicU64,
     /// The session's number as clients know it.
     pid: AtomicU32,
+    /// The session, as nobody but its transaction and its advisory locks has it; 0 for none.
+    session: AtomicU64,
     /// When the transaction began, in microseconds of the monotonic clock.
     since: AtomicU64,
     /// Where its thread rests while it waits for a lock.
@@ -72,6 +76,7 @@ impl Owner {
             too_old: AtomicBool::new(false),
             txn: AtomicU64::new(0),
             pid: AtomicU32::new(0),
+            session: AtomicU64::new(0),
             since: AtomicU64::new(0),
             cell: Arc::new(WaitCell::new()),
             waiting: Mutex::new(None),
@@ -79,10 +84,16 @@ impl Owner {
         }
     }
 
-    pub(crate) fn start(&self, txn: TxnId, pid: u32, now: u64) {
-        self.pid.store(pid, Ordering::Relaxed);
+    pub(crate) fn start(&self, txn: TxnId, (pid, session): (u32, u64), now: u64) {
+        self.serve(pid, session);
         self.since.store(now, Ordering::Relaxed);
         self.txn.store(txn.0, Ordering::Release);
+    }
+
+    /// Says whose locks these are.
+    pub(crate) fn serve(&self, pid: u32, session: u64) {
+        self.pid.store(pid, Ordering::Relaxed);
+        self.session.store(session, Ordering::Relaxed);
     }
 
     pub(crate) fn end(&self) {
@@ -194,6 +205,20 @@ impl Owners {
         })
     }
 
+    /// Shows every place of the session that `owner` serves, itself at least.
+    pub(crate) fn peers(&self, owner: OwnerId, see: &mut dyn FnMut(OwnerId)) {
+        see(owner);
+        let session = self.get(owner).session.load(Ordering::Relaxed);
+        if session == 0 {
+            return;
+        }
+        for (id, other) in self.iter() {
+            if id != owner && other.session.load(Ordering::Relaxed) == session {
+                see(id);
+            }
+        }
+    }
+
     /// How many places there are: what a computation of the horizon costs.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
@@ -247,7 +272,7 @@ mod tests {
         let owners = Owners::new();
         let ids: Vec<_> = (0..200).map(|_| owners.register()).collect();
         for (at, id) in ids.iter().enumerate() {
-            owners.get(*id).start(TxnId(at as u64 + 1), at as u32, 0);
+            owners.get(*id).start(TxnId(at as u64 + 1), (at as u32, 0), 0);
         }
         let running = owners.iter().filter(|(_, owner)| owner.txn().is_some());
         let seen: Vec<_> = running.map(|(id, owner)| (id, owner.pid())).collect();

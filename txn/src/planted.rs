@@ -12,6 +12,10 @@ pub enum Fault {
     SlotsBeforeTail,
     /// The last write of a commit is logged and not applied.
     WriteLost,
+    /// A delta in a commit's record leaves out the last byte that has changed.
+    DeltaCutShort,
+    /// A serializable transaction commits without a look at what it has read.
+    SkipValidation,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,
     /// where the options are.
     IndexEntryNotWritten,

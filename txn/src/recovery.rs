@@ -2,12 +2,14 @@
 //!
 //! Pass one, the data component's, has made every tree well formed. Here commits come in LSN order, and each write is
 //! made where the record on the page is older; a tree that is gone is skipped. There is nothing to undo. A commit in
-//! parts is applied when its last record is met, from all of its parts, under its own LSN.
+//! parts is applied when its last record is met, from all of its parts, under its own LSN. What was prepared and not
+//! resolved is handed back with its locks.
 //!
 //! Applying twice changes nothing, so a crash in the middle only means to begin again.
 
 use crate::log::{self, Reader};
 use crate::manager::Manager;
+use crate::prepared::{Found, FoundList};
 use crate::record::collect::Tombstone;
 use crate::sync::Arc;
 use crate::{Lsn, Result, TreeId};
@@ -34,7 +36,8 @@ type Trees = HashMap<TreeId, Option<Arc<Tree>>>;
 ///
 /// # Errors
 /// I/O and corruption.
-pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<PassTwo> {
+pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<(PassTwo, FoundList)> {
+    let mut prepared = FoundList::new();
     let mut done = PassTwo::default();
     let mut trees = Trees::new();
     let mut records = recovering.records()?;
@@ -45,6 +48,9 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<Pas
                 continue;
             }
             done.commits += 1;
+            if header.name.is_some() {
+                prepared.remove(&header.txn);
+            }
             let since = header.parts.first().copied().unwrap_or(record.lsn);
             for part in &header.parts {
                 let mut scan = manager.data.log().scan(*part)?;
@@ -57,12 +63,15 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<Pas
                 redo(manager, &mut trees, (record.lsn, since), writes, &mut done)?;
             }
             redo(manager, &mut trees, (record.lsn, since), writes, &mut done)?;
-        } else if record.kind == log::PREPARE || record.kind == log::RESOLVE {
-            let what = "the log has prepared transactions, which this version does not know";
-            return Err(Error::CorruptLog(what.into()).into());
+        } else if record.kind == log::PREPARE {
+            let (header, _) = Reader::new(record.payload)?;
+            // A copy replaces what it was made of.
+            prepared.insert(header.txn, Found::new(record.lsn, record.payload));
+        } else if record.kind == log::RESOLVE {
+            prepared.remove(&Reader::new(record.payload)?.0.txn);
         }
     }
-    Ok(done)
+    Ok((done, prepared))
 }
 
 fn redo(

@@ -7,6 +7,8 @@ use storage::{Cancel, Environment, Micros, WaitCell, WaitEvent, Woken};
 /// One session's side of waiting: how to stop it, how long it may take, and what others see of it.
 #[derive(Debug, Default)]
 pub struct SessionWait {
+    /// Tells this session from all others of the process.
+    number: u64,
     /// The session's number as clients know it (`pg_backend_pid()`).
     pub pid: u32,
     /// Raised by cancel messages, timeouts and shutdown. The reasons are the owner's.
@@ -17,6 +19,8 @@ pub struct SessionWait {
     pub deadlock_timeout_ms: AtomicU32,
     /// The [`storage::WaitEvent`] it waits on now, 0 for none: `pg_stat_activity` shows it.
     pub event: AtomicU32,
+    /// The newest LSN that a commit which failed had seen: the session's next snapshot shows it.
+    pub failed_after: AtomicU64,
     /// When the wait began, in microseconds of the monotonic clock.
     pub since: AtomicU64,
 }
@@ -25,7 +29,17 @@ impl SessionWait {
     /// Of the session that clients know as `pid`, with PostgreSQL's default timeouts.
     #[must_use]
     pub fn new(pid: u32) -> SessionWait {
-        SessionWait { pid, deadlock_timeout_ms: AtomicU32::new(1000), ..SessionWait::default() }
+        /// Sessions so far.
+        static SESSIONS: AtomicU64 = AtomicU64::new(0);
+        let number = SESSIONS.fetch_add(1, Ordering::Relaxed) + 1;
+        let deadlock_timeout_ms = AtomicU32::new(1000);
+        SessionWait { number, pid, deadlock_timeout_ms, ..SessionWait::default() }
+    }
+
+    /// Tells this session from all others of the process; 0 of none.
+    #[inline]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Waits on `cell` under the session's cancel, and shows it meanwhile.

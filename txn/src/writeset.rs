@@ -31,6 +31,7 @@ struct Entry {
     /// The write of the same key before this one.
     previous: u32,
     command: CommandId,
+    update: bool,
     /// The arena's length before this write.
     arena: usize,
 }
@@ -46,6 +47,8 @@ pub struct Write<'a> {
     pub value: Option<&'a [u8]>,
     /// Who wrote it.
     pub command: CommandId,
+    /// Whether it changes a record that the transaction has locked.
+    pub update: bool,
 }
 
 /// A place in the order of a write set.
@@ -85,6 +88,21 @@ impl WriteSet {
 
     /// Records a write by `command`, which is not before any write so far.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: Option<&[u8]>, command: CommandId) {
+        self.record(tree, key, (value, false), command);
+    }
+
+    /// Records a write over a record that the transaction has locked.
+    pub fn update(&mut self, tree: TreeId, key: &[u8], value: &[u8], command: CommandId) {
+        self.record(tree, key, (Some(value), true), command);
+    }
+
+    fn record(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+        (value, update): (Option<&[u8]>, bool),
+        command: CommandId,
+    ) {
         debug_assert!(self.entries.last().is_none_or(|last| last.command <= command));
         let place = self.find(tree, key);
         let index = u32::try_from(self.entries.len()).expect("fewer writes than 2^32 - 1");
@@ -111,6 +129,7 @@ impl WriteSet {
             value_bytes: value.map_or(NONE, |value| value.len() as u32),
             previous,
             command,
+            update,
             arena,
         });
     }
@@ -230,7 +249,8 @@ impl WriteSet {
         let entry = &self.entries[index as usize];
         let value = (entry.value_bytes != NONE)
             .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
-        Write { tree: entry.tree, key: self.key(entry), value, command: entry.command }
+        let Entry { tree, command, update, .. } = *entry;
+        Write { tree, key: self.key(entry), value, command, update }
     }
 
     fn key(&self, entry: &Entry) -> &[u8] {

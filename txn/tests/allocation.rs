@@ -1,38 +1,14 @@
 //! A point SELECT allocates nothing below SQL: beginning, a statement, reading, and ending are counted.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
+
+use counting::ALLOCATIONS;
 use std::sync::Arc;
 use storage::RecordBuffer;
 use txn::{
     Begin, Environment, Error, FaultyDevice, Manager, Options, RowLock, SessionWait, SystemClock,
     Threads, WaitPolicy,
 };
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counting per thread.
-struct Counting;
-
-// SAFETY: everything is passed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // After the thread's end there is nothing to count with.
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's contract is the system's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) };
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_point_select_allocates_nothing() {

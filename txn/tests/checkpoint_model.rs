@@ -21,6 +21,11 @@ mod sync {
     pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+
+    /// Takes a lock if nobody has it.
+    pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        mutex.try_lock().ok()
+    }
 }
 
 mod writeset {
@@ -57,7 +62,7 @@ enum Order {
 }
 
 struct Model {
-    slots: CommitSlots,
+    slots: CommitSlots<()>,
     late: LateCommits,
     /// The log: a claim is one atomic add.
     tail: AtomicU64,
@@ -76,7 +81,11 @@ impl Model {
         let lsn = Lsn(self.tail.fetch_add(1, Ordering::Relaxed));
         self.slots.claimed(slot, lsn);
         if is_late {
-            self.late.add(Arc::new(LateCommit { lsn, floor: lsn, writes: writeset::WriteSet }));
+            self.late.add(Arc::new(LateCommit {
+                lsn,
+                floor: lsn,
+                writes: Arc::new(writeset::WriteSet),
+            }));
             self.slots.free(slot);
             self.applied[lsn.0 as usize].store(1, Ordering::Release);
             self.late.remove(lsn);

@@ -48,6 +48,7 @@ mod owner {
     pub enum Waiting {
         Row(NodeRef),
         Table(TableId, TableLock),
+        Name(NodeRef, TableLock),
     }
 
     pub struct Owner {
@@ -66,6 +67,10 @@ mod owner {
     impl Owners {
         pub fn get(&self, owner: OwnerId) -> &Owner {
             &self.0[owner.0 as usize]
+        }
+
+        pub fn peers(&self, owner: OwnerId, see: &mut dyn FnMut(OwnerId)) {
+            see(owner);
         }
     }
 }
@@ -106,6 +111,12 @@ struct TableId(pub u32);
 enum LockTarget {
     Table(TableId),
     Row(storage::TreeId, Vec<u8>),
+}
+
+impl LockTarget {
+    fn name(_: &[u8]) -> LockTarget {
+        unreachable!("the model has no advisory locks")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,26 @@
 
 mod sync {
     //! Loom in place of the standard library.
-    pub use loom::sync::atomic;
+    pub use loom::sync::{MutexGuard, atomic};
+    pub use std::sync::Arc;
+
+    /// A lock, whose rank nobody checks here.
+    pub type Mutex<T, const RANK: u16 = 0> = loom::sync::Mutex<T>;
+
+    pub mod rank {
+        //! Ranks, which nobody checks here.
+        pub const LATE: u16 = 1;
+    }
+
+    /// Takes a lock.
+    pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Takes a lock if nobody has it.
+    pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        mutex.try_lock().ok()
+    }
 }
 
 #[path = "../src/planted.rs"]
@@ -21,7 +40,7 @@ use slots::CommitSlots;
 pub use storage::Lsn;
 
 struct Model {
-    slots: CommitSlots,
+    slots: CommitSlots<()>,
     /// The log: a claim is one atomic add.
     tail: AtomicU64,
     /// What is applied, by LSN.

@@ -2,6 +2,27 @@
 
 mod sync {
     //! Loom, with fences that do nothing.
+    pub use loom::sync::MutexGuard;
+    pub use std::sync::Arc;
+
+    /// A lock, whose rank nobody checks here.
+    pub type Mutex<T, const RANK: u16 = 0> = loom::sync::Mutex<T>;
+
+    pub mod rank {
+        //! Ranks, which nobody checks here.
+        pub const LATE: u16 = 1;
+    }
+
+    /// Takes a lock.
+    pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Takes a lock if nobody has it.
+    pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        mutex.try_lock().ok()
+    }
+
     pub mod atomic {
         pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -25,7 +46,7 @@ pub use storage::Lsn;
 #[should_panic(expected = "missed")]
 fn a_missing_fence_is_noticed() {
     loom::model(|| {
-        let slots = Arc::new(slots::CommitSlots::new(1, Lsn(1), planted::Planted::default()));
+        let slots = Arc::new(slots::CommitSlots::<()>::new(1, Lsn(1), planted::Planted::default()));
         let (tail, applied) = (Arc::new(AtomicU64::new(1)), Arc::new(AtomicU64::new(0)));
         let committer = {
             let (slots, tail, applied) = (slots.clone(), tail.clone(), applied.clone());

@@ -1,7 +1,7 @@
 //! Arrays: ARRAY[...], their types, and subscripts.
 
 use crate::bind::Binder;
-use crate::bind::coerce::Context;
+use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
 use crate::bind::type_name::{array_of, oid};
 use crate::bind::typed::Expr;
@@ -10,7 +10,68 @@ use crate::parse::ast::{self, ExprKind, Index};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 
+/// `jsonb_extract_path`, which subscripts of a jsonb stand for.
+const JSONB_EXTRACT_PATH: u32 = 3217;
+
 impl Binder<'_> {
+    /// The subscripts of a jsonb as a path: texts, and integers as texts.
+    pub(super) fn json_path(&self, indices: &[Index], place: &Place<'_>) -> Result<Expr> {
+        let mut elements = Vec::with_capacity(indices.len());
+        for index in indices {
+            let expr = match index {
+                Index::At(expr) => expr,
+                Index::Slice(low, high) => {
+                    let shown = high.as_ref().or(low.as_ref());
+                    let error = SqlError::new(
+                        SqlState::DATATYPE_MISMATCH,
+                        "jsonb subscript does not support slices",
+                    );
+                    return Err(match shown {
+                        Some(expr) => error.at(self.position(expr.start())),
+                        None => error,
+                    });
+                }
+            };
+            let at = self.position(expr.start());
+            let bound = self.expression(expr, place)?;
+            let text = SqlType::plain(oid::TEXT);
+            let integer = Oid(oid::INT4);
+            let source = bound.ty().oid;
+            elements.push(if source.0 == oid::UNKNOWN {
+                self.cast(bound, text, Context::Assignment, at)?
+            } else if self.can_coerce(source, integer, Context::Implicit) {
+                let number =
+                    self.cast(bound, SqlType { oid: integer, typmod: -1 }, Context::Implicit, at)?;
+                self.cast(number, text, Context::Assignment, at)?
+            } else if self.can_coerce(source, text.oid, Context::Implicit) {
+                self.cast(bound, text, Context::Implicit, at)?
+            } else {
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!("subscript type {} is not supported", self.type_text(source)),
+                )
+                .hint("jsonb subscript must be coercible to either integer or text.")
+                .at(at));
+            });
+        }
+        let array = self.array_type(Oid(oid::TEXT), 0)?;
+        Ok(Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } })
+    }
+
+    /// A subscript of an array.
+    pub(super) fn array_index(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
+        let bound = self.expression(expr, place)?;
+        let at = self.position(expr.start());
+        if !self.can_coerce(bound.ty().oid, Oid(oid::INT4), Context::Assignment) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                "array subscript must have type integer",
+            )
+            .at(at));
+        }
+        self.cast(bound, SqlType::plain(oid::INT4), Context::Assignment, at)
+    }
+
     /// The type of arrays of `element`; of an array's own type where `element` is one (arrays nest in no type of their own).
     pub(super) fn array_around(&self, element: Oid, at: u32) -> Result<Oid> {
         match self.element_of(element) {
@@ -88,6 +149,15 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let operand = self.expression(operand, place)?;
         let ty = operand.ty();
+        if base_type(ty.oid).0 == oid::JSONB {
+            let path = self.json_path(indices, place)?;
+            return Ok(Expr::Call {
+                function: Oid(JSONB_EXTRACT_PATH),
+                arguments: vec![operand, path],
+                ty: SqlType::plain(oid::JSONB),
+                position: at,
+            });
+        }
         let element = match ty.oid.0 {
             oid::INT2VECTOR => Oid(oid::INT2),
             oid::OIDVECTOR => Oid(oid::OID),
@@ -102,18 +172,7 @@ impl Binder<'_> {
                 .at(at)
             })?,
         };
-        let index = |expr: &ast::Expr| -> Result<Expr> {
-            let bound = self.expression(expr, place)?;
-            let at = self.position(expr.start());
-            if !self.can_coerce(bound.ty().oid, Oid(oid::INT4), Context::Assignment) {
-                return Err(SqlError::new(
-                    SqlState::DATATYPE_MISMATCH,
-                    "array subscript must have type integer",
-                )
-                .at(at));
-            }
-            self.cast(bound, SqlType::plain(oid::INT4), Context::Assignment, at)
-        };
+        let index = |expr: &ast::Expr| self.array_index(expr, place);
         let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
         let bound = indices
             .iter()

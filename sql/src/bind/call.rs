@@ -1,17 +1,19 @@
 //! Calls: functions, aggregates, window functions, and types called like functions (`ParseFuncOrColumn`).
 
-use crate::bind::Binder;
 use crate::bind::coerce::{Context, Pathway, pathway};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
+use crate::bind::{Binder, Required, levels};
 use crate::catalog::builtin::PG_CATALOG;
 use crate::catalog::builtin::type_by_name;
 use crate::catalog::builtin::{Kind, aggregate, functions_named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
+use crate::plan::functions::VARIADIC_ARRAY;
+use crate::plan::logical::SortKey;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -22,6 +24,17 @@ fn wrong_kind(message: String, at: u32) -> SqlError {
 
 impl Binder<'_> {
     pub(super) fn call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
+        if !call.within_group {
+            return self.plain_call(call, place, at);
+        }
+        // What an ordered-set aggregate sorts by are its last arguments.
+        let mut whole = call.clone();
+        let sorted = call.order_by.iter().map(|key| key.expr.clone());
+        whole.arguments.extend(sorted.map(|value| ast::Argument { name: None, value }));
+        self.plain_call(&whole, place, at)
+    }
+
+    fn plain_call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
         let name = &**call.name.name();
         let shown = call.name.to_string();
         let namespace = match call.name.schema() {
@@ -55,6 +68,9 @@ impl Binder<'_> {
             .map(|(argument, value)| (argument.name.as_deref(), value.ty().oid))
             .collect();
         let chosen = self.function(name, namespace, &types, call.variadic, &shown, at)?;
+        if self.catalog.function_acl(chosen.procedure).is_some() {
+            self.require_also(Required::Function(Oid(chosen.procedure.oid)));
+        }
         match chosen.procedure.kind {
             Kind::Procedure => {
                 return Err(wrong_kind(format!("{shown}() is a procedure"), at)
@@ -111,7 +127,8 @@ impl Binder<'_> {
         }
         let places: Vec<u32> =
             call.arguments.iter().map(|given| self.position(given.value.start())).collect();
-        let (arguments, result) = self.place_arguments(&chosen, arguments, &places, at)?;
+        let (arguments, result) =
+            self.place_arguments(&chosen, arguments, &places, call.variadic, at)?;
         let function = Oid(chosen.procedure.oid);
         let ty = match self.returned_fields(&chosen, &arguments, at)? {
             Some(fields) => self.record_type(fields),
@@ -123,8 +140,30 @@ impl Binder<'_> {
             }
             return Ok(Expr::Call { function, arguments, ty, position: at });
         }
-        if aggregate(function.0).is_some_and(|found| found.kind != 'n') {
-            return Err(SqlError::unsupported(format!("ordered-set aggregate {shown} is")).at(at));
+        let kind = aggregate(function.0).map_or('n', |found| found.kind);
+        if kind == 'h' {
+            return Err(
+                SqlError::unsupported(format!("hypothetical-set aggregate {shown} is")).at(at)
+            );
+        }
+        if kind == 'n' && call.within_group {
+            return Err(wrong_kind(
+                format!("{shown} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"),
+                at,
+            ));
+        }
+        if kind == 'o' && !call.within_group {
+            return Err(wrong_kind(
+                format!("WITHIN GROUP is required for ordered-set aggregate {shown}"),
+                at,
+            ));
+        }
+        if kind == 'o' && call.over.is_some() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("OVER is not supported for ordered-set aggregate {shown}"),
+            )
+            .at(at));
         }
         let bound = self.aggregate_call(call, function, arguments, ty, place)?;
         self.collect(call, bound, place, at)
@@ -194,6 +233,7 @@ impl Binder<'_> {
         chosen: &ChosenFunction,
         given: Vec<Expr>,
         places: &[u32],
+        variadic: bool,
         at: u32,
     ) -> Result<(Vec<Expr>, Oid)> {
         let mut given: Vec<Option<Expr>> = given.into_iter().map(Some).collect();
@@ -232,6 +272,13 @@ impl Binder<'_> {
             let element = declared.get(from).copied().unwrap_or(Oid(chosen.procedure.variadic));
             let array = self.array_type(element, at)?;
             arguments.push(Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } });
+        }
+        if variadic
+            && chosen.procedure.variadic == oid::ANY
+            && let Some(array) = arguments.pop()
+        {
+            let ty = SqlType { oid: array.ty().oid, typmod: VARIADIC_ARRAY };
+            arguments.push(Expr::Relabel(Box::new(array), ty));
         }
         Ok((arguments, result))
     }
@@ -308,10 +355,9 @@ impl Binder<'_> {
         }
         if call.distinct {
             for argument in &arguments {
-                self.demand_ordering(argument.ty().oid, self.position(call.name.at))?;
+                self.demand_equality(argument.ty().oid, self.position(call.name.at))?;
             }
-            let named =
-                |key: &Expr| arguments.iter().any(|argument| super::levels::same(argument, key));
+            let named = |key: &Expr| arguments.iter().any(|argument| levels::same(argument, key));
             if let Some(at) = order_by.iter().position(|key| !named(&key.expr)) {
                 return Err(SqlError::new(
                     SqlState::INVALID_COLUMN_REFERENCE,
@@ -325,6 +371,10 @@ impl Binder<'_> {
             .as_ref()
             .map(|filter| self.condition(filter, &inner, "FILTER"))
             .transpose()?;
+        let keys = order_by.iter().map(|key: &SortKey| &key.expr);
+        if call.over.is_none() && is_of_outer_query(arguments.iter().chain(keys).chain(&filter)) {
+            return Err(SqlError::unsupported("an aggregate of an outer query's columns is"));
+        }
         Ok(AggregateCall { function, arguments, distinct: call.distinct, order_by, filter, ty })
     }
 
@@ -391,4 +441,18 @@ impl Binder<'_> {
         }
         Ok(grouping::grouping_column(&mut collected.borrow_mut(), bound))
     }
+}
+
+/// Whether what an aggregate reads is of a query around its own, and nothing of its own: it belongs to that one then.
+fn is_of_outer_query<'e>(read: impl Iterator<Item = &'e Expr>) -> bool {
+    let (mut own, mut outer) = (false, false);
+    for expr in read {
+        levels::columns_of_expr(&mut expr.clone(), 0, &mut |column, depth| {
+            if let Expr::Column { level, .. } = column {
+                own |= *level == depth;
+                outer |= *level > depth;
+            }
+        });
+    }
+    outer && !own
 }

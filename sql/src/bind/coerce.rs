@@ -161,13 +161,14 @@ impl Binder<'_> {
             }
             Some(Pathway::Array) => self.convert_array(expr, target, context, position),
             None => {
-                if let (Expr::Row(fields, _), Some(wanted)) =
+                if let (Expr::Row(fields, ..), Some(wanted)) =
                     (&expr, fields_of(self.catalog, target.oid))
                 {
                     return self.convert_row(fields.clone(), &wanted, target, context, position);
                 }
+                // The value keeps its own type, which says its fields' names.
                 if target.oid.0 == oid::RECORD {
-                    return Ok(Expr::Relabel(Box::new(expr), plain(oid::RECORD)));
+                    return Ok(expr);
                 }
                 Err(self.cannot_cast(source, target).at(position))
             }
@@ -232,7 +233,7 @@ impl Binder<'_> {
             .zip(wanted)
             .map(|(field, (_, ty))| self.cast(field, *ty, context, position))
             .collect::<Result<_>>()?;
-        Ok(Expr::Row(fields, target))
+        Ok(Expr::Row(fields, target, None))
     }
 
     /// Applies a modifier by the type's own length function, if the value may not have it already (`coerce_type_typmod`).

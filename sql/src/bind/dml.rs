@@ -28,6 +28,10 @@ impl Binder<'_> {
     fn target_table(&self, name: &ast::ObjectName, verb: &str) -> Result<Arc<Relation>> {
         let relation = self.relation(name)?;
         match &relation.kind {
+            RelationKind::Table { .. } if relation.stored_query.is_some() => Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("cannot change materialized view \"{}\"", relation.name),
+            )),
             RelationKind::Table { .. } => {
                 self.hold(relation.oid, TableLock::RowExclusive);
                 Ok(relation)
@@ -49,11 +53,6 @@ impl Binder<'_> {
     /// The column that is assigned to, by index.
     fn target_column(&self, relation: &Relation, column: &TargetColumn) -> Result<usize> {
         let at = self.position(column.at);
-        if column.indirection {
-            return Err(
-                SqlError::unsupported("assigning to an element or a field of a column is").at(at)
-            );
-        }
         relation.column(&column.name).ok_or_else(|| {
             let system = super::SYSTEM_COLUMNS.iter().any(|(_, name, _)| **name == *column.name);
             if system {
@@ -74,7 +73,7 @@ impl Binder<'_> {
         })
     }
 
-    fn environment(&self) -> Environment<'_> {
+    pub(super) fn environment(&self) -> Environment<'_> {
         Environment { catalog: self.catalog, path: self.path, constants: self.constants }
     }
 
@@ -94,8 +93,8 @@ impl Binder<'_> {
                     "DEFAULT expressions",
                 )
             }
-            Some(_) => Err(SqlError::unsupported("generated columns are")),
-            None => Ok(Expr::Constant(Literal::Null, column.ty)),
+            // A generated column is filled in behind the others.
+            Some(_) | None => Ok(Expr::Constant(Literal::Null, column.ty)),
         }
     }
 
@@ -147,6 +146,11 @@ impl Binder<'_> {
         self.require(relation.oid, Privileges::INSERT);
         let live = live_columns(&relation);
         let columns = self.insert_columns(&relation, &live, &insert.columns)?;
+        if insert.source.is_some() {
+            for &column in &columns {
+                self.require_column(relation.oid, Some(column as i16 + 1), Privileges::INSERT);
+            }
+        }
         let source = self.insert_source(insert, &relation, &live, &columns, &scope)?;
         let alias = insert.alias.clone().unwrap_or_else(|| relation.name.clone());
         let item = table_item(&relation, insert.alias.as_ref(), 0, &[]);
@@ -155,9 +159,6 @@ impl Binder<'_> {
             .as_ref()
             .map(|conflict| self.on_conflict(conflict, &relation, &item, &scope))
             .transpose()?;
-        if !insert.returning.is_empty() {
-            self.require(relation.oid, Privileges::SELECT);
-        }
         let returning = self.returning(&insert.returning, vec![item], &scope)?;
         let checks = self.checks(&relation)?;
         let update = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
@@ -166,7 +167,10 @@ impl Binder<'_> {
             None => Vec::new(),
         };
         let kind = ModifyKind::Insert { source: Box::new(source), on_conflict };
-        Ok(Modify { relation, alias, kind, returning, ctes: with, checks, actions })
+        let (generated, computed) =
+            (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
+        let ctes = with;
+        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
     }
 
     /// The columns that values are given for, by index.
@@ -182,6 +186,12 @@ impl Binder<'_> {
         let mut columns = Vec::new();
         for column in named {
             let number = self.target_column(relation, column)?;
+            if !column.path.is_empty() {
+                return Err(SqlError::unsupported(
+                    "inserting into an element or a field of a column is",
+                )
+                .at(self.position(column.at)));
+            }
             if columns.contains(&number) {
                 return Err(SqlError::new(
                     SqlState::DUPLICATE_COLUMN,
@@ -280,6 +290,13 @@ impl Binder<'_> {
         number: usize,
     ) -> Result<bool> {
         let column = &relation.columns[number];
+        if column.generated {
+            return Err(SqlError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(format!("Column \"{}\" is a generated column.", column.name)));
+        }
         match (column.identity, insert.overriding) {
             (Some(Identity::Always), None) => Err(SqlError::new(
                 SqlState::GENERATED_ALWAYS,
@@ -394,41 +411,15 @@ impl Binder<'_> {
                 })?;
                 Some(index.oid)
             }
-            ConflictTarget::Inferred(exprs, filter, at) => {
-                if filter.is_some() {
-                    return Err(SqlError::unsupported("ON CONFLICT with a predicate is")
-                        .at(self.position(*at)));
-                }
-                let mut columns = Vec::new();
+            ConflictTarget::Inferred(exprs, filter, _) => {
                 for expr in exprs {
-                    let ExprKind::Column(parts) = &expr.kind else {
-                        return Err(SqlError::unsupported("ON CONFLICT on an expression is")
-                            .at(self.position(expr.at)));
-                    };
-                    let name = parts.last().expect("a name has a part").clone();
-                    let target = TargetColumn { name, indirection: false, at: expr.at };
-                    let number = relation.column(&target.name).ok_or_else(|| {
-                        SqlError::new(
-                            SqlState::UNDEFINED_COLUMN,
-                            format!("column \"{}\" does not exist", target.name),
-                        )
-                        .at(self.position(expr.at))
-                    })?;
-                    columns.push(number);
+                    if let ExprKind::Column(parts) = &expr.kind
+                        && let Some(number) = parts.last().and_then(|name| relation.column(name))
+                    {
+                        self.read_column(Some((relation.oid, number as i16 + 1)));
+                    }
                 }
-                let fits = |keys: &[crate::catalog::IndexColumn]| {
-                    keys.iter().all(|key| columns.contains(&key.column))
-                        && columns.iter().all(|column| keys.iter().any(|key| key.column == *column))
-                };
-                let found =
-                    relation.indexes.iter().find(|index| index.unique && fits(&index.columns));
-                let index = found.ok_or_else(|| {
-                    SqlError::new(
-                        SqlState::INVALID_COLUMN_REFERENCE,
-                        "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-                    )
-                })?;
-                Some(index.oid)
+                Some(self.arbiter(exprs, filter.as_ref(), relation)?)
             }
         };
         let update = conflict
@@ -436,7 +427,6 @@ impl Binder<'_> {
             .as_ref()
             .map(|update| {
                 self.require(relation.oid, Privileges::UPDATE);
-                self.require(relation.oid, Privileges::SELECT);
                 let mut scope = Scope::new(None, 0);
                 let mut excluded =
                     table_item(relation, Some(&"excluded".into()), item.columns.len(), &[]);
@@ -515,20 +505,19 @@ impl Binder<'_> {
         let assignments = self.assignments(&update.assignments, &relation, &place)?;
         let mut node = from.node;
         if let Some(filter) = &update.filter {
-            self.require(relation.oid, Privileges::SELECT);
             let place = Place::plain(&names, Some(&scope), "WHERE");
             let condition = self.condition(filter, &place, "WHERE")?;
             node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
-        }
-        if !update.returning.is_empty() {
-            self.require(relation.oid, Privileges::SELECT);
         }
         let returning = self.returning(&update.returning, names.items, &scope)?;
         let checks = self.checks(&relation)?;
         let alias = update.alias.clone().unwrap_or_else(|| relation.name.clone());
         let actions = self.actions_of_update(&relation, &assignments)?;
         let kind = ModifyKind::Update { source: Box::new(node), assignments };
-        Ok(Modify { relation, alias, kind, returning, ctes: with, checks, actions })
+        let (generated, computed) =
+            (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
+        let ctes = with;
+        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
     }
 
     pub(super) fn delete(
@@ -545,19 +534,17 @@ impl Binder<'_> {
         names.items = from.items;
         let mut node = from.node;
         if let Some(filter) = &delete.filter {
-            self.require(relation.oid, Privileges::SELECT);
             let place = Place::plain(&names, Some(&scope), "WHERE");
             let condition = self.condition(filter, &place, "WHERE")?;
             node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
-        }
-        if !delete.returning.is_empty() {
-            self.require(relation.oid, Privileges::SELECT);
         }
         let returning = self.returning(&delete.returning, names.items, &scope)?;
         let alias = delete.alias.clone().unwrap_or_else(|| relation.name.clone());
         let kind = ModifyKind::Delete { source: Box::new(node) };
         let actions = self.actions_of_delete(&relation)?;
-        Ok(Modify { relation, alias, kind, returning, ctes: with, checks: Vec::new(), actions })
+        let computed = self.computed_indexes(&relation)?;
+        let (ctes, checks, generated) = (with, Vec::new(), Vec::new());
+        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
     }
 
     /// SET: column indices and their values, cast.
@@ -567,28 +554,56 @@ impl Binder<'_> {
         relation: &Relation,
         place: &Place<'_>,
     ) -> Result<Vec<(usize, Expr)>> {
-        let mut assigned: Vec<(usize, Expr)> = Vec::new();
-        let mut set =
-            |column: &TargetColumn, value: &dyn Fn(usize) -> Result<(Expr, u32)>| -> Result<()> {
-                let number = self.target_column(relation, column)?;
-                if assigned.iter().any(|(known, _)| *known == number) {
-                    return Err(SqlError::new(
-                        SqlState::SYNTAX_ERROR,
-                        format!("multiple assignments to same column \"{}\"", column.name),
-                    ));
+        // Which column, its value, and whether only parts of it have been assigned so far.
+        let mut assigned: Vec<(usize, Expr, bool)> = Vec::new();
+        let mut set = |column: &TargetColumn,
+                       value: &dyn Fn(usize) -> Result<(Expr, u32)>|
+         -> Result<()> {
+            let number = self.target_column(relation, column)?;
+            self.require_column(relation.oid, Some(number as i16 + 1), Privileges::UPDATE);
+            let known = assigned.iter_mut().find(|(known, ..)| *known == number);
+            let parts = !column.path.is_empty();
+            if known.as_ref().is_some_and(|(.., known_parts)| !parts || !known_parts) {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("multiple assignments to same column \"{}\"", column.name),
+                ));
+            }
+            let (value, at) = value(number)?;
+            if parts {
+                let whole = match &known {
+                    Some((_, earlier, _)) => earlier.clone(),
+                    None => super::assign::target_value(relation, number, place),
+                };
+                let changed = self.assigned_part(whole, &column.path, value, column, place, at)?;
+                match known {
+                    Some((_, earlier, _)) => *earlier = changed,
+                    None => assigned.push((number, changed, true)),
                 }
-                let (value, at) = value(number)?;
-                let target = &relation.columns[number];
-                if target.identity == Some(Identity::Always) && at != 0 {
-                    return Err(SqlError::new(
-                        SqlState::GENERATED_ALWAYS,
-                        format!("column \"{}\" can only be updated to DEFAULT", target.name),
-                    )
-                    .detail(generated_always(&target.name)));
+                return Ok(());
+            }
+            let target = &relation.columns[number];
+            if target.generated {
+                if at == 0 {
+                    return Ok(());
                 }
-                assigned.push((number, self.assign(value, target.ty, &target.name, at)?));
-                Ok(())
-            };
+                return Err(SqlError::new(
+                    SqlState::GENERATED_ALWAYS,
+                    format!("column \"{}\" can only be updated to DEFAULT", target.name),
+                )
+                .detail(format!("Column \"{}\" is a generated column.", target.name)));
+            }
+            if target.identity == Some(Identity::Always) && at != 0 {
+                return Err(SqlError::new(
+                    SqlState::GENERATED_ALWAYS,
+                    format!("column \"{}\" can only be updated to DEFAULT", target.name),
+                )
+                .detail(generated_always(&target.name)));
+            }
+            let value = self.assign(value, target.ty, &target.name, at)?;
+            assigned.push((number, value, false));
+            Ok(())
+        };
         let one = |expr: &ast::Expr, number: usize| -> Result<(Expr, u32)> {
             Ok(match &expr.kind {
                 ExprKind::Default => (self.default_value(relation, number)?, 0),
@@ -638,7 +653,7 @@ impl Binder<'_> {
                 }
             }
         }
-        Ok(assigned)
+        Ok(assigned.into_iter().map(|(number, value, _)| (number, value)).collect())
     }
 }
 

@@ -6,14 +6,13 @@ use crate::bind::grouping::Collected;
 use crate::bind::operator::op;
 use crate::bind::scope::Scope;
 use crate::bind::type_name::{oid, resolve};
-use crate::bind::typed::{CurrentValue, Expr, Literal, SubqueryKind};
+use crate::bind::typed::{CurrentValue, Expr, Literal};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::cell::RefCell;
-use std::sync::Arc;
 
 /// Where an expression stands.
 pub(super) struct Place<'s> {
@@ -63,39 +62,7 @@ pub(super) fn text_literal(text: &str) -> Expr {
 impl Binder<'_> {
     /// An expression.
     pub(super) fn expression(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
-        let branches = matches!(
-            expr.kind,
-            ExprKind::Case { .. } | ExprKind::Coalesce(_) | ExprKind::And(_) | ExprKind::Or(_)
-        );
-        self.guarded.set(self.guarded.get() + u32::from(branches));
-        let bound = self.deeper(|| self.expression_kind(expr, place));
-        self.guarded.set(self.guarded.get() - u32::from(branches));
-        self.folded(bound?)
-    }
-
-    /// An immutable function of constants is its value (`eval_const_expressions`).
-    fn folded(&self, expr: Expr) -> Result<Expr> {
-        let Expr::Call { function, arguments, ty, .. } = &expr else { return Ok(expr) };
-        if !self.folds {
-            return Ok(expr);
-        }
-        let mut values = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            match argument {
-                Expr::Constant(value, _) if *value != Literal::Null => values.push(value.clone()),
-                // A cast that the arguments were given is a call of its own.
-                Expr::Call { .. } => match self.folded(argument.clone())? {
-                    Expr::Constant(value, _) if value != Literal::Null => values.push(value),
-                    _ => return Ok(expr),
-                },
-                _ => return Ok(expr),
-            }
-        }
-        match self.constants.call(*function, &values) {
-            Some(Ok(value)) => Ok(Expr::Constant(value, *ty)),
-            Some(Err(error)) if self.guarded.get() == 0 => Err(error),
-            _ => Ok(expr),
-        }
+        self.deeper(|| self.expression_kind(expr, place))
     }
 
     /// A condition.
@@ -184,25 +151,29 @@ impl Binder<'_> {
                 self.between(operand, low, high, (*negated, *symmetric), place, at)
             }
             ExprKind::QuantifiedArray { left, op, all, array } => {
+                let places = (self.position(left.start()), self.position(array.start()));
                 let left = self.expression(left, place)?;
                 let array = self.expression(array, place)?;
-                self.scalar_array(left, op, array, *all, at)
+                self.scalar_array((left, array), places, op, *all, at)
             }
             ExprKind::QuantifiedQuery { left, op, all, query } => {
                 self.quantified_query(left, op, *all, query, place, at)
             }
             ExprKind::Subquery(query) => self.scalar_subquery(query, place, at),
-            ExprKind::Exists(query) => {
-                let query = Arc::new(self.subquery(query, place)?);
-                Ok(Expr::Subquery { kind: SubqueryKind::Exists, query, ty: BOOL })
-            }
+            ExprKind::Exists(query) => self.exists(query, place),
             ExprKind::ArrayQuery(query) => self.array_subquery(query, place, at),
             ExprKind::Array(elements) => self.array(elements, None, place, at),
             ExprKind::Row { fields, .. } => {
                 let fields = self.row_fields(fields, place)?;
-                let fields =
-                    fields.into_iter().map(|field| self.decided(field)).collect::<Result<_>>()?;
-                Ok(Expr::Row(fields, SqlType::plain(oid::RECORD)))
+                // A literal waits for the type that the row is cast to.
+                let fields = fields
+                    .into_iter()
+                    .map(|field| match field {
+                        Expr::Constant(..) => Ok(field),
+                        field => self.decided(field),
+                    })
+                    .collect::<Result<_>>()?;
+                Ok(Expr::Row(fields, SqlType::plain(oid::RECORD), None))
             }
             ExprKind::Subscript { operand, indices } => self.subscript(operand, indices, place, at),
             ExprKind::Field { operand, name } => self.field(operand, name, place, at),
@@ -318,7 +289,10 @@ impl Binder<'_> {
         let type_at = if ty.name.at == 0 { at } else { self.position(ty.name.at) };
         let target = resolve(self.catalog, self.path, ty).map_err(|error| error.at(type_at))?;
         let bound = match &operand.kind {
-            ExprKind::Array(elements) if self.element_of(target.oid).is_some() => {
+            ExprKind::Array(elements)
+                if self.element_of(target.oid).is_some()
+                    && (!self.printed || elements.is_empty()) =>
+            {
                 self.array(elements, Some(target), place, self.position(operand.at))?
             }
             _ => self.expression(operand, place)?,

@@ -9,7 +9,7 @@ use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
-use crate::bind::{Environment, table_item};
+use crate::bind::{Environment, Required, table_item};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin::function;
 use crate::catalog::{Named, Relation, RelationKind};
@@ -214,6 +214,7 @@ impl Binder<'_> {
             columns_visible: true,
             name_visible: true,
             row_type: Oid(0),
+            value: false,
             scan: None,
         };
         Ok(From { node, items: vec![item], width })
@@ -251,6 +252,13 @@ impl Binder<'_> {
                 Err(SqlError::unsupported("reading a sequence as a table is").at(at))
             }
             RelationKind::Table { .. } | RelationKind::System => {
+                if relation.stored_query.as_ref().is_some_and(|stored| !stored.populated) {
+                    return Err(SqlError::new(
+                        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                        format!("materialized view \"{}\" has not been populated", relation.name),
+                    )
+                    .hint("Use the REFRESH MATERIALIZED VIEW command."));
+                }
                 Ok(self.scan(&relation, alias, scans)?)
             }
         }
@@ -273,6 +281,7 @@ impl Binder<'_> {
             None => self.catalog.find(self.path, name.name()),
             Some(schema) => {
                 let schema = self.catalog.schema(schema).ok_or_else(unknown)?;
+                self.require_also(Required::Schema(schema.oid, self.position(name.at)));
                 self.catalog.named(schema.oid, name.name())
             }
         };
@@ -322,6 +331,7 @@ impl Binder<'_> {
             columns,
             system,
             filter: Vec::new(),
+            computed: self.computed_indexes(relation)?,
             alias,
             item: number,
         };
@@ -341,6 +351,13 @@ impl Binder<'_> {
         let inner = Binder::new(environment, text, &[]);
         inner.depth.set(self.depth.get());
         let query = inner.top_query(&parsed)?;
+        // What the view reads its owner must be allowed to read.
+        for mut wanted in inner.required.into_inner() {
+            if let Required::Relation { role, .. } = &mut wanted {
+                role.get_or_insert(relation.owner);
+            }
+            self.require_also(wanted);
+        }
         for (relation, lock) in inner.relations.into_inner() {
             self.hold(relation, lock);
         }
@@ -409,16 +426,18 @@ impl Binder<'_> {
             )
             .at(at));
         }
-        let types = columns.iter().map(|(_, ty)| *ty).collect();
+        let composite = self.composite_result(&bound).is_some() || result.oid.0 == oid::RECORD;
+        let outputs = columns.clone();
         if ordinality {
             columns.push(("ordinality".into(), SqlType::plain(oid::INT8)));
         }
-        let composite = fields_of(self.catalog, result.oid).map(|_| result.oid);
+        let row_type = fields_of(self.catalog, result.oid).map(|_| result.oid);
         let node = match bound {
             Expr::Call { function, arguments, .. } => Node::FunctionScan {
                 function,
                 arguments,
-                columns: types,
+                columns: outputs,
+                composite,
                 ordinality,
                 alias: name.clone(),
             },
@@ -432,7 +451,8 @@ impl Binder<'_> {
             }
         };
         let mut from = self.named(node, columns, alias, Some(name))?;
-        from.items[0].row_type = composite.unwrap_or(Oid(0));
+        from.items[0].row_type = row_type.unwrap_or(Oid(0));
+        from.items[0].value = !composite && !ordinality;
         Ok(from)
     }
 
@@ -528,6 +548,7 @@ impl Binder<'_> {
                 columns_visible: true,
                 name_visible: true,
                 row_type: Oid(0),
+                value: false,
                 scan: None,
             });
         }
@@ -572,6 +593,8 @@ impl Binder<'_> {
         let (mut on, mut merged) = (Vec::new(), Vec::new());
         for name in names {
             let (a, b) = (find(left, name, "left")?, find(right, name, "right")?);
+            self.read_column(a.origin);
+            self.read_column(b.origin);
             let (function, x, y) = self.comparison("=", a.expr.clone(), b.expr.clone(), at)?;
             let types = [(a.expr.ty().oid, at), (b.expr.ty().oid, at)];
             let common = self.common_type(&types, Some("JOIN/USING"))?.unwrap_or(a.expr.ty().oid);

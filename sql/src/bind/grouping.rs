@@ -21,12 +21,12 @@ use crate::types::{Oid, SqlType};
 /// The clause name of an aggregate's own arguments.
 pub(super) const NESTED: &str = "aggregate arguments";
 /// The first number of an aggregate's column while a block is bound.
-const AGGREGATES: u32 = 1 << 30;
+pub(super) const AGGREGATES: u32 = 1 << 30;
 /// The first number of a window function's column while a block is bound.
-const WINDOWS: u32 = AGGREGATES + (1 << 29);
+pub(super) const WINDOWS: u32 = AGGREGATES + (1 << 29);
 
 /// The first number of a GROUPING's column while a block is bound.
-const GROUPINGS: u32 = WINDOWS + (1 << 28);
+pub(super) const GROUPINGS: u32 = WINDOWS + (1 << 28);
 /// How many keys the grouping mask tells of.
 const MASK_KEYS: usize = 31;
 
@@ -50,9 +50,12 @@ pub(super) struct WindowCall {
 
 /// A window's definition.
 #[derive(Clone, Debug)]
-pub(super) struct BoundWindow {
+pub struct BoundWindow {
+    /// PARTITION BY.
     pub partition_by: Vec<Expr>,
+    /// ORDER BY.
     pub order_by: Vec<SortKey>,
+    /// The frame, if one was written.
     pub frame: Option<Frame>,
 }
 
@@ -196,7 +199,7 @@ impl Binder<'_> {
     }
 
     /// One key: a number or an output name stands for a select-list item, but a column of FROM goes before such a name.
-    fn group_key(
+    pub(super) fn group_key(
         &self,
         expr: &ast::Expr,
         targets: &[BoundTarget],
@@ -241,7 +244,7 @@ impl Binder<'_> {
             )
             .at(shown_at));
         }
-        self.demand_ordering(key.ty().oid, at)?;
+        self.demand_equality(key.ty().oid, at)?;
         Ok(key)
     }
 
@@ -446,7 +449,7 @@ impl Binder<'_> {
         };
         for expr in &window.partition_by {
             let key = self.decided(self.expression(expr, &within)?)?;
-            self.demand_ordering(key.ty().oid, self.position(expr.start()))?;
+            self.demand_equality(key.ty().oid, self.position(expr.start()))?;
             bound.partition_by.push(key);
         }
         for key in &window.order_by {
@@ -515,12 +518,14 @@ impl Binder<'_> {
     ) -> (Node, usize) {
         let mut columns = vec![0; windows.len()];
         let mut left: Vec<(usize, WindowCall)> = windows.into_iter().enumerate().collect();
-        while let Some((_, first)) = left.first() {
-            let window = first.window.clone();
+        while !left.is_empty() {
+            let first = left.remove(0);
+            let window = first.1.window.clone();
+            // A window with a subquery is the same as none, not even as itself.
             let (here, later): (Vec<_>, Vec<_>) =
                 left.into_iter().partition(|(_, call)| same_window(&call.window, &window));
             let mut calls = Vec::new();
-            for (number, call) in here {
+            for (number, call) in std::iter::once(first).chain(here) {
                 columns[number] = width + calls.len();
                 calls.push(call.call);
             }
@@ -561,18 +566,21 @@ impl Binder<'_> {
 
     /// Refuses to order by a type that has no order.
     pub(super) fn demand_ordering(&self, ty: Oid, at: u32) -> Result<()> {
-        let ordered = ty.0 == oid::UNKNOWN
-            || crate::catalog::builtin::ordering(ty.0).is_some()
-            || self.catalog.row_type(ty).is_some();
+        let ordered = ty.0 == oid::UNKNOWN || crate::catalog::builtin::ordering(ty.0).is_some();
         if ordered {
             return Ok(());
         }
-        Err(SqlError::new(
-            SqlState::UNDEFINED_FUNCTION,
-            format!("could not identify an ordering operator for type {}", self.type_text(ty)),
-        )
-        .hint("Use an explicit ordering operator or modify the query.")
-        .at(at))
+        Err(no_operator("ordering", &self.type_text(ty))
+            .at(at)
+            .hint("Use an explicit ordering operator or modify the query."))
+    }
+
+    /// Values of this type can be told apart.
+    pub(super) fn demand_equality(&self, ty: Oid, at: u32) -> Result<()> {
+        match self.demand_ordering(ty, at) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(no_operator("equality", &self.type_text(ty)).at(at)),
+        }
     }
 
     /// A sort key over a bound value.
@@ -631,4 +639,12 @@ fn same_window(a: &BoundWindow, b: &BoundWindow) -> bool {
         && a.partition_by.len() == b.partition_by.len()
         && a.partition_by.iter().zip(&b.partition_by).all(|(a, b)| same(a, b))
         && same_keys(&a.order_by, &b.order_by)
+}
+
+#[cold]
+fn no_operator(kind: &str, ty: &str) -> SqlError {
+    SqlError::new(
+        SqlState::UNDEFINED_FUNCTION,
+        format!("could not identify an {kind} operator for type {ty}"),
+    )
 }

@@ -93,6 +93,7 @@ impl Binder<'_> {
             columns_visible: true,
             name_visible: true,
             row_type: Oid(0),
+            value: false,
             scan: None,
         });
         let place = Place::plain(&scope, None, "SQL functions");

@@ -25,6 +25,17 @@ pub fn raise(expr: &mut Expr, by: u16) {
     }
 }
 
+/// Takes one level off every column that looks out of `expr`, which is moved out of a row that it does not look at.
+pub fn lower(expr: &mut Expr) {
+    columns_of_expr(expr, 0, &mut |column, depth| {
+        if let Expr::Column { level, .. } = column
+            && *level > depth
+        {
+            *level -= 1;
+        }
+    });
+}
+
 /// Takes the row at level 1 out of the stack below `node`: nothing there looks at it.
 pub fn drop_level(node: &mut Node) {
     columns_of_node(node, 0, &mut |column, depth| {
@@ -64,7 +75,8 @@ pub fn children(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | Expr::Coalesce(list, _)
         | Expr::Extreme { arguments: list, .. }
         | Expr::Array { elements: list, .. }
-        | Expr::Row(list, _) => list.iter_mut().for_each(visit),
+        | Expr::Assign { parts: list, .. }
+        | Expr::Row(list, ..) => list.iter_mut().for_each(visit),
         Expr::Not(operand)
         | Expr::IsNull { operand, .. }
         | Expr::IsBool { operand, .. }
@@ -259,7 +271,10 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         (Expr::And(a), Expr::And(b))
         | (Expr::Or(a), Expr::Or(b))
         | (Expr::Coalesce(a, _), Expr::Coalesce(b, _)) => all(a, b),
-        (Expr::Row(a, _), Expr::Row(b, _)) => all(a, b),
+        (Expr::Row(a, ..), Expr::Row(b, ..)) => all(a, b),
+        (Expr::Assign { parts: a, step: sa, .. }, Expr::Assign { parts: b, step: sb, .. }) => {
+            sa == sb && all(a, b)
+        }
         (Expr::Array { elements: a, .. }, Expr::Array { elements: b, .. }) => all(a, b),
         (Expr::Not(a), Expr::Not(b))
         | (Expr::Relabel(a, _), Expr::Relabel(b, _))

@@ -10,8 +10,10 @@
 //! - [`levels`]: walks over what was bound
 
 mod array;
+mod assign;
 mod call;
 mod coerce;
+mod computed;
 pub mod deparse;
 mod dml;
 mod expression;
@@ -57,10 +59,6 @@ pub trait Constants {
     /// # Errors
     /// 22P02 and its kin.
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal>;
-    /// The value of an immutable function of constants; none if it cannot be told beforehand.
-    fn call(&self, _function: Oid, _arguments: &[Literal]) -> Option<Result<Literal>> {
-        None
-    }
 }
 
 /// What names are resolved against.
@@ -75,12 +73,23 @@ pub struct Environment<'a> {
 }
 
 /// A privilege that whoever runs the statement must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Required {
-    /// On which relation.
-    pub relation: Oid,
-    /// Which.
-    pub privileges: Privileges,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Required {
+    /// On a relation.
+    Relation {
+        /// Which.
+        relation: Oid,
+        /// Who must have it instead: the owner of the view that reads the relation.
+        role: Option<Oid>,
+        /// What is done with it.
+        privileges: Privileges,
+        /// The columns that are named, by `attnum` (0: the whole row), with what is done with each.
+        columns: Vec<(i16, Privileges)>,
+    },
+    /// EXECUTE on a function that not everybody may call.
+    Function(Oid),
+    /// USAGE of a schema that was named, and where its name stands.
+    Schema(Oid, u32),
 }
 
 /// A bound statement.
@@ -117,14 +126,14 @@ struct Binder<'a> {
     required: RefCell<Vec<Required>>,
     relations: RefCell<Vec<(Oid, TableLock)>>,
     depth: Cell<u32>,
-    /// Calls of constants are worked out: in statements, not in what is kept as text.
-    folds: bool,
     /// The fields of records that functions return, by the modifier of their type.
     records: RefCell<Vec<Vec<(Arc<str>, SqlType)>>>,
     /// Within how many SQL functions this is that are bound in place of their calls.
     inlining: Cell<u32>,
-    /// Within how many branches this is that may never be reached: what fails there is left to fail when it is.
-    guarded: Cell<u32>,
+    /// Subqueries in expressions as they were written, by where they are, while a query is printed.
+    subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
+    /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
+    printed: bool,
 }
 
 /// How deeply expressions and queries may be nested.
@@ -145,16 +154,9 @@ pub fn bind(
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Result<Bound> {
-    let binder = Binder { folds: true, ..Binder::new(environment, text, parameter_types) };
+    let binder = Binder::new(environment, text, parameter_types);
     let statement = match statement {
-        ast::Statement::Query(query) => {
-            if let ast::Body::Select(select) = &query.body
-                && select.into.is_some()
-            {
-                return Err(SqlError::unsupported("SELECT INTO is"));
-            }
-            BoundStatement::Query(binder.top_query(query)?)
-        }
+        ast::Statement::Query(query) => BoundStatement::Query(binder.top_query(query)?),
         ast::Statement::Insert(insert) => BoundStatement::Modify(binder.insert(insert, None)?),
         ast::Statement::Update(update) => BoundStatement::Modify(binder.update(update, None)?),
         ast::Statement::Delete(delete) => BoundStatement::Modify(binder.delete(delete, None)?),
@@ -185,6 +187,29 @@ pub fn bind_expression(
         Some((ty, column)) => binder.assign(bound, ty, column, at),
         None => Ok(bound),
     }
+}
+
+/// Binds a stored expression over a relation's columns to the tree that it was printed from.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_printed(
+    environment: Environment<'_>,
+    text: &str,
+    expr: &ast::Expr,
+    relation: Option<&Relation>,
+) -> Result<Expr> {
+    let binder = Binder { printed: true, ..Binder::new(environment, text, &[]) };
+    let mut scope = Scope::new(None, 0);
+    scope.items.extend(relation.map(|relation| table_item(relation, None, 0, &[])));
+    binder.expression(expr, &Place::plain(&scope, None, "stored expressions"))
+}
+
+/// The name that an expression gives a column: that of a function, or `expr`.
+#[must_use]
+pub fn expression_name(expr: &ast::Expr) -> Arc<str> {
+    let name = target::name_of(expr);
+    if &*name == "?column?" { "expr".into() } else { name }
 }
 
 /// A relation by the name that a statement gives it.
@@ -272,6 +297,7 @@ fn table_item(
         columns_visible: true,
         name_visible: true,
         row_type: relation.row_type.0,
+        value: false,
         scan: None,
     }
 }
@@ -304,10 +330,10 @@ impl<'a> Binder<'a> {
             required: RefCell::default(),
             relations: RefCell::default(),
             depth: Cell::new(0),
-            folds: false,
             records: RefCell::default(),
             inlining: Cell::new(0),
-            guarded: Cell::new(0),
+            subqueries: None,
+            printed: false,
         }
     }
 
@@ -396,10 +422,47 @@ impl<'a> Binder<'a> {
     }
 
     fn require(&self, relation: Oid, privileges: Privileges) {
+        self.require_column(relation, None, privileges);
+    }
+
+    /// Something is done with a relation and, if it is named, with one of its columns.
+    fn require_column(&self, table: Oid, column: Option<i16>, wanted: Privileges) {
         let mut required = self.required.borrow_mut();
-        match required.iter_mut().find(|known| known.relation == relation) {
-            Some(known) => known.privileges = known.privileges.union(privileges),
-            None => required.push(Required { relation, privileges }),
+        let known = required.iter_mut().find_map(|known| match known {
+            Required::Relation { relation, role: None, privileges, columns }
+                if *relation == table =>
+            {
+                Some((privileges, columns))
+            }
+            _ => None,
+        });
+        let Some((privileges, columns)) = known else {
+            let columns = column.map(|column| (column, wanted)).into_iter().collect();
+            let (relation, privileges) = (table, wanted);
+            required.push(Required::Relation { relation, role: None, privileges, columns });
+            return;
+        };
+        *privileges = privileges.union(wanted);
+        if let Some(column) = column {
+            match columns.iter_mut().find(|known| known.0 == column) {
+                Some(known) => known.1 = known.1.union(wanted),
+                None => columns.push((column, wanted)),
+            }
+        }
+    }
+
+    /// A column that is read.
+    fn read_column(&self, origin: Option<(Oid, i16)>) {
+        if let Some((table, column)) = origin {
+            self.require_column(table, Some(column), Privileges::SELECT);
+        }
+    }
+
+    /// Something else that whoever runs the statement must be allowed.
+    fn require_also(&self, wanted: Required) {
+        let mut required = self.required.borrow_mut();
+        if !required.contains(&wanted) {
+            required.push(wanted);
         }
     }
 

@@ -5,6 +5,7 @@ use crate::bind::scope::Missing;
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::Expr;
 use crate::bind::{Binder, levels};
+use crate::catalog::acl::Privileges;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Ident};
 use crate::sqlstate::SqlState;
@@ -17,7 +18,10 @@ impl Binder<'_> {
         let (qualifier, name) = match parts {
             [name] => {
                 return match place.scope.column(name) {
-                    Ok(found) => Ok(found.expr),
+                    Ok(found) => {
+                        self.read_column(found.origin);
+                        Ok(found.expr)
+                    }
                     Err(Missing::Ambiguous) => Err(SqlError::new(
                         SqlState::AMBIGUOUS_COLUMN,
                         format!("column reference \"{name}\" is ambiguous"),
@@ -58,7 +62,10 @@ impl Binder<'_> {
             }
         };
         match place.scope.qualified(qualifier.0, qualifier.1, name) {
-            Ok(found) => Ok(found.expr),
+            Ok(found) => {
+                self.read_column(found.origin);
+                Ok(found.expr)
+            }
             Err(Missing::Ambiguous) => Err(SqlError::new(
                 SqlState::AMBIGUOUS_ALIAS,
                 format!("table reference \"{}\" is ambiguous", qualifier.1),
@@ -128,23 +135,27 @@ impl Binder<'_> {
         let Some((item, level)) = place.scope.item(schema, name) else {
             return Err(self.missing_item(name, false, place, at));
         };
-        // A function that returns one plain column stands for its value.
-        if let ([only], Oid(0)) = (item.columns.as_slice(), item.row_type)
-            && item.schema.is_none()
-            && only.origin.is_none()
-            && Some(&only.name) == item.name.as_ref()
-        {
+        if let ([only], true) = (item.columns.as_slice(), item.value) {
             let mut expr = only.expr.clone();
             levels::raise(&mut expr, level);
             return Ok(expr);
+        }
+        if let Some((table, _)) = item.columns.first().and_then(|column| column.origin) {
+            self.require_column(table, Some(0), Privileges::SELECT);
         }
         let fields = item.columns.iter().filter(|column| !column.system).map(|column| {
             let mut expr = column.expr.clone();
             levels::raise(&mut expr, level);
             expr
         });
-        let ty = if item.row_type == Oid(0) { oid::RECORD } else { item.row_type.0 };
-        Ok(Expr::Row(fields.collect(), SqlType::plain(ty)))
+        let fields: Vec<Expr> = fields.collect();
+        if item.row_type != Oid(0) {
+            return Ok(Expr::Row(fields, SqlType::plain(item.row_type.0), None));
+        }
+        let columns = item.columns.iter().filter(|column| !column.system);
+        let names: Vec<Arc<str>> = columns.map(|column| column.name.clone()).collect();
+        let shape = names.iter().cloned().zip(fields.iter().map(Expr::ty)).collect();
+        Ok(Expr::Row(fields, self.record_type(shape), Some(names.into())))
     }
 
     /// `(operand).name`.
@@ -167,7 +178,7 @@ impl Binder<'_> {
         {
             let ty = columns[place].1;
             // A field of a row that is spelled out is what stands at its place.
-            if let Expr::Row(mut fields, _) = operand {
+            if let Expr::Row(mut fields, ..) = operand {
                 return Ok(fields.swap_remove(place));
             }
             return Ok(Expr::Field { operand: Box::new(operand), field: place as u32, ty });

@@ -198,7 +198,7 @@ impl Binder<'_> {
 
     /// `IS [NOT] DISTINCT FROM`.
     pub(super) fn distinct(&self, left: Expr, right: Expr, negated: bool, at: u32) -> Result<Expr> {
-        if let (Expr::Row(a, _), Expr::Row(b, _)) = (&left, &right) {
+        if let (Expr::Row(a, ..), Expr::Row(b, ..)) = (&left, &right) {
             if a.len() != b.len() {
                 return Err(SqlError::new(
                     SqlState::SYNTAX_ERROR,
@@ -301,7 +301,8 @@ impl Binder<'_> {
                         })
                         .collect::<Result<_>>()?;
                     let array = Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } };
-                    parts.push(self.scalar_array(left.clone(), &name, array, negated, at)?);
+                    let pair = (left.clone(), array);
+                    parts.push(self.scalar_array(pair, (at, at), &name, negated, at)?);
                 }
                 None => singles.splice(0..0, constant).for_each(drop),
             }
@@ -317,9 +318,9 @@ impl Binder<'_> {
     /// `left op ANY (array)` or `ALL`.
     pub(super) fn scalar_array(
         &self,
-        left: Expr,
+        (left, array): (Expr, Expr),
+        (left_at, array_at): (u32, u32),
         operator: &ast::Operator,
-        array: Expr,
         all: bool,
         at: u32,
     ) -> Result<Expr> {
@@ -349,8 +350,8 @@ impl Binder<'_> {
         } else {
             self.array_type(declared[1], at)?
         };
-        let left = self.argument(left, declared[0], at)?;
-        let array = self.argument(array, array_type, at)?;
+        let left = self.argument(left, declared[0], left_at)?;
+        let array = self.argument(array, array_type, array_at)?;
         Ok(Expr::ScalarArray {
             left: Box::new(left),
             function: Oid(chosen.function),

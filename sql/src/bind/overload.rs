@@ -5,7 +5,7 @@ use crate::bind::coerce::{Context, base_type, is_polymorphic};
 use crate::bind::type_name::{array_of, category, oid};
 use crate::catalog::builtin::{Kind, Procedure, functions_named};
 use crate::catalog::builtin::{Operator, operators_named};
-use crate::catalog::builtin::{TypeKind, element_type, type_by_oid};
+use crate::catalog::builtin::{TypeKind, element_type, is_enum, type_by_oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::sqlstate::SqlState;
@@ -290,7 +290,7 @@ impl Binder<'_> {
             let fits = match declared {
                 oid::ANYELEMENT => agrees(&mut element),
                 oid::ANYNONARRAY => of.is_none() && agrees(&mut element),
-                oid::ANYENUM => type_by_oid(input.0).is_some_and(|ty| ty.kind == TypeKind::Enum),
+                oid::ANYENUM => is_enum(input.0) && agrees(&mut element),
                 oid::ANYARRAY => (of.is_some() || input.0 == oid::ANYARRAY) && agrees(&mut array),
                 oid::ANYCOMPATIBLENONARRAY => of.is_none(),
                 oid::ANYCOMPATIBLEARRAY => of.is_some(),

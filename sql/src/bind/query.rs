@@ -30,7 +30,7 @@ pub(super) struct Outside<'s> {
 }
 
 impl<'s> Outside<'s> {
-    fn inner(self) -> Scope<'s> {
+    pub(super) fn inner(self) -> Scope<'s> {
         Scope { sees_lateral: self.sees_lateral, ..Scope::new(self.scope, self.cost) }
     }
 }
@@ -142,7 +142,7 @@ impl Binder<'_> {
     }
 
     /// A sort key that can only name an output column, by number or name.
-    fn output_key(&self, key: &ast::OrderBy, output: &[Output]) -> Result<SortKey> {
+    pub(super) fn output_key(&self, key: &ast::OrderBy, output: &[Output]) -> Result<SortKey> {
         let at = self.position(key.expr.start());
         let place = match &key.expr.kind {
             ExprKind::Integer(number) => self.numbered(*number, output.len(), "ORDER BY", at)?,
@@ -273,7 +273,7 @@ impl Binder<'_> {
                 side.push(self.side_column(place, ty, query, number, word, right_at)?);
             }
             if !all || kind != SetKind::Union {
-                self.demand_ordering(common, right_at)?;
+                self.demand_equality(common, right_at)?;
             }
             output.push(Output { name: x.name.clone(), ty, origin: None });
         }
@@ -326,6 +326,13 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
         decide: bool,
     ) -> Result<Block> {
+        if let Some(into) = &select.into {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "SELECT ... INTO is not allowed here",
+            )
+            .at(self.position(into.name.at)));
+        }
         let mut scope = outside.inner();
         let scans = Cell::new(0);
         let from = self.bind_list(&select.from, outside, ctes, &scans)?;
@@ -486,7 +493,7 @@ impl Binder<'_> {
         Ok(targets.len() - 1)
     }
 
-    fn order_by(
+    pub(super) fn order_by(
         &self,
         query: &ast::Query,
         select: &Select,
@@ -509,7 +516,7 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    fn distinct_on(
+    pub(super) fn distinct_on(
         &self,
         distinct: &Distinct,
         targets: &mut Vec<BoundTarget>,
@@ -544,7 +551,7 @@ impl Binder<'_> {
             Distinct::No => {}
             Distinct::All => {
                 for target in &targets[..visible] {
-                    self.demand_ordering(target.expr.ty().oid, target.at)?;
+                    self.demand_equality(target.expr.ty().oid, target.at)?;
                 }
                 node = Node::Distinct { input: Box::new(node), on: None, columns: visible as u32 };
             }

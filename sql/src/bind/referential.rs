@@ -103,7 +103,17 @@ impl Binder<'_> {
             };
             let (child, constraint) = (Arc::clone(child), *constraint);
             let relation = Arc::clone(&child);
-            found.push(ReferentialAction { child, constraint, on_update, change, checks });
+            let computed = self.computed_indexes(&child)?;
+            let generated = self.generated_columns(&child)?;
+            found.push(ReferentialAction {
+                child,
+                constraint,
+                on_update,
+                change,
+                checks,
+                computed,
+                generated,
+            });
             self.set_off(&relation, next, found)?;
         }
         Ok(())

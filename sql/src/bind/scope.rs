@@ -39,6 +39,8 @@ pub struct ScopeItem {
     pub name_visible: bool,
     /// The composite type of its rows, 0 if none has a name.
     pub row_type: Oid,
+    /// It is a function that returns one plain value, which its name stands for.
+    pub value: bool,
     /// Its number among the scans of its query block, for FOR UPDATE OF and the target of UPDATE.
     pub scan: Option<u32>,
 }

@@ -20,6 +20,22 @@ impl Binder<'_> {
         self.query_within(query, Some(place.scope), 1, place.ctes, true)
     }
 
+    /// Keeps what a subquery was written as, where it is going to be printed.
+    fn remembered(&self, query: Query, written: &ast::Query) -> Arc<Query> {
+        let query = Arc::new(query);
+        if let Some(known) = &self.subqueries {
+            known.borrow_mut().push((Arc::as_ptr(&query) as usize, Arc::new(written.clone())));
+        }
+        query
+    }
+
+    /// `EXISTS (SELECT ...)`.
+    pub(super) fn exists(&self, query: &ast::Query, place: &Place<'_>) -> Result<Expr> {
+        let bound = self.subquery(query, place)?;
+        let query = self.remembered(bound, query);
+        Ok(Expr::Subquery { kind: SubqueryKind::Exists, query, ty: BOOL })
+    }
+
     fn one_column(&self, query: &Query, at: u32) -> Result<SqlType> {
         match query.output.as_slice() {
             [only] => Ok(only.ty),
@@ -35,9 +51,10 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        let query = self.subquery(query, place)?;
-        let ty = self.one_column(&query, at)?;
-        Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query: Arc::new(query), ty })
+        let bound = self.subquery(query, place)?;
+        let ty = self.one_column(&bound, at)?;
+        let query = self.remembered(bound, query);
+        Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query, ty })
     }
 
     /// `ARRAY(SELECT ...)`.
@@ -47,11 +64,12 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        let query = self.subquery(query, place)?;
-        let element = self.one_column(&query, at)?;
+        let bound = self.subquery(query, place)?;
+        let element = self.one_column(&bound, at)?;
         let array = self.array_around(element.oid, at)?;
         let ty = SqlType { oid: array, typmod: element.typmod };
-        Ok(Expr::Subquery { kind: SubqueryKind::Array, query: Arc::new(query), ty })
+        let query = self.remembered(bound, query);
+        Ok(Expr::Subquery { kind: SubqueryKind::Array, query, ty })
     }
 
     /// `(a, b) op (SELECT ...)`: the comparison is made over the subquery's only row; without one it is NULL.
@@ -96,6 +114,7 @@ impl Binder<'_> {
             ExprKind::Row { fields, .. } => self.row_fields(fields, place)?,
             _ => vec![self.expression(left, place)?],
         };
+        let written = query;
         let query = self.subquery(query, place)?;
         columns_match(&query, left.len(), at)?;
         let outer = left.into_iter().map(|mut expr| {
@@ -122,7 +141,8 @@ impl Binder<'_> {
         }
         let quantifier = if all { Quantifier::All } else { Quantifier::Any };
         let kind = SubqueryKind::Quantified { test: Box::new(test), quantifier };
-        Ok(Expr::Subquery { kind, query: Arc::new(query), ty: BOOL })
+        let query = self.remembered(query, written);
+        Ok(Expr::Subquery { kind, query, ty: BOOL })
     }
 }
 

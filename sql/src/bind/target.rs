@@ -45,6 +45,7 @@ impl Binder<'_> {
                 ExprKind::Star(item) => {
                     for column in self.star(item, place, at)? {
                         let origin = column.origin;
+                        self.read_column(origin);
                         bound.push(BoundTarget {
                             expr: column.expr,
                             name: column.name,

@@ -1,6 +1,6 @@
 //! Type names: from what was written to a type with its modifier, and back to the words PostgreSQL uses.
 
-use crate::catalog::builtin::{array_type, type_by_name, type_by_oid};
+use crate::catalog::builtin::{array_type, element_of_made, is_enum, type_by_name, type_by_oid};
 use crate::catalog::quote::identifier;
 use crate::catalog::system::format;
 use crate::catalog::{CatalogSnapshot, RelationKind};
@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{ExprKind, TypeName};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::sync::Arc;
 
 /// OIDs of `pg_type` that rules of the grammar and the binder speak of by name.
 pub mod oid {
@@ -59,6 +60,8 @@ pub mod oid {
     pub const VARBIT: u32 = 1562;
     /// numeric.
     pub const NUMERIC: u32 = 1700;
+    /// jsonb.
+    pub const JSONB: u32 = 3802;
     /// record.
     pub const RECORD: u32 = 2249;
     /// record[].
@@ -165,6 +168,9 @@ fn lookup(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<u3
         if let Some(found) = type_by_name(schema.0, own) {
             return Ok(found.oid);
         }
+        if let Some(found) = catalog.type_in(schema, own) {
+            return Ok(found.oid.0);
+        }
         if let Some(crate::catalog::Named::Relation(found)) = catalog.named(schema, own)
             && let Some(relation) = catalog.relation(found)
             && relation.row_type.0 != Oid(0)
@@ -262,25 +268,30 @@ fn modifier(ty: u32, given: &[i32]) -> Result<i32> {
 
 /// The array type over `element`, a row type's too.
 #[must_use]
-pub fn array_of(catalog: &CatalogSnapshot, element: Oid) -> Option<Oid> {
-    match array_type(element.0) {
-        0 => catalog
-            .row_type(element)
-            .filter(|relation| relation.row_type.0 == element && relation.row_type.1 != Oid(0))
-            .map(|relation| relation.row_type.1),
-        array => Some(Oid(array)),
-    }
+pub fn array_of(_: &CatalogSnapshot, element: Oid) -> Option<Oid> {
+    Some(array_type(element.0)).filter(|array| *array != 0).map(Oid)
 }
 
 /// What a type is to the rules of chapter 10: category and preference. A row type is composite.
 #[must_use]
 pub fn category(ty: Oid) -> (char, bool) {
-    type_by_oid(ty.0).map_or(('C', false), |found| (found.category, found.preferred))
+    match type_by_oid(ty.0) {
+        Some(found) => (found.category, found.preferred),
+        None if element_of_made(ty.0).is_some() => ('A', false),
+        None if is_enum(ty.0) => ('E', false),
+        None => ('C', false),
+    }
 }
 
 /// A type as `format_type` prints it: `character varying(10)`, `timestamp without time zone`, `integer[]`.
 #[must_use]
 pub fn format_type(catalog: &CatalogSnapshot, ty: SqlType) -> String {
+    if let Some(element) = element_of_made(ty.oid.0) {
+        return format!("{}[]", format_type(catalog, SqlType::plain(element)));
+    }
+    if let Some(found) = catalog.user_type(ty.oid) {
+        return identifier(&found.name);
+    }
     match catalog.row_type(ty.oid) {
         Some(relation) if relation.row_type.0 == ty.oid => identifier(&relation.name),
         Some(relation) => format!("{}[]", identifier(&relation.name)),
@@ -290,10 +301,10 @@ pub fn format_type(catalog: &CatalogSnapshot, ty: SqlType) -> String {
 
 /// The relation behind a row type, if `ty` is one.
 #[must_use]
-pub fn fields_of(
-    catalog: &CatalogSnapshot,
-    ty: Oid,
-) -> Option<Vec<(std::sync::Arc<str>, SqlType)>> {
+pub fn fields_of(catalog: &CatalogSnapshot, ty: Oid) -> Option<Vec<(Arc<str>, SqlType)>> {
+    if let Some(attributes) = catalog.user_type(ty).and_then(|found| found.attributes()) {
+        return Some(attributes.iter().map(|one| (Arc::clone(&one.name), one.ty)).collect());
+    }
     let relation = catalog.row_type(ty).filter(|relation| relation.row_type.0 == ty)?;
     debug_assert!(
         !matches!(relation.kind, RelationKind::Sequence(_)),

@@ -4,6 +4,7 @@
 //! through text, a column is a position. Nothing in here looks at a name again.
 
 use crate::plan::logical::{Query, SortKey};
+use crate::types::assign::AssignStep;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
@@ -143,8 +144,17 @@ pub enum Expr {
         /// ANY or ALL.
         quantifier: Quantifier,
     },
-    /// `ROW(...)`.
-    Row(Vec<Expr>, SqlType),
+    /// `ROW(...)`, or the whole row of a FROM item: with its fields' names where its type does not say them.
+    Row(Vec<Expr>, SqlType, Option<Arc<[Arc<str>]>>),
+    /// A value with a part of it changed: the value, the part's new value, then the subscripts.
+    Assign {
+        /// All of them.
+        parts: Vec<Expr>,
+        /// Which part.
+        step: AssignStep,
+        /// The value's type.
+        ty: SqlType,
+    },
     /// A field of a composite value.
     Field {
         /// The value.
@@ -310,8 +320,9 @@ impl Expr {
             | Expr::ArrayCast { ty, .. }
             | Expr::Array { ty, .. }
             | Expr::Subscript { ty, .. }
-            | Expr::Row(_, ty)
+            | Expr::Row(_, ty, _)
             | Expr::Field { ty, .. }
+            | Expr::Assign { ty, .. }
             | Expr::Subquery { ty, .. }
             | Expr::CurrentValue(_, ty) => *ty,
         }

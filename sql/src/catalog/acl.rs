@@ -4,6 +4,8 @@
 //! (and CONNECT, TEMPORARY for everyone on databases), which GRANT and REVOKE make explicit first (PostgreSQL's
 //! `acldefault`). The numbers of the privileges are PostgreSQL's `ACL_*` bits.
 
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::fmt::Write;
 
@@ -28,7 +30,7 @@ pub struct AclItem {
 pub struct Privileges(pub u32);
 
 /// Each privilege: its bit, the letter of `aclitem`'s text, its keyword.
-pub const PRIVILEGES: [(Privileges, char, &str); 12] = [
+pub const PRIVILEGES: [(Privileges, char, &str); 14] = [
     (Privileges::INSERT, 'a', "INSERT"),
     (Privileges::SELECT, 'r', "SELECT"),
     (Privileges::UPDATE, 'w', "UPDATE"),
@@ -41,6 +43,8 @@ pub const PRIVILEGES: [(Privileges, char, &str); 12] = [
     (Privileges::CREATE, 'C', "CREATE"),
     (Privileges::TEMPORARY, 'T', "TEMPORARY"),
     (Privileges::CONNECT, 'c', "CONNECT"),
+    (Privileges::SET, 's', "SET"),
+    (Privileges::ALTER_SYSTEM, 'A', "ALTER SYSTEM"),
 ];
 
 impl Privileges {
@@ -74,6 +78,12 @@ impl Privileges {
     pub const SEQUENCE: Privileges = Privileges(1 << 1 | 1 << 2 | 1 << 8);
     /// Everything on a schema.
     pub const SCHEMA: Privileges = Privileges(1 << 8 | 1 << 9);
+    /// Everything on a column.
+    pub const COLUMN: Privileges = Privileges(0x23 | 1 << 2);
+    /// What goes with SET and ALTER SYSTEM of a setting.
+    pub const SET: Privileges = Privileges(1 << 12);
+    /// ALTER SYSTEM.
+    pub const ALTER_SYSTEM: Privileges = Privileges(1 << 13);
     /// Everything on a database.
     pub const DATABASE: Privileges = Privileges(1 << 9 | 1 << 10 | 1 << 11);
 
@@ -103,27 +113,106 @@ impl Privileges {
     }
 }
 
-/// Adds to a list what `grantor` gives `grantee`.
-pub fn grant(acl: &mut Acl, grantor: Oid, grantee: Oid, privileges: Privileges, option: bool) {
-    let options = if option { privileges } else { Privileges::default() };
-    match acl.iter_mut().find(|item| item.grantee == grantee && item.grantor == grantor) {
-        Some(item) => {
-            item.privileges = item.privileges.union(privileges);
-            item.grant_options = item.grant_options.union(options);
-        }
-        None => acl.push(AclItem { grantee, grantor, privileges, grant_options: options }),
-    }
+/// One change of a list: what `grantor` gives `grantee`, or takes away.
+#[derive(Clone, Copy, Debug)]
+pub struct AclChange {
+    /// Who gives or takes; entries of other grantors stay.
+    pub grantor: Oid,
+    /// Whose entry changes; 0 is PUBLIC.
+    pub grantee: Oid,
+    /// The privileges.
+    pub privileges: Privileges,
+    /// The grant options.
+    pub grant_options: Privileges,
+    /// REVOKE.
+    pub revoke: bool,
+    /// CASCADE: what was given on by virtue of a grant option that goes, goes too.
+    pub cascade: bool,
 }
 
-/// Takes from a list what `grantee` was given; with `option_only` it may keep the privilege, but not pass it on.
-pub fn revoke(acl: &mut Acl, grantee: Oid, privileges: Privileges, option_only: bool) {
-    for item in acl.iter_mut().filter(|item| item.grantee == grantee) {
-        item.grant_options = item.grant_options.without(privileges);
-        if !option_only {
-            item.privileges = item.privileges.without(privileges);
+/// Changes a list (`aclupdate`). `owner` is the object's, whose grant options nothing can take.
+///
+/// # Errors
+/// 0LP01 for grant options that would go back to who gave them; 2BP01 for dependent privileges without CASCADE.
+pub fn update(acl: &mut Acl, owner: Oid, change: AclChange) -> Result<()> {
+    let AclChange { grantor, grantee, privileges, grant_options, revoke, .. } = change;
+    if !revoke && grant_options != Privileges::default() && grantor != owner {
+        let mut back = acl.clone();
+        let all = Privileges(u32::MAX);
+        // Without the grantee's own options, the grantor's may be gone.
+        for item in back.clone().into_iter().filter(|item| item.grantee == grantee) {
+            let taken = AclChange {
+                grantor: item.grantor,
+                privileges: Privileges::default(),
+                grant_options: all,
+                revoke: true,
+                cascade: true,
+                ..change
+            };
+            update(&mut back, owner, taken)?;
+        }
+        if !options_of(&back, owner, &[grantor]).contains(grant_options) {
+            return Err(SqlError::new(
+                SqlState::INVALID_GRANT_OPERATION,
+                "grant options cannot be granted back to your own grantor",
+            ));
         }
     }
-    acl.retain(|item| item.privileges != Privileges::default());
+    let found = acl.iter().position(|item| item.grantee == grantee && item.grantor == grantor);
+    let at = found.unwrap_or_else(|| {
+        let none = Privileges::default();
+        acl.push(AclItem { grantee, grantor, privileges: none, grant_options: none });
+        acl.len() - 1
+    });
+    let item = &mut acl[at];
+    let before = item.grant_options;
+    if revoke {
+        item.privileges = item.privileges.without(privileges);
+        item.grant_options = item.grant_options.without(grant_options);
+    } else {
+        item.privileges = item.privileges.union(privileges);
+        item.grant_options = item.grant_options.union(grant_options);
+    }
+    let lost = before.without(item.grant_options);
+    if item.privileges.union(item.grant_options) == Privileges::default() {
+        acl.remove(at);
+    }
+    if lost == Privileges::default() || grantee == owner {
+        return Ok(());
+    }
+    // What the grantee may still pass on by another grantor stays.
+    let lost = lost.without(options_of(acl, owner, &[grantee]));
+    while let Some(item) =
+        acl.iter().find(|item| item.grantor == grantee && item.privileges.0 & lost.0 != 0).copied()
+    {
+        if !change.cascade {
+            return Err(SqlError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                "dependent privileges exist",
+            )
+            .hint("Use CASCADE to revoke them too."));
+        }
+        let dependent = AclChange {
+            grantor: grantee,
+            grantee: item.grantee,
+            privileges: lost,
+            grant_options: lost,
+            revoke: true,
+            cascade: true,
+        };
+        update(acl, owner, dependent)?;
+    }
+    Ok(())
+}
+
+/// The privileges that one of `roles` may pass on. The owner may pass on everything.
+#[must_use]
+pub fn options_of(acl: &Acl, owner: Oid, roles: &[Oid]) -> Privileges {
+    if roles.contains(&owner) {
+        return Privileges(u32::MAX);
+    }
+    let mine = acl.iter().filter(|item| roles.contains(&item.grantee));
+    mine.fold(Privileges::default(), |all, item| all.union(item.grant_options))
 }
 
 /// The text of an `aclitem`: `alice=arwdDxt/postgres`. `name` says what a role is called.
@@ -152,23 +241,54 @@ mod tests {
         if oid.0 == 10 { "postgres".into() } else { format!("r{oid}") }
     }
 
+    fn change(grantor: u32, grantee: u32, privileges: Privileges, option: bool) -> AclChange {
+        AclChange {
+            grantor: Oid(grantor),
+            grantee: Oid(grantee),
+            privileges,
+            grant_options: if option { privileges } else { Privileges::default() },
+            revoke: false,
+            cascade: false,
+        }
+    }
+
     #[test]
     fn a_grant_grows_and_a_revoke_shrinks_the_same_entry() {
         let mut acl = Acl::new();
-        grant(&mut acl, Oid(10), Oid(5), Privileges::SELECT, false);
-        grant(&mut acl, Oid(10), Oid(5), Privileges::INSERT, true);
+        update(&mut acl, Oid(10), change(10, 5, Privileges::SELECT, false)).unwrap();
+        update(&mut acl, Oid(10), change(10, 5, Privileges::INSERT, true)).unwrap();
         assert_eq!(acl.len(), 1);
         assert_eq!(item_text(&acl[0], &name), "r5=a*r/postgres");
-        revoke(&mut acl, Oid(5), Privileges::INSERT, true);
+        let option = AclChange {
+            revoke: true,
+            privileges: Privileges::default(),
+            ..change(10, 5, Privileges::INSERT, true)
+        };
+        update(&mut acl, Oid(10), option).unwrap();
         assert_eq!(item_text(&acl[0], &name), "r5=ar/postgres");
-        revoke(&mut acl, Oid(5), Privileges::TABLE, false);
+        let all = AclChange { revoke: true, ..change(10, 5, Privileges::TABLE, true) };
+        update(&mut acl, Oid(10), all).unwrap();
+        assert!(acl.is_empty());
+    }
+
+    #[test]
+    fn what_was_passed_on_goes_with_the_grant_option() {
+        let mut acl = Acl::new();
+        update(&mut acl, Oid(10), change(10, 5, Privileges::SELECT, true)).unwrap();
+        update(&mut acl, Oid(10), change(5, 6, Privileges::SELECT, true)).unwrap();
+        let back = update(&mut acl, Oid(10), change(6, 5, Privileges::SELECT, true)).unwrap_err();
+        assert_eq!(back.state(), SqlState::INVALID_GRANT_OPERATION);
+        let revoke = AclChange { revoke: true, ..change(10, 5, Privileges::SELECT, true) };
+        let kept = update(&mut acl.clone(), Oid(10), revoke).unwrap_err();
+        assert_eq!(kept.state(), SqlState::DEPENDENT_OBJECTS_STILL_EXIST);
+        update(&mut acl, Oid(10), AclChange { cascade: true, ..revoke }).unwrap();
         assert!(acl.is_empty());
     }
 
     #[test]
     fn public_has_no_name() {
         let mut acl = Acl::new();
-        grant(&mut acl, Oid(10), Oid(0), Privileges::DATABASE, false);
+        update(&mut acl, Oid(10), change(10, 0, Privileges::DATABASE, false)).unwrap();
         assert_eq!(item_text(&acl[0], &name), "=CTc/postgres");
     }
 }

@@ -9,17 +9,22 @@
 //! ([`CatalogTransaction::lock`], [`CatalogTransaction::lock_name`]) or, for tables, an ACCESS EXCLUSIVE lock and a second
 //! look at the catalog behind it.
 
+use crate::catalog::acl::{AclItem, Privileges};
 use crate::catalog::current::Catalog;
-use crate::catalog::object::{Class, Object, ObjectKey};
+use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
 use crate::catalog::store;
+use crate::catalog::temporary::{self, OnCommit, Temporary};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{Ended, Lsn, Transaction, Tree, TreeId};
+
+/// The number that stands for all notifications where sessions' numbers stand: no session has it.
+const NOTIFICATIONS: u32 = u32::MAX;
 
 /// A transaction's side of the catalog. A session keeps one; it is empty between transactions.
 #[derive(Debug)]
@@ -28,11 +33,14 @@ pub struct CatalogTransaction {
     database: Oid,
     /// The committed state that `snapshot` was made of.
     base: Arc<ClusterSnapshot>,
+    /// Its number, or an older one.
+    generation: u64,
     snapshot: Arc<CatalogSnapshot>,
     changes: BTreeMap<ObjectKey, Option<Object>>,
     undo: Vec<Undo>,
     /// What the transaction's snapshot reads instead of the committed state.
     past: Vec<Change>,
+    temporary: Temporary,
 }
 
 #[derive(Debug)]
@@ -57,6 +65,7 @@ impl CatalogTransaction {
     /// # Errors
     /// 3D000 if there is no such database.
     pub fn new(catalog: &Arc<Catalog>, database: Oid) -> Result<CatalogTransaction> {
+        let generation = catalog.generation();
         let base = catalog.current();
         let snapshot = base.database(database).ok_or_else(|| {
             SqlError::new(
@@ -68,17 +77,19 @@ impl CatalogTransaction {
             catalog: Arc::clone(catalog),
             database,
             base,
+            generation,
             snapshot: Arc::new(snapshot),
             changes: BTreeMap::new(),
             undo: Vec::new(),
             past: Vec::new(),
+            temporary: Temporary::default(),
         })
     }
 
     /// The catalog now: what is committed, and this transaction's own changes. To be asked for at least once a statement.
     pub fn snapshot(&mut self) -> &Arc<CatalogSnapshot> {
-        if !self.catalog.is_current(&self.base) {
-            self.base = self.catalog.current();
+        if !self.is_current() {
+            self.take_current();
             self.rebuild();
         }
         &self.snapshot
@@ -92,7 +103,7 @@ impl CatalogTransaction {
             && past.iter().zip(&self.past).all(|(one, other)| one.0 == other.0);
         if !same {
             self.past = past;
-            self.base = self.catalog.current();
+            self.take_current();
             self.rebuild();
         }
     }
@@ -133,14 +144,28 @@ impl CatalogTransaction {
         !self.changes.is_empty()
     }
 
+    /// Whether its commit does more than to commit the transaction: the catalog or trees have changed.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    fn take_current(&mut self) {
+        self.generation = self.catalog.generation();
+        self.base = self.catalog.current();
+    }
+
     fn rebuild(&mut self) {
         let own;
-        let cluster = if self.changes.is_empty() && self.past.is_empty() {
+        let plain = self.changes.is_empty() && self.past.is_empty() && self.temporary.is_empty();
+        let cluster = if plain {
             &self.base
         } else {
             let own_changes = self.difference();
             let past = self.past.iter().filter(|(key, _)| !self.changes.contains_key(key));
-            own = Arc::new(self.base.with(&[past.cloned().collect(), own_changes].concat()));
+            let past: Vec<Change> = past.cloned().collect();
+            let temporary: Vec<Change> = self.temporary.difference().collect();
+            own = Arc::new(self.base.with(&[past, temporary, own_changes].concat()));
             &own
         };
         // A session's database cannot be dropped under it; if all the same, it keeps what it last saw.
@@ -159,6 +184,15 @@ impl CatalogTransaction {
     /// Those of a commit.
     pub fn next_oid(&self) -> Result<Oid> {
         self.catalog.next_oid()
+    }
+
+    /// The OIDs of a new row type and of arrays of it.
+    ///
+    /// # Errors
+    /// Those of a commit.
+    pub fn next_row_type(&self) -> Result<(Oid, Oid)> {
+        let oid = self.next_oid()?;
+        Ok((oid, Oid(crate::catalog::builtin::array_of_made(oid.0))))
     }
 
     /// Locks an object against changes by others, until the transaction's end, and looks at the catalog again.
@@ -200,10 +234,14 @@ impl CatalogTransaction {
         key: ObjectKey,
         object: Option<Object>,
     ) -> Result<()> {
-        store::write_object(transaction, self.catalog.tree(), key, object.as_ref())?;
+        if self.temporary.takes(&self.snapshot, key, object.as_ref()) {
+            temporary::mark(transaction, self.catalog.tree())?;
+        } else {
+            store::write_object(transaction, self.catalog.tree(), key, object.as_ref())?;
+        }
         let before = self.changes.insert(key, object);
         self.undo.push(Undo::Changed(key, before));
-        self.base = self.catalog.current();
+        self.take_current();
         self.rebuild();
         Ok(())
     }
@@ -258,12 +296,76 @@ impl CatalogTransaction {
     /// Whether the state it was asked for last is still what is committed.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.catalog.is_current(&self.base)
+        self.catalog.generation() == self.generation
     }
 
     /// Has a tree freed once this transaction has committed.
     pub fn drop_tree(&mut self, tree: TreeId) {
         self.undo.push(Undo::Dropped(tree));
+    }
+
+    /// Has a transaction that notifies wait for those before it, until they have committed: what they send arrives in the
+    /// order of their commits.
+    ///
+    /// # Errors
+    /// Those of a lock.
+    pub fn lock_notifications(&mut self, transaction: &mut Transaction) -> Result<()> {
+        temporary::mark_with(transaction, self.catalog.tree(), NOTIFICATIONS)
+    }
+
+    /// Whether the session has temporary objects: its plans are of use to nobody else.
+    #[must_use]
+    pub fn has_temporary(&self) -> bool {
+        !self.temporary.is_empty()
+    }
+
+    /// The schema of the session's temporary objects, made if there is none yet.
+    ///
+    /// # Errors
+    /// Those of a commit and of a lock.
+    pub fn temporary_schema(&mut self, transaction: &mut Transaction) -> Result<Arc<Schema>> {
+        if let Some(schema) = self.snapshot().temporary_schema() {
+            return Ok(Arc::clone(schema));
+        }
+        let oid = self.next_oid()?;
+        let name = format!("{}{}", temporary::SCHEMA_PREFIX, transaction.wait().pid);
+        let everybody = AclItem {
+            grantee: Oid(0),
+            grantor: well_known::SUPERUSER,
+            privileges: Privileges::USAGE.union(Privileges::CREATE),
+            grant_options: Privileges::default(),
+        };
+        let schema = Arc::new(Schema {
+            oid,
+            name: name.into(),
+            owner: well_known::SUPERUSER,
+            acl: Some(vec![everybody]),
+        });
+        let key = self.key(Class::Schema, oid);
+        self.change(transaction, key, Some(Object::Schema(Arc::clone(&schema))))?;
+        Ok(schema)
+    }
+
+    /// Says what becomes of a temporary table at commit.
+    pub fn note_on_commit(&mut self, table: Oid, action: OnCommit) {
+        self.temporary.note_on_commit(table, action);
+    }
+
+    /// Whether anything is done to temporary tables at commit.
+    #[must_use]
+    pub fn acts_on_commit(&self) -> bool {
+        self.temporary.acts_on_commit()
+    }
+
+    /// The temporary tables that have something done to them at commit.
+    pub fn on_commit(&mut self) -> Vec<(Oid, OnCommit)> {
+        self.temporary.on_commit(&self.snapshot)
+    }
+
+    /// The session has ended, its last commit at `seen`: what only it knew goes.
+    pub fn end_session(&mut self, seen: Lsn) {
+        let trees = std::mem::take(&mut self.temporary).trees();
+        self.catalog.drop_trees(seen, &trees);
     }
 
     /// A place to roll back to.
@@ -285,7 +387,7 @@ impl CatalogTransaction {
             }
         }
         self.catalog.free(&made);
-        self.base = self.catalog.current();
+        self.take_current();
         self.rebuild();
     }
 
@@ -294,10 +396,24 @@ impl CatalogTransaction {
     /// # Errors
     /// As [`Transaction::commit`].
     pub fn commit(&mut self, transaction: Transaction) -> Result<Ended> {
+        self.commit_telling(transaction, &mut |_| ())
+    }
+
+    /// The same; `tell` is called with the commit's LSN before the transaction's locks go.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub fn commit_telling(
+        &mut self,
+        transaction: Transaction,
+        tell: &mut dyn FnMut(Lsn),
+    ) -> Result<Ended> {
         if self.undo.is_empty() {
-            return Ok(transaction.commit(&mut |_| ())?);
+            return Ok(transaction.commit(tell)?);
         }
-        let changes = self.difference();
+        let kept = self.difference();
+        let own = |key: &ObjectKey| self.temporary.has(key);
+        let changes: Vec<Change> = kept.iter().filter(|(key, _)| !own(key)).cloned().collect();
         let loaded = self.undo.iter().filter_map(|entry| match entry {
             Undo::Loaded(table) => Some(*table),
             Undo::Changed(..) | Undo::Created(_) | Undo::Dropped(_) => None,
@@ -310,6 +426,7 @@ impl CatalogTransaction {
             if !changes.is_empty() {
                 catalog.install(&changes, &loaded, lsn);
             }
+            tell(lsn);
         });
         match ended {
             Ok(ended) => {
@@ -322,6 +439,7 @@ impl CatalogTransaction {
                     })
                     .collect();
                 self.changes.clear();
+                self.temporary.keep(kept);
                 self.catalog.drop_trees(committed, &dropped);
                 Ok(ended)
             }
@@ -345,7 +463,6 @@ impl CatalogTransaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::object::{Schema, well_known};
     use crate::catalog::testing::{begin, catalog};
     use crate::catalog::{Loaded, SearchPath};
 

@@ -5,12 +5,15 @@
 //! at. Reading checks every length: what does not fit is corruption (XX001), not a panic.
 
 use crate::catalog::acl::{Acl, AclItem, Privileges};
-use crate::catalog::object::{Class, Comment, Database, Membership, Object, Role, Schema};
+use crate::catalog::object::{
+    Class, Comment, Database, DefaultAcl, Membership, Object, Role, Schema,
+};
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
-    MatchType, Relation, RelationKind, Sequence,
+    IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,
 };
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
+use crate::catalog::user_type::{Attribute, EnumLabel, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -18,7 +21,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -125,12 +128,18 @@ stored_struct! {
     Membership { group, member, grantor, admin }
     Schema { oid, name, owner, acl }
     Comment { class, text }
+    DefaultAcl { oid, role, schema, kind, acl }
     Column { name, ty, collation, not_null, default, missing, dropped, identity, generated }
     IndexColumn { column, descending, nulls_first }
-    Index { oid, name, columns, tree, unique, primary, constraint, options }
+    Index {
+        oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
+        nulls_not_distinct, valid
+    }
+    IndexExpression { text, name, ty, collation }
     Constraint { oid, name, kind, validated }
     ForeignKey { columns, references, referenced, index, match_type, on_update, on_delete }
     Sequence { ty, start, increment, min, max, cache, cycle, state, owner }
+    StoredQuery { text, populated }
     TableStatistics { rows, pages, columns }
     ColumnStatistics { null_fraction, width, distinct, common, histogram, correlation }
 }
@@ -160,7 +169,7 @@ impl Stored for char {
 /// Positions are stored as 4 bytes.
 impl Stored for usize {
     fn write(&self, out: &mut Vec<u8>) {
-        u32::try_from(*self).expect("positions of columns are below 1600").write(out);
+        u32::try_from(*self).expect("positions and lengths are below 2^32").write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         Ok(u32::read(from)? as usize)
@@ -311,6 +320,7 @@ impl Stored for Relation {
         self.persistence.write(out);
         self.row_type.write(out);
         self.acl.write(out);
+        self.stored_query.write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let oid: Oid = Stored::read(from)?;
@@ -330,8 +340,37 @@ impl Stored for Relation {
             persistence: Stored::read(from)?,
             row_type: Stored::read(from)?,
             acl: Option::<Acl>::read(from)?,
+            stored_query: Stored::read(from)?,
         })
     }
+}
+
+impl Stored for UserTypeKind {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            UserTypeKind::Enum(labels) => {
+                out.push(1);
+                labels.write(out);
+            }
+            UserTypeKind::Composite(attributes) => {
+                out.push(2);
+                attributes.write(out);
+            }
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match u8::read(from)? {
+            1 => Ok(UserTypeKind::Enum(Stored::read(from)?)),
+            2 => Ok(UserTypeKind::Composite(Stored::read(from)?)),
+            _ => Err(corrupt("a type's kind")),
+        }
+    }
+}
+
+stored_struct! {
+    UserType { oid, schema, name, owner, kind }
+    EnumLabel { oid, position, sort_order, name }
+    Attribute { name, ty }
 }
 
 /// The stored form of an object.
@@ -347,6 +386,9 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::Relation(relation) => relation.write(&mut out),
         Object::Statistics(statistics) => statistics.write(&mut out),
         Object::Comment(comment) => comment.write(&mut out),
+        Object::Acl(acl) => acl.write(&mut out),
+        Object::DefaultAcl(acl) => acl.write(&mut out),
+        Object::Type(ty) => ty.write(&mut out),
     }
     out
 }
@@ -369,6 +411,9 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
         Class::Relation => Object::Relation(Arc::new(Stored::read(&mut from)?)),
         Class::Statistics => Object::Statistics(Arc::new(Stored::read(&mut from)?)),
         Class::Comment => Object::Comment(Arc::new(Stored::read(&mut from)?)),
+        Class::Acl => Object::Acl(Arc::new(Stored::read(&mut from)?)),
+        Class::DefaultAcl => Object::DefaultAcl(Arc::new(Stored::read(&mut from)?)),
+        Class::Type => Object::Type(Arc::new(Stored::read(&mut from)?)),
         Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
     };
     if !from.0.is_empty() {
@@ -417,6 +462,16 @@ mod tests {
                 primary: true,
                 constraint: Some((Oid(16386), Arc::from("t_pkey"))),
                 options: vec![("fillfactor".into(), "90".into())],
+                expressions: vec![IndexExpression {
+                    text: Arc::from("lower(a)"),
+                    name: Arc::from("lower"),
+                    ty: SqlType { oid: Oid(25), typmod: -1 },
+                    collation: Oid(100),
+                }],
+                include: vec![0],
+                filter: Some(Arc::from("(a IS NOT NULL)")),
+                nulls_not_distinct: false,
+                valid: true,
             }],
             constraints: vec![Constraint {
                 oid: Oid(16387),
@@ -436,6 +491,7 @@ mod tests {
                 privileges: Privileges::SELECT,
                 grant_options: Privileges::default(),
             }]),
+            stored_query: Some(StoredQuery { text: Arc::from("SELECT 1"), populated: true }),
         }
     }
 

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use txn::sync::{Mutex, lock as held};
+use txn::sync::{Mutex, lock as held, rank};
 use txn::{Begin, Lsn, Manager, SessionWait, StorageError, Tree, TreeId};
 
 /// How many OIDs one advance of the counter makes available.
@@ -40,14 +40,16 @@ pub struct Catalog {
     manager: Arc<Manager>,
     tree: Arc<Tree>,
     current: ArcSwap<ClusterSnapshot>,
+    /// Counts the states: a session that asks for every statement whether its own is the newest reads only this.
+    generation: AtomicU64,
     /// Held while a new state is made of the current one; never across a wait.
-    swap: Mutex<()>,
+    swap: Mutex<(), { rank::CATALOG }>,
     /// The LSN of the newest commit that changed it.
     changed_at: AtomicU64,
     /// What older snapshots than those commits read instead of what is current, oldest first.
-    past: Mutex<Vec<Past>>,
+    past: Mutex<Vec<Past>, { rank::PAST }>,
     /// OIDs that the counter has passed and nobody has.
-    oids: Mutex<VecDeque<Range<u32>>>,
+    oids: Mutex<VecDeque<Range<u32>>, { rank::IDENTIFIERS }>,
 }
 
 /// A relation as it was before a commit whose trees older snapshots see nothing in.
@@ -100,6 +102,7 @@ impl Catalog {
             tree: store::tree(manager)?,
             manager: Arc::clone(manager),
             current: ArcSwap::from_pointee(loaded.0),
+            generation: AtomicU64::new(0),
             swap: Mutex::new(()),
             changed_at: AtomicU64::new(0),
             past: Mutex::default(),
@@ -125,10 +128,12 @@ impl Catalog {
         self.current.load_full()
     }
 
-    /// Whether `snapshot` is still what is committed: cheap enough to ask for every statement.
+    /// The number of what is committed. Asked for *before* [`Catalog::current`], it is that state's or an older one's, which
+    /// is found out with the next question.
     #[must_use]
-    pub fn is_current(&self, snapshot: &Arc<ClusterSnapshot>) -> bool {
-        Arc::ptr_eq(&self.current.load(), snapshot)
+    pub fn generation(&self) -> u64 {
+        // Acquire: pairs with Release in `install`; who finds the number finds the state.
+        self.generation.load(Ordering::Acquire)
     }
 
     /// What is committed, as a session of `database` sees it.
@@ -157,6 +162,8 @@ impl Catalog {
         // Release: pairs with Acquire in `changed_at`; who finds the new state finds its LSN.
         self.changed_at.store(lsn.0, Ordering::Release);
         self.current.store(Arc::new(before.with(changes)));
+        // Release: see `generation`. Changed under the lock only.
+        self.generation.fetch_add(1, Ordering::Release);
     }
 
     /// The newest commit that changed it. What is planned with the current state reads with a snapshot at or above this.

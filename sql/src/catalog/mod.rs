@@ -8,6 +8,7 @@
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
 //! - [`current`]: what is committed; [`change`]: what one transaction makes of it
 //! - [`snapshot`]: what is read; [`search_path`] and [`privilege`]: under which names, by whom
+//! - [`temporary`]: what only one session sees
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`
 
@@ -28,15 +29,18 @@ pub mod snapshot;
 pub mod statistics;
 pub mod store;
 pub mod system;
+pub mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod user_type;
 
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};
 pub use relation::{
     Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
-    MatchType, Relation, RelationKind, Sequence,
+    IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery, Uniqueness,
 };
 pub use search_path::SearchPath;
 pub use snapshot::{CatalogSnapshot, ClusterSnapshot, Named};
 pub use statistics::{ColumnStatistics, TableStatistics};
+pub use temporary::OnCommit;

@@ -8,6 +8,7 @@
 use crate::catalog::acl::Acl;
 use crate::catalog::relation::Relation;
 use crate::catalog::statistics::TableStatistics;
+use crate::catalog::user_type::UserType;
 use crate::types::Oid;
 use std::sync::Arc;
 
@@ -47,8 +48,14 @@ pub enum Class {
     Statistics = 8,
     /// A COMMENT: on a relation, `sub` is the column's `attnum`.
     Comment = 9,
+    /// A type that users made: an enum or a composite type.
+    Type = 11,
     /// The state of a sequence, written outside the transactions that use it; not part of any snapshot.
     SequenceState = 10,
+    /// The access control list of what does not keep its own: a column, a function, a type, a language.
+    Acl = 31,
+    /// What ALTER DEFAULT PRIVILEGES says of objects yet to be made.
+    DefaultAcl = 32,
 }
 
 /// Settings in the order they were made: (name, value).
@@ -73,6 +80,12 @@ pub enum Object {
     Statistics(Arc<TableStatistics>),
     /// A comment's text.
     Comment(Arc<Comment>),
+    /// The access control list of a column, a function, a type, a language.
+    Acl(Arc<Acl>),
+    /// A row of `pg_default_acl`.
+    DefaultAcl(Arc<DefaultAcl>),
+    /// A type that users made.
+    Type(Arc<UserType>),
 }
 
 /// A database: a row of `pg_database`.
@@ -148,6 +161,21 @@ pub struct Schema {
     pub owner: Oid,
     /// Who may use it and create in it.
     pub acl: Option<Acl>,
+}
+
+/// What objects of a kind get when a role makes them: a row of `pg_default_acl`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefaultAcl {
+    /// Its OID.
+    pub oid: Oid,
+    /// Who makes them.
+    pub role: Oid,
+    /// In which schema; 0 is in any.
+    pub schema: Oid,
+    /// `defaclobjtype`: r, S, f, T or n.
+    pub kind: char,
+    /// The list: instead of the owner's default, or for a schema what is added to that.
+    pub acl: Acl,
 }
 
 /// A comment: a row of `pg_description` or `pg_shdescription`.

@@ -4,7 +4,8 @@
 //! list; a list holds exactly what it says.
 
 use crate::catalog::acl::{Acl, AclItem, Privileges};
-use crate::catalog::object::{Database, Schema};
+use crate::catalog::builtin::Procedure;
+use crate::catalog::object::{Database, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::types::Oid;
@@ -20,6 +21,24 @@ pub enum Grantable {
     Schema,
     /// A database.
     Database,
+    /// A column.
+    Column,
+    /// A function.
+    Function,
+    /// A type.
+    Type,
+    /// A language.
+    Language,
+}
+
+/// Below which number of its OID the catalog keeps the list of an object that is no column.
+pub mod kept {
+    /// A function.
+    pub const FUNCTION: u32 = 1 << 16;
+    /// A type.
+    pub const TYPE: u32 = 2 << 16;
+    /// A language.
+    pub const LANGUAGE: u32 = 3 << 16;
 }
 
 impl Grantable {
@@ -31,28 +50,53 @@ impl Grantable {
             Grantable::Sequence => Privileges::SEQUENCE,
             Grantable::Schema => Privileges::SCHEMA,
             Grantable::Database => Privileges::DATABASE,
+            Grantable::Column => Privileges::COLUMN,
+            Grantable::Function => Privileges::EXECUTE,
+            Grantable::Type | Grantable::Language => Privileges::USAGE,
+        }
+    }
+
+    /// What everybody may do with it unless it is taken away.
+    fn public(self) -> Privileges {
+        match self {
+            Grantable::Database => Privileges::TEMPORARY.union(Privileges::CONNECT),
+            Grantable::Function | Grantable::Type | Grantable::Language => self.all(),
+            Grantable::Table | Grantable::Sequence | Grantable::Schema | Grantable::Column => {
+                Privileges::default()
+            }
+        }
+    }
+
+    /// What it is called in messages.
+    #[must_use]
+    pub fn noun(self) -> &'static str {
+        match self {
+            Grantable::Table => "table",
+            Grantable::Sequence => "sequence",
+            Grantable::Schema => "schema",
+            Grantable::Database => "database",
+            Grantable::Column => "column",
+            Grantable::Function => "function",
+            Grantable::Type => "type",
+            Grantable::Language => "language",
         }
     }
 
     /// The list that no list stands for (`acldefault`).
     #[must_use]
     pub fn default_acl(self, owner: Oid) -> Acl {
-        let none = Privileges::default();
         let mut acl = Acl::new();
-        if self == Grantable::Database {
-            acl.push(AclItem {
-                grantee: Oid(0),
-                grantor: owner,
-                privileges: Privileges::TEMPORARY.union(Privileges::CONNECT),
-                grant_options: none,
-            });
+        if self == Grantable::Column {
+            return acl;
         }
-        acl.push(AclItem {
-            grantee: owner,
-            grantor: owner,
-            privileges: self.all(),
-            grant_options: none,
-        });
+        let mut give = |grantee, privileges| {
+            if privileges != Privileges::default() {
+                let grant_options = Privileges::default();
+                acl.push(AclItem { grantee, grantor: owner, privileges, grant_options });
+            }
+        };
+        give(Oid(0), self.public());
+        give(owner, self.all());
         acl
     }
 }
@@ -103,20 +147,120 @@ impl CatalogSnapshot {
     /// Whether `role` may do all of that with a relation. Everyone may read the system's.
     #[must_use]
     pub fn may_on_relation(&self, role: Oid, relation: &Relation, wanted: Privileges) -> bool {
-        if relation.oid.0 < crate::catalog::object::well_known::FIRST_NORMAL
-            && wanted == Privileges::SELECT
-        {
-            return !matches!(&*relation.name, "pg_authid" | "pg_statistic" | "pg_user_mapping")
-                || self.shared().role_by_oid(role).is_some_and(|role| role.superuser);
+        self.lacking(role, relation, wanted) == Privileges::default()
+    }
+
+    /// What of `wanted` a role may not do with the whole of a relation.
+    fn lacking(&self, role: Oid, relation: &Relation, wanted: Privileges) -> Privileges {
+        let superuser = self.shared().role_by_oid(role).is_some_and(|role| role.superuser);
+        if superuser {
+            return Privileges::default();
         }
-        self.privileges(role, relation.grantable(), relation.owner, relation.acl.as_ref())
-            .contains(wanted)
+        if relation.oid.0 < well_known::FIRST_NORMAL {
+            let secret = matches!(
+                &*relation.name,
+                "pg_authid"
+                    | "pg_statistic"
+                    | "pg_statistic_ext_data"
+                    | "pg_user_mapping"
+                    | "pg_subscription"
+                    | "pg_largeobject"
+            );
+            let read = if secret { Privileges::default() } else { Privileges::SELECT };
+            return wanted.without(read);
+        }
+        let mut held =
+            self.privileges(role, relation.grantable(), relation.owner, relation.acl.as_ref());
+        let member_of = |group: Oid| self.shared().has_privileges_of(role, group);
+        if !held.contains(Privileges::SELECT) && member_of(READ_ALL_DATA) {
+            held = held.union(Privileges::SELECT);
+        }
+        let writes = Privileges::INSERT.union(Privileges::UPDATE).union(Privileges::DELETE);
+        if !held.contains(writes) && member_of(WRITE_ALL_DATA) {
+            held = held.union(writes);
+        }
+        wanted.without(held)
+    }
+
+    /// The privileges that `role` holds on a column by the column's own list.
+    #[must_use]
+    pub fn column_privileges(&self, role: Oid, relation: &Relation, number: i16) -> Privileges {
+        let Ok(number) = u32::try_from(number) else { return Privileges::default() };
+        let Some(acl) = self.acl(relation.oid, number) else { return Privileges::default() };
+        self.privileges(role, Grantable::Column, relation.owner, Some(acl))
+    }
+
+    /// Whether `role` may do this with a column, by the column's list or by its table's.
+    #[must_use]
+    pub fn may_on_column(
+        &self,
+        role: Oid,
+        relation: &Relation,
+        number: i16,
+        wanted: Privileges,
+    ) -> bool {
+        self.may_on_relation(role, relation, wanted)
+            || self.column_privileges(role, relation, number).contains(wanted)
+    }
+
+    /// Whether `role` may do this with any column.
+    #[must_use]
+    pub fn may_on_any_column(&self, role: Oid, relation: &Relation, wanted: Privileges) -> bool {
+        self.may_on_relation(role, relation, wanted)
+            || (1..=relation.columns.len()).any(|number| {
+                !relation.columns[number - 1].dropped
+                    && self.column_privileges(role, relation, number as i16).contains(wanted)
+            })
+    }
+
+    /// Whether `role` may do what a statement does with a relation and the columns that it names (`ExecCheckRTEPerms`).
+    /// `columns`: numbers with what is done with each, 0 for the whole row.
+    #[must_use]
+    pub fn may_on_columns(
+        &self,
+        role: Oid,
+        relation: &Relation,
+        wanted: Privileges,
+        columns: &[(i16, Privileges)],
+    ) -> bool {
+        let lacking = self.lacking(role, relation, wanted);
+        if lacking == Privileges::default() {
+            return true;
+        }
+        let by_column = Privileges::SELECT.union(Privileges::INSERT).union(Privileges::UPDATE);
+        if !by_column.contains(lacking) {
+            return false;
+        }
+        [Privileges::SELECT, Privileges::INSERT, Privileges::UPDATE]
+            .into_iter()
+            .filter(|one| lacking.contains(*one))
+            .all(|one| {
+                let named: Vec<i16> = columns
+                    .iter()
+                    .filter(|column| column.1.contains(one))
+                    .map(|column| column.0)
+                    .collect();
+                if named.is_empty() {
+                    return self.may_on_any_column(role, relation, one);
+                }
+                named.iter().all(|&number| match number {
+                    0 => (1..=relation.columns.len()).all(|number| {
+                        relation.columns[number - 1].dropped
+                            || self.column_privileges(role, relation, number as i16).contains(one)
+                    }),
+                    _ => self.column_privileges(role, relation, number).contains(one),
+                })
+            })
     }
 
     /// Whether `role` may do all of that with a schema.
     #[must_use]
     pub fn may_on_schema(&self, role: Oid, schema: &Schema, wanted: Privileges) -> bool {
-        self.privileges(role, Grantable::Schema, schema.owner, schema.acl.as_ref()).contains(wanted)
+        let held = self.privileges(role, Grantable::Schema, schema.owner, schema.acl.as_ref());
+        held.contains(wanted)
+            || wanted == Privileges::USAGE
+                && (self.shared().has_privileges_of(role, READ_ALL_DATA)
+                    || self.shared().has_privileges_of(role, WRITE_ALL_DATA))
     }
 
     /// Whether `role` may do all of that with a database.
@@ -125,4 +269,37 @@ impl CatalogSnapshot {
         self.privileges(role, Grantable::Database, database.owner, database.acl.as_ref())
             .contains(wanted)
     }
+
+    /// Whether `role` may call a function.
+    #[must_use]
+    pub fn may_call(&self, role: Oid, function: &Procedure) -> bool {
+        let acl = self.function_acl(function);
+        acl.is_none_or(|acl| {
+            self.privileges(role, Grantable::Function, well_known::SUPERUSER, Some(&acl))
+                .contains(Privileges::EXECUTE)
+        })
+    }
+
+    /// A function's list, if it has one: GRANT's, or the one that PostgreSQL's initial contents give it.
+    #[must_use]
+    pub fn function_acl(&self, function: &Procedure) -> Option<Acl> {
+        if let Some(acl) = self.acl(Oid(function.oid), kept::FUNCTION) {
+            return Some(Acl::clone(acl));
+        }
+        let text = function.acl?;
+        let inner = text.trim_start_matches('{').trim_end_matches('}');
+        let items = inner.split(',').filter_map(|item| {
+            let role = self.shared().role(item.split('=').next()?);
+            let (privileges, grant_options) = (Privileges::EXECUTE, Privileges::default());
+            // The first superuser may be called otherwise.
+            let grantee = role.map_or(well_known::SUPERUSER, |role| role.oid);
+            Some(AclItem { grantee, grantor: well_known::SUPERUSER, privileges, grant_options })
+        });
+        Some(items.collect())
+    }
 }
+
+/// The role `pg_read_all_data`.
+const READ_ALL_DATA: Oid = Oid(6181);
+/// The role `pg_write_all_data`.
+const WRITE_ALL_DATA: Oid = Oid(6182);

@@ -38,6 +38,17 @@ pub struct Relation {
     pub row_type: (Oid, Oid),
     /// Who may do what; none is the owner's default.
     pub acl: Option<Acl>,
+    /// The query of a materialized view, whose rows a table of its own holds.
+    pub stored_query: Option<StoredQuery>,
+}
+
+/// The query of a materialized view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredQuery {
+    /// As a view's.
+    pub text: Arc<str>,
+    /// Whether its rows are there: they are from CREATE or REFRESH on, unless that said WITH NO DATA.
+    pub populated: bool,
 }
 
 /// What a relation is, and where its rows are.
@@ -138,12 +149,50 @@ pub struct Index {
     pub constraint: Option<(Oid, Arc<str>)>,
     /// WITH (...) options as given.
     pub options: Vec<(String, String)>,
+    /// The expressions among its keys: [`IndexColumn::expression`] says which.
+    pub expressions: Vec<IndexExpression>,
+    /// INCLUDE: columns that belong to it without being keys.
+    pub include: Vec<usize>,
+    /// WHERE: it has entries only for rows of which this expression over the table is true.
+    pub filter: Option<Arc<str>>,
+    /// UNIQUE NULLS NOT DISTINCT.
+    pub nulls_not_distinct: bool,
+    /// Whether it has an entry for every row that it should; not while CREATE INDEX CONCURRENTLY is under way, nor where
+    /// that has failed.
+    pub valid: bool,
 }
+
+/// An expression among the keys of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexExpression {
+    /// As SQL text over the table's columns.
+    pub text: Arc<str>,
+    /// The name of its column: that of a function, or `expr`.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: SqlType,
+    /// Its collation's OID; 0 where its type has none.
+    pub collation: Oid,
+}
+
+/// When equal keys of an index meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uniqueness {
+    /// Never.
+    None,
+    /// Where no column is NULL.
+    NullsDistinct,
+    /// Always.
+    NullsNotDistinct,
+}
+
+/// What the numbers of an index's expressions begin at: no table has so many columns.
+pub const EXPRESSIONS: usize = 1 << 16;
 
 /// A key column of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexColumn {
-    /// The column, by index.
+    /// The column, by index; from [`EXPRESSIONS`] on, an expression of the index.
     pub column: usize,
     /// DESC.
     pub descending: bool,
@@ -216,7 +265,134 @@ pub enum Action {
     SetDefault,
 }
 
+impl IndexExpression {
+    /// Whether it is one call of a function: a name, and a pair of parentheses around the rest.
+    #[must_use]
+    pub fn is_call(&self) -> bool {
+        let name = self.text.find('(').map_or("", |open| &self.text[..open]);
+        let named = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '"');
+        !name.is_empty() && name.chars().all(named) && self.closes(name.len())
+    }
+
+    /// Its text, in parentheses unless it is a call or has them.
+    #[must_use]
+    pub fn enclosed(&self) -> Arc<str> {
+        if self.is_call() || self.text.starts_with('(') && self.closes(0) {
+            return Arc::clone(&self.text);
+        }
+        format!("({})", self.text).into()
+    }
+
+    /// Whether the parenthesis that opens at `open` is closed by the text's last character.
+    fn closes(&self, open: usize) -> bool {
+        let (mut depth, mut quote) = (0, None);
+        for (at, c) in self.text.char_indices().filter(|(at, _)| *at >= open) {
+            match (quote, c) {
+                (Some(mark), c) if mark == c => quote = None,
+                (Some(_), _) => {}
+                (None, '\'' | '"') => quote = Some(c),
+                (None, '(') => depth += 1,
+                (None, ')') => depth -= 1,
+                (None, _) => {}
+            }
+            if depth == 0 && quote.is_none() {
+                return at + 1 == self.text.len();
+            }
+        }
+        false
+    }
+}
+
+impl IndexColumn {
+    /// Which of its index's expressions it is; none for a column.
+    #[must_use]
+    pub fn expression(&self) -> Option<usize> {
+        self.column.checked_sub(EXPRESSIONS)
+    }
+}
+
+impl Index {
+    /// When equal keys meet in it.
+    #[must_use]
+    pub fn uniqueness(&self) -> Uniqueness {
+        match (self.unique, self.nulls_not_distinct) {
+            (false, _) => Uniqueness::None,
+            (true, false) => Uniqueness::NullsDistinct,
+            (true, true) => Uniqueness::NullsNotDistinct,
+        }
+    }
+
+    /// Whether its entries depend on more than columns: it has expressions, or holds only some rows.
+    #[must_use]
+    pub fn is_computed(&self) -> bool {
+        self.filter.is_some() || !self.expressions.is_empty()
+    }
+
+    /// Whether its key is these columns, in any order, and it has an entry for every row.
+    #[must_use]
+    pub fn is_plain_key(&self, columns: &[usize]) -> bool {
+        self.valid
+            && !self.is_computed()
+            && self.columns.iter().all(|key| columns.contains(&key.column))
+            && columns.iter().all(|column| self.columns.iter().any(|key| key.column == *column))
+    }
+
+    /// The names of its columns, the included ones behind the keys; where one comes again, a number stands behind it.
+    #[must_use]
+    pub fn column_names(&self, relation: &Relation) -> Vec<String> {
+        let keys = self.columns.iter().map(|key| match key.expression() {
+            Some(at) => &*self.expressions[at].name,
+            None => &*relation.columns[key.column].name,
+        });
+        let included = self.include.iter().map(|column| &*relation.columns[*column].name);
+        let mut names: Vec<String> = Vec::new();
+        for name in keys.chain(included) {
+            let mut own = name.to_owned();
+            let mut number = 0;
+            while names.contains(&own) {
+                number += 1;
+                own = format!("{name}{number}");
+            }
+            names.push(own);
+        }
+        names
+    }
+
+    /// Whether a column is among its keys or its included columns.
+    #[must_use]
+    pub fn names(&self, column: usize) -> bool {
+        self.columns.iter().any(|key| key.column == column) || self.include.contains(&column)
+    }
+}
+
 impl Relation {
+    /// The type of an index's key.
+    #[must_use]
+    pub fn key_type(&self, index: &Index, key: &IndexColumn) -> SqlType {
+        match key.expression() {
+            Some(at) => index.expressions[at].ty,
+            None => self.columns[key.column].ty,
+        }
+    }
+
+    /// The collation of an index's key.
+    #[must_use]
+    pub fn key_collation(&self, index: &Index, key: &IndexColumn) -> Oid {
+        match key.expression() {
+            Some(at) => index.expressions[at].collation,
+            None => self.columns[key.column].collation,
+        }
+    }
+
+    /// An index's key as messages show it: a column's name, or an expression, in parentheses unless it is a call.
+    #[must_use]
+    pub fn key_text(&self, index: &Index, key: &IndexColumn) -> Arc<str> {
+        match key.expression() {
+            Some(at) => index.expressions[at].enclosed(),
+            None => Arc::clone(&self.columns[key.column].name),
+        }
+    }
+
     /// What table locks on the relation `oid` of `database` stand on.
     #[must_use]
     pub fn lock_of(database: Oid, oid: Oid) -> TableId {
@@ -239,6 +415,7 @@ impl Relation {
     #[must_use]
     pub fn kind_letter(&self) -> char {
         match self.kind {
+            RelationKind::Table { .. } if self.stored_query.is_some() => 'm',
             RelationKind::Table { .. } | RelationKind::System => 'r',
             RelationKind::View { .. } => 'v',
             RelationKind::Sequence(_) => 'S',

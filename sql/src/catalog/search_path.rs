@@ -1,7 +1,8 @@
 //! `search_path`: which schemas an unqualified name is looked up in (PostgreSQL 15 manual, section 5.9.3).
 //!
 //! The setting is a list of schema names; `"$user"` is the schema called like the current user, and names of schemas that
-//! do not exist, or that the user may not use, are passed over. `pg_catalog` comes first unless the list says where.
+//! do not exist, or that the user may not use, are passed over. `pg_catalog` comes first unless the list says where, and
+//! before it the session's temporary objects, unless the list says where `pg_temp` is.
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::well_known;
@@ -15,8 +16,10 @@ pub struct SearchPath {
     pub schemas: Vec<Oid>,
     /// Where CREATE puts what has no schema; none if no schema of the list exists.
     pub creation: Option<Oid>,
-    /// Whether `pg_catalog` was put in front without being in the list.
-    pub implicit_catalog: bool,
+    /// The list begins with `pg_temp`, and there is no such schema yet: CREATE makes it.
+    pub creation_temporary: bool,
+    /// How many were put in front without being in the list: temporary objects, `pg_catalog`.
+    pub implicit: usize,
 }
 
 /// Takes a list of identifiers apart: `"$user", public`. Unquoted ones are folded to lower case.
@@ -69,7 +72,8 @@ impl SearchPath {
     #[must_use]
     pub fn resolve(snapshot: &CatalogSnapshot, setting: &str, user: Oid) -> SearchPath {
         let mut schemas = Vec::new();
-        let mut creation = None;
+        let (mut creation, mut creation_temporary) = (None, false);
+        let temporary = snapshot.temporary_schema().map(|schema| schema.oid);
         for name in split_identifiers(setting).unwrap_or_default() {
             let schema = if name == "$user" {
                 let user = snapshot.shared().role_by_oid(user);
@@ -77,25 +81,33 @@ impl SearchPath {
             } else {
                 snapshot.schema(&name)
             };
-            let Some(schema) = schema else { continue };
+            let Some(schema) = schema else {
+                creation_temporary |= name == "pg_temp" && creation.is_none();
+                continue;
+            };
             let usable = snapshot.may_on_schema(user, schema, Privileges::USAGE)
                 && !schemas.contains(&schema.oid);
             if usable {
                 schemas.push(schema.oid);
-                creation.get_or_insert(schema.oid);
+                if !creation_temporary {
+                    creation.get_or_insert(schema.oid);
+                }
             }
         }
-        let implicit_catalog = !schemas.contains(&well_known::PG_CATALOG);
-        if implicit_catalog {
-            schemas.insert(0, well_known::PG_CATALOG);
+        let mut implicit = 0;
+        for schema in [Some(well_known::PG_CATALOG), temporary].into_iter().flatten() {
+            if !schemas.contains(&schema) {
+                schemas.insert(0, schema);
+                implicit += 1;
+            }
         }
-        SearchPath { schemas, creation, implicit_catalog }
+        SearchPath { schemas, creation, creation_temporary, implicit }
     }
 
     /// `current_schemas(implicit)`.
     #[must_use]
     pub fn listed(&self, implicit: bool) -> &[Oid] {
-        &self.schemas[usize::from(self.implicit_catalog && !implicit)..]
+        &self.schemas[if implicit { 0 } else { self.implicit }..]
     }
 }
 

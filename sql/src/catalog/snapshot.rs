@@ -8,12 +8,15 @@
 //! Each database's objects carry a version that no other state of any database has ever had, own snapshots of
 //! transactions included: a plan is good exactly as long as the version is the same.
 
+use crate::catalog::acl::Acl;
 use crate::catalog::object::{
-    Class, Comment, Database, Membership, Object, ObjectKey, Role, Schema, SettingList, well_known,
+    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, SettingList,
+    well_known,
 };
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::system;
+use crate::catalog::user_type::UserType;
 use crate::types::Oid;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -40,12 +43,17 @@ pub struct Objects {
     /// Its version: unlike that of every other state.
     pub version: u64,
     schemas: BTreeMap<Oid, Arc<Schema>>,
+    /// The one that holds temporary objects: there is one in a session's own snapshot at most.
+    temporary: Option<Oid>,
     relations: BTreeMap<Oid, Arc<Relation>>,
     names: HashMap<Oid, HashMap<Arc<str>, Named>>,
     indexes: HashMap<Oid, Oid>,
     constraints: HashMap<Oid, Oid>,
     statistics: HashMap<Oid, Arc<TableStatistics>>,
     comments: BTreeMap<(Oid, u32), Arc<Comment>>,
+    acls: BTreeMap<(Oid, u32), Arc<Acl>>,
+    default_acls: BTreeMap<Oid, Arc<DefaultAcl>>,
+    types: BTreeMap<Oid, Arc<UserType>>,
 }
 
 /// What a name in a schema stands for: relations and indexes share one name space.
@@ -167,9 +175,14 @@ impl Shared {
             Some(Object::Comment(comment)) => {
                 self.comments.insert(key.oid, Arc::clone(comment));
             }
-            Some(Object::Schema(_) | Object::Relation(_) | Object::Statistics(_)) => {
-                unreachable!("an object of a database is not shared")
-            }
+            Some(
+                Object::Schema(_)
+                | Object::Relation(_)
+                | Object::Statistics(_)
+                | Object::Acl(_)
+                | Object::DefaultAcl(_)
+                | Object::Type(_),
+            ) => unreachable!("an object of a database is not shared"),
             None => match key.class {
                 Class::Database => drop(self.databases.remove(&key.oid)),
                 Class::Role => drop(self.roles.remove(&key.oid)),
@@ -180,6 +193,9 @@ impl Shared {
                 | Class::Schema
                 | Class::Relation
                 | Class::Statistics
+                | Class::Acl
+                | Class::DefaultAcl
+                | Class::Type
                 | Class::SequenceState => {}
             },
         }
@@ -299,6 +315,15 @@ impl Objects {
             Some(Object::Comment(comment)) => {
                 self.comments.insert((key.oid, key.sub), Arc::clone(comment));
             }
+            Some(Object::Acl(acl)) => {
+                self.acls.insert((key.oid, key.sub), Arc::clone(acl));
+            }
+            Some(Object::DefaultAcl(acl)) => {
+                self.default_acls.insert(key.oid, Arc::clone(acl));
+            }
+            Some(Object::Type(ty)) => {
+                self.types.insert(ty.oid, Arc::clone(ty));
+            }
             Some(
                 Object::Database(_) | Object::Role(_) | Object::Membership(_) | Object::Settings(_),
             ) => unreachable!("a shared object is not a database's"),
@@ -307,6 +332,9 @@ impl Objects {
                 Class::Relation => drop(self.relations.remove(&key.oid)),
                 Class::Statistics => drop(self.statistics.remove(&key.oid)),
                 Class::Comment => drop(self.comments.remove(&(key.oid, key.sub))),
+                Class::Acl => drop(self.acls.remove(&(key.oid, key.sub))),
+                Class::DefaultAcl => drop(self.default_acls.remove(&key.oid)),
+                Class::Type => drop(self.types.remove(&key.oid)),
                 Class::Counter
                 | Class::Database
                 | Class::Role
@@ -328,6 +356,8 @@ impl Objects {
                 }
             }
         }
+        self.temporary =
+            self.schemas.values().find(|schema| schema.is_temporary()).map(|schema| schema.oid);
         self.names.clear();
         self.indexes.clear();
         self.constraints.clear();
@@ -402,7 +432,16 @@ impl CatalogSnapshot {
     /// A schema by name.
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        if name == "pg_temp" {
+            return self.temporary_schema();
+        }
         self.objects.schemas.values().find(|schema| &*schema.name == name)
+    }
+
+    /// The schema of the session's temporary objects, if it has any.
+    #[must_use]
+    pub fn temporary_schema(&self) -> Option<&Arc<Schema>> {
+        self.objects.schemas.get(&self.objects.temporary?)
     }
 
     /// A schema by OID.
@@ -490,6 +529,22 @@ impl CatalogSnapshot {
         self.objects.comments.iter()
     }
 
+    /// The list of a column (`sub` is its `attnum`) or of another object without one of its own (`sub` is its kind's).
+    #[must_use]
+    pub fn acl(&self, oid: Oid, sub: u32) -> Option<&Arc<Acl>> {
+        self.objects.acls.get(&(oid, sub))
+    }
+
+    /// All of these lists.
+    pub fn acls(&self) -> impl Iterator<Item = (&(Oid, u32), &Arc<Acl>)> {
+        self.objects.acls.iter()
+    }
+
+    /// What ALTER DEFAULT PRIVILEGES has left.
+    pub fn default_acls(&self) -> impl Iterator<Item = &Arc<DefaultAcl>> {
+        self.objects.default_acls.values()
+    }
+
     /// The table whose row type, or the type of arrays of it, is `ty`.
     #[must_use]
     pub fn row_type(&self, ty: Oid) -> Option<&Arc<Relation>> {
@@ -498,6 +553,23 @@ impl CatalogSnapshot {
             .values()
             .find(|relation| relation.row_type.0 == ty || relation.row_type.1 == ty)
             .or_else(|| system::with_row_type(ty))
+    }
+
+    /// The types that users made.
+    pub fn types(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        self.objects.types.values()
+    }
+
+    /// A type that users made, by OID.
+    #[must_use]
+    pub fn user_type(&self, oid: Oid) -> Option<&Arc<UserType>> {
+        self.objects.types.get(&oid)
+    }
+
+    /// A type that users made, by schema and name.
+    #[must_use]
+    pub fn type_in(&self, schema: Oid, name: &str) -> Option<&Arc<UserType>> {
+        self.objects.types.values().find(|ty| ty.schema == schema && *ty.name == *name)
     }
 
     /// Whether `role` owns what `owner` owns, or may act as that role.
@@ -520,7 +592,11 @@ impl CatalogSnapshot {
         let relations = objects.relations.keys().map(|oid| key(Class::Relation, *oid, 0));
         let statistics = objects.statistics.keys().map(|oid| key(Class::Statistics, *oid, 0));
         let comments = objects.comments.keys().map(|(oid, sub)| key(Class::Comment, *oid, *sub));
-        schemas.chain(relations).chain(statistics).chain(comments).collect()
+        let acls = objects.acls.keys().map(|(oid, sub)| key(Class::Acl, *oid, *sub));
+        let defaults = objects.default_acls.keys().map(|oid| key(Class::DefaultAcl, *oid, 0));
+        let own = schemas.chain(relations).chain(statistics).chain(comments);
+        let types = objects.types.keys().map(|oid| key(Class::Type, *oid, 0));
+        own.chain(acls).chain(defaults).chain(types).collect()
     }
 
     /// The sequences that columns of `table` own.

@@ -11,6 +11,7 @@
 
 use crate::catalog::codec;
 use crate::catalog::object::{Class, Object, ObjectKey};
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::Change;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -18,8 +19,8 @@ use crate::types::Oid;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
-    Begin, Direction, KeyRange, Manager, RecordBuffer, RowLock, SessionWait, Transaction, Tree,
-    TreeId, WaitPolicy,
+    Begin, Direction, KeyRange, Manager, ReadView, RecordBuffer, RowLock, SessionWait, Transaction,
+    Tree, TreeId, WaitPolicy,
 };
 
 /// The tree of the catalog's records: the first tree of a directory.
@@ -31,6 +32,8 @@ const KEY_BYTES: usize = 13;
 const PART_KEY_BYTES: usize = KEY_BYTES + 2;
 /// The class byte of keys that only locks stand on.
 const NAME_CLASS: u8 = 0xFF;
+/// The class byte of keys that stand for sessions and never have a record.
+const SESSION_CLASS: u8 = 0xFE;
 
 fn prefix(key: ObjectKey) -> [u8; KEY_BYTES] {
     let mut bytes = [0; KEY_BYTES];
@@ -60,6 +63,9 @@ fn class_of(byte: u8) -> Option<Class> {
         8 => Class::Statistics,
         9 => Class::Comment,
         10 => Class::SequenceState,
+        31 => Class::Acl,
+        32 => Class::DefaultAcl,
+        11 => Class::Type,
         _ => return None,
     })
 }
@@ -106,6 +112,27 @@ pub fn lock(transaction: &mut Transaction, tree: &Tree, key: ObjectKey) -> Resul
     Ok(Some(bytes))
 }
 
+/// Tells a transaction which trees a relation has, whose rows it is about to read; and that they are those is something it
+/// reads too: a commit that gives the relation others, of which the transaction's snapshot knows nothing, is a conflict.
+///
+/// # Errors
+/// Storage's.
+pub fn note_read(
+    transaction: &mut Transaction,
+    tree: &Tree,
+    view: &ReadView,
+    (key, relation): (ObjectKey, &Relation),
+) -> Result<()> {
+    if !matches!(relation.kind, RelationKind::Table { .. })
+        || !transaction.read_table(relation.lock, relation.trees())
+    {
+        return Ok(());
+    }
+    let named = part_key(&prefix(key), 0);
+    transaction.get(view, tree, &named, &mut RecordBuffer::default())?;
+    Ok(())
+}
+
 /// Locks a name, so that only one transaction at a time can make something of it. Whoever holds it looks at the latest
 /// catalog before it says that the name is free.
 ///
@@ -125,6 +152,13 @@ pub fn lock_name(
     let mut buffer = RecordBuffer::default();
     transaction.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer)?;
     Ok(())
+}
+
+/// A key that only one session locks and writes to.
+pub(super) fn session_key(pid: u32) -> [u8; 5] {
+    let mut key = [SESSION_CLASS, 0, 0, 0, 0];
+    key[1..].copy_from_slice(&pid.to_be_bytes());
+    key
 }
 
 /// Writes an object's bytes, or removes it: the parts that differ.

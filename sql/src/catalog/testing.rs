@@ -65,6 +65,11 @@ pub(crate) fn table(first: u32) -> Relation {
         primary,
         constraint: primary.then(|| (oid(at + 10), name.into())),
         options: Vec::new(),
+        expressions: Vec::new(),
+        include: Vec::new(),
+        filter: None,
+        nulls_not_distinct: false,
+        valid: true,
     };
     let foreign = ForeignKey {
         columns: vec![2],
@@ -107,5 +112,6 @@ pub(crate) fn table(first: u32) -> Relation {
         persistence: 'p',
         row_type: (oid(5), oid(6)),
         acl: None,
+        stored_query: None,
     }
 }

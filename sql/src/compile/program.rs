@@ -4,16 +4,18 @@
 //! Finishing a plan means to find out which homes are read at all: scans then leave the other columns in the record, and
 //! operators that keep rows keep only what somebody will read.
 
-use crate::bind::BoundStatement;
+use crate::bind::{BoundStatement, Literal};
 use crate::catalog::builtin;
 use crate::error::Result;
 use crate::exec::sink::ColumnDescription;
-use crate::plan::build::{CtePlan, CtePlanBody, Layout, Planner, Subplan, SubplanKind};
+use crate::plan::build::{CtePlan, CtePlanBody, Hashed, Layout, Planner, Subplan, SubplanKind};
 use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
+use crate::plan::fold::Presets;
 use crate::plan::logical::{self, Output};
 use crate::plan::physical::{JoinMethod, ModifyKind, Plan, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
+use crate::plan::translate::constant;
 use crate::plan::vars;
 use crate::types::{Oid, SqlType};
 use std::collections::{BTreeSet, HashSet};
@@ -34,6 +36,8 @@ pub struct Program {
     pub correlated: Vec<bool>,
     /// Common table expressions.
     pub ctes: Vec<CtePlan>,
+    /// What each run computes first, if anything.
+    pub presets: Option<Box<Presets>>,
     /// What foreign keys may do to other rows because of it.
     pub actions: Vec<ReferentialAction>,
     /// What the planner expects of each node, in the order of [`Program::nodes`].
@@ -77,13 +81,16 @@ pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program>
             table: output.origin.map_or(0, |(table, _)| table.0),
             attribute: output.origin.map_or(0, |(_, attribute)| attribute),
             ty,
-            type_length: builtin::type_by_oid(ty.oid.0).map_or(-1, |ty| ty.length),
+            type_length: builtin::type_by_oid(ty.oid.0)
+                .map_or(if builtin::is_enum(ty.oid.0) { 4 } else { -1 }, |ty| ty.length),
         }
     };
     let (plan, layout, columns, tag) = match statement {
         BoundStatement::Query(query) => {
+            planner.unconditional = logical::is_one_row(&query.root);
             let (plan, mut layout) = planner.query(query)?;
             layout.truncate(query.output.len());
+            planner.asked(&layout);
             (plan, layout, Some(query.output.iter().map(describe).collect()), "SELECT")
         }
         BoundStatement::Modify(modify) => {
@@ -118,6 +125,7 @@ impl Program {
             correlated: Vec::new(),
             ctes: planner.ctes.into_iter().flatten().collect(),
             actions: planner.actions,
+            presets: (!planner.presets.is_empty()).then(|| Box::new(planner.presets)),
             estimates: Vec::new(),
             parameters: Vec::new(),
             range_table: planner.range_table,
@@ -190,29 +198,71 @@ impl Program {
     }
 
     fn is_correlated(&self, at: usize) -> bool {
-        let (mut read, mut filled) = (BTreeSet::new(), HashSet::new());
-        self.reach(at, &mut read, &mut filled);
-        read.iter().any(|var| !filled.contains(&var.slot))
+        let mut reach = Reach::default();
+        reach.subplan(self, at);
+        reach.looks_out()
     }
 
-    /// What a subquery and those in it read and fill.
-    fn reach(&self, at: usize, read: &mut BTreeSet<Var>, filled: &mut HashSet<u32>) {
-        let subplan = &self.subplans[at];
-        vars::read(&subplan.plan, read);
-        subplan_homes(&subplan.kind, read);
-        filled.extend(vars::filled(&subplan.plan, &self.widths).iter().map(|(slot, _)| *slot));
-        let mut inner = Vec::new();
-        vars::walk(&subplan.plan, &mut |node| {
+    /// Whether a common table expression gives other rows where something outside it has changed.
+    #[must_use]
+    pub fn cte_looks_out(&self, number: u32) -> bool {
+        let mut reach = Reach::default();
+        reach.cte(self, number);
+        reach.looks_out()
+    }
+}
+
+/// What plans, their subqueries and the common table expressions that they scan read and fill.
+#[derive(Default)]
+struct Reach {
+    read: BTreeSet<Var>,
+    filled: HashSet<u32>,
+    ctes: HashSet<u32>,
+}
+
+impl Reach {
+    fn looks_out(&self) -> bool {
+        self.read.iter().any(|var| !self.filled.contains(&var.slot))
+    }
+
+    fn subplan(&mut self, program: &Program, at: usize) {
+        let subplan = &program.subplans[at];
+        subplan_homes(&subplan.kind, &mut self.read);
+        self.plan(program, &subplan.plan);
+        if let SubplanKind::Quantified(test, _) = &subplan.kind {
+            for number in test.subqueries() {
+                self.subplan(program, number as usize);
+            }
+        }
+    }
+
+    fn cte(&mut self, program: &Program, number: u32) {
+        if self.ctes.insert(number) {
+            for (plan, layout) in parts(&program.ctes[number as usize].body) {
+                self.plan(program, plan);
+                self.read.extend(layout);
+            }
+        }
+    }
+
+    fn plan(&mut self, program: &Program, plan: &Plan) {
+        vars::read(plan, &mut self.read);
+        self.filled.extend(vars::filled(plan, &program.widths).iter().map(|(slot, _)| *slot));
+        let (mut inner, mut ctes) = (Vec::new(), Vec::new());
+        vars::walk(plan, &mut |node| {
+            if let Plan::Cte(scan) = node {
+                ctes.push(scan.number);
+            }
             vars::scalars(node, &mut |scalar| {
                 inner.extend(scalar.subqueries());
-                locals(scalar, filled);
+                locals(scalar, &mut self.filled);
             });
         });
-        if let SubplanKind::Quantified(test, _) = &subplan.kind {
-            inner.extend(test.subqueries());
-        }
         for number in inner {
-            self.reach(number as usize, read, filled);
+            self.subplan(program, number as usize);
+        }
+        for number in ctes {
+            self.cte(program, number);
         }
     }
 }
@@ -225,6 +275,7 @@ fn holds_rows(plan: &Plan) -> bool {
         | Plan::Scan(_)
         | Plan::Values(..)
         | Plan::Filter(..)
+        | Plan::Gate(..)
         | Plan::Project(..)
         | Plan::Limit(_)
         | Plan::LockRows(_)
@@ -260,7 +311,7 @@ fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {
             read.insert(*var);
         }
         SubplanKind::Exists => {}
-        SubplanKind::Quantified(test, _) => {
+        SubplanKind::Hashed(Hashed { test, .. }) | SubplanKind::Quantified(test, _) => {
             test.reads(&mut |var| {
                 read.insert(var);
                 false
@@ -303,8 +354,18 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
             *saved = wanted(input, read, widths);
             finish(input, read, widths);
         }
+        Plan::Project(input, slot, columns) => {
+            // What nobody reads is not computed, unless computing it does something.
+            for (at, column) in columns.iter_mut().enumerate() {
+                let home = Var { slot: *slot, column: at as u32 };
+                if !read.contains(&home) && !column.volatile() {
+                    *column = constant(&Literal::Null, SqlType::plain(25));
+                }
+            }
+            finish(input, read, widths);
+        }
         Plan::Filter(input, _)
-        | Plan::Project(input, ..)
+        | Plan::Gate(input, _)
         | Plan::ProjectSet(input, ..)
         | Plan::Distinct(input, _)
         | Plan::WithCtes(input, _) => finish(input, read, widths),

@@ -109,10 +109,13 @@ impl Ddl<'_> {
         };
         let shown = self.display(relation);
         let what = format!("column {name} of table {shown}");
+        let snapshot = self.snapshot();
+        let semantics = self.semantics;
+        let named = |text: &str| semantics.columns_of(&snapshot, relation, text);
         let gone: Vec<crate::types::Oid> = relation
             .indexes
             .iter()
-            .filter(|index| index.columns.iter().any(|key| key.column == at))
+            .filter(|index| index.names(at) || computes_from(index, at, &named))
             .map(|index| index.oid)
             .collect();
         let mut dependents = Dependents::default();
@@ -188,7 +191,12 @@ impl Ddl<'_> {
         let ty = self.semantics.type_of(&snapshot, ty)?;
         column_type(name, ty)?;
         let old = &relation.columns[at];
-        if old.generated || !relation.constraints.is_empty() && references_column(relation, at) {
+        let named = |text: &str| self.semantics.columns_of(&snapshot, relation, text);
+        let computed = relation.indexes.iter().any(|index| computes_from(index, at, &named));
+        if old.generated
+            || computed
+            || !relation.constraints.is_empty() && references_column(relation, at)
+        {
             return Err(SqlError::unsupported(
                 "ALTER COLUMN TYPE of a column that constraints or expressions name is",
             ));
@@ -318,4 +326,14 @@ fn has_rows(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<bool> {
     let mut scan =
         ddl.transaction.scan(&super::build::LATEST, &tree, everything, txn::Direction::Forward)?;
     Ok(scan.advance(ddl.transaction)?.is_some())
+}
+
+/// Whether an index computes something from a column. `named` says which columns a text names.
+fn computes_from(
+    index: &crate::catalog::Index,
+    column: usize,
+    named: &dyn Fn(&str) -> Result<Vec<usize>>,
+) -> bool {
+    let texts = index.expressions.iter().map(|expression| &expression.text).chain(&index.filter);
+    texts.into_iter().any(|text| named(text).is_ok_and(|columns| columns.contains(&column)))
 }

@@ -6,13 +6,15 @@
 //! index show when the tree is built; of several, the one whose second row comes first is told.
 
 use super::value_text::key_values;
-use super::{Ddl, RowFunction};
+use super::{Ddl, RowFunction, Semantics};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{Index, Relation, RelationKind};
 use crate::error::{Result, SqlError};
+use crate::exec::index_keys::key_value;
 use crate::sqlstate::SqlState;
 use crate::tuple::row::Field;
 use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
-use crate::types::Datum;
+use crate::types::{Datum, SqlType, oids};
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
@@ -114,13 +116,67 @@ pub(crate) fn duplicate_row(
     Ok(row)
 }
 
+/// What an index computes of a row.
+pub(crate) struct KeyFunction<'a> {
+    filter: Option<RowFunction<'a>>,
+    expressions: Vec<RowFunction<'a>>,
+}
+
+impl<'a> KeyFunction<'a> {
+    /// Of an index of a table.
+    ///
+    /// # Errors
+    /// Those of binding.
+    pub(crate) fn new(
+        semantics: &'a dyn Semantics,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        index: &Index,
+    ) -> Result<KeyFunction<'a>> {
+        let evaluate = |ty: SqlType, text: &str| semantics.evaluate(snapshot, relation, ty, text);
+        let filter = index.filter.as_deref();
+        Ok(KeyFunction {
+            filter: filter
+                .map(|filter| evaluate(SqlType::plain(oids::BOOL), filter))
+                .transpose()?,
+            expressions: index
+                .expressions
+                .iter()
+                .map(|expression| evaluate(expression.ty, &expression.text))
+                .collect::<Result<_>>()?,
+        })
+    }
+
+    /// The values of its expressions; none if it has no entry for the row.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub(crate) fn values(&mut self, row: &RowBuf) -> Result<Option<RowBuf>> {
+        if self.filter.is_none() && self.expressions.is_empty() {
+            return Ok(Some(RowBuf::new()));
+        }
+        let columns: Vec<Datum<'_>> = row.iter().collect();
+        if let Some(filter) = &mut self.filter
+            && !matches!(filter(&columns)?.get(0), Datum::Bool(true))
+        {
+            return Ok(None);
+        }
+        let mut values = RowBuf::new();
+        for expression in &mut self.expressions {
+            values.push(expression(&columns)?.get(0));
+        }
+        Ok(Some(values))
+    }
+}
+
 /// 23505 while an index is built.
-fn duplicate(relation: &Relation, index: &Index, row: &RowBuf) -> SqlError {
-    let columns: Vec<&str> =
-        index.columns.iter().map(|key| &*relation.columns[key.column].name).collect();
-    let values = key_values(
-        index.columns.iter().map(|key| (relation.columns[key.column].ty, row.get(key.column))),
-    );
+fn duplicate(relation: &Relation, index: &Index, row: &RowBuf, computed: &RowBuf) -> SqlError {
+    let columns: Vec<Arc<str>> =
+        index.columns.iter().map(|key| relation.key_text(index, key)).collect();
+    let values =
+        key_values(index.columns.iter().map(|key| {
+            (relation.key_type(index, key), key_value(row, Some(computed), key.column))
+        }));
     SqlError::new(
         SqlState::UNIQUE_VIOLATION,
         format!("could not create unique index \"{}\"", index.name),
@@ -166,11 +222,14 @@ impl Ddl<'_> {
         let limit = self.transaction.manager().data().key_bytes_max();
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut load = self.load(&index.options);
+        let snapshot = self.snapshot();
+        let mut keys = KeyFunction::new(self.semantics, &snapshot, relation, index)?;
         each_row(self.transaction, relation, &mut |_, row_key, _, row| {
+            let Some(computed) = keys.values(row)? else { return Ok(()) };
             entry::write(
                 &layout,
-                index.unique,
-                |column| row.get(column),
+                index.uniqueness(),
+                |column| key_value(row, Some(&computed), column),
                 row_key,
                 &mut key,
                 &mut value,
@@ -185,7 +244,8 @@ impl Ddl<'_> {
             Loaded::Duplicate(twice, firsts) => {
                 self.catalog.adopt_tree(&firsts);
                 let row = duplicate_row(self.transaction, relation, Some(index), &twice)?;
-                Err(duplicate(relation, index, &row))
+                let computed = keys.values(&row)?.unwrap_or_default();
+                Err(duplicate(relation, index, &row, &computed))
             }
         }
     }
@@ -285,7 +345,7 @@ impl Ddl<'_> {
                 let primary = next.indexes.iter().find(|index| index.primary);
                 let index = primary.expect("a table with a key has a primary key");
                 let row = duplicate_row(self.transaction, next, None, &twice)?;
-                Err(duplicate(next, index, &row))
+                Err(duplicate(next, index, &row, &RowBuf::new()))
             }
         }
     }

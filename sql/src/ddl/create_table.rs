@@ -9,16 +9,17 @@ use super::resolve::duplicate_relation;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::object::{Schema, well_known};
+use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Identity, Relation, RelationKind, Sequence};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, Expr, Ident, OnCommit,
-    References, SequenceOption, SpecialTable, TableConstraint, TableConstraintKind, TableElement,
+    References, SequenceOption, SpecialTable, StorageOption, TableConstraint, TableConstraintKind,
+    TableElement,
 };
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
 
 /// The most columns a table may have.
 pub const COLUMNS_MAX: usize = 1600;
@@ -50,7 +51,11 @@ pub(super) struct NewSequence<'a> {
 pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static str> {
     const TAG: &str = "CREATE TABLE";
     supported(create)?;
-    let schema = ddl.creation_schema(&create.name)?;
+    let schema = ddl.creation_schema_for(&create.name, create.persistence)?;
+    let persistence = if schema.is_temporary() { 't' } else { create.persistence };
+    if create.on_commit != OnCommit::Preserve && persistence != 't' {
+        return Err(on_commit_of_permanent());
+    }
     let name = create.name.name();
     if ddl.lock_relation_name(schema.oid, name)? {
         if create.if_not_exists {
@@ -60,7 +65,7 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
         }
         return Err(duplicate_relation(name));
     }
-    let mut relation = ddl.empty_table(create, &schema)?;
+    let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
     let mut parts = Parts::default();
     for element in &create.elements {
         match element {
@@ -72,19 +77,22 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
         }
     }
     ddl.add_parts(&mut relation, parts)?;
-    let oid = relation.oid;
-    ddl.catalog.put_relation(ddl.transaction, relation)?;
+    ddl.catalog.note_on_commit(relation.oid, create.on_commit);
     // Nobody can see the table before commit, but what follows in this transaction expects its creator's lock.
-    let lock = Relation::lock_of(ddl.catalog.database(), oid);
-    ddl.transaction.lock_table(lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+    ddl.put_made(relation)?;
     Ok(TAG)
+}
+
+/// 42P16.
+pub(super) fn on_commit_of_permanent() -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_TABLE_DEFINITION,
+        "ON COMMIT can only be used on temporary tables",
+    )
 }
 
 /// 0A000 for what Atoll's tables do not do.
 fn supported(create: &CreateTable) -> Result<()> {
-    if create.persistence == 't' {
-        return Err(SqlError::unsupported("temporary tables are"));
-    }
     if !create.inherits.is_empty() {
         return Err(SqlError::unsupported("inheritance is"));
     }
@@ -94,12 +102,6 @@ fn supported(create: &CreateTable) -> Result<()> {
         }
         Some(SpecialTable::Typed) => return Err(SqlError::unsupported("typed tables are")),
         None => {}
-    }
-    if create.on_commit != OnCommit::Preserve {
-        return Err(SqlError::new(
-            SqlState::INVALID_TABLE_DEFINITION,
-            "ON COMMIT can only be used on temporary tables",
-        ));
     }
     if let Some(method) = create.access_method.as_deref().filter(|method| *method != "heap") {
         return Err(SqlError::new(
@@ -151,13 +153,20 @@ fn serial(column: &ColumnElement) -> Option<Oid> {
 }
 
 impl Ddl<'_> {
-    fn empty_table(&mut self, create: &CreateTable, schema: &Schema) -> Result<Relation> {
+    /// A table without columns and rows, not yet in the catalog.
+    pub(super) fn empty_table(
+        &mut self,
+        name: &Ident,
+        persistence: char,
+        options: &[StorageOption],
+        schema: &Schema,
+    ) -> Result<Relation> {
         let oid = self.catalog.next_oid()?;
         let (tree, long_values) = (self.catalog.create_tree()?, self.catalog.create_tree()?);
         Ok(Relation {
             oid,
             schema: (schema.oid, Arc::clone(&schema.name)),
-            name: Arc::clone(create.name.name()),
+            name: Arc::clone(name),
             owner: self.user,
             kind: RelationKind::Table {
                 tree: tree.id(),
@@ -170,10 +179,11 @@ impl Ddl<'_> {
             referenced_by: Vec::new(),
             lock: Relation::lock_of(self.catalog.database(), oid),
             row_estimate: -1.0,
-            options: options::of_table(&create.options)?,
-            persistence: create.persistence,
-            row_type: (self.catalog.next_oid()?, self.catalog.next_oid()?),
-            acl: None,
+            options: options::of_table(options)?,
+            persistence,
+            row_type: self.catalog.next_row_type()?,
+            acl: self.default_acl(Grantable::Table, schema.oid)?,
+            stored_query: None,
         })
     }
 
@@ -206,6 +216,7 @@ impl Ddl<'_> {
             None => self.semantics.type_of(&snapshot, &element.ty)?,
         };
         column_type(name, ty)?;
+        self.lock_type(ty)?;
         let collation = builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
         if let Some(collation) = &element.collation
             && !matches!(&**collation.name(), "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic")
@@ -347,11 +358,16 @@ impl Ddl<'_> {
             let ty = relation.columns[column].ty;
             let snapshot = self.snapshot();
             let bound = self.semantics.over_columns(&snapshot, relation, ty, expr)?;
-            if bound.columns.iter().any(|&at| relation.columns[at].generated || at == column) {
+            let used = |at: &&usize| relation.columns[**at].generated || **at == column;
+            if let Some(&used) = bound.columns.iter().find(used) {
+                let name = &relation.columns[used].name;
                 return Err(SqlError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
-                    "cannot use generated column in column generation expression",
-                ));
+                    format!(
+                        "cannot use generated column \"{name}\" in column generation expression"
+                    ),
+                )
+                .detail("A generated column cannot reference another generated column."));
             }
             relation.columns[column].default = Some(bound.text);
             relation.columns[column].generated = true;
@@ -412,9 +428,7 @@ pub(super) fn new_column_name(name: &str) -> Result<()> {
 
 /// 42P16 for types that no column may have; 0A000 for those Atoll does not store yet.
 pub(super) fn column_type(name: &str, ty: SqlType) -> Result<()> {
-    let Some(found) = builtin::type_by_oid(ty.oid.0) else {
-        return Err(SqlError::unsupported(format!("the type of column \"{name}\" is")));
-    };
+    let Some(found) = builtin::type_by_oid(ty.oid.0) else { return Ok(()) };
     match found.kind {
         TypeKind::Pseudo => Err(SqlError::new(
             SqlState::INVALID_TABLE_DEFINITION,

@@ -246,6 +246,32 @@ fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
     .detail(detail))
 }
 
+/// WITH (FORCE): tells the sessions of a database to end; who may not do that to one of them may not to any.
+fn end_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
+    /// The role `pg_signal_backend`.
+    const SIGNAL_BACKEND: Oid = Oid(4200);
+    let snapshot = ddl.snapshot();
+    let shared = snapshot.shared();
+    let superuser = |role: Oid| shared.role_by_oid(role).is_some_and(|role| role.superuser);
+    let sessions = (ddl.sessions_of)(database.oid);
+    for &(_, role) in &sessions {
+        let denied = |message| Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+        if superuser(role) && !superuser(ddl.user) {
+            return denied("must be a superuser to terminate superuser process");
+        }
+        let may = |group| shared.has_privileges_of(ddl.user, group);
+        if !may(role) && !may(SIGNAL_BACKEND) {
+            return denied(
+                "must be a member of the role whose process is being terminated or member of pg_signal_backend",
+            );
+        }
+    }
+    for (pid, _) in sessions {
+        (ddl.terminate)(pid);
+    }
+    Ok(())
+}
+
 /// DROP DATABASE.
 ///
 /// # Errors
@@ -268,7 +294,9 @@ pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static 
             "cannot drop the currently open database",
         ));
     }
-    // FORCE too waits for those who are on their way out; it does not end sessions that stay.
+    if drop.force {
+        end_others(ddl, &database)?;
+    }
     refuse_others(ddl, &database)?;
     if let Some(contents) = ddl.catalog.catalog().snapshot(database.oid) {
         for object in contents.keys() {

@@ -1,6 +1,7 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
 use super::Ddl;
+use crate::catalog::privilege::kept;
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
 use crate::error::{Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
@@ -126,6 +127,15 @@ impl Ddl<'_> {
             })
             .collect();
         for key in comments {
+            self.catalog.change(self.transaction, key, None)?;
+        }
+        let acls: Vec<u32> = snapshot
+            .acls()
+            .filter(|((oid, sub), _)| *oid == relation.oid && *sub < kept::FUNCTION)
+            .map(|((_, sub), _)| *sub)
+            .collect();
+        for sub in acls {
+            let key = ObjectKey { sub, ..self.catalog.key(Class::Acl, relation.oid) };
             self.catalog.change(self.transaction, key, None)?;
         }
         if snapshot.statistics(relation.oid).is_some() {

@@ -20,8 +20,10 @@ pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
     match drop.kind {
         ObjectKind::Table => relations(ddl, drop).map(|()| "DROP TABLE"),
         ObjectKind::View => relations(ddl, drop).map(|()| "DROP VIEW"),
+        ObjectKind::MaterializedView => relations(ddl, drop).map(|()| "DROP MATERIALIZED VIEW"),
         ObjectKind::Sequence => relations(ddl, drop).map(|()| "DROP SEQUENCE"),
         ObjectKind::Index => indexes(ddl, drop).map(|()| "DROP INDEX"),
+        ObjectKind::Type => super::user_type::drop_types(ddl, drop).map(|()| "DROP TYPE"),
         ObjectKind::Schema => super::schema::drop_schema(ddl, drop).map(|()| "DROP SCHEMA"),
         kind => absent(ddl, drop, kind),
     }
@@ -30,8 +32,6 @@ pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
 /// Kinds of objects of which there are none: whatever is named does not exist.
 fn absent(ddl: &mut Ddl<'_>, drop: &Drop, kind: ObjectKind) -> Result<&'static str> {
     let (noun, tag) = match kind {
-        ObjectKind::MaterializedView => ("materialized view", "DROP MATERIALIZED VIEW"),
-        ObjectKind::Type => ("type", "DROP TYPE"),
         ObjectKind::Domain => ("type", "DROP DOMAIN"),
         ObjectKind::Extension => ("extension", "DROP EXTENSION"),
         _ => {

@@ -87,7 +87,7 @@ impl Ddl<'_> {
         }
         let found = self.lock_named(&references.table, TableLock::ShareRowExclusive)?;
         let (_, parent) = found.ok_or_else(|| undefined_table(&references.table))?;
-        if !matches!(parent.kind, RelationKind::Table { .. }) {
+        if !matches!(parent.kind, RelationKind::Table { .. }) || parent.stored_query.is_some() {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("referenced relation \"{}\" is not a table", parent.name),
@@ -96,10 +96,16 @@ impl Ddl<'_> {
         if parent.oid == relation.oid {
             return Ok(Arc::new(relation.clone()));
         }
-        if parent.persistence == 'u' && relation.persistence == 'p' {
+        let refused = match (relation.persistence, parent.persistence) {
+            ('p', 'u' | 't') => Some("permanent tables may reference only permanent tables"),
+            ('u', 't') => Some("unlogged tables may reference only permanent or unlogged tables"),
+            ('t', 'p' | 'u') => Some("temporary tables may reference only temporary tables"),
+            _ => None,
+        };
+        if let Some(refused) = refused {
             return Err(SqlError::new(
                 SqlState::INVALID_TABLE_DEFINITION,
-                "constraints on permanent tables may reference only permanent tables",
+                format!("constraints on {refused}"),
             ));
         }
         let snapshot = self.snapshot();
@@ -247,9 +253,7 @@ fn referenced_key<'a>(
         ));
     }
     let same = |index: &&Index| {
-        index.unique
-            && index.columns.len() == columns.len()
-            && index.columns.iter().all(|key| columns.contains(&key.column))
+        index.unique && index.columns.len() == columns.len() && index.is_plain_key(&columns)
     };
     let index = parent.indexes.iter().find(same).ok_or_else(|| {
         SqlError::new(

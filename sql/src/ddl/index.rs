@@ -5,7 +5,9 @@ use super::name;
 use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
 use crate::catalog::builtin;
-use crate::catalog::relation::{Index, IndexColumn, Relation, RelationKind};
+use crate::catalog::relation::{
+    EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation, RelationKind,
+};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateIndex, Direction, ExprKind, Ident, IndexKey, KeyOptions};
 use crate::sqlstate::SqlState;
@@ -43,36 +45,45 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
         }));
     }
     ddl.check_owner(&relation)?;
-    let columns = key_columns(&relation, &create.keys)?;
-    let given = create.name.clone();
-    let index_name = match &given {
-        Some(name) => Arc::clone(name),
-        None => {
-            let part =
-                name::columns_part(columns.iter().map(|key| &*relation.columns[key.column].name));
-            let snapshot = ddl.snapshot();
-            let schema = relation.schema.0;
-            name::relation_name(&snapshot, schema, &[], &relation.name, Some(&part), "idx")
-        }
+    let (columns, expressions) = ddl.key_columns(&relation, &create.keys)?;
+    let include = included(&relation, &create.include)?;
+    let snapshot = ddl.snapshot();
+    let filter = match &create.filter {
+        Some((filter, _)) => Some(ddl.semantics.index_predicate(&snapshot, &relation, filter)?),
+        None => None,
     };
-    if ddl.lock_relation_name(relation.schema.0, &index_name)? {
-        if create.if_not_exists {
-            let message = format!("relation \"{index_name}\" already exists, skipping");
-            ddl.notice(SqlState::DUPLICATE_TABLE, message);
-            return Ok(TAG);
-        }
-        return Err(duplicate_relation(&index_name));
-    }
     let mut index = Index {
         oid: ddl.catalog.next_oid()?,
-        name: index_name,
+        name: "".into(),
         columns,
         tree: NO_TREE,
         unique: create.unique,
         primary: false,
         constraint: None,
         options: options::of_index(&create.options)?,
+        expressions,
+        include,
+        filter,
+        nulls_not_distinct: create.nulls_not_distinct,
+        valid: true,
     };
+    index.name = match &create.name {
+        Some(name) => Arc::clone(name),
+        None => {
+            let names = index.column_names(&relation);
+            let part = name::columns_part(names.iter().map(|name| &**name));
+            let schema = relation.schema.0;
+            name::relation_name(&snapshot, schema, &[], &relation.name, Some(&part), "idx")
+        }
+    };
+    if ddl.lock_relation_name(relation.schema.0, &index.name)? {
+        if create.if_not_exists {
+            let message = format!("relation \"{}\" already exists, skipping", index.name);
+            ddl.notice(SqlState::DUPLICATE_TABLE, message);
+            return Ok(TAG);
+        }
+        return Err(duplicate_relation(&index.name));
+    }
     check_key_types(&relation, &index)?;
     index.tree = ddl.build_index(&relation, &index)?;
     let mut next = (*relation).clone();
@@ -95,15 +106,6 @@ fn supported(create: &CreateIndex) -> Result<()> {
             ));
         }
     }
-    if create.filter.is_some() {
-        return Err(SqlError::unsupported("partial indexes are"));
-    }
-    if !create.include.is_empty() {
-        return Err(SqlError::unsupported("INCLUDE of indexes is"));
-    }
-    if create.nulls_not_distinct {
-        return Err(SqlError::unsupported("NULLS NOT DISTINCT is"));
-    }
     tablespace(create.tablespace.as_ref())
 }
 
@@ -121,46 +123,74 @@ pub(super) fn tablespace(name: Option<&Ident>) -> Result<()> {
     }
 }
 
-fn key_columns(relation: &Relation, keys: &[IndexKey]) -> Result<Vec<IndexColumn>> {
-    if keys.len() > INDEX_COLUMNS_MAX {
-        return Err(SqlError::new(
-            SqlState::TOO_MANY_COLUMNS,
-            format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
-        ));
-    }
-    keys.iter()
-        .map(|key| {
-            let ExprKind::Column(parts) = &key.expr.kind else {
-                return Err(SqlError::unsupported("indexes on expressions are"));
-            };
-            let [name] = parts.as_slice() else {
-                return Err(SqlError::unsupported("indexes on expressions are"));
-            };
-            let column = relation.column(name).ok_or_else(|| {
-                SqlError::new(
-                    SqlState::UNDEFINED_COLUMN,
-                    format!("column \"{name}\" does not exist"),
-                )
-            })?;
-            if let Some(class) = &key.class {
-                operator_class(class.name(), relation.columns[column].ty.oid)?;
-            }
-            if let Some(collation) = &key.collation
-                && !matches!(
-                    &**collation.name(),
-                    "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic"
-                )
-            {
-                return Err(SqlError::unsupported(format!("collation \"{collation}\" is")));
-            }
-            let descending = key.direction == Direction::Descending;
-            Ok(IndexColumn {
-                column,
-                descending,
-                nulls_first: key.nulls_first.unwrap_or(descending),
-            })
+/// The columns that INCLUDE names.
+fn included(relation: &Relation, names: &[Ident]) -> Result<Vec<usize>> {
+    let column = |name: &Ident| {
+        relation.column(name).ok_or_else(|| {
+            SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
         })
-        .collect()
+    };
+    names.iter().map(column).collect()
+}
+
+/// The column that a key names alone, if it is no expression.
+fn plain_column(relation: &Relation, key: &IndexKey) -> Result<Option<usize>> {
+    let ExprKind::Column(parts) = &key.expr.kind else { return Ok(None) };
+    let [name] = parts.as_slice() else { return Ok(None) };
+    let column = relation.column(name).ok_or_else(|| {
+        SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
+    })?;
+    Ok(Some(column))
+}
+
+impl Ddl<'_> {
+    fn key_columns(
+        &mut self,
+        relation: &Relation,
+        keys: &[IndexKey],
+    ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
+        if keys.len() > INDEX_COLUMNS_MAX {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_COLUMNS,
+                format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
+            ));
+        }
+        let snapshot = self.snapshot();
+        let mut expressions = Vec::new();
+        let columns = keys
+            .iter()
+            .map(|key| {
+                let (column, ty) = match plain_column(relation, key)? {
+                    Some(column) => (column, relation.columns[column].ty.oid),
+                    None => {
+                        let made =
+                            self.semantics.index_expression(&snapshot, relation, &key.expr)?;
+                        let ty = made.ty.oid;
+                        expressions.push(made);
+                        (EXPRESSIONS + expressions.len() - 1, ty)
+                    }
+                };
+                if let Some(class) = &key.class {
+                    operator_class(class.name(), ty)?;
+                }
+                if let Some(collation) = &key.collation
+                    && !matches!(
+                        &**collation.name(),
+                        "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic"
+                    )
+                {
+                    return Err(SqlError::unsupported(format!("collation \"{collation}\" is")));
+                }
+                let descending = key.direction == Direction::Descending;
+                Ok(IndexColumn {
+                    column,
+                    descending,
+                    nulls_first: key.nulls_first.unwrap_or(descending),
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok((columns, expressions))
+    }
 }
 
 /// Operator classes that order as the default one does, since text is compared by bytes.
@@ -180,7 +210,7 @@ fn operator_class(name: &str, ty: Oid) -> Result<()> {
 /// 42704 for a type without an ordering.
 pub(super) fn check_key_types(relation: &Relation, index: &Index) -> Result<()> {
     for key in &index.columns {
-        let ty = relation.columns[key.column].ty.oid;
+        let ty = relation.key_type(index, key).oid;
         if builtin::ordering(ty.0).is_none() {
             let name = builtin::type_by_oid(ty.0).map_or("unknown", |ty| ty.name);
             return Err(SqlError::new(
@@ -193,6 +223,19 @@ pub(super) fn check_key_types(relation: &Relation, index: &Index) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// The columns that INCLUDE of a constraint names.
+fn included_in_key(relation: &Relation, names: &[Ident]) -> Result<Vec<usize>> {
+    let column = |name: &Ident| {
+        relation.column(name).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("column \"{name}\" named in key does not exist"),
+            )
+        })
+    };
+    names.iter().map(column).collect()
 }
 
 /// A PRIMARY KEY or UNIQUE constraint that is about to be made.
@@ -215,12 +258,6 @@ impl Ddl<'_> {
         taken: &[Arc<str>],
     ) -> Result<Index> {
         let given = &key.options;
-        if given.nulls_not_distinct {
-            return Err(SqlError::unsupported("NULLS NOT DISTINCT is"));
-        }
-        if !given.include.is_empty() {
-            return Err(SqlError::unsupported("INCLUDE of indexes is"));
-        }
         if given.deferral.deferrable || given.deferral.deferred {
             return Err(SqlError::unsupported("deferrable constraints are"));
         }
@@ -258,6 +295,11 @@ impl Ddl<'_> {
             primary: given.primary,
             constraint: Some((self.catalog.next_oid()?, name)),
             options: options::of_index(&given.options)?,
+            expressions: Vec::new(),
+            include: included_in_key(relation, &given.include)?,
+            filter: None,
+            nulls_not_distinct: given.nulls_not_distinct,
+            valid: true,
         };
         check_key_types(relation, &index)?;
         Ok(index)
@@ -285,7 +327,8 @@ impl Ddl<'_> {
             }
             return Ok(Arc::clone(name));
         }
-        let part = name::columns_part(key.columns.iter().map(|name| &**name));
+        let named = key.columns.iter().chain(&key.options.include);
+        let part = name::columns_part(named.map(|name| &**name));
         let (second, label) =
             if key.options.primary { (None, "pkey") } else { (Some(part.as_str()), "key") };
         loop {

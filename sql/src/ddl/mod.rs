@@ -13,6 +13,7 @@ pub mod analyze;
 pub mod build;
 pub mod comment;
 pub mod constraint;
+pub mod create_as;
 pub mod create_table;
 pub mod database;
 pub mod dependency;
@@ -30,11 +31,12 @@ pub mod schema;
 pub mod scram;
 pub mod sequence;
 pub mod truncate;
+pub mod user_type;
 pub mod vacuum;
 mod value_text;
 pub mod view;
 
-use crate::catalog::{CatalogSnapshot, CatalogTransaction, Relation, SearchPath};
+use crate::catalog::{CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, SearchPath};
 use crate::error::{Notice, Result, SqlError};
 use crate::parse::ast::{Expr, Query, Statement, TypeName};
 use crate::session::CommandTag;
@@ -72,6 +74,8 @@ pub struct ViewQuery {
     pub text: Arc<str>,
     /// Its columns.
     pub columns: Vec<(Arc<str>, SqlType)>,
+    /// The relations it reads.
+    pub relations: Vec<Oid>,
 }
 
 /// What expressions and types in a schema change mean. The statement's text and the session's state are known to whoever
@@ -104,6 +108,26 @@ pub trait Semantics {
         ty: SqlType,
         expr: &Expr,
     ) -> Result<BoundText>;
+    /// Binds an expression that is to be the key of an index.
+    ///
+    /// # Errors
+    /// 42703, 42P17 and so on.
+    fn index_expression(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        expr: &Expr,
+    ) -> Result<IndexExpression>;
+    /// Binds the predicate of an index.
+    ///
+    /// # Errors
+    /// 42703, 42P17 and so on.
+    fn index_predicate(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        expr: &Expr,
+    ) -> Result<Arc<str>>;
     /// A function that evaluates a bound text over rows of a relation: one column.
     ///
     /// # Errors
@@ -154,6 +178,8 @@ pub trait Semantics {
     /// # Errors
     /// 22007 and so on.
     fn timestamp(&self, text: &str) -> Result<Option<i64>>;
+    /// A byte offset in the statement's text as clients are told it: characters, from 1.
+    fn position(&self, at: u32) -> u32;
     /// Binds a view's query.
     ///
     /// # Errors
@@ -181,6 +207,10 @@ pub struct Ddl<'a> {
     pub in_block: bool,
     /// How many other sessions a database has.
     pub other_sessions: &'a dyn Fn(Oid) -> usize,
+    /// Who has the sessions of a database.
+    pub sessions_of: &'a dyn Fn(Oid) -> Vec<(u32, Oid)>,
+    /// Ends the session with this process number.
+    pub terminate: &'a dyn Fn(u32),
 }
 
 /// Runs a statement that changes the schema.
@@ -195,6 +225,8 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::CreateView(create) => view::create_view(ddl, create)?,
         Statement::CreateSequence(create) => sequence::create_sequence(ddl, create)?,
         Statement::AlterSequence(alter) => sequence::alter_sequence(ddl, alter)?,
+        Statement::CreateType(create) => user_type::create_type(ddl, create)?,
+        Statement::AlterEnum(alter) => user_type::alter_enum(ddl, alter)?,
         Statement::CreateSchema(create) => schema::create_schema(ddl, create)?,
         Statement::CreateDatabase(create) => database::create_database(ddl, create)?,
         Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,
@@ -212,6 +244,7 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,
         Statement::Grant(grant) => privilege::grant(ddl, grant)?,
+        Statement::AlterDefaultPrivileges(alter) => privilege::alter_default(ddl, alter)?,
         Statement::Vacuum(vacuum) => vacuum::vacuum(ddl, vacuum)?,
         Statement::Analyze(analyze) => {
             analyze::analyze(ddl, &analyze.tables)?;

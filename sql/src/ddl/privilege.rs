@@ -1,15 +1,19 @@
-//! GRANT and REVOKE of privileges on tables, sequences, schemas and databases.
+//! GRANT, REVOKE and ALTER DEFAULT PRIVILEGES: who may do what with tables, their columns, sequences, schemas, databases,
+//! functions, types and languages.
 //!
-//! Lists are kept and shown as PostgreSQL does; column privileges and objects of other kinds are 0A000.
+//! As in PostgreSQL (`aclchk.c`), a grant is made in the owner's name by whoever has the owner's privileges, else in the
+//! name of the role that holds most of the grant options asked for; what that role may not pass on is left out with a
+//! warning. Lists are kept and shown as PostgreSQL's.
 
 use super::Ddl;
-use super::resolve::{undefined_schema, undefined_table};
-use crate::catalog::acl::{self, Acl, Privileges};
-use crate::catalog::object::{Class, Database, Object, ObjectKey, Schema, well_known};
-use crate::catalog::privilege::Grantable;
+use super::resolve::{undefined_column, undefined_schema, undefined_table};
+use crate::catalog::acl::{self, Acl, AclChange, Privileges};
+use crate::catalog::builtin::{self, Procedure};
+use crate::catalog::object::{Class, Database, DefaultAcl, Object, ObjectKey, Schema, well_known};
+use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Grant, Ident, ObjectKind, ObjectName};
+use crate::parse::ast::{AlterDefaultPrivileges, Grant, Ident, ObjectKind, ObjectName, TypeName};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -18,17 +22,10 @@ use txn::{TableLock, WaitPolicy};
 /// GRANT, REVOKE.
 ///
 /// # Errors
-/// 42P01, 42704, 42501, 0LP01; 0A000 for kinds of objects without lists here.
+/// 42P01, 42704, 42501, 0LP01, 2BP01; 0A000 for kinds of objects without lists here.
 pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
-    if grant.privileges.iter().any(|(_, columns)| !columns.is_empty()) {
-        return Err(SqlError::unsupported("privileges on columns are"));
-    }
-    let grantees = grant
-        .grantees
-        .iter()
-        .map(|name| if &**name == "public" { Ok(Oid(0)) } else { Ok(ddl.role(name)?.oid) })
-        .collect::<Result<Vec<Oid>>>()?;
-    for name in &grant.names {
+    let grantees = grantees(ddl, grant)?;
+    for (at, name) in grant.names.iter().enumerate() {
         match grant.kind {
             ObjectKind::Table | ObjectKind::Sequence if grant.in_schema => {
                 for relation in in_schema(ddl, name.name(), grant.kind)? {
@@ -42,12 +39,48 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
             }
             ObjectKind::Schema => on_schema(ddl, grant, &grantees, name)?,
             ObjectKind::Database => on_database(ddl, grant, &grantees, name)?,
+            ObjectKind::Function if grant.in_schema => {
+                let snapshot = ddl.snapshot();
+                let schema = snapshot.schema(name.name());
+                let schema = schema.ok_or_else(|| undefined_schema(name.name()))?.oid;
+                let all = builtin::functions().iter();
+                for function in all.filter(|function| function.namespace == schema.0) {
+                    on_function(ddl, grant, &grantees, function)?;
+                }
+            }
+            ObjectKind::Function => {
+                let signature = grant.signatures.get(at).and_then(Option::as_deref);
+                let function = function(ddl, name, signature)?;
+                on_function(ddl, grant, &grantees, function)?;
+            }
+            ObjectKind::Type => on_type(ddl, grant, &grantees, name)?,
+            ObjectKind::Language => on_language(ddl, grant, &grantees, name)?,
             kind => {
                 return Err(SqlError::unsupported(format!("privileges on {} are", kind.words())));
             }
         }
     }
     Ok(if grant.revoke { "REVOKE" } else { "GRANT" })
+}
+
+fn grantees(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<Vec<Oid>> {
+    let mut found = Vec::new();
+    for name in &grant.grantees {
+        let oid = if &**name == "public" { Oid(0) } else { ddl.role(name)?.oid };
+        if oid.0 == 0 && grant.grant_option && !grant.revoke {
+            return Err(SqlError::new(
+                SqlState::INVALID_GRANT_OPERATION,
+                "grant options can only be granted to roles",
+            ));
+        }
+        found.push(oid);
+    }
+    if let Some(by) = &grant.granted_by
+        && ddl.role(by)?.oid != ddl.user
+    {
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "grantor must be current user"));
+    }
+    Ok(found)
 }
 
 fn in_schema(ddl: &mut Ddl<'_>, name: &Ident, kind: ObjectKind) -> Result<Vec<Arc<Relation>>> {
@@ -60,23 +93,20 @@ fn in_schema(ddl: &mut Ddl<'_>, name: &Ident, kind: ObjectKind) -> Result<Vec<Ar
     Ok(snapshot.relations().filter(wanted).cloned().collect())
 }
 
-/// The privileges that a statement names, checked against the object's kind.
-fn named(grant: &Grant, kind: Grantable) -> Result<Privileges> {
-    if grant.privileges.is_empty() {
-        return Ok(kind.all());
-    }
+/// The privileges that a statement names for whole objects or (`columns`) for columns, checked against what there is.
+fn named(names: &[(Ident, Vec<Ident>)], kind: Grantable, noun: &str) -> Result<Privileges> {
     let mut all = Privileges::default();
-    for (word, _) in &grant.privileges {
+    for (word, _) in names {
+        if &**word == "all" {
+            return Ok(kind.all());
+        }
         let privilege = Privileges::named(word).ok_or_else(|| {
             SqlError::new(SqlState::SYNTAX_ERROR, format!("unrecognized privilege type \"{word}\""))
         })?;
-        if !kind.all().contains(privilege) {
-            let noun = match kind {
-                Grantable::Table => "table",
-                Grantable::Sequence => "sequence",
-                Grantable::Schema => "schema",
-                Grantable::Database => "database",
-            };
+        // A sequence may be called a table.
+        let fits = kind.all().contains(privilege)
+            || kind == Grantable::Table && noun == "relation" && privilege == Privileges::USAGE;
+        if !fits {
             return Err(SqlError::new(
                 SqlState::INVALID_GRANT_OPERATION,
                 format!("invalid privilege type {} for {noun}", word.to_uppercase()),
@@ -87,37 +117,101 @@ fn named(grant: &Grant, kind: Grantable) -> Result<Privileges> {
     Ok(all)
 }
 
+/// An object's list, and what messages call it.
+struct Target<'t> {
+    kind: Grantable,
+    owner: Oid,
+    list: Option<&'t Acl>,
+    /// For a column, its table: whose grant options count too, and whose name messages tell.
+    table: Option<&'t Relation>,
+    /// `permission denied for ...`.
+    denied: String,
+    /// `no privileges were granted for ...`.
+    named: String,
+}
+
 /// The list after the statement.
 fn changed(
     ddl: &mut Ddl<'_>,
     grant: &Grant,
     grantees: &[Oid],
-    kind: Grantable,
-    owner: Oid,
-    list: Option<&Acl>,
+    privileges: Privileges,
+    target: &Target<'_>,
 ) -> Result<Acl> {
-    let privileges = named(grant, kind)?;
-    let snapshot = ddl.snapshot();
-    if !snapshot.owns(ddl.user, owner) {
-        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, "permission denied"));
+    let Target { kind, owner, .. } = *target;
+    let mut list = target.list.cloned().unwrap_or_else(|| kind.default_acl(owner));
+    // Whoever may pass on the table's privileges may pass on its columns'.
+    let mut known = list.clone();
+    if let Some(table) = target.table {
+        let default = || table.grantable().default_acl(owner);
+        known.extend(table.acl.clone().unwrap_or_else(default));
     }
-    let mut list = list.cloned().unwrap_or_else(|| kind.default_acl(owner));
-    for &grantee in grantees {
-        if grant.revoke {
-            acl::revoke(&mut list, grantee, privileges, grant.grant_option);
-        } else {
-            acl::grant(&mut list, owner, grantee, privileges, grant.grant_option);
+    let (grantor, options) = grantor(ddl, owner, &known, privileges);
+    if options == Privileges::default() {
+        let snapshot = ddl.snapshot();
+        let held = snapshot.privileges(grantor, kind, owner, Some(&known));
+        if held.0 & kind.all().0 == 0 {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for {}", target.denied),
+            ));
         }
+    }
+    let possible = Privileges(privileges.0 & options.0);
+    let everything = grant.privileges.is_empty() || privileges == kind.all();
+    let (state, verb) = if grant.revoke {
+        (SqlState::PRIVILEGE_NOT_REVOKED, "could be revoked")
+    } else {
+        (SqlState::PRIVILEGE_NOT_GRANTED, "were granted")
+    };
+    let mut warn = |how: &str| {
+        let message = format!("{how} privileges {verb} for {}", target.named);
+        ddl.notices.push(SqlError::warning(state, message));
+    };
+    if possible == Privileges::default() {
+        warn("no");
+    } else if !everything && possible != privileges {
+        warn("not all");
+    }
+    let with_privileges = !grant.revoke || !grant.grant_option;
+    let with_options = grant.revoke || grant.grant_option;
+    let none = Privileges::default();
+    for &grantee in grantees {
+        let change = AclChange {
+            grantor,
+            grantee,
+            privileges: if with_privileges { possible } else { none },
+            grant_options: if with_options { possible } else { none },
+            revoke: grant.revoke,
+            cascade: grant.cascade,
+        };
+        acl::update(&mut list, owner, change)?;
     }
     Ok(list)
 }
 
-/// 42501 with the object's name.
-fn denied(error: SqlError, what: &str) -> SqlError {
-    if error.state() == SqlState::INSUFFICIENT_PRIVILEGE {
-        return SqlError::new(error.state(), format!("permission denied for {what}"));
+/// In whose name the current user grants, and what that role may pass on (`select_best_grantor`).
+fn grantor(ddl: &mut Ddl<'_>, owner: Oid, list: &Acl, wanted: Privileges) -> (Oid, Privileges) {
+    let user = ddl.user;
+    let snapshot = ddl.snapshot();
+    if snapshot.owns(user, owner) {
+        return (owner, wanted);
     }
-    error
+    let options = |role: Oid| {
+        let groups = snapshot.shared().groups_of(role, true);
+        Privileges(acl::options_of(list, owner, &groups).0 & wanted.0)
+    };
+    let mut best = (user, Privileges::default());
+    for role in snapshot.shared().groups_of(user, true) {
+        let found = options(role);
+        if found == wanted {
+            return (role, found);
+        }
+        if found.0.count_ones() > best.1.0.count_ones() {
+            best = (role, found);
+        }
+    }
+    best
 }
 
 fn on_relation(
@@ -129,6 +223,9 @@ fn on_relation(
     if relation.oid.0 < well_known::FIRST_NORMAL {
         return Err(SqlError::unsupported("privileges on system catalogs are"));
     }
+    if grant.kind == ObjectKind::Sequence && relation.grantable() != Grantable::Sequence {
+        return Err(super::resolve::wrong_kind(&relation.name, ObjectKind::Sequence));
+    }
     let key = ddl.catalog.key(Class::Relation, relation.oid);
     // Two statements on one object meet here; a table's definition changes under ACCESS EXCLUSIVE only.
     ddl.transaction.lock_table(
@@ -139,12 +236,110 @@ fn on_relation(
     ddl.catalog.lock(ddl.transaction, key)?;
     let Some(relation) = ddl.relation(relation.oid) else { return Ok(()) };
     let (kind, owner) = (relation.grantable(), relation.owner);
-    let list = changed(ddl, grant, grantees, kind, owner, relation.acl.as_ref());
-    let noun = super::resolve::kind_noun(&relation);
-    let list = list.map_err(|error| denied(error, &format!("{noun} {}", relation.name)))?;
-    let mut next = Relation::clone(&relation);
-    next.acl = Some(list);
-    ddl.catalog.put_relation(ddl.transaction, next)
+    let whole: Vec<(Ident, Vec<Ident>)> =
+        grant.privileges.iter().filter(|named| named.1.is_empty()).cloned().collect();
+    let noun = if grant.kind == ObjectKind::Sequence { "sequence" } else { "relation" };
+    let checked = if grant.kind == ObjectKind::Sequence { kind } else { Grantable::Table };
+    let mut privileges = match (grant.privileges.is_empty(), kind) {
+        (true, _) => kind.all(),
+        (false, _) => named(&whole, checked, noun)?,
+    };
+    if kind == Grantable::Sequence && privileges.without(Privileges::SEQUENCE).0 != 0 {
+        let message = format!(
+            "sequence \"{}\" only supports USAGE, SELECT, and UPDATE privileges",
+            relation.name
+        );
+        ddl.notices.push(SqlError::warning(SqlState::INVALID_GRANT_OPERATION, message));
+        privileges = Privileges(privileges.0 & Privileges::SEQUENCE.0);
+    } else if kind == Grantable::Table && privileges.contains(Privileges::USAGE) {
+        return Err(SqlError::new(
+            SqlState::INVALID_GRANT_OPERATION,
+            "invalid privilege type USAGE for table",
+        ));
+    }
+    if privileges != Privileges::default() {
+        let target = Target {
+            kind,
+            owner,
+            list: relation.acl.as_ref(),
+            table: None,
+            denied: format!("{} {}", super::resolve::kind_noun(&relation), relation.name),
+            named: format!("\"{}\"", relation.name),
+        };
+        let list = changed(ddl, grant, grantees, privileges, &target)?;
+        let mut next = Relation::clone(&relation);
+        next.acl = Some(list);
+        ddl.catalog.put_relation(ddl.transaction, next)?;
+    }
+    // What is taken from a table is taken from its columns too.
+    let mut columns: Vec<(usize, Privileges)> = Vec::new();
+    let of_columns = Privileges(privileges.0 & Privileges::COLUMN.0);
+    if grant.revoke && kind == Grantable::Table && of_columns.0 != 0 {
+        let live = (0..relation.columns.len()).filter(|&at| !relation.columns[at].dropped);
+        columns.extend(live.map(|at| (at, of_columns)));
+    }
+    for one in grant.privileges.iter().filter(|named| !named.1.is_empty()) {
+        let wanted = named(std::slice::from_ref(one), Grantable::Column, "column")?;
+        for name in &one.1 {
+            let at = relation.column(name).ok_or_else(|| undefined_column(&relation, name))?;
+            match columns.iter_mut().find(|known| known.0 == at) {
+                Some(known) => known.1 = known.1.union(wanted),
+                None => columns.push((at, wanted)),
+            }
+        }
+    }
+    for (at, wanted) in columns {
+        on_column(ddl, grant, grantees, relation.oid, at, wanted)?;
+    }
+    Ok(())
+}
+
+fn on_column(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    relation: Oid,
+    at: usize,
+    privileges: Privileges,
+) -> Result<()> {
+    let Some(relation) = ddl.relation(relation) else { return Ok(()) };
+    let number = at as u32 + 1;
+    let snapshot = ddl.snapshot();
+    let before = snapshot.acl(relation.oid, number);
+    if grant.revoke && before.is_none() {
+        return Ok(());
+    }
+    let column = &relation.columns[at].name;
+    let target = Target {
+        kind: Grantable::Column,
+        owner: relation.owner,
+        list: before.map(|acl| &**acl),
+        table: Some(&relation),
+        denied: format!("column \"{column}\" of relation \"{}\"", relation.name),
+        named: format!("column \"{column}\" of relation \"{}\"", relation.name),
+    };
+    let list = changed(ddl, grant, grantees, privileges, &target)?;
+    keep(ddl, relation.oid, number, Some(list).filter(|list| !list.is_empty()))
+}
+
+/// Keeps the list of an object that has no place for one of its own.
+fn keep(ddl: &mut Ddl<'_>, oid: Oid, sub: u32, list: Option<Acl>) -> Result<()> {
+    let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
+    ddl.catalog.change(ddl.transaction, key, list.map(|list| Object::Acl(Arc::new(list))))
+}
+
+/// The privileges that a statement names for an object of a kind.
+fn of_kind(grant: &Grant, kind: Grantable) -> Result<Privileges> {
+    if grant.privileges.is_empty() {
+        return Ok(kind.all());
+    }
+    if grant.privileges.iter().any(|named| !named.1.is_empty()) {
+        return Err(SqlError::new(
+            SqlState::INVALID_GRANT_OPERATION,
+            "column privileges are only valid for relations",
+        ));
+    }
+    named(&grant.privileges, kind, kind.noun())
 }
 
 fn on_schema(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectName) -> Result<()> {
@@ -152,13 +347,20 @@ fn on_schema(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectNa
     let find = |ddl: &mut Ddl<'_>| {
         ddl.snapshot().schema(name).cloned().ok_or_else(|| undefined_schema(name))
     };
+    let privileges = of_kind(grant, Grantable::Schema)?;
     let schema = find(ddl)?;
     let key = ddl.catalog.key(Class::Schema, schema.oid);
     ddl.catalog.lock(ddl.transaction, key)?;
     let schema = find(ddl)?;
-    let (kind, owner) = (Grantable::Schema, schema.owner);
-    let list = changed(ddl, grant, grantees, kind, owner, schema.acl.as_ref())
-        .map_err(|error| denied(error, &format!("schema {name}")))?;
+    let target = Target {
+        kind: Grantable::Schema,
+        owner: schema.owner,
+        list: schema.acl.as_ref(),
+        table: None,
+        denied: format!("schema {name}"),
+        named: format!("\"{name}\""),
+    };
+    let list = changed(ddl, grant, grantees, privileges, &target)?;
     super::schema::put(ddl, Schema { acl: Some(list), ..Schema::clone(&schema) })
 }
 
@@ -177,13 +379,314 @@ fn on_database(
             )
         })
     };
+    let privileges = of_kind(grant, Grantable::Database)?;
     let database = find(ddl)?;
     let key = ObjectKey { class: Class::Database, database: Oid(0), oid: database.oid, sub: 0 };
     ddl.catalog.lock(ddl.transaction, key)?;
     let database = find(ddl)?;
-    let (kind, owner) = (Grantable::Database, database.owner);
-    let list = changed(ddl, grant, grantees, kind, owner, database.acl.as_ref())
-        .map_err(|error| denied(error, &format!("database {name}")))?;
+    let target = Target {
+        kind: Grantable::Database,
+        owner: database.owner,
+        list: database.acl.as_ref(),
+        table: None,
+        denied: format!("database {name}"),
+        named: format!("\"{name}\""),
+    };
+    let list = changed(ddl, grant, grantees, privileges, &target)?;
     let next = Database { acl: Some(list), ..Database::clone(&database) };
     ddl.catalog.change(ddl.transaction, key, Some(Object::Database(Arc::new(next))))
+}
+
+/// A function by name and, where they were given, the types of its arguments.
+fn function(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    signature: Option<&[TypeName]>,
+) -> Result<&'static Procedure> {
+    let snapshot = ddl.snapshot();
+    let schemas: Vec<Oid> = match name.schema() {
+        Some(schema) => {
+            vec![snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?.oid]
+        }
+        None => ddl.path().schemas,
+    };
+    let mut types = Vec::new();
+    for ty in signature.unwrap_or_default() {
+        types.push(ddl.semantics.type_of(&snapshot, ty)?.oid.0);
+    }
+    let found: Vec<&'static Procedure> = builtin::functions_named(name.name())
+        .iter()
+        .copied()
+        .filter(|found| schemas.contains(&Oid(found.namespace)))
+        .filter(|found| signature.is_none() || *found.arguments == *types)
+        .collect();
+    match (found.as_slice(), signature) {
+        ([one], _) => Ok(one),
+        ([], None) => Err(SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("could not find a function named \"{name}\""),
+        )),
+        ([], Some(_)) => {
+            let shown: Vec<String> = types
+                .iter()
+                .map(|ty| crate::catalog::system::format::format_type(*ty, None))
+                .collect();
+            Err(SqlError::new(
+                SqlState::UNDEFINED_FUNCTION,
+                format!("function {name}({}) does not exist", shown.join(", ")),
+            ))
+        }
+        _ => Err(SqlError::new(
+            SqlState::AMBIGUOUS_FUNCTION,
+            format!("function name \"{name}\" is not unique"),
+        )
+        .hint("Specify the argument list to select the function unambiguously.")),
+    }
+}
+
+fn on_function(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    function: &Procedure,
+) -> Result<()> {
+    let privileges = of_kind(grant, Grantable::Function)?;
+    let before = ddl.snapshot().function_acl(function);
+    on_other(
+        ddl,
+        grant,
+        grantees,
+        (Oid(function.oid), kept::FUNCTION),
+        &Target {
+            kind: Grantable::Function,
+            owner: well_known::SUPERUSER,
+            list: before.as_ref(),
+            table: None,
+            denied: format!("function {}", function.name),
+            named: format!("\"{}\"", function.name),
+        },
+        privileges,
+    )
+}
+
+fn on_type(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectName) -> Result<()> {
+    let privileges = of_kind(grant, Grantable::Type)?;
+    let snapshot = ddl.snapshot();
+    let ty = TypeName {
+        name: name.clone(),
+        modifiers: Vec::new(),
+        dimensions: 0,
+        setof: false,
+        of_column: false,
+    };
+    let ty = ddl.semantics.type_of(&snapshot, &ty)?.oid;
+    let before = snapshot.acl(ty, kept::TYPE).map(|acl| Acl::clone(acl));
+    on_other(
+        ddl,
+        grant,
+        grantees,
+        (ty, kept::TYPE),
+        &Target {
+            kind: Grantable::Type,
+            owner: well_known::SUPERUSER,
+            list: before.as_ref(),
+            table: None,
+            denied: format!("type {}", name.name()),
+            named: format!("\"{}\"", name.name()),
+        },
+        privileges,
+    )
+}
+
+fn on_language(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    name: &ObjectName,
+) -> Result<()> {
+    let privileges = of_kind(grant, Grantable::Language)?;
+    let known = builtin::relation("pg_language").into_iter().flat_map(|all| all.rows());
+    let row = known.into_iter().find(|row| row.get(1).as_deref() == Some(&**name.name()));
+    let row = row.ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("language \"{}\" does not exist", name.name()),
+        )
+    })?;
+    if row.get(4).as_deref() != Some("t") {
+        return Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("language \"{}\" is not trusted", name.name()),
+        )
+        .detail("GRANT and REVOKE are not allowed on untrusted languages, because only superusers can use untrusted languages."));
+    }
+    let oid = Oid(row.get(0).and_then(|oid| oid.parse().ok()).unwrap_or(0));
+    let before = ddl.snapshot().acl(oid, kept::LANGUAGE).map(|acl| Acl::clone(acl));
+    on_other(
+        ddl,
+        grant,
+        grantees,
+        (oid, kept::LANGUAGE),
+        &Target {
+            kind: Grantable::Language,
+            owner: well_known::SUPERUSER,
+            list: before.as_ref(),
+            table: None,
+            denied: format!("language {}", name.name()),
+            named: format!("\"{}\"", name.name()),
+        },
+        privileges,
+    )
+}
+
+fn on_other(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    (oid, sub): (Oid, u32),
+    target: &Target<'_>,
+    privileges: Privileges,
+) -> Result<()> {
+    let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let list = changed(ddl, grant, grantees, privileges, target)?;
+    keep(ddl, oid, sub, Some(list))
+}
+
+// --- ALTER DEFAULT PRIVILEGES ----------------------------------------------------------------------------------------
+
+/// What the letter of `pg_default_acl.defaclobjtype` stands for.
+fn kind_of(letter: char) -> Grantable {
+    match letter {
+        'r' => Grantable::Table,
+        'S' => Grantable::Sequence,
+        'f' => Grantable::Function,
+        'T' => Grantable::Type,
+        _ => Grantable::Schema,
+    }
+}
+
+/// ALTER DEFAULT PRIVILEGES.
+///
+/// # Errors
+/// 42704, 42501, 3F000, 0LP01.
+pub fn alter_default(ddl: &mut Ddl<'_>, alter: &AlterDefaultPrivileges) -> Result<&'static str> {
+    let grant = &alter.action;
+    let kind = kind_of(alter.kind);
+    let grantees = grantees(ddl, grant)?;
+    let privileges = of_kind(grant, kind)?;
+    let mut roles = Vec::new();
+    for name in &alter.roles {
+        let role = ddl.role(name)?;
+        ddl.check_member(&role)?;
+        roles.push(role.oid);
+    }
+    if roles.is_empty() {
+        roles.push(ddl.user);
+    }
+    for &role in &roles {
+        if alter.schemas.is_empty() {
+            default_in(ddl, grant, (role, Oid(0), alter.kind), &grantees, privileges)?;
+        }
+        for name in &alter.schemas {
+            let schema = ddl.snapshot().schema(name).map(|schema| schema.oid);
+            let schema = schema.ok_or_else(|| undefined_schema(name))?;
+            if kind == Grantable::Schema {
+                return Err(SqlError::new(
+                    SqlState::INVALID_GRANT_OPERATION,
+                    "cannot use IN SCHEMA clause when using GRANT/REVOKE ON SCHEMAS",
+                ));
+            }
+            default_in(ddl, grant, (role, schema, alter.kind), &grantees, privileges)?;
+        }
+    }
+    Ok("ALTER DEFAULT PRIVILEGES")
+}
+
+fn default_in(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    (role, schema, letter): (Oid, Oid, char),
+    grantees: &[Oid],
+    privileges: Privileges,
+) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let before = snapshot
+        .default_acls()
+        .find(|known| known.role == role && known.schema == schema && known.kind == letter)
+        .cloned();
+    let nothing = if schema.0 == 0 { kind_of(letter).default_acl(role) } else { Acl::new() };
+    let mut list = before.as_ref().map_or_else(|| nothing.clone(), |known| known.acl.clone());
+    let none = Privileges::default();
+    for &grantee in grantees {
+        let change = AclChange {
+            grantor: role,
+            grantee,
+            privileges: if grant.revoke && grant.grant_option { none } else { privileges },
+            grant_options: if grant.revoke || grant.grant_option { privileges } else { none },
+            revoke: grant.revoke,
+            cascade: grant.cascade,
+        };
+        acl::update(&mut list, role, change)?;
+    }
+    let changes_nothing = sorted(list.clone()) == sorted(nothing);
+    if changes_nothing && before.is_none() {
+        return Ok(());
+    }
+    let oid = match &before {
+        Some(known) => known.oid,
+        None => ddl.catalog.next_oid()?,
+    };
+    let next = DefaultAcl { oid, role, schema, kind: letter, acl: sorted(list) };
+    let key = ddl.catalog.key(Class::DefaultAcl, oid);
+    let object = (!changes_nothing).then(|| Object::DefaultAcl(Arc::new(next)));
+    ddl.catalog.change(ddl.transaction, key, object)
+}
+
+/// A list in PostgreSQL's order of comparison.
+fn sorted(mut list: Acl) -> Acl {
+    list.sort_by_key(|item| (item.grantee, item.grantor));
+    list
+}
+
+impl Ddl<'_> {
+    /// The list of an object that the current user makes in a schema (0: it stands in none), as ALTER DEFAULT PRIVILEGES
+    /// wants it; none is the owner's default.
+    pub(super) fn default_acl(&mut self, kind: Grantable, schema: Oid) -> Result<Option<Acl>> {
+        let letter = match kind {
+            Grantable::Table => 'r',
+            Grantable::Sequence => 'S',
+            Grantable::Function => 'f',
+            Grantable::Type => 'T',
+            Grantable::Schema => 'n',
+            Grantable::Database | Grantable::Column | Grantable::Language => return Ok(None),
+        };
+        let owner = self.user;
+        let snapshot = self.snapshot();
+        let find = |schema: Oid| {
+            snapshot
+                .default_acls()
+                .find(|known| known.role == owner && known.schema == schema && known.kind == letter)
+        };
+        let everywhere = find(Oid(0));
+        let here = if schema.0 == 0 { None } else { find(schema) };
+        if everywhere.is_none() && here.is_none() {
+            return Ok(None);
+        }
+        let default = kind.default_acl(owner);
+        let mut list = everywhere.map_or_else(|| default.clone(), |known| known.acl.clone());
+        for item in here.iter().flat_map(|known| &known.acl) {
+            let change = AclChange {
+                grantor: item.grantor,
+                grantee: item.grantee,
+                privileges: item.privileges,
+                grant_options: item.grant_options,
+                revoke: false,
+                cascade: false,
+            };
+            acl::update(&mut list, owner, change)?;
+        }
+        let list = sorted(list);
+        Ok((list != sorted(default)).then_some(list))
+    }
 }

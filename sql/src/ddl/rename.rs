@@ -28,6 +28,7 @@ fn tag(kind: ObjectKind) -> Result<&'static str> {
         ObjectKind::Schema => "ALTER SCHEMA",
         ObjectKind::Database => "ALTER DATABASE",
         ObjectKind::Role => "ALTER ROLE",
+        ObjectKind::Type => "ALTER TYPE",
         kind => return Err(SqlError::unsupported(format!("ALTER {} is", kind.words()))),
     })
 }
@@ -44,6 +45,7 @@ pub fn rename(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<&'static str> {
             super::database::rename_database(ddl, rename.name.name(), &rename.to)?;
         }
         ObjectKind::Role => super::role::rename_role(ddl, rename.name.name(), &rename.to)?,
+        ObjectKind::Type => super::user_type::rename_type(ddl, rename)?,
         _ => rename_relation(ddl, rename)?,
     }
     Ok(tag)
@@ -158,6 +160,10 @@ fn rename_index(ddl: &mut Ddl<'_>, next: &mut Relation, index: Oid, to: &Ident) 
 /// 42P01, 3F000, 42P07, 42501.
 pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
     let tag = tag(set.kind)?;
+    if set.kind == ObjectKind::Type {
+        super::user_type::move_type(ddl, set)?;
+        return Ok(tag);
+    }
     let mode = TableLock::AccessExclusive;
     let Some(relation) = ddl.lock_table(&set.name, set.kind, mode, set.if_exists)? else {
         return Ok(tag);
@@ -196,6 +202,7 @@ pub fn change_owner(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<&'static 
     match change.kind {
         ObjectKind::Schema => give_schema(ddl, &change.name, &change.owner)?,
         ObjectKind::Database => give_database(ddl, &change.name, &change.owner)?,
+        ObjectKind::Type => super::user_type::give_type(ddl, change)?,
         _ => {
             let mode = TableLock::AccessExclusive;
             let found = ddl.lock_table(&change.name, change.kind, mode, false)?;

@@ -31,6 +31,7 @@ pub(super) fn undefined_schema(name: &str) -> SqlError {
 #[must_use]
 pub fn kind_noun(relation: &Relation) -> &'static str {
     match relation.kind {
+        RelationKind::Table { .. } if relation.stored_query.is_some() => "materialized view",
         RelationKind::Table { .. } | RelationKind::System => "table",
         RelationKind::View { .. } => "view",
         RelationKind::Sequence(_) => "sequence",
@@ -54,13 +55,40 @@ impl Ddl<'_> {
             ));
         }
         let Some(schema) = name.schema() else { return Ok(None) };
-        snapshot.schema(schema).cloned().map(Some).ok_or_else(|| undefined_schema(schema))
+        let schema = snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?;
+        let open = schema.oid == well_known::PG_CATALOG
+            || snapshot.may_on_schema(self.user, schema, Privileges::USAGE);
+        if !open {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for schema {}", schema.name),
+            ));
+        }
+        Ok(Some(Arc::clone(schema)))
     }
 
-    /// Where a new object of that name goes; CREATE there is checked.
-    pub(super) fn creation_schema(&mut self, name: &ObjectName) -> Result<Arc<Schema>> {
+    /// Where a new object of that name goes, a temporary one where `persistence` is `t`; CREATE there is checked.
+    pub(super) fn creation_schema_for(
+        &mut self,
+        name: &ObjectName,
+        persistence: char,
+    ) -> Result<Arc<Schema>> {
+        let says_temporary = name.schema().is_some_and(|schema| &**schema == "pg_temp");
+        if says_temporary || persistence == 't' && name.schema().is_none() {
+            return self.temporary_schema();
+        }
         let named = self.schema_part(name)?;
+        if persistence == 't' && !named.as_ref().is_some_and(|schema| schema.is_temporary()) {
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                "cannot create temporary relation in non-temporary schema",
+            )
+            .at(self.semantics.position(name.at)));
+        }
         let path = self.path();
+        if named.is_none() && path.creation_temporary {
+            return self.temporary_schema();
+        }
         let snapshot = self.snapshot();
         let schema = match named {
             Some(schema) => schema,
@@ -76,6 +104,25 @@ impl Ddl<'_> {
         };
         self.may_create_in(&schema)?;
         Ok(schema)
+    }
+
+    /// The schema of the session's temporary objects.
+    fn temporary_schema(&mut self) -> Result<Arc<Schema>> {
+        let snapshot = self.snapshot();
+        let database = snapshot.shared().database_by_oid(snapshot.database_oid());
+        let may = database.is_none_or(|database| {
+            snapshot.may_on_database(self.user, database, Privileges::TEMPORARY)
+        });
+        if !may {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!(
+                    "permission denied to create temporary tables in database \"{}\"",
+                    snapshot.database_name()
+                ),
+            ));
+        }
+        self.catalog.temporary_schema(self.transaction)
     }
 
     /// 42501 for who may not create in a schema. Nobody creates in the system's.
@@ -154,7 +201,8 @@ impl Ddl<'_> {
         let fits = match wanted {
             ObjectKind::View => matches!(relation.kind, RelationKind::View { .. }),
             ObjectKind::Sequence => matches!(relation.kind, RelationKind::Sequence(_)),
-            ObjectKind::Index | ObjectKind::MaterializedView => false,
+            ObjectKind::MaterializedView => relation.stored_query.is_some(),
+            ObjectKind::Index => false,
             _ => true,
         };
         if !fits {

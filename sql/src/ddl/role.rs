@@ -2,7 +2,10 @@
 
 use super::resolve::undefined_role;
 use super::{Ddl, scram};
+use crate::catalog::acl::Acl;
 use crate::catalog::object::{Class, Membership, Object, ObjectKey, Role, well_known};
+use crate::catalog::privilege::kept;
+use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterRole, CreateRole, DropRole, GrantRole, Ident, RoleOption};
 use crate::sqlstate::SqlState;
@@ -293,6 +296,7 @@ pub fn drop_role(ddl: &mut Ddl<'_>, drop: &DropRole) -> Result<&'static str> {
 /// What a role owns or is named by in a list, one line each.
 fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
     let snapshot = ddl.snapshot();
+    let shared = snapshot.shared();
     let cluster = ddl.catalog.catalog().current();
     let mut lines = Vec::new();
     for database in snapshot.shared().databases() {
@@ -309,6 +313,59 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
             if here {
                 lines.push(format!("owner of schema {}", schema.name));
             }
+        }
+        let granted = |acl: &Acl| acl.iter().any(|item| item.grantee == role);
+        let mut more: Vec<String> = Vec::new();
+        for schema in contents.schemas().filter(|schema| schema.acl.iter().any(granted)) {
+            more.push(format!("privileges for schema {}", schema.name));
+        }
+        for ((oid, sub), _) in contents.acls().filter(|(_, acl)| granted(acl)) {
+            let what = match (*sub, contents.relation(*oid)) {
+                (1..kept::FUNCTION, Some(table)) => {
+                    let column = &table.columns[*sub as usize - 1].name;
+                    format!(
+                        "column {column} of {} {}",
+                        super::resolve::kind_noun(table),
+                        table.name
+                    )
+                }
+                (kept::FUNCTION, _) => {
+                    let found = crate::catalog::builtin::function(oid.0);
+                    let types = found.into_iter().flat_map(|found| found.arguments.iter());
+                    let types: Vec<String> = types.map(|ty| format_type(*ty, None)).collect();
+                    let name = found.map_or("", |found| found.name);
+                    format!("function {name}({})", types.join(","))
+                }
+                (kept::TYPE, _) => format!("type {}", format_type(oid.0, None)),
+                _ => format!("language with OID {}", oid.0),
+            };
+            more.push(format!("privileges for {what}"));
+        }
+        for default in contents.default_acls() {
+            let name = |oid| shared.role_by_oid(oid).map_or("", |role| &*role.name).to_owned();
+            let noun = match default.kind {
+                'r' => "relations",
+                'S' => "sequences",
+                'f' => "functions",
+                'T' => "types",
+                _ => "schemas",
+            };
+            let place = contents.schema_by_oid(default.schema);
+            let place = place.map(|schema| format!(" in schema {}", schema.name));
+            let tail = format!(
+                "default privileges on new {noun} belonging to role {}{}",
+                name(default.role),
+                place.unwrap_or_default()
+            );
+            if default.role == role {
+                more.push(format!("owner of {tail}"));
+            } else if granted(&default.acl) {
+                more.push(format!("privileges for {tail}"));
+            }
+        }
+        count += more.len();
+        if here {
+            lines.extend(more);
         }
         for relation in contents.relations() {
             let granted = relation.acl.iter().flatten().any(|item| item.grantee == role);

@@ -5,6 +5,7 @@ use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema};
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, Object, Schema, well_known};
+use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::Relation;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateSchema, Drop, Ident};
@@ -72,7 +73,8 @@ pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<&'stati
     }
     let oid = ddl.catalog.next_oid()?;
     let owner = owner.map_or(ddl.user, |owner| owner.oid);
-    let schema = Schema { oid, name, owner, acl: None };
+    let acl = ddl.default_acl(Grantable::Schema, Oid(0))?;
+    let schema = Schema { oid, name, owner, acl };
     put(ddl, schema)?;
     Ok(TAG)
 }
@@ -140,6 +142,9 @@ pub(super) fn drop_schema(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
 fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let what = format!("schema {}", schema.name);
     let inside = locked_contents(ddl, schema)?;
+    let snapshot = ddl.snapshot();
+    let types: Vec<_> =
+        snapshot.types().filter(|found| found.schema == schema.oid).cloned().collect();
     let oids: Vec<Oid> = inside.iter().map(|relation| relation.oid).collect();
     let mut dependents = Dependents::default();
     for relation in &inside {
@@ -152,7 +157,13 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         }
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
     }
+    for found in &types {
+        dependents.lines.push((format!("type {}.{}", schema.name, found.name), what.clone()));
+    }
     ddl.drop_dependents(&dependents, cascade, &what)?;
+    for found in types {
+        super::user_type::remove(ddl, found.oid)?;
+    }
     for oid in oids {
         if let Some(relation) = ddl.relation(oid) {
             ddl.remove_relation(&relation)?;

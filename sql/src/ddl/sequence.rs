@@ -5,6 +5,7 @@
 
 use super::Ddl;
 use super::resolve::duplicate_relation;
+use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
 use crate::catalog::sequence::{State, encode, state_key};
 use crate::catalog::store;
@@ -170,6 +171,7 @@ impl Ddl<'_> {
             identity: None,
             generated: false,
         };
+        let schema_oid = schema.0;
         let relation = Relation {
             oid,
             schema,
@@ -185,7 +187,8 @@ impl Ddl<'_> {
             options: Vec::new(),
             persistence,
             row_type: (self.catalog.next_oid()?, Oid(0)),
-            acl: None,
+            acl: self.default_acl(Grantable::Sequence, schema_oid)?,
+            stored_query: None,
         };
         self.catalog.put_relation(self.transaction, relation)
     }
@@ -211,10 +214,8 @@ impl Ddl<'_> {
 /// 42P07, 22023 and so on.
 pub fn create_sequence(ddl: &mut Ddl<'_>, create: &CreateSequence) -> Result<&'static str> {
     const TAG: &str = "CREATE SEQUENCE";
-    if create.persistence == 't' {
-        return Err(SqlError::unsupported("temporary sequences are"));
-    }
-    let schema = ddl.creation_schema(&create.name)?;
+    let schema = ddl.creation_schema_for(&create.name, create.persistence)?;
+    let persistence = if schema.is_temporary() { 't' } else { create.persistence };
     let name = create.name.name();
     if ddl.lock_relation_name(schema.oid, name)? {
         if create.if_not_exists {
@@ -226,7 +227,7 @@ pub fn create_sequence(ddl: &mut Ddl<'_>, create: &CreateSequence) -> Result<&'s
     }
     let sequence = definition(ddl, Oid(20), &create.options)?;
     let (user, schema) = (ddl.user, (schema.oid, Arc::clone(&schema.name)));
-    ddl.put_new_sequence(name, schema, user, create.persistence, sequence)?;
+    ddl.put_new_sequence(name, schema, user, persistence, sequence)?;
     Ok(TAG)
 }
 

@@ -2,14 +2,15 @@
 
 use super::Ddl;
 use super::resolve::{undefined_table, wrong_kind};
-use crate::catalog::Named;
 use crate::catalog::acl::Privileges;
 use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
+use crate::catalog::{Named, OnCommit};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ObjectKind, Truncate};
 use crate::sqlstate::SqlState;
+use std::ops::Bound;
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
+use txn::{Direction, KeyRange, ReadView, TableLock, WaitPolicy};
 
 /// TRUNCATE.
 ///
@@ -44,6 +45,9 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
 
 fn add(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, relation: Arc<Relation>) -> Result<()> {
     match relation.kind {
+        RelationKind::Table { .. } if relation.stored_query.is_some() => {
+            return Err(wrong_kind(&relation.name, ObjectKind::Table));
+        }
         RelationKind::Table { .. } => {}
         RelationKind::System => ddl.check_owner(&relation)?,
         RelationKind::View { .. } | RelationKind::Sequence(_) => {
@@ -110,17 +114,70 @@ fn references(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, cascade: bool) 
 /// Gives a table new, empty trees.
 fn empty(ddl: &mut Ddl<'_>, relation: &Arc<Relation>) -> Result<()> {
     let Some(relation) = ddl.relation(relation.oid) else { return Ok(()) };
-    for tree in relation.trees() {
-        ddl.catalog.drop_tree(tree);
-    }
     let mut next = Relation::clone(&relation);
-    let (rows, values) = (ddl.catalog.create_tree()?.id(), ddl.catalog.create_tree()?.id());
-    if let RelationKind::Table { tree, long_values, .. } = &mut next.kind {
-        *tree = rows;
-        *long_values = values;
-    }
-    for index in &mut next.indexes {
-        index.tree = if index.primary { rows } else { ddl.catalog.create_tree()?.id() };
-    }
+    ddl.renew_trees(&relation, &mut next)?;
     ddl.catalog.put_relation(ddl.transaction, next)
+}
+
+impl Ddl<'_> {
+    /// Gives a relation empty trees; the old ones go with the commit.
+    pub(super) fn renew_trees(&mut self, old: &Relation, next: &mut Relation) -> Result<()> {
+        for tree in old.trees() {
+            self.catalog.drop_tree(tree);
+        }
+        let (rows, values) = (self.catalog.create_tree()?.id(), self.catalog.create_tree()?.id());
+        if let RelationKind::Table { tree, long_values, .. } = &mut next.kind {
+            *tree = rows;
+            *long_values = values;
+        }
+        for index in &mut next.indexes {
+            index.tree = if index.primary { rows } else { self.catalog.create_tree()?.id() };
+        }
+        Ok(())
+    }
+
+    /// What happens to temporary tables when their transaction commits.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn act_on_commit(&mut self) -> Result<()> {
+        for (table, action) in self.catalog.on_commit() {
+            let Some(relation) = self.relation(table) else { continue };
+            match action {
+                OnCommit::Preserve => {}
+                OnCommit::Drop => self.remove_relation(&relation)?,
+                OnCommit::Delete => {
+                    if !is_empty(self, &relation)? {
+                        empty(self, &relation)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// DISCARD TEMP, and the end of DISCARD ALL: drops every temporary object of the session.
+    ///
+    /// # Errors
+    /// Those of a lock.
+    pub fn discard_temporary(&mut self) -> Result<()> {
+        let snapshot = self.snapshot();
+        let temporary = snapshot.relations().filter(|relation| relation.persistence == 't');
+        for relation in temporary.map(Arc::clone).collect::<Vec<_>>() {
+            if self.relation(relation.oid).is_some() {
+                self.remove_relation(&relation)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a table has no row.
+fn is_empty(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<bool> {
+    let RelationKind::Table { tree, .. } = relation.kind else { return Ok(true) };
+    let tree = ddl.transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
+    let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+    let mut scan =
+        ddl.transaction.scan(&ReadView::LATEST, &tree, everything, Direction::Forward)?;
+    Ok(scan.advance(ddl.transaction)?.is_none())
 }

@@ -2,6 +2,8 @@
 
 use super::Ddl;
 use super::resolve::{duplicate_relation, kind_noun};
+use crate::catalog::CatalogSnapshot;
+use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::CreateView;
@@ -16,16 +18,20 @@ use txn::{TableLock, WaitPolicy};
 /// 42P07, 42P16, 42809 and those of the query.
 pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static str> {
     const TAG: &str = "CREATE VIEW";
-    if create.temporary || create.recursive || create.check_option || !create.options.is_empty() {
-        return Err(SqlError::unsupported(
-            "TEMPORARY, RECURSIVE, WITH options and CHECK OPTION of views are",
-        ));
+    if create.recursive || create.check_option || !create.options.is_empty() {
+        return Err(SqlError::unsupported("RECURSIVE, WITH options and CHECK OPTION of views are"));
     }
-    let schema = ddl.creation_schema(&create.name)?;
     let name = create.name.name();
-    let taken = ddl.lock_relation_name(schema.oid, name)?;
     let snapshot = ddl.snapshot();
     let bound = ddl.semantics.view(&snapshot, &create.query)?;
+    let mut temporary = create.temporary;
+    if !temporary && reads_temporary(&snapshot, &bound.relations) {
+        temporary = true;
+        let message = format!("view \"{name}\" will be a temporary view");
+        ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+    }
+    let schema = ddl.creation_schema_for(&create.name, if temporary { 't' } else { 'p' })?;
+    let taken = ddl.lock_relation_name(schema.oid, name)?;
     if create.columns.len() > bound.columns.len() {
         return Err(SqlError::new(
             SqlState::SYNTAX_ERROR,
@@ -75,12 +81,20 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         lock: Relation::lock_of(ddl.catalog.database(), oid),
         row_estimate: -1.0,
         options: Vec::new(),
-        persistence: 'p',
-        row_type: (ddl.catalog.next_oid()?, ddl.catalog.next_oid()?),
-        acl: None,
+        persistence: if schema.is_temporary() { 't' } else { 'p' },
+        row_type: ddl.catalog.next_row_type()?,
+        acl: ddl.default_acl(Grantable::Table, schema.oid)?,
+        stored_query: None,
     };
     ddl.catalog.put_relation(ddl.transaction, relation)?;
     Ok(TAG)
+}
+
+/// Whether a temporary relation is among these.
+pub(super) fn reads_temporary(snapshot: &CatalogSnapshot, relations: &[Oid]) -> bool {
+    relations
+        .iter()
+        .any(|oid| snapshot.relation(*oid).is_some_and(|relation| relation.persistence == 't'))
 }
 
 /// CREATE OR REPLACE VIEW over one that is there: its columns stay, new ones may follow.

@@ -14,6 +14,7 @@ use crate::plan::scalar::{Callee, Scalar, Target, Var};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
+use crate::types::assign::AssignStep;
 use crate::types::{CallContext, Datum, SqlType, record};
 use std::cmp::Ordering;
 
@@ -70,7 +71,13 @@ impl Eval<'_> {
                 Datum::Bool(value) => Datum::Bool(!value),
                 _ => Datum::Null,
             },
-            Scalar::IsNull(one, negated) => Datum::Bool(self.scalar(one)?.is_null() != *negated),
+            Scalar::IsNull(one, negated) => Datum::Bool(match self.scalar(one)? {
+                // A row is null where all its fields are, and not null where none is.
+                Datum::Record(bytes) => {
+                    record::fields(bytes).all(|(_, field)| field.is_none() != *negated)
+                }
+                value => value.is_null() != *negated,
+            }),
             Scalar::IsBool(one, test, negated) => {
                 let value = match self.scalar(one)? {
                     Datum::Bool(value) => Some(value),
@@ -138,13 +145,14 @@ impl Eval<'_> {
             Scalar::ScalarArray { left, callee, array, quantifier, .. } => {
                 self.scalar_array(left, callee, array, *quantifier)?
             }
-            Scalar::Row(fields) => {
+            Scalar::Row(fields, names) => {
                 let mut values = bumpalo::collections::Vec::new_in(self.call.arena);
                 for (field, ty) in fields {
                     values.push((*ty, self.scalar(field)?));
                 }
-                record::build(self.call.arena, &values)
+                record::build_named(self.call.arena, &values, names.as_deref().unwrap_or(&[]))
             }
+            Scalar::Assign(parts, step) => self.assign(parts, step)?,
             Scalar::Field(one, field) => match self.scalar(one)? {
                 Datum::Record(bytes) => record::field(self.call.arena, bytes, *field as usize)?,
                 _ => Datum::Null,
@@ -321,6 +329,14 @@ impl Eval<'_> {
         }
         let subscripts: Vec<i32> = bounds.iter().filter_map(|(_, high)| *high).collect();
         Ok(array.subscript(self.call.arena, &subscripts)?)
+    }
+
+    fn assign<'x>(&'x self, parts: &'x [Scalar], step: &AssignStep) -> Evaluated<'x> {
+        let mut values = bumpalo::collections::Vec::with_capacity_in(parts.len(), self.call.arena);
+        for part in parts {
+            values.push(self.scalar(part)?);
+        }
+        Ok(crate::types::assign::part(&self.call, step, &values)?)
     }
 
     fn scalar_array<'x>(

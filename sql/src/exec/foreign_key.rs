@@ -11,7 +11,9 @@
 use super::context::Context;
 use super::referential_action;
 use super::write::{Writer, differ, encode_key};
-use crate::catalog::{Action, ConstraintKind, ForeignKey, MatchType, Relation, RelationKind};
+use crate::catalog::{
+    Action, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
+};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{Reference, Table};
 use crate::sqlstate::SqlState;
@@ -327,7 +329,8 @@ fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) ->
 
 /// The key of the child that begins with the referencing columns, in any order: its tree and its first columns.
 fn child_key(child: &Relation, columns: &[usize]) -> Option<(TreeId, Vec<KeyColumn>)> {
-    child.indexes.iter().find_map(|index| {
+    let usable = |index: &&Index| index.valid && !index.is_computed();
+    child.indexes.iter().filter(usable).find_map(|index| {
         let layout = KeyLayout::of_index(child, index);
         let first = layout.columns.get(..columns.len())?;
         let all = first.iter().all(|column| columns.contains(&column.column));

@@ -67,20 +67,20 @@ fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
             cx.check_memory(rows.bytes())?;
             Ok(Set::Rows(rows, 0))
         }
-        SetCall::Scalar(scalar) => {
+        SetCall::Scalar(scalar, composite) => {
             let mut rows = RowSet::new(width);
             cx.eval(|eval| {
                 let value = eval.scalar(scalar)?;
                 rows.clear();
                 match value {
-                    Datum::Record(bytes) if width > 1 => {
+                    Datum::Record(bytes) if *composite => {
                         let mut fields = Vec::with_capacity(width);
                         for at in 0..width {
                             fields.push(record::field(eval.call.arena, bytes, at)?);
                         }
                         rows.push(fields);
                     }
-                    value if width == 1 => rows.push([value]),
+                    value if !composite && width == 1 => rows.push([value]),
                     _ => rows.push(std::iter::repeat_n(Datum::Null, width)),
                 }
                 Ok(())
@@ -139,7 +139,7 @@ impl FunctionScan {
 fn arguments(call: &SetCall) -> &[Scalar] {
     match call {
         SetCall::Series(arguments, _) | SetCall::Set(_, _, _, _, arguments) => arguments,
-        SetCall::Scalar(scalar) => std::slice::from_ref(scalar),
+        SetCall::Scalar(scalar, _) => std::slice::from_ref(scalar),
     }
 }
 

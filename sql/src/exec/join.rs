@@ -167,11 +167,11 @@ impl HashJoin {
         join: &Join,
         builder: &Builder<'_>,
     ) -> HashJoin {
-        let JoinMethod::Hash { left: left_keys, right: right_keys, saved } = &join.method else {
+        let JoinMethod::Hash { left: left_keys, right: right_keys, types, saved } = &join.method
+        else {
             unreachable!("a hash join is built of one")
         };
-        // Keys of one column have the same class of form, so the class of the type does not matter: 0 stands for any.
-        let types = vec![0; left_keys.len()];
+        let types = types.iter().map(|ty| ty.0).collect();
         HashJoin {
             left,
             right,

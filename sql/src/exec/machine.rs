@@ -89,6 +89,7 @@ impl Machine {
                 kind: subplan.kind.clone(),
                 result: RowBuf::new(),
                 done: false,
+                members: None,
             })
             .collect();
         let ctes = program
@@ -114,8 +115,9 @@ impl Machine {
             .iter()
             .map(|action| Some(ReferentialAction::new(action, builder)))
             .collect();
+        let root = builder.build(&program.plan);
         Machine {
-            root: builder.build(&program.plan),
+            root,
             program: Arc::clone(program),
             frame: Frame::new(&program.widths),
             arena: Bump::new(),
@@ -154,6 +156,7 @@ impl Machine {
         self.checks.clear();
         for subplan in &mut self.subplans {
             subplan.done = false;
+            subplan.members = None;
         }
         for cte in &mut self.ctes {
             cte.reset();

@@ -55,7 +55,7 @@ impl Modify {
         };
         Modify {
             source: builder.build(source),
-            change: RowChange::new(&plan.table, plan.new_slot, &plan.checks, row, builder),
+            change: RowChange::new(plan.into(), row, builder),
             recheck_subqueries: recheck,
             returning_subqueries: builder
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
@@ -141,6 +141,7 @@ impl Modify {
         on_conflict: Option<&OnConflict>,
     ) -> Result<bool> {
         cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
+        self.change.generate(cx)?;
         self.change.check(cx, writer)?;
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
@@ -160,7 +161,12 @@ impl Modify {
             let Some(clause) = arbitrates else {
                 return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
             };
-            let Some((existing, assignments, filter)) = &clause.update else { return Ok(false) };
+            let Some((existing, assignments, filter)) = &clause.update else {
+                let view = cx.view;
+                let found = &mut self.change.record;
+                cx.transaction.demand_visible(&view, &writer.rows, &conflict.row_key, found)?;
+                return Ok(false);
+            };
             if self.changed.contains(&conflict.row_key) {
                 return Err(SqlError::new(
                     SqlState::CARDINALITY_VIOLATION,

@@ -7,7 +7,9 @@ use super::join::{HashJoin, NestedLoop};
 use super::lock_rows::LockRows;
 use super::modify::Modify;
 use super::probe::{Part, Probes};
-use super::rows::{CteScan, Filter, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes};
+use super::rows::{
+    CteScan, Filter, Gate, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes,
+};
 use super::scan::Scan;
 use super::set_operation::SetOperation;
 use super::sort::Sort;
@@ -71,6 +73,9 @@ impl<'p> Builder<'p> {
             vars::filled(plan, &self.program.widths).iter().map(|(slot, _)| *slot).collect();
         let mut found = false;
         vars::walk(plan, &mut |node| {
+            if let Plan::Cte(scan) = node {
+                found |= self.program.cte_looks_out(scan.number);
+            }
             vars::scalars(node, &mut |scalar| {
                 found |= scalar.reads(&mut |var| !slots.contains(&var.slot));
                 found |= !self.correlated([scalar]).is_empty();
@@ -136,6 +141,9 @@ impl<'p> Builder<'p> {
             Plan::Function(scan) => Box::new(FunctionScan::new(scan, self)),
             Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),
             Plan::Cte(scan) => Box::new(CteScan::new(scan.slot, scan.number)),
+            Plan::Gate(input, conjuncts) => {
+                Box::new(Gate::new(self.build(input), conjuncts.clone(), self))
+            }
             Plan::Filter(input, conjuncts) => {
                 Box::new(Filter::new(self.build(input), conjuncts.clone(), self))
             }

@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::plan::Plan;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use txn::sync::{Mutex, lock, rank};
 
 /// What a node has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub struct Counters {
     pub total_us: u64,
 }
 
+/// The counters of a node, which its probe and the run know.
+type Shared = Arc<Mutex<Counters, { rank::COUNTERS }>>;
+
 /// Which part of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
@@ -38,7 +42,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Probes {
     timed: bool,
-    nodes: RefCell<HashMap<(usize, Part), Arc<Mutex<Counters>>>>,
+    nodes: RefCell<HashMap<(usize, Part), Shared>>,
 }
 
 fn key(plan: &Plan, part: Part) -> (usize, Part) {
@@ -59,7 +63,7 @@ impl Probes {
         part: Part,
         inner: Box<dyn Operator>,
     ) -> Box<dyn Operator> {
-        let counters = Arc::new(Mutex::new(Counters::default()));
+        let counters = Shared::default();
         self.nodes.borrow_mut().insert(key(plan, part), Arc::clone(&counters));
         Box::new(Probe { inner, counters, timed: self.timed, opened_us: None })
     }
@@ -69,14 +73,14 @@ impl Probes {
     pub fn of(&self, plan: &Plan, part: Part) -> Option<Counters> {
         let nodes = self.nodes.borrow();
         let counters = nodes.get(&key(plan, part))?;
-        Some(*counters.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(*lock(counters))
     }
 }
 
 /// An operator that is watched.
 struct Probe {
     inner: Box<dyn Operator>,
-    counters: Arc<Mutex<Counters>>,
+    counters: Shared,
     timed: bool,
     /// What opening has taken, until the first row is asked for: only then does the pass count.
     opened_us: Option<u64>,
@@ -107,7 +111,7 @@ impl Operator for Probe {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let (more, took) = self.timed(cx, |inner, cx| inner.next(cx))?;
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = lock(&self.counters);
         counters.total_us += took;
         if let Some(opened) = self.opened_us.take() {
             counters.loops += 1;

@@ -35,8 +35,7 @@ impl ReferentialAction {
     pub fn new(plan: &physical::ReferentialAction, builder: &Builder<'_>) -> ReferentialAction {
         let scalars = plan.change.iter().flatten().map(|(_, value)| value);
         let subqueries = builder.correlated(scalars);
-        let mut change =
-            RowChange::new(&plan.table, plan.new_slot, &plan.checks, subqueries, builder);
+        let mut change = RowChange::new(plan.into(), subqueries, builder);
         // The other parents of the row may be about to be changed by the same statement.
         change.timing = Timing::AtEnd;
         ReferentialAction {

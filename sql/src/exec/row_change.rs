@@ -8,7 +8,7 @@ use super::foreign_key::{self, Timing};
 use super::operator::Builder;
 use super::write::{StoredRow, Writer};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::Table;
+use crate::plan::physical::{self, Table};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -22,6 +22,8 @@ pub struct RowChange {
     pub table: Arc<Table>,
     /// Where the new row stands, all live columns.
     pub new_slot: u32,
+    /// Generated columns, by place among the live ones.
+    generated: Vec<(usize, Scalar)>,
     checks: Vec<(Arc<str>, Scalar)>,
     /// Correlated subqueries of the new row's expressions.
     pub row_subqueries: Box<[u32]>,
@@ -38,20 +40,42 @@ pub struct RowChange {
     pub new: RowBuf,
 }
 
+/// What a plan demands of the new rows of a table.
+pub struct Demands<'p> {
+    table: &'p Arc<Table>,
+    new_slot: u32,
+    generated: &'p [(usize, Scalar)],
+    checks: &'p [(Arc<str>, Scalar)],
+}
+
+impl<'p> From<&'p physical::Modify> for Demands<'p> {
+    fn from(plan: &'p physical::Modify) -> Demands<'p> {
+        let physical::Modify { table, new_slot, generated, checks, .. } = plan;
+        Demands { table, new_slot: *new_slot, generated, checks }
+    }
+}
+
+impl<'p> From<&'p physical::ReferentialAction> for Demands<'p> {
+    fn from(plan: &'p physical::ReferentialAction) -> Demands<'p> {
+        let physical::ReferentialAction { table, new_slot, generated, checks, .. } = plan;
+        Demands { table, new_slot: *new_slot, generated, checks }
+    }
+}
+
 impl RowChange {
-    /// Of a table, whose new rows stand in `new_slot`, whose CHECK constraints are `checks`.
+    /// Of the rows of a table.
     #[must_use]
     pub fn new(
-        table: &Arc<Table>,
-        new_slot: u32,
-        checks: &[(Arc<str>, Scalar)],
+        demands: Demands<'_>,
         row_subqueries: Box<[u32]>,
         builder: &Builder<'_>,
     ) -> RowChange {
+        let Demands { table, new_slot, generated, checks } = demands;
         RowChange {
             table: Arc::clone(table),
             new_slot,
             check_subqueries: builder.correlated(checks.iter().map(|(_, check)| check)),
+            generated: generated.to_vec(),
             checks: checks.to_vec(),
             row_subqueries,
             timing: Timing::AtOnce,
@@ -103,6 +127,7 @@ impl RowChange {
         self.new = cx.frame.take(self.new_slot);
         cx.frame.put(self.new_slot, row);
         computed?;
+        self.generate(cx)?;
         self.check(cx, writer)?;
         writer.widen(cx.frame.row(self.new_slot), &mut self.new);
         if writer.changes_key(&self.old.row, &self.new) {
@@ -121,6 +146,29 @@ impl RowChange {
         writer.update(cx, &self.key, &self.old, &self.new)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new));
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
+    }
+
+    /// Works out the generated columns of the new row.
+    ///
+    /// # Errors
+    /// Those of expressions.
+    pub fn generate(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if self.generated.is_empty() {
+            return Ok(());
+        }
+        let generated = &self.generated;
+        let values = cx.eval(|eval| {
+            let mut values = RowBuf::new();
+            for (_, value) in generated {
+                values.push(eval.scalar(value)?);
+            }
+            Ok(values)
+        })?;
+        let row = cx.frame.row_mut(self.new_slot);
+        for ((at, _), value) in generated.iter().zip(values.iter()) {
+            row.set(*at, value);
+        }
+        Ok(())
     }
 
     /// NOT NULL and CHECK of the new row.

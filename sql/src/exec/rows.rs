@@ -106,6 +106,34 @@ impl Operator for Filter {
     }
 }
 
+/// All rows or none.
+pub struct Gate {
+    input: Box<dyn Operator>,
+    conjuncts: Vec<Scalar>,
+    correlated: Box<[u32]>,
+    passes: bool,
+}
+
+impl Gate {
+    /// In front of an input.
+    #[must_use]
+    pub fn new(input: Box<dyn Operator>, conjuncts: Vec<Scalar>, builder: &Builder<'_>) -> Gate {
+        let correlated = builder.correlated(&conjuncts);
+        Gate { input, conjuncts, correlated, passes: false }
+    }
+}
+
+impl Operator for Gate {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.passes = cx.holds(&self.conjuncts, &self.correlated)?;
+        if self.passes { self.input.open(cx) } else { Ok(()) }
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if self.passes { self.input.next(cx) } else { Ok(false) }
+    }
+}
+
 /// Computed columns.
 pub struct Project {
     input: Box<dyn Operator>,

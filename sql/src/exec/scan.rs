@@ -7,12 +7,13 @@ use super::context::Context;
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::error::Result;
-use crate::plan::physical::{self, Access, KeyAccess, ScanColumn, TargetRow};
+use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
 use crate::tuple::{Heap, RowBuf, RowLayout, entry};
 use crate::types::Datum;
+use crate::types::array::Array;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, RecordBuffer, Tree, TreeId};
@@ -24,6 +25,8 @@ pub struct Scan {
     key_subqueries: Box<[u32]>,
     trees: Option<(Arc<Tree>, Arc<Tree>)>,
     state: State,
+    /// Values of the key's first columns that are still to be looked up, the next one last.
+    pending: Vec<Vec<u8>>,
     key: Vec<u8>,
     low: Vec<u8>,
     high: Vec<u8>,
@@ -46,7 +49,10 @@ impl Scan {
         let key_subqueries = match &plan.access {
             Access::Full(_) => Box::default(),
             Access::Key(key) => builder.correlated(
-                key.equal.iter().chain(key.low.iter().chain(&key.high).map(|(bound, _)| bound)),
+                key.equal
+                    .iter()
+                    .chain(key.several.iter().flat_map(|several| several.scalars()))
+                    .chain(key.low.iter().chain(&key.high).map(|(bound, _)| bound)),
             ),
         };
         Scan {
@@ -55,6 +61,7 @@ impl Scan {
             plan: plan.clone(),
             trees: None,
             state: State::Done,
+            pending: Vec::new(),
             key: Vec::new(),
             low: Vec::new(),
             high: Vec::new(),
@@ -80,9 +87,43 @@ impl Scan {
     fn open_range(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
         let (prefix, low, high) = (&mut self.key, &mut self.low, &mut self.high);
         cx.invalidate(&self.key_subqueries);
-        let Some((low_included, high_included)) =
-            cx.eval(|eval| bounds(eval, key, prefix, low, high))?
-        else {
+        let bounds = cx.eval(|eval| bounds(eval, key, prefix, low, high))?;
+        self.open_bounded(cx, key, bounds)
+    }
+
+    /// Finds the values to be looked up, each once, in the key's order.
+    fn open_several(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
+        let (prefix, pending) = (&mut self.key, &mut self.pending);
+        self.state = State::Done;
+        cx.invalidate(&self.key_subqueries);
+        cx.eval(|eval| several(eval, key, prefix, pending))?;
+        cx.check_memory(self.pending.iter().map(Vec::len).sum())?;
+        self.pending.sort_unstable();
+        self.pending.dedup();
+        if key.direction == Direction::Forward {
+            self.pending.reverse();
+        }
+        Ok(())
+    }
+
+    /// Begins with the next of several values.
+    fn open_pending(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let Some(next) = self.pending.pop() else { return Ok(()) };
+        self.with_key(cx, |scan, cx, key| {
+            scan.key = next;
+            let (prefix, low, high) = (&scan.key, &mut scan.low, &mut scan.high);
+            let bounds = cx.eval(|eval| range(eval, key, prefix, low, high))?;
+            scan.open_bounded(cx, key, bounds)
+        })
+    }
+
+    fn open_bounded(
+        &mut self,
+        cx: &mut Context<'_>,
+        key: &KeyAccess,
+        bounds: Option<(bool, bool)>,
+    ) -> Result<()> {
+        let Some((low_included, high_included)) = bounds else {
             self.state = State::Done;
             return Ok(());
         };
@@ -109,6 +150,35 @@ impl Scan {
 
     /// Goes to the next record of the access, its row's key in `self.key` and the row in `self.record`.
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        loop {
+            if self.advance_within(cx)? {
+                return Ok(true);
+            }
+            if self.pending.is_empty() {
+                return Ok(false);
+            }
+            self.open_pending(cx)?;
+            cx.check_cancel()?;
+        }
+    }
+
+    /// The key access, which is not changed, beside the scan, which is.
+    fn with_key(
+        &mut self,
+        cx: &mut Context<'_>,
+        body: impl FnOnce(&mut Scan, &mut Context<'_>, &KeyAccess) -> Result<()>,
+    ) -> Result<()> {
+        let whole = Access::Full(Direction::Forward);
+        let Access::Key(key) = std::mem::replace(&mut self.plan.access, whole) else {
+            return Ok(());
+        };
+        let done = body(self, cx, &key);
+        self.plan.access = Access::Key(key);
+        done
+    }
+
+    /// As [`Scan::advance`], among the records of the value at hand.
+    fn advance_within(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let Some((rows, access)) = &self.trees else { return Ok(false) };
         let view = cx.view;
         let index = matches!(&self.plan.access, Access::Key(key) if key.index.is_some());
@@ -156,8 +226,6 @@ fn bounds(
     high: &mut Vec<u8>,
 ) -> std::result::Result<Option<(bool, bool)>, super::eval::Failure> {
     prefix.clear();
-    low.clear();
-    high.clear();
     for (value, column) in key.equal.iter().zip(&key.layout.columns) {
         let value = eval.scalar(value)?;
         if value.is_null() {
@@ -166,12 +234,99 @@ fn bounds(
         let Some(value) = fit(value, column.form) else { return Ok(None) };
         column.encode(value, prefix)?;
     }
+    range(eval, key, prefix, low, high)
+}
+
+/// The keys that several values of the first columns make; none where a value is NULL, which equals nothing.
+fn several(
+    eval: &Eval<'_>,
+    key: &KeyAccess,
+    prefix: &mut Vec<u8>,
+    found: &mut Vec<Vec<u8>>,
+) -> std::result::Result<(), super::eval::Failure> {
+    found.clear();
+    prefix.clear();
+    let Some(several) = &key.several else { return Ok(()) };
+    for (value, column) in key.equal.iter().zip(&key.layout.columns) {
+        let value = eval.scalar(value)?;
+        let Some(value) = fit(value, column.form).filter(|value| !value.is_null()) else {
+            return Ok(());
+        };
+        column.encode(value, prefix)?;
+    }
+    let columns = &key.layout.columns[key.equal.len()..];
+    let mut made = vec![prefix.clone()];
+    let mut parts = several.parts.iter().zip(columns).peekable();
+    while let Some((part, column)) = parts.next() {
+        // What may stand in this column, or in those of the tuples.
+        let mut behind: Vec<Vec<u8>> = Vec::new();
+        match part {
+            KeyPart::One(value) => {
+                let value = eval.scalar(value)?;
+                if let Some(value) = fit(value, column.form).filter(|value| !value.is_null()) {
+                    let mut bytes = Vec::new();
+                    column.encode(value, &mut bytes)?;
+                    behind.push(bytes);
+                }
+            }
+            KeyPart::Any(array) => {
+                if let Datum::Array(bytes) = eval.scalar(array)? {
+                    for value in Array::of(bytes).datums(eval.call.arena) {
+                        let value = fit(value?, column.form).filter(|value| !value.is_null());
+                        if let Some(value) = value {
+                            let mut bytes = Vec::new();
+                            column.encode(value, &mut bytes)?;
+                            behind.push(bytes);
+                        }
+                    }
+                }
+            }
+            KeyPart::Tuple(_) => {
+                let mut tuple_columns = vec![column];
+                while let Some((_, column)) =
+                    parts.next_if(|(part, _)| matches!(part, KeyPart::Tuple(at) if *at > 0))
+                {
+                    tuple_columns.push(column);
+                }
+                'tuples: for tuple in &several.tuples {
+                    let mut bytes = Vec::new();
+                    for (value, column) in tuple.iter().zip(&tuple_columns) {
+                        let value = eval.scalar(value)?;
+                        let value = fit(value, column.form).filter(|value| !value.is_null());
+                        let Some(value) = value else { continue 'tuples };
+                        column.encode(value, &mut bytes)?;
+                    }
+                    behind.push(bytes);
+                }
+            }
+        }
+        behind.sort_unstable();
+        behind.dedup();
+        made = made
+            .iter()
+            .flat_map(|first| behind.iter().map(move |last| [&first[..], last].concat()))
+            .collect();
+    }
+    *found = made;
+    Ok(())
+}
+
+/// The bounds behind the key's first columns.
+fn range(
+    eval: &Eval<'_>,
+    key: &KeyAccess,
+    prefix: &[u8],
+    low: &mut Vec<u8>,
+    high: &mut Vec<u8>,
+) -> std::result::Result<Option<(bool, bool)>, super::eval::Failure> {
+    low.clear();
+    high.clear();
     if key.point {
         return Ok(Some((true, true)));
     }
     low.extend_from_slice(prefix);
     high.extend_from_slice(prefix);
-    let next = key.layout.columns.get(key.equal.len());
+    let next = key.layout.columns.get(key.prefix_columns());
     let (mut low_included, mut high_included) = (true, false);
     // Where there is one bound, NULLs stay outside: they are behind or before all values of the column.
     let bounded = key.low.is_some() || key.high.is_some();
@@ -274,14 +429,10 @@ impl Operator for Scan {
             self.state = State::Range(cx.transaction.scan(&view, access, range, direction)?);
             return Ok(());
         }
-        let Access::Key(key) =
-            std::mem::replace(&mut self.plan.access, Access::Full(Direction::Forward))
-        else {
-            return Ok(());
-        };
-        let opened = self.open_range(cx, &key);
-        self.plan.access = Access::Key(key);
-        opened
+        self.with_key(cx, |scan, cx, key| match key.several {
+            None => scan.open_range(cx, key),
+            Some(_) => scan.open_several(cx, key),
+        })
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {

@@ -54,6 +54,8 @@ pub trait RowSink {
     fn copy_out(&mut self, format: CopyFormat);
     /// One line (or binary tuple) of COPY TO STDOUT.
     fn copy_data(&mut self, data: &[u8]) -> Flow;
+    /// COPY TO STDOUT has come to its end; where it fails, this is not said.
+    fn copy_done(&mut self) {}
     /// A notice, in its place among the rows.
     fn notice(&mut self, notice: &Notice);
 }

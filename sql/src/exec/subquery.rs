@@ -5,6 +5,7 @@ use super::operator::Operator;
 use crate::bind::Quantifier;
 use crate::error::{Result, SqlError};
 use crate::exec::hash_rows::HashRows;
+use crate::exec::members::Members;
 use crate::plan::build::{CtePlanBody, Layout, SubplanKind};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
@@ -22,6 +23,8 @@ pub struct SubplanState {
     pub result: RowBuf,
     /// Whether the result is there.
     pub done: bool,
+    /// Its rows, where it is asked for members of them.
+    pub(super) members: Option<Box<Members>>,
 }
 
 /// A common table expression in a run.
@@ -112,8 +115,18 @@ impl Context<'_> {
         kind: &SubplanKind,
         result: &mut RowBuf,
     ) -> Result<()> {
-        operator.open(self)?;
         result.clear();
+        if let SubplanKind::Hashed(hashed) = kind {
+            let members = match self.subplans[number as usize].members.take() {
+                Some(members) => members,
+                None => Box::new(Members::collect(self, operator, hashed)?),
+            };
+            let answer = members.contains(self, hashed);
+            self.subplans[number as usize].members = Some(members);
+            result.push(answer?.map_or(Datum::Null, Datum::Bool));
+            return Ok(());
+        }
+        operator.open(self)?;
         match kind {
             SubplanKind::Scalar(var) => {
                 if operator.next(self)? {
@@ -139,6 +152,7 @@ impl Context<'_> {
                 self.arena.reset();
                 result.push(builder.finish(self.arena));
             }
+            SubplanKind::Hashed(_) => unreachable!("it has been answered above"),
             SubplanKind::Quantified(test, quantifier) => {
                 let decisive = *quantifier == Quantifier::Any;
                 let correlated = self.subplans[number as usize].correlated.clone();

@@ -141,6 +141,7 @@ impl Bench {
             columns: vec![0, 1, 2],
             system: Vec::new(),
             filter: Vec::new(),
+            computed: Vec::new(),
             alias: "t".into(),
             item,
         }
@@ -154,6 +155,8 @@ impl Bench {
             returning: None,
             ctes: Vec::new(),
             checks: Vec::new(),
+            generated: Vec::new(),
+            computed: Vec::new(),
             actions: Vec::new(),
         })
     }

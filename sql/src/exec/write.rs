@@ -4,6 +4,7 @@
 //! done. A value that would make the record too large for a page is cut out of it, the largest first.
 
 use super::context::Context;
+use super::index_keys::{RowKeys, key_value};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::Table;
 use crate::sqlstate::SqlState;
@@ -28,6 +29,9 @@ pub struct Writer {
     key: Vec<u8>,
     record: Vec<u8>,
     entry: (Vec<u8>, Vec<u8>),
+    /// What indexes compute of the row that goes, and of the one that comes.
+    old_keys: RowKeys,
+    new_keys: RowKeys,
     found: RecordBuffer,
 }
 
@@ -38,6 +42,13 @@ pub struct StoredRow {
     pub row: RowBuf,
     /// Its long values.
     pub long: Vec<LongValue>,
+}
+
+/// Which of a change's rows.
+#[derive(Clone, Copy)]
+enum Row {
+    Old,
+    New,
 }
 
 /// A unique key that is there already.
@@ -77,6 +88,8 @@ impl Writer {
             key: Vec::new(),
             record: Vec::new(),
             entry: Default::default(),
+            old_keys: RowKeys::default(),
+            new_keys: RowKeys::default(),
             found: RecordBuffer::default(),
         })
     }
@@ -179,9 +192,12 @@ impl Writer {
     /// Those of the types' text forms, instead.
     pub fn duplicate(&self, cx: &Context<'_>, index: usize, all: &RowBuf) -> Result<SqlError> {
         let relation = &self.table.relation;
+        let values = self.new_keys.of(self.table.computed.as_ref(), index).flatten();
         let index = &relation.indexes[index];
-        let columns: Vec<usize> = index.columns.iter().map(|column| column.column).collect();
-        let key = Writer::key_text(cx, relation, &columns, all)?;
+        let key = index_key_text(relation, index, |key| {
+            let ty = relation.key_type(index, key);
+            shown(cx, ty, &key_value(all, values, key.column), usize::MAX)
+        })?;
         Ok(duplicate_key(relation, index, &key))
     }
 
@@ -214,6 +230,9 @@ impl Writer {
         arbiter: Option<usize>,
     ) -> Result<Inserted> {
         self.row_key(cx, all)?;
+        if self.table.computed.is_some() {
+            self.new_keys.compute(cx, &self.table, all)?;
+        }
         let arbiter = arbiter
             .and_then(|index| self.table.indexes.iter().position(|(known, _)| *known == index));
         if let Some(at) = arbiter
@@ -239,12 +258,13 @@ impl Writer {
                 return Ok(Inserted::Conflict(conflict));
             }
         }
-        self.put_row(cx, all)?;
+        self.put_row(cx, all, false)?;
         let forgotten = cx.transaction.manager().planted(txn::Fault::IndexEntryNotWritten);
         let written = self.indexes.len() - usize::from(forgotten && !self.indexes.is_empty());
         for at in 0..written {
-            self.make_entry(at, all, None)?;
-            cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
+            if self.make_entry(at, all, Row::New, None)?.is_some() {
+                cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
+            }
         }
         Ok(Inserted::Done)
     }
@@ -255,13 +275,33 @@ impl Writer {
         &self.key
     }
 
-    /// Makes the entry of a row in an index; says whether equal keys would meet in it.
-    fn make_entry(&mut self, at: usize, all: &RowBuf, row_key: Option<&[u8]>) -> Result<bool> {
+    /// Makes the entry of a row in an index, and says whether equal keys would meet in it; none if it has no entry.
+    fn make_entry(
+        &mut self,
+        at: usize,
+        all: &RowBuf,
+        which: Row,
+        row_key: Option<&[u8]>,
+    ) -> Result<Option<bool>> {
         let (index, layout) = &self.table.indexes[at];
-        let unique = self.table.relation.indexes[*index].unique;
+        let unique = self.table.relation.indexes[*index].uniqueness();
         let (key, value) = &mut self.entry;
         let row_key = row_key.unwrap_or(&self.key);
-        entry::write(layout, unique, |column| all.get(column), row_key, key, value)
+        if let Some(computed) = &self.table.computed {
+            let keys = match which {
+                Row::Old => &self.old_keys,
+                Row::New => &self.new_keys,
+            };
+            match keys.of(Some(computed), *index) {
+                Some(None) => return Ok(None),
+                Some(values) => {
+                    let column = |column| key_value(all, values, column);
+                    return entry::write(layout, unique, column, row_key, key, value).map(Some);
+                }
+                None => {}
+            }
+        }
+        entry::write(layout, unique, |column| all.get(column), row_key, key, value).map(Some)
     }
 
     /// Locks an entry that must be unique, and says who has it.
@@ -272,7 +312,7 @@ impl Writer {
         all: &RowBuf,
         row_key: Option<&[u8]>,
     ) -> Result<Option<Conflict>> {
-        let meets = self.make_entry(at, all, row_key)?;
+        let Some(meets) = self.make_entry(at, all, Row::New, row_key)? else { return Ok(None) };
         let index = self.table.indexes[at].0;
         check_key_size(cx, self.entry.0.len(), &self.table.relation.indexes[index].name)?;
         if !meets {
@@ -292,8 +332,8 @@ impl Writer {
         Ok(Some(Conflict { index, row_key: row_key.to_vec() }))
     }
 
-    /// Writes the record at `self.key`, long values cut out.
-    fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
+    /// Writes the record at `self.key`, long values cut out; over the one there, which is locked, if it is an update.
+    fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf, update: bool) -> Result<()> {
         let data = cx.transaction.manager().data();
         let max = data.record_bytes_max().saturating_sub(self.key.len());
         let piece_bytes = data.record_bytes_max().saturating_sub(64);
@@ -309,7 +349,7 @@ impl Writer {
                 + row.len().div_ceil(8);
         if fixed + row.iter().enumerate().map(size).sum::<usize>() <= max {
             layout.write(row, &[], &mut self.record);
-            return Ok(cx.transaction.put(&self.rows, &self.key, &self.record)?);
+            return self.put_record(cx, update);
         }
         let mut sizes: Vec<usize> = row.iter().enumerate().map(size).collect();
         let mut long: Vec<(usize, LongValue)> = Vec::new();
@@ -334,7 +374,17 @@ impl Writer {
             long.push((largest, value));
         }
         layout.write(row, &long, &mut self.record);
-        Ok(cx.transaction.put(&self.rows, &self.key, &self.record)?)
+        self.put_record(cx, update)
+    }
+
+    fn put_record(&self, cx: &mut Context<'_>, update: bool) -> Result<()> {
+        let (rows, key, record) = (&self.rows, &self.key, &self.record);
+        if update {
+            cx.transaction.update(rows, key, record)?;
+        } else {
+            cx.transaction.put(rows, key, record)?;
+        }
+        Ok(())
     }
 
     /// Deletes the row at `key`, which the caller has locked.
@@ -344,9 +394,13 @@ impl Writer {
     pub fn delete(&mut self, cx: &mut Context<'_>, key: &[u8], old: &StoredRow) -> Result<()> {
         self.drop_long(cx, old)?;
         cx.transaction.delete(&self.rows, key)?;
+        if self.table.computed.is_some() {
+            self.old_keys.compute(cx, &self.table, &old.row)?;
+        }
         for at in 0..self.indexes.len() {
-            self.make_entry(at, &old.row, Some(key))?;
-            cx.transaction.delete(&self.indexes[at], &self.entry.0)?;
+            if self.make_entry(at, &old.row, Row::Old, Some(key))?.is_some() {
+                cx.transaction.delete(&self.indexes[at], &self.entry.0)?;
+            }
         }
         Ok(())
     }
@@ -363,7 +417,8 @@ impl Writer {
     #[must_use]
     pub fn changes_key(&self, old: &RowBuf, new: &RowBuf) -> bool {
         let relation = &self.table.relation;
-        relation.indexes.iter().filter(|index| index.unique).any(|index| {
+        let keys = relation.indexes.iter().filter(|index| index.unique && !index.is_computed());
+        keys.into_iter().any(|index| {
             index.columns.iter().any(|column| differ(relation, column.column, old, new))
         })
     }
@@ -400,36 +455,56 @@ impl Writer {
                 return Err(self.duplicate(cx, self.table.primary.unwrap_or(0), new)?);
             }
         }
+        if self.table.computed.is_some() {
+            self.old_keys.compute(cx, &self.table, &old.row)?;
+            self.new_keys.compute(cx, &self.table, new)?;
+        }
         let mut changed = Vec::new();
         for at in 0..self.indexes.len() {
-            self.make_entry(at, &old.row, Some(key))?;
-            let before = self.entry.clone();
-            self.make_entry(at, new, None)?;
-            if before == self.entry {
+            let had = self.make_entry(at, &old.row, Row::Old, Some(key))?;
+            let before = had.map(|_| self.entry.clone());
+            let has = self.make_entry(at, new, Row::New, None)?.is_some();
+            if has && before.as_ref() == Some(&self.entry) || !has && before.is_none() {
                 continue;
             }
+            let before = before.map(|before| before.0);
             // The same columns of a row that has moved: the entry is this row's own.
-            if before.0 != self.entry.0
+            if has
+                && before.as_ref() != Some(&self.entry.0)
                 && let Some(conflict) = self.claim_entry(cx, at, new, None)?
             {
                 return Err(self.duplicate(cx, conflict.index, new)?);
             }
-            changed.push((at, before.0));
+            changed.push((at, before));
         }
         self.drop_long(cx, old)?;
         if moved {
             cx.transaction.delete(&self.rows, key)?;
         }
-        self.put_row(cx, new)?;
+        self.put_row(cx, new, !moved)?;
         for (at, before) in changed {
-            self.make_entry(at, new, None)?;
-            if before != self.entry.0 {
+            let has = self.make_entry(at, new, Row::New, None)?.is_some();
+            if let Some(before) = before.filter(|before| !has || *before != self.entry.0) {
                 cx.transaction.delete(&self.indexes[at], &before)?;
             }
-            cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
+            if has {
+                cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
+            }
         }
         Ok(())
     }
+}
+
+/// `(a, lower(b))=(1, x)`: an index's keys and their values, as `value` shows them.
+pub(crate) fn index_key_text(
+    relation: &crate::catalog::Relation,
+    index: &crate::catalog::Index,
+    value: impl FnMut(&crate::catalog::IndexColumn) -> Result<String>,
+) -> Result<String> {
+    let names: Vec<Arc<str>> =
+        index.columns.iter().map(|key| relation.key_text(index, key)).collect();
+    let values = index.columns.iter().map(value).collect::<Result<Vec<_>>>()?;
+    Ok(format!("({})=({})", names.join(", "), values.join(", ")))
 }
 
 /// 23505 for a key, shown as `(a, b)=(1, 2)`.

@@ -9,13 +9,16 @@ use super::options::Options;
 use super::tree::{Child, Item, Value};
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
+use crate::catalog::relation::EXPRESSIONS;
 use crate::exec::probe::{Counters, Part, Probes};
 use crate::plan::build::CtePlanBody;
 use crate::plan::estimate::Estimate;
+use crate::plan::fold::never;
 use crate::plan::functions::Comparison;
 use crate::plan::logical::{JoinKind, SetKind};
 use crate::plan::physical::{
-    Access, Aggregate, Join, JoinMethod, KeyAccess, Modify, ModifyKind, Plan, Scan, SetOperation,
+    Access, Aggregate, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind, Plan, Scan,
+    SetOperation,
 };
 use crate::plan::{Scalar, Var, vars};
 use std::cell::RefCell;
@@ -295,6 +298,20 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         let outer = |plan: &'p Plan| self.input("Outer", plan, needed);
         match parts.base {
             Plan::Unit => plain("Result"),
+            Plan::Gate(input, conjuncts) => {
+                let text = if never(conjuncts) {
+                    "false".to_owned()
+                } else {
+                    let all: Vec<&Scalar> = conjuncts.iter().collect();
+                    self.printer.condition(&all, scope)
+                };
+                let mut item = plain("Result");
+                item.properties.push(("One-Time Filter", text.into()));
+                if !never(conjuncts) && !matches!(**input, Plan::Unit) {
+                    item.children.push(outer(input));
+                }
+                item
+            }
             Plan::Nothing => {
                 let mut item = plain("Result");
                 item.properties.push(("One-Time Filter", "false".into()));
@@ -490,8 +507,16 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         let mut conditions = Vec::new();
         let mut add = |place: usize, kind: Comparison, value: &Scalar| {
             let Some(part) = key.layout.columns.get(place) else { return };
-            let column = &scan.relation.columns[part.column];
             let kind = if part.descending { kind.swapped() } else { kind };
+            let expression = part.column.checked_sub(EXPRESSIONS).and_then(|at| {
+                key.index.map(|index| &scan.relation.indexes[index].expressions[at])
+            });
+            if let Some(expression) = expression {
+                let (text, ty) = (&*expression.text, expression.ty);
+                conditions.push(self.printer.compared(text, ty, kind, value, scope));
+                return;
+            }
+            let column = &scan.relation.columns[part.column];
             let name = match scope.prefix {
                 true => format!(
                     "{}.{}",
@@ -505,7 +530,13 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         for (place, value) in key.equal.iter().enumerate() {
             add(place, Comparison::Equal, value);
         }
-        let next = key.equal.len();
+        for (place, part) in key.several.iter().flat_map(|several| several.parts.iter().enumerate())
+        {
+            if let KeyPart::One(value) = part {
+                add(key.equal.len() + place, Comparison::Equal, value);
+            }
+        }
+        let next = key.prefix_columns();
         if let Some((value, inclusive)) = &key.low {
             let kind = if *inclusive { Comparison::GreaterEqual } else { Comparison::Greater };
             add(next, kind, value);
@@ -514,6 +545,8 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             let kind = if *inclusive { Comparison::LessEqual } else { Comparison::Less };
             add(next, kind, value);
         }
+        let several = key.several.iter().flat_map(|several| &several.conditions);
+        conditions.extend(several.map(|condition| self.printer.text(condition, scope)));
         conditions
     }
 
@@ -770,7 +803,7 @@ fn named(title: &str, name: &str, alias: &str) -> String {
 /// Whether a side of a join gives at most one row for each row of the other.
 fn inner_unique(plan: &Plan) -> bool {
     match plan {
-        Plan::Scan(scan) => matches!(&scan.access, Access::Key(key) if key.point),
+        Plan::Scan(scan) => matches!(&scan.access, Access::Key(key) if key.is_single()),
         _ => false,
     }
 }

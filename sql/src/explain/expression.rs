@@ -138,10 +138,14 @@ impl<'p> Printer<'p, '_, '_> {
                     (self.argument(callee, 0, left, scope), self.text(array, scope));
                 out.push_str(&format!("({left} {name} {word} ({array}))"));
             }
-            Scalar::Row(fields) => {
+            Scalar::Row(fields, _) => {
                 let fields: Vec<String> =
                     fields.iter().map(|(one, _)| self.text(one, scope)).collect();
                 out.push_str(&format!("ROW({})", fields.join(", ")));
+            }
+            Scalar::Assign(parts, _) => {
+                let parts: Vec<String> = parts.iter().map(|one| self.text(one, scope)).collect();
+                out.push_str(&parts.join(", "));
             }
             Scalar::Field(one, field) => {
                 out.push_str(&format!("({}).f{}", self.text(one, scope), field + 1));
@@ -332,7 +336,7 @@ impl<'p> Printer<'p, '_, '_> {
                 let name = function(*oid).map_or("", |found| found.name);
                 format!("{}({})", identifier(name), self.list(arguments, scope))
             }
-            SetCall::Scalar(scalar) => self.text(scalar, scope),
+            SetCall::Scalar(scalar, _) => self.text(scalar, scope),
         }
     }
 
@@ -344,6 +348,7 @@ impl<'p> Printer<'p, '_, '_> {
             target: crate::plan::scalar::Target::Catalog,
             strict: step.strict,
             volatile: false,
+            immutable: true,
         };
         let mut inside: Vec<String> = step
             .arguments
@@ -402,6 +407,9 @@ impl<'p> Printer<'p, '_, '_> {
 
     /// The name of an uncorrelated subquery's value, or of a correlated one.
     fn subquery(&self, number: u32) -> String {
+        if matches!(self.program.subplans[number as usize].kind, SubplanKind::Hashed(_)) {
+            return format!("(hashed SubPlan {})", self.plan_number(number));
+        }
         if self.program.correlated[number as usize] {
             return format!("(SubPlan {})", self.plan_number(number));
         }
@@ -420,7 +428,10 @@ impl<'p> Printer<'p, '_, '_> {
 
     /// Whether a subquery gives a value that something else reads under a number.
     pub fn returns(&self, number: u32) -> bool {
-        !matches!(self.program.subplans[number as usize].kind, SubplanKind::Quantified(..))
+        !matches!(
+            self.program.subplans[number as usize].kind,
+            SubplanKind::Quantified(..) | SubplanKind::Hashed(_)
+        )
     }
 
     fn array(&self, elements: &[Scalar], ty: Oid, scope: &Scope, out: &mut String) {

@@ -228,7 +228,7 @@ impl<'p> Names<'p> {
                 Home::Aggregate(step) => step.types.result,
                 Home::Set(SetCall::Series(_, int4)) => SqlType::plain(if *int4 { 23 } else { 20 }),
                 Home::Set(SetCall::Set(_, _, _, types, _)) => types.result,
-                Home::Set(SetCall::Scalar(scalar)) => self.type_of(scalar)?,
+                Home::Set(SetCall::Scalar(scalar, _)) => self.type_of(scalar)?,
                 Home::Through(var) => self.type_of(&Scalar::Var(var))?,
                 Home::Window(step) => match &step.function {
                     WindowFunction::Aggregate(step) => step.types.result,
@@ -262,10 +262,12 @@ impl<'p> Names<'p> {
                 let ty = if *slice { ty.0 } else { builtin::element_type(ty.0)? };
                 SqlType::plain(ty)
             }
-            Scalar::Row(_) => SqlType::plain(2249),
+            Scalar::Assign(parts, _) => self.type_of(parts.first()?)?,
+            Scalar::Row(..) => SqlType::plain(2249),
             Scalar::Subquery(number) => match &self.program.subplans[*number as usize].kind {
                 SubplanKind::Scalar(var) => self.type_of(&Scalar::Var(*var))?,
                 SubplanKind::Exists
+                | SubplanKind::Hashed(_)
                 | SubplanKind::Quantified(_, Quantifier::Any | Quantifier::All) => BOOL,
                 SubplanKind::Array(_, element) => SqlType::plain(builtin::array_type(element.0)),
             },
@@ -316,6 +318,6 @@ fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
                 None => (format!("column{}", at + 1), text),
             }
         }
-        SetCall::Scalar(_) => (scan.alias.to_string(), text),
+        SetCall::Scalar(..) => (scan.alias.to_string(), text),
     }
 }

@@ -1,8 +1,8 @@
 //! ALTER of tables, indexes, views, sequences, schemas, databases, roles, the system.
 
 use super::ast::{
-    AlterAction, AlterSequence, AlterSystem, AlterTable, ChangeOwner, Deferral, ObjectKind, Rename,
-    RenamePart, SetSchema, Statement, Value,
+    AlterAction, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner, Deferral,
+    ObjectKind, Rename, RenamePart, SetSchema, Statement, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -15,6 +15,9 @@ impl<'t> Parser<'t> {
         self.expect(Keyword::Alter)?;
         if self.accept(Keyword::System) {
             return Ok(Statement::AlterSystem(AlterSystem { change: self.setting_change()? }));
+        }
+        if self.accept(Keyword::Default) {
+            return self.alter_default_privileges();
         }
         let kind = self.object_kind()?;
         match kind {
@@ -51,6 +54,11 @@ impl<'t> Parser<'t> {
                 | ObjectKind::MaterializedView
                 | ObjectKind::Sequence
         );
+        if kind == ObjectKind::Type
+            && let Some(change) = self.enum_change()?
+        {
+            return Ok(Statement::AlterEnum(AlterEnum { name, change }));
+        }
         if self.accept(Keyword::Rename) {
             let part = if self.accept(Keyword::Constraint) {
                 Some(RenamePart::Constraint(self.name()?))

@@ -2,7 +2,8 @@
 //!
 //! Clients of the simple protocol write values into the text. [`lift`] takes them out again with one pass of the lexer:
 //! the key is the same statement with parameters in their places, itself valid SQL, to be bound with the parameter types
-//! that [`Lifted::types`] gives. An integer that fits int4 becomes a parameter of type int4, a plain string one of type
+//! that [`Lifted::types`] gives. An integer that fits int4, with the
+//! minus that the grammar makes part of it, becomes a parameter of type int4, a plain string one of type
 //! unknown, which the binder resolves by the rules that it has for the string itself.
 //!
 //! It changes nothing, by leaving alone what a parameter would change: everything from GROUP, ORDER, LIMIT, OFFSET, FETCH
@@ -75,6 +76,8 @@ pub fn lift(text: &str) -> Option<Lifted> {
     let mut reads = first.kind != Kind::Keyword(Keyword::Select);
     // Whether an operator at hand has a literal on its left.
     let mut folds = false;
+    // Where a minus stands that has nothing on its left: the grammar makes it part of the number behind it.
+    let mut sign = None;
     // Inside the parentheses of a type's modifiers, which no parameter may stand in.
     let mut modifiers = false;
     let mut groups: Vec<Group> = Vec::new();
@@ -135,8 +138,14 @@ pub fn lift(text: &str) -> Option<Lifted> {
             Kind::Symbol(b'(') => modifiers = names_type(before),
             Kind::Symbol(b')') => modifiers = false,
             Kind::Integer if !frozen && !modifiers => {
-                if let Ok(value) = text[token.start as usize..token.end as usize].parse() {
-                    replace(&mut lifted, text, &mut copied, token, LiftedLiteral::Int4(value));
+                let digits = &text[token.start as usize..token.end as usize];
+                let (start, value) = match sign {
+                    Some(start) => (start, format!("-{digits}").parse()),
+                    None => (token.start, digits.parse()),
+                };
+                if let Ok(value) = value {
+                    let whole = Token { start, ..token };
+                    replace(&mut lifted, text, &mut copied, whole, LiftedLiteral::Int4(value));
                 }
             }
             Kind::String if !frozen && !is_typed(before) => {
@@ -153,6 +162,7 @@ pub fn lift(text: &str) -> Option<Lifted> {
         if lifted.literals.len() > LITERALS_MAX || (folds && is_literal(token)) {
             return None;
         }
+        sign = (token.kind == Kind::Symbol(b'-') && begins_operand(before)).then_some(token.start);
         folds = is_arithmetic(token) && (is_literal(before) || folds);
         before = token;
     }
@@ -212,18 +222,21 @@ fn is_cast(token: Token) -> bool {
 
 /// Whether an operator has nothing on its left; a sign does not count.
 fn is_prefix(token: Token, before: Token) -> bool {
-    token.kind == Kind::Operator
-        && !matches!(
-            before.kind,
-            Kind::Word
-                | Kind::Quoted
-                | Kind::UnicodeQuoted
-                | Kind::Integer
-                | Kind::Number
-                | Kind::String
-                | Kind::Symbol(b')' | b']' | b'*')
-        )
-        && !matches!(before.kind, Kind::Keyword(keyword) if !comes_before_operand(keyword))
+    token.kind == Kind::Operator && begins_operand(before)
+}
+
+/// Whether an expression's operand begins behind this token.
+fn begins_operand(before: Token) -> bool {
+    !matches!(
+        before.kind,
+        Kind::Word
+            | Kind::Quoted
+            | Kind::UnicodeQuoted
+            | Kind::Integer
+            | Kind::Number
+            | Kind::String
+            | Kind::Symbol(b')' | b']' | b'*')
+    ) && !matches!(before.kind, Kind::Keyword(keyword) if !comes_before_operand(keyword))
 }
 
 /// Keywords behind which an expression begins.
@@ -337,10 +350,10 @@ mod tests {
     #[test]
     fn literals_become_parameters() {
         let lifted = lift("update t set a = a + -5, b = 'it''s' where c = 2147483648;").unwrap();
-        assert_eq!(lifted.key, "update t set a = a + -$1, b = $2 where c = 2147483648;\n--iu");
+        assert_eq!(lifted.key, "update t set a = a + $1, b = $2 where c = 2147483648;\n--iu");
         assert_eq!(
             lifted.literals,
-            [LiftedLiteral::Int4(5), LiftedLiteral::Unknown("it's".to_owned())]
+            [LiftedLiteral::Int4(-5), LiftedLiteral::Unknown("it's".to_owned())]
         );
         assert_eq!(lifted.types().iter().map(|ty| ty.0).collect::<Vec<_>>(), [23, 0]);
         assert_ne!(key("select 1 from t"), key("select '1' from t"));
@@ -351,7 +364,7 @@ mod tests {
         for (text, wanted) in [
             ("select f(a, 1) from t", "select f(a, $1) from t\n--i"),
             ("select a from t where b in (1, 2)", "select a from t where b in ($1, $2)\n--ii"),
-            ("insert into t values (1, -2)", "insert into t values ($1, -$2)\n--ii"),
+            ("insert into t values (1, -2)", "insert into t values ($1, $2)\n--ii"),
             ("select a || 'x' from t", "select a || $1 from t\n--u"),
         ] {
             assert_eq!(key(text).as_deref(), Some(wanted));

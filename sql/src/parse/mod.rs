@@ -28,6 +28,7 @@ mod statement;
 mod table;
 #[cfg(test)]
 mod tests;
+mod type_statement;
 mod utility;
 mod value;
 

@@ -2,7 +2,7 @@
 
 use super::ast::{
     Assignment, ConflictTarget, ConflictUpdate, Delete, Expr, ExprKind, FromItem, Ident, Insert,
-    ObjectName, OnConflict, Target, TargetColumn, Update, With,
+    ObjectName, OnConflict, Target, TargetColumn, TargetStep, Update, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -101,12 +101,27 @@ impl<'t> Parser<'t> {
     fn target_column(&mut self) -> Result<TargetColumn> {
         let at = self.here();
         let name = self.name()?;
-        let indirection = matches!(self.kind(), Kind::Symbol(b'[' | b'.'));
-        if indirection {
+        let mut path = Vec::new();
+        if matches!(self.kind(), Kind::Symbol(b'[' | b'.')) {
             let column = Expr { at, kind: ExprKind::Column(vec![name.clone()]) };
-            self.indirection(column)?;
+            let mut rest = self.indirection(column)?;
+            loop {
+                rest = match rest.kind {
+                    ExprKind::Field { operand, name } => {
+                        path.push(TargetStep::Field(name));
+                        *operand
+                    }
+                    ExprKind::Subscript { operand, indices } => {
+                        path.push(TargetStep::Subscript(indices));
+                        *operand
+                    }
+                    ExprKind::AllFields(_) => return Err(self.error()),
+                    _ => break,
+                };
+            }
+            path.reverse();
         }
-        Ok(TargetColumn { name, indirection, at })
+        Ok(TargetColumn { name, path, at })
     }
 
     fn assignment(&mut self) -> Result<Assignment> {

@@ -80,6 +80,7 @@ impl<'t> Parser<'t> {
                     options: self.database_options()?,
                 }))
             }
+            Keyword::Type => self.create_type(),
             Keyword::Role | Keyword::User | Keyword::Group
                 if !(keyword == Keyword::User && self.is_at(1, Keyword::Mapping)) =>
             {
@@ -90,7 +91,6 @@ impl<'t> Parser<'t> {
                     Keyword::Function
                     | Keyword::Procedure
                     | Keyword::Trigger
-                    | Keyword::Type
                     | Keyword::Domain
                     | Keyword::Extension
                     | Keyword::Aggregate

@@ -1,8 +1,8 @@
 //! Roles and privileges: CREATE and ALTER ROLE, GRANT, REVOKE.
 
 use super::ast::{
-    AlterRole, AlterSettings, CreateRole, Grant, GrantRole, Ident, ObjectKind, ObjectName,
-    RoleOption, Statement,
+    AlterDefaultPrivileges, AlterRole, AlterSettings, CreateRole, Grant, GrantRole, Ident,
+    ObjectKind, ObjectName, RoleOption, Statement,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -208,36 +208,108 @@ impl<'t> Parser<'t> {
                 return Ok(Statement::Unsupported(format!("{word} ON {words}")));
             }
         }
+        let mut signatures = Vec::new();
         let names = self.list(|parser| {
             let name = parser.object_name()?;
             // A function's argument types.
-            if parser.is_symbol(b'(') {
+            let empty = parser.is_symbol(b'(') && parser.kind_at(1) == Kind::Symbol(b')');
+            signatures.push(if empty {
                 parser.advance();
-                while !parser.is_symbol(b')') && parser.kind() != Kind::End {
-                    parser.advance();
-                }
-                parser.expect_symbol(b')')?;
-            }
+                parser.advance();
+                Some(Vec::new())
+            } else if parser.is_symbol(b'(') {
+                Some(parser.in_parentheses(Parser::type_name)?)
+            } else {
+                None
+            });
             Ok(name)
         })?;
         self.expect(to)?;
-        let grantees = self.grantees()?;
-        if !revoke && self.accept(Keyword::With) {
-            self.expect_all(&[Keyword::Grant, Keyword::Option])?;
-            grant_option = true;
-        }
-        self.granted_by()?;
-        let cascade = revoke && self.cascade();
-        Ok(Statement::Grant(Grant {
+        self.grant_end(Grant {
             revoke,
             privileges,
             kind,
             in_schema,
             names,
-            grantees,
+            signatures,
+            granted_by: None,
+            grantees: Vec::new(),
             grant_option,
-            cascade,
-        }))
+            cascade: false,
+        })
+        .map(Statement::Grant)
+    }
+
+    /// To whom, and what stands behind that.
+    fn grant_end(&mut self, mut grant: Grant) -> Result<Grant> {
+        grant.grantees = self.grantees()?;
+        if !grant.revoke && self.accept(Keyword::With) {
+            self.expect_all(&[Keyword::Grant, Keyword::Option])?;
+            grant.grant_option = true;
+        }
+        grant.granted_by = self.granted_by()?;
+        grant.cascade = grant.revoke && self.cascade();
+        Ok(grant)
+    }
+
+    /// ALTER DEFAULT PRIVILEGES behind ALTER DEFAULT.
+    pub(super) fn alter_default_privileges(&mut self) -> Result<Statement> {
+        self.expect(Keyword::Privileges)?;
+        let (mut roles, mut schemas) = (Vec::new(), Vec::new());
+        loop {
+            if self.accept(Keyword::For) {
+                if !self.accept(Keyword::Role) {
+                    self.expect(Keyword::User)?;
+                }
+                roles = self.list(Parser::role)?;
+            } else if self.accept(Keyword::In) {
+                self.expect(Keyword::Schema)?;
+                schemas = self.list(Parser::name)?;
+            } else {
+                break;
+            }
+        }
+        let revoke = self.is(Keyword::Revoke);
+        if !revoke && !self.is(Keyword::Grant) {
+            return Err(self.error());
+        }
+        self.advance();
+        let mut grant_option = false;
+        if revoke && self.accept_all(&[Keyword::Grant, Keyword::Option]) {
+            self.expect(Keyword::For)?;
+            grant_option = true;
+        }
+        let privileges = if self.accept(Keyword::All) {
+            self.accept(Keyword::Privileges);
+            Vec::new()
+        } else {
+            self.list(Parser::privilege)?
+        };
+        self.expect(Keyword::On)?;
+        let (kind, object) = match self.kind() {
+            Kind::Keyword(Keyword::Tables) => ('r', ObjectKind::Table),
+            Kind::Keyword(Keyword::Sequences) => ('S', ObjectKind::Sequence),
+            Kind::Keyword(Keyword::Functions | Keyword::Routines) => ('f', ObjectKind::Function),
+            Kind::Keyword(Keyword::Types) => ('T', ObjectKind::Type),
+            Kind::Keyword(Keyword::Schemas) => ('n', ObjectKind::Schema),
+            _ => return Err(self.error()),
+        };
+        self.advance();
+        self.expect(if revoke { Keyword::From } else { Keyword::To })?;
+        let action = self.grant_end(Grant {
+            revoke,
+            privileges,
+            kind: object,
+            in_schema: false,
+            names: Vec::new(),
+            signatures: Vec::new(),
+            granted_by: None,
+            grantees: Vec::new(),
+            grant_option,
+            cascade: false,
+        })?;
+        let alter = AlterDefaultPrivileges { roles, schemas, kind, action };
+        Ok(Statement::AlterDefaultPrivileges(alter))
     }
 
     /// Whether the kind of object is named (a table may stand alone, and may be called `database`).
@@ -307,11 +379,11 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn granted_by(&mut self) -> Result<()> {
-        if self.accept(Keyword::Granted) {
-            self.expect(Keyword::By)?;
-            self.role()?;
+    fn granted_by(&mut self) -> Result<Option<Ident>> {
+        if !self.accept(Keyword::Granted) {
+            return Ok(None);
         }
-        Ok(())
+        self.expect(Keyword::By)?;
+        self.role().map(Some)
     }
 }

@@ -59,6 +59,7 @@ impl<'t> Parser<'t> {
             Keyword::Lock => self.lock(),
             Keyword::Truncate => self.truncate(),
             Keyword::Discard => self.discard(),
+            Keyword::Refresh => self.refresh(),
             Keyword::Listen | Keyword::Unlisten | Keyword::Notify => self.notification(keyword),
             Keyword::Create => self.create(),
             Keyword::Alter => self.alter(),
@@ -68,11 +69,9 @@ impl<'t> Parser<'t> {
             Keyword::Do | Keyword::Call | Keyword::Merge | Keyword::Cluster | Keyword::Load => {
                 Ok(self.unsupported_statement(1))
             }
-            Keyword::Reindex
-            | Keyword::Reassign
-            | Keyword::Refresh
-            | Keyword::Import
-            | Keyword::Security => Ok(self.unsupported_statement(2)),
+            Keyword::Reindex | Keyword::Reassign | Keyword::Import | Keyword::Security => {
+                Ok(self.unsupported_statement(2))
+            }
             _ => Err(self.error()),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::ast::{
     ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Deferral,
-    Expr, Ident, KeyOptions, OnCommit, References, Span, SpecialTable, Statement, StorageOption,
-    TableConstraint, TableConstraintKind, TableElement,
+    Expr, Ident, KeyOptions, OnCommit, References, Refresh, Span, SpecialTable, Statement,
+    StorageOption, TableConstraint, TableConstraintKind, TableElement,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -113,11 +113,7 @@ impl<'t> Parser<'t> {
         } else {
             Statement::Query(Box::new(self.query()?))
         };
-        let mut with_data = true;
-        if self.accept(Keyword::With) {
-            with_data = !self.accept(Keyword::No);
-            self.expect(Keyword::Data)?;
-        }
+        let with_data = self.with_data()?;
         Ok(Statement::CreateTableAs(Box::new(CreateTableAs {
             name: table.name,
             columns,
@@ -129,6 +125,25 @@ impl<'t> Parser<'t> {
             query,
             with_data,
         })))
+    }
+
+    /// REFRESH MATERIALIZED VIEW.
+    pub(super) fn refresh(&mut self) -> Result<Statement> {
+        self.expect_all(&[Keyword::Refresh, Keyword::Materialized, Keyword::View])?;
+        let concurrently = self.accept(Keyword::Concurrently);
+        let name = self.relation_name()?;
+        let with_data = self.with_data()?;
+        Ok(Statement::Refresh(Refresh { name, concurrently, with_data }))
+    }
+
+    /// WITH DATA, WITH NO DATA.
+    fn with_data(&mut self) -> Result<bool> {
+        if !self.accept(Keyword::With) {
+            return Ok(true);
+        }
+        let with_data = !self.accept(Keyword::No);
+        self.expect(Keyword::Data)?;
+        Ok(with_data)
     }
 
     /// IF NOT EXISTS.

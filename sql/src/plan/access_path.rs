@@ -1,24 +1,35 @@
 //! How a table is read: by its key, through an index, or all of it.
 //!
-//! Every key of the table is tried: the longest run of first columns that have a value (`column = value`), then bounds on
-//! the next one. A unique key with all its values is one record. What the key says need not be checked again, except that
+//! Every key of the table is tried: the longest run of first columns that have a value (`column = value`), or one of
+//! several (`column = ANY (array)`, an OR whose sides all name the columns), then bounds on the next one. A unique key with all its values is one record. What the key says need not be checked again, except that
 //! the value found in an index may be older or newer than the index entry never is: entries are records of their own,
 //! judged by the same snapshot as the row.
 
 use super::build::Planner;
 use super::estimate::DESCENT;
 use super::functions::{Comparison, comparison, key_compatible};
-use super::physical::{Access, KeyAccess, Plan, Scan, ScanColumn, SystemScan};
+use super::implied::{implies, same};
+use super::physical::{Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan};
 use super::scalar::{Scalar, Var};
 use super::vars;
+use crate::bind::Quantifier;
 use crate::catalog::RelationKind;
+use crate::catalog::relation::EXPRESSIONS;
 use crate::tuple::KeyLayout;
+use crate::types::array::Array;
+use crate::types::{Datum, Oid};
 use std::collections::BTreeSet;
 use txn::Direction;
 
 /// A table counts as this large where all of it would be read beside a key that could be used: a plan is kept while its
 /// table grows, and a small one costs next to nothing either way.
 const GROWTH_ROWS: f64 = 200.0;
+
+/// How many columns of a key may each have one of several values: their combinations are looked up one by one.
+const ARRAYS_MAX: usize = 2;
+
+/// Elements of an array that nobody has seen (`estimate_array_length`).
+const ELEMENTS: f64 = 10.0;
 
 /// A condition on one column that a key can take over.
 struct KeyCondition<'c> {
@@ -38,22 +49,32 @@ pub fn choose(
 ) -> Plan {
     let mut all = std::mem::take(&mut scan.filter);
     all.extend(conjuncts);
-    let conditions = conditions(planner, &scan, &all, later);
+    let on_columns = conditions(planner, &scan, &[], &all, later);
     let figures = &planner.figures;
     let total = figures.rows(scan.slot);
     let kept = figures.all(&all);
     scan.rows = (total * kept).max(1.0);
     scan.cost = total;
     let mut best: Option<(f64, f64, KeyAccess, Vec<usize>)> = None;
-    for (index, tree, layout, unique) in keys(&scan) {
-        let Some((access, used)) = key_access(index, tree, layout, unique, &conditions) else {
+    for (index, tree, layout, unique) in keys(&scan, &all) {
+        let own;
+        let computed = scan.computed.iter().find(|key| Some(key.index) == index);
+        let conditions = match computed.filter(|key| !key.expressions.is_empty()) {
+            Some(key) => {
+                own = conditions(planner, &scan, &key.expressions, &all, later);
+                &own
+            }
+            None => &on_columns,
+        };
+        let Some(found) = key_access(index, tree, layout, unique, conditions) else {
             continue;
         };
+        let Found { access, asked, used, lookups } = found;
         let rows = if access.point {
-            1.0
+            lookups
         } else {
-            let used: Vec<&Scalar> = used.iter().map(|at| &all[*at]).collect();
-            (total * figures.all_of(&used)).max(1.0)
+            let asked: Vec<&Scalar> = asked.iter().map(|at| &all[*at]).collect();
+            (total * figures.all_of(&asked)).max(1.0)
         };
         // A secondary index costs a second descent for every row, less where the rows follow its order.
         let row = match access.index {
@@ -64,13 +85,13 @@ pub fn choose(
             }
             None => 1.0,
         };
-        let cost = DESCENT + rows * row;
+        let cost = DESCENT * lookups + rows * row;
         if best.as_ref().is_none_or(|(best, ..)| cost < *best) {
             best = Some((cost, rows, access, used));
         }
     }
     if let Some((cost, rows, access, used)) = best
-        && (cost < scan.cost.max(GROWTH_ROWS) || access.point)
+        && (cost < scan.cost.max(GROWTH_ROWS) || access.is_single())
     {
         scan.cost = cost;
         scan.rows = scan.rows.min(rows);
@@ -95,8 +116,8 @@ fn first_column(scan: &Scan, access: &KeyAccess) -> u32 {
     at.unwrap_or(scan.outputs.len()) as u32
 }
 
-/// The keys of a table: place among its indexes, tree, layout, whether unique.
-fn keys(scan: &Scan) -> Vec<(Option<usize>, txn::TreeId, KeyLayout, bool)> {
+/// The keys of a table that serve under these conditions: place among its indexes, tree, layout, whether unique.
+fn keys(scan: &Scan, conditions: &[Scalar]) -> Vec<(Option<usize>, txn::TreeId, KeyLayout, bool)> {
     let mut all = Vec::new();
     if let RelationKind::Table { key, .. } = &scan.relation.kind
         && !key.is_empty()
@@ -104,7 +125,7 @@ fn keys(scan: &Scan) -> Vec<(Option<usize>, txn::TreeId, KeyLayout, bool)> {
         all.push((None, scan.tree, KeyLayout::of_rows(&scan.relation, key), true));
     }
     for (at, index) in scan.relation.indexes.iter().enumerate() {
-        if index.tree != scan.tree {
+        if index.tree != scan.tree && index.valid && holds_all(scan, at, conditions) {
             let layout = KeyLayout::of_index(&scan.relation, index);
             all.push((Some(at), index.tree, layout, index.unique));
         }
@@ -112,21 +133,74 @@ fn keys(scan: &Scan) -> Vec<(Option<usize>, txn::TreeId, KeyLayout, bool)> {
     all
 }
 
+/// Whether an index has an entry for every row that meets the conditions.
+fn holds_all(scan: &Scan, index: usize, conditions: &[Scalar]) -> bool {
+    let computed = scan.computed.iter().find(|key| key.index == index);
+    computed.is_none_or(|key| key.filter.iter().all(|part| implies(conditions, part)))
+}
+
+/// A way to read a table by a key.
+struct Found {
+    access: KeyAccess,
+    /// The conditions that decide which records are read.
+    asked: Vec<usize>,
+    /// Those of them that need not be checked again.
+    used: Vec<usize>,
+    /// How often the key is gone down.
+    lookups: f64,
+}
+
 fn key_access(
     index: Option<usize>,
     tree: txn::TreeId,
     layout: KeyLayout,
     unique: bool,
-    conditions: &[KeyCondition<'_>],
-) -> Option<(KeyAccess, Vec<usize>)> {
-    let mut used = Vec::new();
+    conditions: &Conditions<'_>,
+) -> Option<Found> {
+    let (mut asked, mut used) = (Vec::new(), Vec::new());
     let mut equal = Vec::new();
+    let mut several = Several { parts: Vec::new(), tuples: Vec::new(), conditions: Vec::new() };
     let (mut low, mut high) = (None, None);
-    for column in &layout.columns {
-        let on_column = || conditions.iter().filter(|one| one.column == column.column);
+    let (mut lookups, mut arrays) = (1.0, 0);
+    let mut columns = layout.columns.iter().enumerate();
+    while let Some((place, column)) = columns.next() {
+        let on_column = || conditions.single.iter().filter(|one| one.column == column.column);
         if let Some(found) = on_column().find(|one| one.comparison == Comparison::Equal) {
             used.push(found.at);
-            equal.push(found.value.clone());
+            asked.push(found.at);
+            match several.parts.is_empty() {
+                true => equal.push(found.value.clone()),
+                false => several.parts.push(KeyPart::One(found.value.clone())),
+            }
+            continue;
+        }
+        if arrays < ARRAYS_MAX
+            && let Some(found) = conditions.any.iter().find(|one| one.column == column.column)
+        {
+            arrays += 1;
+            used.push(found.at);
+            asked.push(found.at);
+            lookups *= array_length(found.array);
+            several.parts.push(KeyPart::Any(found.array.clone()));
+            several.conditions.push(found.condition.clone());
+            continue;
+        }
+        if several.tuples.is_empty()
+            && let Some((found, width)) = alternatives(conditions, &layout, place)
+        {
+            asked.push(found.at);
+            let wanted: Vec<usize> =
+                layout.columns[place..place + width].iter().map(|one| one.column).collect();
+            several.tuples = found.arms.iter().map(|arm| arm.values(&wanted)).collect();
+            if found.arms.iter().all(|arm| arm.whole && arm.equal.len() == width) {
+                used.push(found.at);
+            }
+            lookups *= several.tuples.len() as f64;
+            several.parts.extend((0..width).map(KeyPart::Tuple));
+            several.conditions.push(found.condition.clone());
+            for _ in 1..width {
+                let _ = columns.next();
+            }
             continue;
         }
         for found in on_column() {
@@ -142,25 +216,97 @@ fn key_access(
             if bound.is_none() {
                 *bound = Some((found.value.clone(), inclusive));
                 used.push(found.at);
+                asked.push(found.at);
             }
         }
         break;
     }
-    if used.is_empty() {
+    if asked.is_empty() {
         return None;
     }
-    let point = unique && equal.len() == layout.columns.len();
+    let point = unique && equal.len() + several.parts.len() == layout.columns.len();
     let direction = Direction::Forward;
-    Some((KeyAccess { index, tree, layout, equal, low, high, point, direction }, used))
+    let several = (!several.parts.is_empty()).then(|| Box::new(several));
+    let access = KeyAccess { index, tree, layout, equal, several, low, high, point, direction };
+    Some(Found { access, asked, used, lookups })
+}
+
+/// The OR whose every side has values for the key's columns from `place` on, and for how many of them.
+fn alternatives<'a, 'c>(
+    conditions: &'a Conditions<'c>,
+    layout: &KeyLayout,
+    place: usize,
+) -> Option<(&'a OrCondition<'c>, usize)> {
+    conditions.either.iter().find_map(|found| {
+        let width = layout.columns[place..]
+            .iter()
+            .take_while(|column| found.arms.iter().all(|arm| arm.value(column.column).is_some()))
+            .count();
+        (width > 0).then_some((found, width))
+    })
+}
+
+/// How many elements an array has, as far as one can see.
+fn array_length(array: &Scalar) -> f64 {
+    match array {
+        Scalar::Array(elements, _) => elements.len() as f64,
+        Scalar::Constant(row, _) => match row.get(0) {
+            Datum::Array(bytes) => Array::of(bytes).len() as f64,
+            _ => 0.0,
+        },
+        _ => ELEMENTS,
+    }
+}
+
+/// What a scan's conditions say of its columns, in terms of what is known when it begins.
+#[derive(Default)]
+struct Conditions<'c> {
+    single: Vec<KeyCondition<'c>>,
+    any: Vec<AnyCondition<'c>>,
+    either: Vec<OrCondition<'c>>,
+}
+
+/// `column = ANY (array)`.
+struct AnyCondition<'c> {
+    at: usize,
+    column: usize,
+    array: &'c Scalar,
+    condition: &'c Scalar,
+}
+
+/// An OR, each side of which says what some columns are.
+struct OrCondition<'c> {
+    at: usize,
+    arms: Vec<Arm<'c>>,
+    condition: &'c Scalar,
+}
+
+/// One side of an OR.
+#[derive(Default)]
+struct Arm<'c> {
+    equal: Vec<(usize, &'c Scalar)>,
+    /// It says nothing else.
+    whole: bool,
+}
+
+impl Arm<'_> {
+    fn value(&self, column: usize) -> Option<&Scalar> {
+        self.equal.iter().find(|(own, _)| *own == column).map(|(_, value)| *value)
+    }
+
+    fn values(&self, columns: &[usize]) -> Vec<Scalar> {
+        columns.iter().filter_map(|column| self.value(*column).cloned()).collect()
+    }
 }
 
 /// Which conditions compare a column of the scan with something that is known when it begins.
 fn conditions<'c>(
     planner: &Planner<'_>,
     scan: &Scan,
+    expressions: &[Scalar],
     all: &'c [Scalar],
     later: &dyn Fn(Var) -> bool,
-) -> Vec<KeyCondition<'c>> {
+) -> Conditions<'c> {
     let known = |value: &Scalar| {
         if value.volatile() || value.reads(&mut |var| var.slot == scan.slot || later(var)) {
             return false;
@@ -171,28 +317,65 @@ fn conditions<'c>(
             !vars.iter().any(|var| var.slot == scan.slot || later(*var))
         })
     };
-    let column = |scalar: &Scalar| match scalar {
+    let column = |scalar: &Scalar, value: Oid| match scalar {
         Scalar::Var(var) if var.slot == scan.slot => match scan.outputs[var.column as usize] {
-            ScanColumn::Column(column) => Some(column),
+            ScanColumn::Column(column)
+                if key_compatible(scan.relation.columns[column].ty.oid, value) =>
+            {
+                Some(column)
+            }
             _ => None,
         },
-        _ => None,
+        _ => expressions.iter().position(|own| same(own, scalar)).map(|at| EXPRESSIONS + at),
     };
-    let mut found = Vec::new();
-    for (at, condition) in all.iter().enumerate() {
-        let Scalar::Call { callee, arguments, .. } = condition else { continue };
-        let [left, right] = &**arguments else { continue };
-        let Some((kind, left_type, right_type)) = comparison(callee.oid) else { continue };
-        if let Some(column) = column(left)
+    let compared = |condition: &'c Scalar| {
+        let Scalar::Call { callee, arguments, .. } = condition else { return None };
+        let [left, right] = &**arguments else { return None };
+        let (kind, left_type, right_type) = comparison(callee.oid)?;
+        if let Some(column) = column(left, right_type)
             && known(right)
-            && key_compatible(scan.relation.columns[column].ty.oid, right_type)
         {
-            found.push(KeyCondition { at, column, comparison: kind, value: right });
-        } else if let Some(column) = column(right)
-            && known(left)
-            && key_compatible(scan.relation.columns[column].ty.oid, left_type)
-        {
-            found.push(KeyCondition { at, column, comparison: kind.swapped(), value: left });
+            return Some((column, kind, right));
+        }
+        let column = column(right, left_type)?;
+        known(left).then_some((column, kind.swapped(), left))
+    };
+    let arm = |side: &'c Scalar| {
+        let parts = match side {
+            Scalar::And(parts) => &**parts,
+            one => std::slice::from_ref(one),
+        };
+        let mut arm = Arm { equal: Vec::new(), whole: true };
+        for part in parts {
+            match compared(part) {
+                Some((column, Comparison::Equal, value)) if arm.value(column).is_none() => {
+                    arm.equal.push((column, value));
+                }
+                _ => arm.whole = false,
+            }
+        }
+        arm
+    };
+    let mut found = Conditions::default();
+    for (at, condition) in all.iter().enumerate() {
+        match condition {
+            Scalar::ScalarArray { left, callee, array, quantifier: Quantifier::Any, .. } => {
+                if let Some((Comparison::Equal, _, element)) = comparison(callee.oid)
+                    && let Some(column) = column(left, element)
+                    && known(array)
+                {
+                    found.any.push(AnyCondition { at, column, array, condition });
+                }
+            }
+            Scalar::Or(sides) => {
+                let arms = sides.iter().map(arm).collect();
+                found.either.push(OrCondition { at, arms, condition });
+            }
+            _ => {
+                if let Some((column, comparison, value)) = compared(condition) {
+                    found.single.push(KeyCondition { at, column, comparison, value });
+                }
+            }
         }
     }
     found

@@ -5,21 +5,24 @@
 //! the left row.
 
 use super::figures::{Facts, Figures};
+use super::fold::Presets;
 use super::functions::{call_types, callee, comparator};
 use super::physical::{
     Access, Aggregate, AggregateStep, CteScan, FunctionScan, Join, JoinMethod, Limit, LockRows,
     LockTarget, Plan, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn, SetOperation, Sort,
     SystemScan, TargetRow,
 };
-use super::scalar::{Comparator, Scalar, Var};
+use super::scalar::{Comparator, Scalar, Target, Var};
 use super::{join_order, order, pushdown, vars};
 use crate::bind::{AggregateCall, Expr, Quantifier};
 use crate::catalog::{Relation, RelationKind, builtin};
 use crate::error::{Result, SqlError};
+use crate::plan::logical::ComputedIndex;
 use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Query, SortKey};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowLayout;
 use crate::types::{Callable, Oid, SqlType};
+use std::collections::HashMap;
 use std::sync::Arc;
 use txn::Direction;
 
@@ -33,6 +36,8 @@ pub struct Subplan {
     pub plan: Plan,
     /// What is asked of them.
     pub kind: SubplanKind,
+    /// What a run computes first, if the subquery may be asked for.
+    pub presets: Vec<Scalar>,
 }
 
 /// What is asked of a subquery.
@@ -46,6 +51,19 @@ pub enum SubplanKind {
     Array(Var, Oid),
     /// The test, for ANY or ALL rows.
     Quantified(Scalar, Quantifier),
+    /// Whether one of its rows equals a row of the query around it, its rows in a hash table.
+    Hashed(Hashed),
+}
+
+/// `IN (SELECT ...)` of a subquery that is run once.
+#[derive(Clone, Debug)]
+pub struct Hashed {
+    /// What is looked for.
+    pub left: Vec<Scalar>,
+    /// Where the subquery's rows have it, as this.
+    pub right: Vec<(Scalar, Oid)>,
+    /// The comparison as it is written, for EXPLAIN.
+    pub test: Scalar,
 }
 
 /// A common table expression.
@@ -92,6 +110,14 @@ pub struct Planner<'a> {
     /// How many relations, subqueries, joins and the like its FROM clauses name: with more than one, EXPLAIN says whose
     /// a column is.
     pub range_table: usize,
+    /// What each run computes first.
+    pub presets: Presets,
+    /// The expressions at hand are evaluated in every run.
+    pub unconditional: bool,
+    /// The presets of common table expressions that nobody has named yet.
+    unnamed: HashMap<u32, Presets>,
+    /// The presets of computed columns that nobody has asked for yet.
+    pub(super) unread: HashMap<Var, Presets>,
     pub(super) levels: Vec<Layout>,
     /// The numbers of the common table expressions of each enclosing query, outermost first.
     pub(super) cte_levels: Vec<Vec<u32>>,
@@ -108,6 +134,10 @@ impl<'a> Planner<'a> {
             ctes: Vec::new(),
             actions: Vec::new(),
             range_table: 0,
+            presets: Presets::default(),
+            unconditional: false,
+            unnamed: HashMap::new(),
+            unread: HashMap::new(),
             levels: Vec::new(),
             cte_levels: Vec::new(),
         }
@@ -132,6 +162,35 @@ impl<'a> Planner<'a> {
         let built = self.query_in_place(query);
         self.levels.pop();
         built
+    }
+
+    /// Notes that these columns are asked for.
+    pub fn asked(&mut self, columns: &[Var]) {
+        if self.unread.is_empty() {
+            return;
+        }
+        for column in columns {
+            if let Some(presets) = self.unread.remove(column) {
+                self.presets.merge(presets);
+            }
+        }
+    }
+
+    /// What nobody has asked for in a common table expression, nobody has in a scan of it.
+    fn pass_on(&mut self, cte: u32, scanned: &[Var]) {
+        if self.unread.is_empty() {
+            return;
+        }
+        if let Some(Some(CtePlan { body: CtePlanBody::Query(_, own), .. })) =
+            self.ctes.get(cte as usize)
+        {
+            let found: Vec<(Var, Presets)> = own
+                .iter()
+                .zip(scanned)
+                .filter_map(|(own, scanned)| Some((*scanned, self.unread.get(own)?.clone())))
+                .collect();
+            self.unread.extend(found);
+        }
     }
 
     /// A query that runs in place of the innermost level's row: a subquery in FROM, which looks out past the row that it
@@ -166,6 +225,7 @@ impl<'a> Planner<'a> {
             self.ctes.push(None);
             // A recursive term names its own number, so it is entered first.
             self.cte_levels.last_mut().expect("entered above").push(number);
+            let around = std::mem::take(&mut self.presets);
             let (body, width) = match &cte.body {
                 CteBody::Query(query) => {
                     let (plan, mut layout) = self.query_in_place(query)?;
@@ -180,6 +240,8 @@ impl<'a> Planner<'a> {
                     base_layout.truncate(width);
                     let (step_plan, mut step_layout) = self.query_in_place(step)?;
                     step_layout.truncate(width);
+                    self.asked(&base_layout);
+                    self.asked(&step_layout);
                     let body = CtePlanBody::Recursive {
                         base: (base_plan, base_layout),
                         step: (step_plan, step_layout),
@@ -196,6 +258,12 @@ impl<'a> Planner<'a> {
             };
             self.ctes[number as usize] = Some(CtePlan { name: Arc::clone(&cte.name), body, width });
             numbers.push(number);
+            let own = std::mem::replace(&mut self.presets, around);
+            // A query that nobody names is not planned in PostgreSQL.
+            match &cte.body {
+                CteBody::Modify(_) => self.presets.merge(own),
+                _ => drop(self.unnamed.insert(number, own)),
+            }
         }
         Ok(numbers)
     }
@@ -214,13 +282,13 @@ impl<'a> Planner<'a> {
                 let slot = self.slot(types.len());
                 (Plan::Nothing, Self::layout(slot, types.len()))
             }
-            Node::Scan { relation, columns, system, filter, alias, item } => {
-                self.scan(relation, columns, system, filter, alias, *item)?
+            Node::Scan { relation, columns, system, filter, computed, alias, item } => {
+                self.scan(relation, columns, system, filter, computed, alias, *item)?
             }
-            Node::FunctionScan { function, arguments, columns, ordinality, alias } => {
+            Node::FunctionScan { function, arguments, columns, composite, ordinality, alias } => {
                 let width = columns.len() + usize::from(*ordinality);
                 let slot = self.slot(width);
-                let call = self.set_call(*function, arguments, columns.first().copied())?;
+                let call = self.set_call(*function, arguments, columns, *composite)?;
                 let scan = FunctionScan {
                     slot,
                     call,
@@ -253,18 +321,22 @@ impl<'a> Planner<'a> {
             Node::CteScan { level, cte, columns, alias } => {
                 let at = self.cte_levels.len() - 1 - usize::from(*level);
                 let number = self.cte_levels[at][*cte as usize];
+                if let Some(presets) = self.unnamed.remove(&number) {
+                    self.presets.merge(presets);
+                }
                 let slot = self.slot(columns.len());
                 let scan =
                     CteScan { slot, number, alias: Arc::clone(alias), columns: columns.clone() };
-                (Plan::Cte(Box::new(scan)), Self::layout(slot, columns.len()))
+                let layout = Self::layout(slot, columns.len());
+                self.pass_on(number, &layout);
+                (Plan::Cte(Box::new(scan)), layout)
             }
             Node::Join { kind, left, right, on, lateral } => {
                 self.join(*kind, left, right, on, *lateral)?
             }
             Node::Filter { input, conjuncts } => {
                 let (input, layout) = self.node(input)?;
-                let conjuncts = self.over(&layout, |planner| planner.conjuncts(conjuncts))?;
-                (Plan::Filter(Box::new(input), conjuncts), layout)
+                self.filtered(input, layout, conjuncts)?
             }
             Node::Project { input, columns } => self.project(input, columns)?,
             Node::ProjectSet { input, columns } => {
@@ -292,11 +364,14 @@ impl<'a> Planner<'a> {
                             .map(|expr| Ok((planner.scalar(expr)?, expr.ty().oid)))
                             .collect::<Result<Vec<_>>>()
                     })?,
-                    None => layout[..*columns as usize]
-                        .iter()
-                        .zip(types.unwrap_or_default())
-                        .map(|(var, ty)| (Scalar::Var(*var), ty))
-                        .collect(),
+                    None => {
+                        self.asked(&layout[..*columns as usize]);
+                        layout[..*columns as usize]
+                            .iter()
+                            .zip(types.unwrap_or_default())
+                            .map(|(var, ty)| (Scalar::Var(*var), ty))
+                            .collect()
+                    }
                 };
                 (Plan::Distinct(Box::new(input), keys), layout)
             }
@@ -330,6 +405,8 @@ impl<'a> Planner<'a> {
                 let types = self.types(left);
                 let (left, left_layout) = self.node(left)?;
                 let (right, right_layout) = self.node(right)?;
+                self.asked(&left_layout);
+                self.asked(&right_layout);
                 let slot = self.slot(types.len());
                 let layout = Self::layout(slot, types.len());
                 let set = SetOperation {
@@ -376,12 +453,14 @@ impl<'a> Planner<'a> {
         result
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the parts of one node")]
     fn scan(
         &mut self,
         relation: &Arc<Relation>,
         columns: &[usize],
         system: &[i16],
         filter: &[Expr],
+        computed: &[ComputedIndex],
         alias: &Arc<str>,
         item: u32,
     ) -> Result<(Plan, Layout)> {
@@ -392,6 +471,7 @@ impl<'a> Planner<'a> {
         let slot = self.slot(width);
         let layout = Self::layout(slot, width);
         let filter = self.over(&layout, |planner| planner.conjuncts(filter))?;
+        let computed = self.computed_keys(computed, &layout)?;
         self.figures.enter(slot, relation, &outputs);
         let plan = match &relation.kind {
             RelationKind::Table { tree, long_values, .. } => Plan::Scan(Box::new(Scan {
@@ -405,6 +485,7 @@ impl<'a> Planner<'a> {
                 access: Access::Full(Direction::Forward),
                 filter,
                 recheck: Vec::new(),
+                computed,
                 alias: Arc::clone(alias),
                 item,
                 rows: 0.0,
@@ -466,20 +547,30 @@ impl<'a> Planner<'a> {
     /// Plain columns stay where they are; only what has to be computed gets a slot.
     fn project(&mut self, input: &Node, columns: &[Expr]) -> Result<(Plan, Layout)> {
         let (input, layout) = self.node(input)?;
-        let scalars = self.over(&layout, |planner| planner.all(columns))?;
         let slot = self.slot(0);
         let mut computed = Vec::new();
-        let output = scalars
-            .into_vec()
-            .into_iter()
-            .map(|scalar| match scalar {
-                Scalar::Var(var) => var,
+        let mut output = Layout::new();
+        for column in columns {
+            let around = std::mem::take(&mut self.presets);
+            let scalar = self.over(&layout, |planner| planner.scalar(column));
+            let own = std::mem::replace(&mut self.presets, around);
+            match scalar? {
+                // A column of a row outside is not made here: an outer join must be able to make it NULL here.
+                Scalar::Var(var) if layout.contains(&var) => {
+                    self.presets.merge(own);
+                    output.push(var);
+                }
                 other => {
                     computed.push(other);
-                    Var { slot, column: computed.len() as u32 - 1 }
+                    let home = Var { slot, column: computed.len() as u32 - 1 };
+                    // What a query in FROM computes and nobody reads is not planned in PostgreSQL.
+                    if !own.is_empty() {
+                        self.unread.insert(home, own);
+                    }
+                    output.push(home);
                 }
-            })
-            .collect();
+            }
+        }
         self.widths[slot as usize] = computed.len();
         if computed.is_empty() {
             return Ok((input, output));
@@ -554,7 +645,11 @@ impl<'a> Planner<'a> {
             let outputs: Vec<u32> = procedure.output_columns().map(|(_, ty)| ty).collect();
             let fields =
                 if outputs.len() > 1 { record_fields(&outputs, arguments) } else { Box::default() };
-            return Ok(SetColumn::Set(self.set_call(*function, arguments, Some(*ty))?, fields));
+            let column = [(Arc::from(""), *ty)];
+            return Ok(SetColumn::Set(
+                self.set_call(*function, arguments, &column, false)?,
+                fields,
+            ));
         }
         Ok(SetColumn::One(self.scalar(column)?))
     }
@@ -563,7 +658,8 @@ impl<'a> Planner<'a> {
         &mut self,
         function: Oid,
         arguments: &[Expr],
-        result: Option<SqlType>,
+        columns: &[(Arc<str>, SqlType)],
+        composite: bool,
     ) -> Result<SetCall> {
         /// `generate_series` over int4 and int8, with and without a step.
         const SERIES: [(u32, bool); 4] = [(1066, true), (1067, true), (1068, false), (1069, false)];
@@ -572,7 +668,10 @@ impl<'a> Planner<'a> {
         if let Some((_, int4)) = SERIES.iter().find(|(oid, _)| *oid == function.0) {
             return Ok(SetCall::Series(scalars, *int4));
         }
-        let result = result.unwrap_or(SqlType::plain(2249));
+        let result = match columns {
+            [(_, only)] if !composite => *only,
+            _ => SqlType::plain(2249),
+        };
         let types: Vec<SqlType> = arguments.iter().map(Expr::ty).collect();
         let procedure = procedure.ok_or_else(|| {
             SqlError::new(
@@ -581,14 +680,19 @@ impl<'a> Planner<'a> {
             )
         })?;
         if let Some(Callable::Set(code)) = crate::types::function(function.0) {
-            let types = Arc::new(call_types(procedure, types, result));
+            let mut types = call_types(procedure, types, result);
+            types.columns = columns.to_vec();
+            let types = Arc::new(types);
             return Ok(SetCall::Set(function.0, code, procedure.strict, types, scalars));
         }
         if procedure.returns_set {
             return Err(SqlError::unsupported(format!("the function {} is", procedure.name)));
         }
-        let callee = callee(function, types, result)?;
-        Ok(SetCall::Scalar(Scalar::Call { callee, arguments: scalars, position: 0 }))
+        let mut callee = callee(function, types, result)?;
+        if let Target::Typed(_, types) = &mut callee.target {
+            Arc::make_mut(types).columns = columns.to_vec();
+        }
+        Ok(SetCall::Scalar(Scalar::Call { callee, arguments: scalars, position: 0 }, composite))
     }
 
     /// Makes the scan of FROM item `item` keep its row's key, and says where its row stands.
@@ -626,7 +730,7 @@ impl<'a> Planner<'a> {
                 .chain(system.iter().map(|attnum| system_column_type(*attnum)))
                 .collect(),
             Node::FunctionScan { columns, ordinality, .. } => {
-                columns.iter().map(|ty| ty.oid).chain(ordinality.then_some(Oid(20))).collect()
+                columns.iter().map(|(_, ty)| ty.oid).chain(ordinality.then_some(Oid(20))).collect()
             }
             Node::Derived { query, .. } => query.output.iter().map(|out| out.ty.oid).collect(),
             Node::Join { kind, left, right, .. } => {
@@ -702,7 +806,14 @@ fn collect(plan: &Plan, all: &mut Vec<Scalar>) {
             collect(&join.left, all);
             collect(&join.right, all);
         }
-        Plan::Join(join) if join.kind == JoinKind::Left => collect(&join.left, all),
+        // The row that a semi join has met stands in its homes.
+        Plan::Join(join) if join.kind == JoinKind::Semi => {
+            all.extend(join.on.iter().cloned());
+            collect(&join.left, all);
+        }
+        Plan::Join(join) if matches!(join.kind, JoinKind::Left | JoinKind::Anti) => {
+            collect(&join.left, all);
+        }
         Plan::Project(input, ..) => collect(input, all),
         Plan::Sort(sort) => collect(&sort.input, all),
         _ => {}

@@ -60,6 +60,8 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
             let width = widths.fold(0.0, std::ops::Add::add);
             leaf(100.0, 100.0, width)
         }
+        Plan::Gate(_, conjuncts) if super::fold::never(conjuncts) => leaf(0.0, 0.0, 0.0),
+        Plan::Gate(input, _) => of(figures, input),
         Plan::Filter(input, conjuncts) => {
             let input = of(figures, input);
             let rows = (input.rows * figures.all(conjuncts)).max(1.0);

@@ -7,9 +7,11 @@
 use super::functions::{Comparison, comparison};
 use super::physical::ScanColumn;
 use super::scalar::{Scalar, Var};
+use super::translate::constant;
 use crate::bind::Literal;
 use crate::catalog::{ColumnStatistics, Relation, RelationKind, TableStatistics};
 use crate::tuple::Form;
+use crate::types::array::Array;
 use crate::types::numeric::View;
 use crate::types::{Datum, Oid, SqlType};
 use std::collections::HashMap;
@@ -43,8 +45,8 @@ pub trait Facts {
         None
     }
 
-    /// The value of an immutable function; none if it is not one, or fails.
-    fn call(&self, _function: Oid, _arguments: &[Literal]) -> Option<Literal> {
+    /// The value of an expression over constants; none where nobody can compute.
+    fn evaluate(&self, _scalar: &Scalar) -> Option<crate::error::Result<Literal>> {
         None
     }
 
@@ -308,6 +310,14 @@ impl<'a> Figures<'a> {
         match array {
             Scalar::Array(elements, _) => {
                 elements.iter().map(|one| self.comparison(left, Comparison::Equal, one)).sum()
+            }
+            Scalar::Constant(row, _) => {
+                let Datum::Array(bytes) = row.get(0) else { return 0.0 };
+                let (arena, array) = (bumpalo::Bump::new(), Array::of(bytes));
+                let element = SqlType::plain(array.element);
+                let values = array.datums(&arena).filter_map(Result::ok);
+                let values = values.map(|value| constant(&Literal::of(&value), element));
+                values.map(|one| self.comparison(left, Comparison::Equal, &one)).sum()
             }
             _ => self.unknown_value(left) * f64::from(ELEMENTS),
         }
@@ -597,10 +607,11 @@ fn unique(relation: &Relation, column: usize) -> bool {
     {
         return true;
     }
-    relation
-        .indexes
-        .iter()
-        .any(|index| index.unique && matches!(&index.columns[..], [only] if only.column == column))
+    relation.indexes.iter().any(|index| {
+        index.unique
+            && index.is_plain_key(&[column])
+            && matches!(&index.columns[..], [only] if only.column == column)
+    })
 }
 
 /// A table's rows: what ANALYZE counted, unless the table has become another since; without it, what its tree looks like,

@@ -40,8 +40,12 @@ pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Call
         target,
         strict: procedure.strict,
         volatile: procedure.volatility == builtin::Volatility::Volatile,
+        immutable: procedure.volatility == builtin::Volatility::Immutable,
     })
 }
+
+/// The modifier of an argument that was given as VARIADIC array to a function that takes VARIADIC "any".
+pub const VARIADIC_ARRAY: i32 = -2;
 
 /// The types of a call. VARIADIC "any" takes its last arguments one by one.
 #[must_use]
@@ -52,8 +56,9 @@ pub fn call_types(
 ) -> CallTypes {
     /// "any".
     const ANY: u32 = 2276;
-    let variadic_spread = procedure.variadic == ANY;
-    CallTypes { arguments, result, variadic_spread }
+    let array = arguments.last().is_some_and(|last| last.typmod == VARIADIC_ARRAY);
+    let variadic_spread = procedure.variadic == ANY && !array;
+    CallTypes { arguments, result, columns: Vec::new(), variadic_spread }
 }
 
 /// A comparison of two values of these types.

@@ -10,11 +10,12 @@ use super::build::{Planner, SubplanKind};
 use super::estimate;
 use super::functions::{Comparison, comparison};
 use super::physical::{Join, JoinMethod, Plan, Scan};
-use super::pushdown::{filter, optimise, reads};
+use super::pushdown::{filter, gate, gated, optimise, reads, split};
 use super::scalar::{Scalar, Var};
 use super::{access_path, vars};
 use crate::plan::logical::JoinKind;
 use crate::tuple::Form;
+use crate::types::Oid;
 use std::collections::{BTreeSet, HashSet};
 
 /// Up to this many inputs each is tried as the beginning.
@@ -37,6 +38,7 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
     flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
     let own: HashSet<u32> =
         items.iter().flat_map(|item| item.slots.iter().map(|(slot, _)| *slot)).collect();
+    let (conjuncts, once) = split(planner, conjuncts, &own);
     for item in &mut items {
         let read = reads_of(planner, &item.plan);
         let inside: HashSet<u32> = item.slots.iter().map(|(slot, _)| *slot).collect();
@@ -101,7 +103,7 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         });
     }
     let (plan, _) = plan.expect("a join has inputs");
-    filter(plan, joining)
+    gate(filter(plan, joining), once)
 }
 
 /// Conjuncts that can be evaluated once `set` of the group's slots is filled.
@@ -149,7 +151,7 @@ fn with_conditions(
     conditions: Vec<Scalar>,
     later: &dyn Fn(Var) -> bool,
 ) -> Plan {
-    match plan {
+    gated(planner, plan, conditions, |planner, plan, conditions| match plan {
         Plan::Scan(scan) => access_path::choose(planner, *scan, conditions, later),
         Plan::System(mut scan) => {
             scan.filter.extend(conditions);
@@ -157,7 +159,7 @@ fn with_conditions(
             Plan::System(scan)
         }
         other => optimise(planner, other, conditions),
-    }
+    })
 }
 
 /// A search for a good order of a group's items.
@@ -274,12 +276,13 @@ fn joined_part(
     }
 }
 
-/// The two sides of `left = right` where each reads one of the two sets only, and both can be made parts of a hash key.
-fn equality<'s>(
+/// The two sides of `left = right` where each reads one of the two sets only, and both can be made parts of a hash key;
+/// and the type of the right one.
+pub fn equality<'s>(
     scalar: &'s Scalar,
     left: &HashSet<u32>,
     right: &HashSet<u32>,
-) -> Option<(&'s Scalar, &'s Scalar)> {
+) -> Option<(&'s Scalar, &'s Scalar, Oid)> {
     let Scalar::Call { callee, arguments, .. } = scalar else { return None };
     let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
     let [a, b] = &**arguments else { return None };
@@ -292,11 +295,33 @@ fn equality<'s>(
     let in_left = |one: &Scalar| one.reads(&mut |var| left.contains(&var.slot));
     let in_right = |one: &Scalar| one.reads(&mut |var| right.contains(&var.slot));
     if in_left(a) && !in_right(a) && in_right(b) && !in_left(b) {
-        Some((a, b))
+        Some((a, b, b_type))
     } else if in_left(b) && !in_right(b) && in_right(a) && !in_left(a) {
-        Some((b, a))
+        Some((b, a, a_type))
     } else {
         None
+    }
+}
+
+/// The two sides of `outer = inner`, where only the inner one reads `inside`, and the type they are hashed as.
+pub fn member_equality<'s>(
+    scalar: &'s Scalar,
+    inside: &HashSet<u32>,
+) -> Option<(&'s Scalar, &'s Scalar, Oid)> {
+    let Scalar::Call { callee, arguments, .. } = scalar else { return None };
+    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
+    let [a, b] = &**arguments else { return None };
+    if !hashable(Form::of(a_type), Form::of(b_type)) || scalar.volatile() {
+        return None;
+    }
+    if !scalar.subqueries().is_empty() {
+        return None;
+    }
+    let inner = |one: &Scalar| one.reads(&mut |var| inside.contains(&var.slot));
+    match (inner(a), inner(b)) {
+        (false, true) => Some((a, b, b_type)),
+        (true, false) => Some((b, a, a_type)),
+        _ => None,
     }
 }
 
@@ -352,11 +377,11 @@ fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool
     let (left_rows, left_cost) = (left.rows, left.cost);
     let right = estimate::of(&planner.figures, &join.right);
     let (right_rows, right_cost) = (right.rows, right.cost);
-    let equal: Vec<(Scalar, Scalar)> = join
+    let equal: Vec<(Scalar, Scalar, Oid)> = join
         .on
         .iter()
         .filter_map(|one| equality(one, &left_set, &right_set))
-        .map(|(a, b)| (a.clone(), b.clone()))
+        .map(|(a, b, ty)| (a.clone(), b.clone(), ty))
         .collect();
     let conditions: Vec<&Scalar> = join.on.iter().collect();
     let kept = joined_part(planner, &conditions, equal.len(), left_rows, right_rows);
@@ -407,8 +432,13 @@ fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool
     }
     if !equal.is_empty() && !join.dependent {
         join.on.retain(|one| equality(one, &left_set, &right_set).is_none());
-        let (left, right) = equal.into_iter().unzip();
-        join.method = JoinMethod::Hash { left, right, saved: Vec::new() };
+        let (mut left, mut right, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        for (outer, inner, ty) in equal {
+            left.push(outer);
+            right.push(inner);
+            types.push(ty);
+        }
+        join.method = JoinMethod::Hash { left, right, types, saved: Vec::new() };
         join.cost = hash_cost;
         return Plan::Join(Box::new(join));
     }
@@ -427,6 +457,7 @@ pub fn find_scan<'p>(
     match plan {
         Plan::Scan(scan) => test(scan).then_some(&mut **scan),
         Plan::Filter(input, _)
+        | Plan::Gate(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
         | Plan::Materialize(input, _) => find_scan(input, test),
@@ -441,7 +472,7 @@ pub fn find_scan<'p>(
 }
 
 /// Every home that a plan reads, its subqueries included.
-fn reads_of(planner: &Planner<'_>, plan: &Plan) -> BTreeSet<Var> {
+pub fn reads_of(planner: &Planner<'_>, plan: &Plan) -> BTreeSet<Var> {
     let mut read = BTreeSet::new();
     let mut inner = Vec::new();
     vars::read(plan, &mut read);
@@ -465,6 +496,12 @@ pub fn subplan_reads(planner: &Planner<'_>, number: u32, into: &mut BTreeSet<Var
             false
         });
         inner.extend(test.subqueries());
+    }
+    if let SubplanKind::Hashed(hashed) = &subplan.kind {
+        hashed.test.reads(&mut |var| {
+            read.insert(var);
+            false
+        });
     }
     into.extend(read);
     for number in inner {

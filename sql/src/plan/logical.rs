@@ -75,6 +75,8 @@ pub enum Node {
         system: Vec<i16>,
         /// Conjuncts over this scan's own output, put here by the planner.
         filter: Vec<Expr>,
+        /// Its indexes with expressions or predicates.
+        computed: Vec<ComputedIndex>,
         /// The name by which the query knows it, for EXPLAIN and messages.
         alias: Arc<str>,
         /// Which FROM item of its query block it is, for FOR UPDATE OF.
@@ -87,7 +89,9 @@ pub enum Node {
         /// Arguments.
         arguments: Vec<Expr>,
         /// Output columns.
-        columns: Vec<SqlType>,
+        columns: Vec<(Arc<str>, SqlType)>,
+        /// Whether these are the fields of one composite value.
+        composite: bool,
         /// WITH ORDINALITY: an int8 column is appended.
         ordinality: bool,
         /// The name, for EXPLAIN.
@@ -225,6 +229,17 @@ pub enum Node {
     },
 }
 
+/// Whether a node's expressions are evaluated exactly once: `SELECT 1`, `VALUES (1)`.
+#[must_use]
+pub fn is_one_row(node: &Node) -> bool {
+    match node {
+        Node::Unit => true,
+        Node::Values { rows, .. } => rows.len() == 1,
+        Node::Project { input, .. } => is_one_row(input),
+        _ => false,
+    }
+}
+
 /// The kind of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
@@ -316,6 +331,17 @@ pub enum FrameExclude {
     Ties,
 }
 
+/// An index whose entries depend on more than columns, bound over its table's live columns.
+#[derive(Clone, Debug)]
+pub struct ComputedIndex {
+    /// Its place in the relation's `indexes`.
+    pub index: usize,
+    /// The conjuncts of its predicate; none: it has an entry for every row.
+    pub filter: Vec<Expr>,
+    /// Its expressions.
+    pub expressions: Vec<Expr>,
+}
+
 /// INSERT, UPDATE or DELETE.
 #[derive(Clone, Debug)]
 pub struct Modify {
@@ -332,6 +358,10 @@ pub struct Modify {
     pub ctes: Vec<Cte>,
     /// CHECK constraints of the table, bound over its live columns: index in `relation.constraints`, expression.
     pub checks: Vec<(usize, Expr)>,
+    /// The table's generated columns, by index, over its live columns.
+    pub generated: Vec<(usize, Expr)>,
+    /// The table's indexes with expressions or predicates.
+    pub computed: Vec<ComputedIndex>,
     /// What foreign keys may do to other rows because of it, and because of that, however far it goes.
     pub actions: Vec<ReferentialAction>,
 }
@@ -350,6 +380,10 @@ pub struct ReferentialAction {
     pub change: Option<Vec<(usize, Expr)>>,
     /// The child's CHECK constraints, as in [`Modify`].
     pub checks: Vec<(usize, Expr)>,
+    /// The child's generated columns, as in [`Modify`].
+    pub generated: Vec<(usize, Expr)>,
+    /// The child's indexes with expressions or predicates.
+    pub computed: Vec<ComputedIndex>,
 }
 
 /// What a modification does.

@@ -2,7 +2,8 @@
 //!
 //! A bound query ([`logical`]) becomes a plan ([`physical`]) in two steps. [`build`] gives every value a home, a [`Var`],
 //! that it keeps from the scan to the sink, and turns expressions into [`scalar`]s over homes. Because a scalar says where
-//! its values are, and not which column of which input they were, the rules can then move it freely:
+//! its values are, and not which column of which input they were, the rules can then move it freely. What is constant
+//! is computed on the way ([`fold`]):
 //! [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
 //! picks how a table is read, [`order`] drops sorts that an index has done. They weigh by what [`estimate`] makes of
 //! ANALYZE's [`figures`].
@@ -10,15 +11,19 @@
 pub mod access_path;
 pub mod build;
 pub mod estimate;
+pub mod exists;
 pub mod figures;
+pub mod fold;
 pub mod functions;
-pub mod join_order;
+pub mod implied;
+mod join_order;
 pub mod logical;
 pub mod modify;
 pub mod order;
 pub mod physical;
 pub mod pushdown;
 pub mod scalar;
+mod sublinks;
 #[cfg(test)]
 mod tests;
 pub mod translate;

@@ -3,8 +3,8 @@
 use super::build::{Layout, Planner, conditions};
 use super::functions::{key_compatible, predicate};
 use super::physical::{
-    Modify, ModifyKind, OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table,
-    TargetRow,
+    ComputedKey, ComputedKeys, Modify, ModifyKind, OnConflict, Plan, Reference, ReferentialAction,
+    ScanColumn, Table, TargetRow,
 };
 use super::pushdown;
 use super::scalar::{Scalar, Var};
@@ -33,17 +33,22 @@ impl Planner<'_> {
     }
 
     fn modify_inner(&mut self, modify: &logical::Modify) -> Result<(Plan, Layout)> {
-        let table = Arc::new(self.table(&modify.relation)?);
+        let table = Arc::new(self.table(&modify.relation, &modify.computed)?);
         let width = table.live.len();
         let new_slot = self.slot(width);
         let new_layout = Self::layout(new_slot, width);
         let checks = self.checks(&modify.relation, &modify.checks, &new_layout)?;
+        let generated = self.generated(&table, &modify.generated, &new_layout)?;
         for action in &modify.actions {
             self.action(action)?;
         }
         let (kind, returning_row) = match &modify.kind {
             logical::ModifyKind::Insert { source, on_conflict } => {
-                let (source, layout) = self.node(source)?;
+                self.unconditional = logical::is_one_row(source);
+                let built = self.node(source);
+                self.unconditional = false;
+                let (source, layout) = built?;
+                self.asked(&layout[..width]);
                 // A single row of VALUES is no entry beside the table; `excluded` is one.
                 let single = matches!(&source, Plan::Values(_, rows) if rows.len() == 1);
                 self.range_table += usize::from(!single) + usize::from(on_conflict.is_some());
@@ -85,7 +90,7 @@ impl Planner<'_> {
                 Some((slot, scalars))
             }
         };
-        let plan = Modify { table, kind, new_slot, checks, returning };
+        let plan = Modify { table, kind, new_slot, generated, checks, returning };
         Ok((Plan::Modify(Box::new(plan)), output))
     }
 
@@ -105,6 +110,22 @@ impl Planner<'_> {
             .collect()
     }
 
+    /// Generated columns of a table over the homes of its new row.
+    fn generated(
+        &mut self,
+        table: &Table,
+        generated: &[(usize, Expr)],
+        new_row: &Layout,
+    ) -> Result<Vec<(usize, Scalar)>> {
+        generated
+            .iter()
+            .map(|(column, value)| {
+                let at = live_place(table, *column)?;
+                Ok((at, self.over(new_row, |planner| planner.scalar(value))?))
+            })
+            .collect()
+    }
+
     /// An action of a foreign key, unless another part of the statement has brought it.
     fn action(&mut self, action: &logical::ReferentialAction) -> Result<()> {
         let known = self.actions.iter().any(|known| {
@@ -115,10 +136,12 @@ impl Planner<'_> {
         if known {
             return Ok(());
         }
-        let table = Arc::new(self.table(&action.child)?);
+        let table = Arc::new(self.table(&action.child, &action.computed)?);
         let (key_width, width) = (action.change.as_ref().map_or(0, Vec::len), table.live.len());
         let (key_slot, new_slot) = (self.slot(key_width), self.slot(width));
         let checks = self.checks(&action.child, &action.checks, &Self::layout(new_slot, width))?;
+        let new_row = Self::layout(new_slot, width);
+        let generated = self.generated(&table, &action.generated, &new_row)?;
         let change = action.change.as_ref().map(|assignments| {
             assignments
                 .iter()
@@ -138,6 +161,7 @@ impl Planner<'_> {
             key_slot,
             change,
             new_slot,
+            generated,
             checks,
         });
         Ok(())
@@ -196,11 +220,36 @@ impl Planner<'_> {
         })
     }
 
+    /// What indexes compute, over the homes of a row.
+    ///
+    /// # Errors
+    /// Those of scalars.
+    pub(super) fn computed_keys(
+        &mut self,
+        computed: &[logical::ComputedIndex],
+        row: &Layout,
+    ) -> Result<Vec<ComputedKey>> {
+        let key = |index: &logical::ComputedIndex| {
+            self.over(row, |planner| {
+                Ok(ComputedKey {
+                    index: index.index,
+                    filter: planner.conjuncts(&index.filter)?,
+                    expressions: planner.all(&index.expressions)?.into_vec(),
+                })
+            })
+        };
+        computed.iter().map(key).collect()
+    }
+
     /// What writing a table's rows needs to know.
     ///
     /// # Errors
     /// 42809 if it is no table.
-    pub fn table(&self, relation: &Arc<Relation>) -> Result<Table> {
+    pub fn table(
+        &mut self,
+        relation: &Arc<Relation>,
+        computed: &[logical::ComputedIndex],
+    ) -> Result<Table> {
         let RelationKind::Table { tree, key, long_values } = &relation.kind else {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
@@ -231,12 +280,22 @@ impl Planner<'_> {
             }
         }
         let primary = relation.indexes.iter().position(|index| index.tree == *tree);
+        let live: Vec<usize> =
+            (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect();
+        let computed = if computed.is_empty() {
+            None
+        } else {
+            let slot = self.slot(live.len());
+            let layout = Self::layout(slot, live.len());
+            Some(ComputedKeys { slot, keys: self.computed_keys(computed, &layout)? })
+        };
         Ok(Table {
             relation: Arc::clone(relation),
             layout: Arc::new(RowLayout::of(relation)),
             tree: *tree,
             long_values: *long_values,
-            live: (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect(),
+            live,
+            computed,
             key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
             primary,
             indexes: relation

@@ -19,6 +19,7 @@ pub fn avoid_sorts(plan: Plan) -> Plan {
         Plan::Project(input, slot, columns) => {
             Plan::Project(Box::new(avoid_sorts(*input)), slot, columns)
         }
+        Plan::Gate(input, conjuncts) => Plan::Gate(Box::new(avoid_sorts(*input)), conjuncts),
         Plan::LockRows(mut lock) => {
             lock.input = avoid_sorts(lock.input);
             Plan::LockRows(lock)
@@ -49,7 +50,9 @@ fn avoid(mut sort: Sort) -> Plan {
 fn leading_scan(plan: &mut Plan) -> Option<&mut Scan> {
     match plan {
         Plan::Scan(scan) => Some(scan),
-        Plan::Filter(input, _) | Plan::Project(input, ..) => leading_scan(input),
+        Plan::Filter(input, _) | Plan::Gate(input, _) | Plan::Project(input, ..) => {
+            leading_scan(input)
+        }
         Plan::LockRows(lock) => leading_scan(&mut lock.input),
         Plan::Join(join)
             if matches!(
@@ -80,7 +83,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
     let Some(wanted) = wanted else { return false };
     match &mut scan.access {
         Access::Key(key) => {
-            if key.point && key.index.is_none() {
+            if key.is_single() && key.index.is_none() {
                 return true;
             }
             match direction(&key.layout, key.equal.len(), &wanted, &scan.relation) {
@@ -109,6 +112,8 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             for (at, index) in scan.relation.indexes.iter().enumerate() {
                 let layout = KeyLayout::of_index(&scan.relation, index);
                 if index.tree != scan.tree
+                    && index.valid
+                    && !index.is_computed()
                     && let Some(direction) = direction(&layout, 0, &wanted, &scan.relation)
                 {
                     let tree = index.tree;
@@ -124,7 +129,8 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
 /// All of a tree, in the order of its key.
 fn whole(index: Option<usize>, tree: TreeId, layout: KeyLayout, direction: Direction) -> KeyAccess {
     let (equal, low, high) = (Vec::new(), None, None);
-    KeyAccess { index, tree, layout, equal, low, high, point: false, direction }
+    let (several, point) = (None, false);
+    KeyAccess { index, tree, layout, equal, several, low, high, point, direction }
 }
 
 /// Which way a key gives the order wanted, behind `fixed` columns that have one value.

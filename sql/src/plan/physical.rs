@@ -31,6 +31,8 @@ pub enum Plan {
     Cte(Box<CteScan>),
     /// Rows for which every conjunct is true.
     Filter(Box<Plan>, Vec<Scalar>),
+    /// The input's rows if every conjunct is true, asked once before the first row; else none, and nothing is read.
+    Gate(Box<Plan>, Vec<Scalar>),
     /// Values computed into a slot.
     Project(Box<Plan>, u32, Vec<Scalar>),
     /// As Project, some of them sets.
@@ -83,6 +85,8 @@ pub struct Scan {
     /// All conditions the plan has on this scan alone, those the access has taken over too: what a changed row must
     /// still meet.
     pub recheck: Vec<Scalar>,
+    /// What its indexes compute of a row, those that compute anything.
+    pub computed: Vec<ComputedKey>,
     /// The name in the query.
     pub alias: Arc<str>,
     /// Which FROM item of its block.
@@ -124,14 +128,63 @@ pub struct KeyAccess {
     pub layout: KeyLayout,
     /// Values of the first columns.
     pub equal: Vec<Scalar>,
+    /// Columns behind them that may have one of several values: `IN`.
+    pub several: Option<Box<Several>>,
     /// Lower bound of the next column, and whether it belongs to the range.
     pub low: Option<(Scalar, bool)>,
     /// Upper bound.
     pub high: Option<(Scalar, bool)>,
-    /// All columns have values and the key is unique: at most one record.
+    /// All columns have values and the key is unique: at most one record (for each of several values).
     pub point: bool,
     /// Which way.
     pub direction: Direction,
+}
+
+impl KeyAccess {
+    /// How many columns have values.
+    #[must_use]
+    pub fn prefix_columns(&self) -> usize {
+        self.equal.len() + self.several.as_ref().map_or(0, |several| several.parts.len())
+    }
+
+    /// Whether there is at most one record.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.point && self.several.is_none()
+    }
+}
+
+/// Several values of a key's columns: each different one is looked up once, in the key's order.
+#[derive(Clone, Debug)]
+pub struct Several {
+    /// Column by column.
+    pub parts: Vec<KeyPart>,
+    /// Values that stand together: `(a, b) IN ((1, 2), (3, 4))`.
+    pub tuples: Vec<Vec<Scalar>>,
+    /// The conditions that this does the work of, for EXPLAIN.
+    pub conditions: Vec<Scalar>,
+}
+
+/// What a column's value may be.
+#[derive(Clone, Debug)]
+pub enum KeyPart {
+    /// This.
+    One(Scalar),
+    /// An element of this array.
+    Any(Scalar),
+    /// This place of a tuple.
+    Tuple(usize),
+}
+
+impl Several {
+    /// Everything that is evaluated.
+    pub fn scalars(&self) -> impl Iterator<Item = &Scalar> {
+        let own = self.parts.iter().filter_map(|part| match part {
+            KeyPart::One(value) | KeyPart::Any(value) => Some(value),
+            KeyPart::Tuple(_) => None,
+        });
+        own.chain(self.tuples.iter().flatten())
+    }
 }
 
 /// A scan of a relation that the catalog serves.
@@ -186,8 +239,8 @@ pub enum SetCall {
     Series(Box<[Scalar]>, bool),
     /// A set-returning function: its OID, strictness, types, arguments.
     Set(u32, SetFunction, bool, Arc<CallTypes>, Box<[Scalar]>),
-    /// A scalar, one row of one column (or of its fields).
-    Scalar(Scalar),
+    /// A scalar: one row of one column or, where it says so, of its fields.
+    Scalar(Scalar, bool),
 }
 
 impl std::fmt::Debug for SetCall {
@@ -197,7 +250,7 @@ impl std::fmt::Debug for SetCall {
             SetCall::Set(oid, _, _, _, arguments) => {
                 f.debug_tuple("Set").field(oid).field(arguments).finish()
             }
-            SetCall::Scalar(scalar) => f.debug_tuple("Scalar").field(scalar).finish(),
+            SetCall::Scalar(scalar, _) => f.debug_tuple("Scalar").field(scalar).finish(),
         }
     }
 }
@@ -247,6 +300,8 @@ pub enum JoinMethod {
         left: Vec<Scalar>,
         /// Over the right row.
         right: Vec<Scalar>,
+        /// What they are compared as.
+        types: Vec<Oid>,
         /// What the right side's rows consist of.
         saved: Vec<Var>,
     },
@@ -455,6 +510,8 @@ pub struct Modify {
     pub kind: ModifyKind,
     /// Where a new row stands, all live columns in `attnum` order, for CHECK and RETURNING.
     pub new_slot: u32,
+    /// Generated columns, by place among the live ones, over the new row.
+    pub generated: Vec<(usize, Scalar)>,
     /// CHECK constraints: name and condition over the new row.
     pub checks: Vec<(Arc<str>, Scalar)>,
     /// RETURNING: the slot its columns go to, and what they are; none where nothing is asked for.
@@ -515,6 +572,8 @@ pub struct ReferentialAction {
     /// As in [`Modify`].
     pub new_slot: u32,
     /// As in [`Modify`].
+    pub generated: Vec<(usize, Scalar)>,
+    /// As in [`Modify`].
     pub checks: Vec<(Arc<str>, Scalar)>,
 }
 
@@ -546,10 +605,32 @@ pub struct Table {
     pub primary: Option<usize>,
     /// Its other indexes: place in `relation.indexes`, and their keys.
     pub indexes: Vec<(usize, KeyLayout)>,
+    /// What those among them that have expressions or predicates compute of a row.
+    pub computed: Option<ComputedKeys>,
     /// Foreign keys of this table.
     pub references: Vec<Reference>,
     /// Foreign keys of others that refer to it.
     pub referenced_by: Vec<Reference>,
+}
+
+/// The indexes of a table that have expressions or predicates.
+#[derive(Clone, Debug)]
+pub struct ComputedKeys {
+    /// Where a row's live columns are put to work them out.
+    pub slot: u32,
+    /// One each.
+    pub keys: Vec<ComputedKey>,
+}
+
+/// What an index computes of a row.
+#[derive(Clone, Debug)]
+pub struct ComputedKey {
+    /// Its place in the relation's `indexes`.
+    pub index: usize,
+    /// It has an entry for rows of which all of these are true.
+    pub filter: Vec<Scalar>,
+    /// Its expressions.
+    pub expressions: Vec<Scalar>,
 }
 
 /// A foreign key seen from one of its ends.

@@ -7,12 +7,44 @@
 use super::build::Planner;
 use super::physical::{Join, Plan};
 use super::scalar::Scalar;
-use super::{access_path, join_order, vars};
+use super::{access_path, join_order, sublinks, vars};
 use crate::plan::logical::JoinKind;
 use std::collections::HashSet;
 
 /// The plan with `conjuncts` applied as low as they can be, joins ordered and access paths chosen.
-pub fn optimise(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>) -> Plan {
+pub fn optimise(planner: &mut Planner<'_>, plan: Plan, conjuncts: Vec<Scalar>) -> Plan {
+    gated(planner, plan, conjuncts, optimise_rows)
+}
+
+/// A plan by `below` with the conjuncts that its rows have a part in, behind a gate for the others.
+pub fn gated(
+    planner: &mut Planner<'_>,
+    plan: Plan,
+    conjuncts: Vec<Scalar>,
+    below: impl FnOnce(&mut Planner<'_>, Plan, Vec<Scalar>) -> Plan,
+) -> Plan {
+    if conjuncts.is_empty() {
+        return below(planner, plan, conjuncts);
+    }
+    let slots = vars::filled(&plan, &planner.widths).iter().map(|(slot, _)| *slot).collect();
+    let (rows, once) = split(planner, conjuncts, &slots);
+    let plan = below(planner, plan, rows);
+    gate(plan, once)
+}
+
+/// A gate, if there is anything to ask at it.
+pub fn gate(plan: Plan, once: Vec<Scalar>) -> Plan {
+    match plan {
+        _ if once.is_empty() => plan,
+        Plan::Gate(input, mut own) => {
+            own.extend(once);
+            Plan::Gate(input, own)
+        }
+        other => Plan::Gate(Box::new(other), once),
+    }
+}
+
+fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>) -> Plan {
     match plan {
         Plan::Filter(input, own) => {
             conjuncts.extend(own);
@@ -80,7 +112,7 @@ pub fn filter(plan: Plan, conjuncts: Vec<Scalar>) -> Plan {
 }
 
 /// Conjuncts that read one of `slots` (or whose subqueries do, or that are volatile), and all others.
-fn split(
+pub fn split(
     planner: &Planner<'_>,
     conjuncts: Vec<Scalar>,
     slots: &HashSet<u32>,
@@ -143,8 +175,12 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
             let (on, right): (Vec<_>, Vec<_>) = on.into_iter().partition(|one| {
                 reads(planner, one, &left_slots) || one.volatile() || !one.subqueries().is_empty()
             });
-            join.left = optimise(planner, join.left, left);
             join.on = on;
+            if join.kind == JoinKind::Semi {
+                let join = sublinks::semi(planner, join, left, right);
+                return filter(join, above);
+            }
+            join.left = optimise(planner, join.left, left);
             let join = join_order::two_sided(planner, join, right);
             filter(join, above)
         }

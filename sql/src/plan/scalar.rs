@@ -3,9 +3,11 @@
 //! A scalar is what an [`crate::bind::Expr`] becomes once it is known where every value it reads will be. It can be
 //! moved to any place of the plan where those values exist, and evaluated there without further preparation.
 
+use super::fold::text_forms_are_stable;
 use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
 use crate::tuple::RowBuf;
+use crate::types::assign::AssignStep;
 use crate::types::{Datum, Function, Oid, Signature, SqlType, TypedFunction};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct CallTypes {
     pub arguments: Vec<SqlType>,
     /// The result's.
     pub result: SqlType,
+    /// The columns that a call in FROM was given.
+    pub columns: Vec<(Arc<str>, SqlType)>,
     /// VARIADIC "any", its last arguments given one by one.
     pub variadic_spread: bool,
 }
@@ -48,6 +52,7 @@ impl CallTypes {
         Signature {
             arguments: &self.arguments,
             result: self.result,
+            columns: &self.columns,
             variadic_spread: self.variadic_spread,
         }
     }
@@ -74,6 +79,8 @@ pub struct Callee {
     pub strict: bool,
     /// Its value may change from call to call.
     pub volatile: bool,
+    /// Its value follows from its arguments alone.
+    pub immutable: bool,
 }
 
 /// How the values of one sort key compare.
@@ -184,8 +191,10 @@ pub enum Scalar {
         /// ANY or ALL.
         quantifier: Quantifier,
     },
-    /// `ROW(...)` with its fields' types.
-    Row(Box<[(Scalar, SqlType)]>),
+    /// `ROW(...)` with its fields' types, and their names where its type does not say them.
+    Row(Box<[(Scalar, SqlType)]>, Option<Arc<[Arc<str>]>>),
+    /// A value with a part of it changed: the value, the part's new value, the subscripts.
+    Assign(Box<[Scalar]>, AssignStep),
     /// A field of a row.
     Field(Box<Scalar>, u32),
     /// The result of the program's subquery of this number.
@@ -197,9 +206,13 @@ pub enum Scalar {
 impl Scalar {
     /// Calls `visit` for this scalar and everything in it; where it says false, not for what is inside.
     pub fn walk(&self, visit: &mut dyn FnMut(&Scalar) -> bool) {
-        if !visit(self) {
-            return;
+        if visit(self) {
+            self.children(&mut |child| child.walk(visit));
         }
+    }
+
+    /// Calls `visit` for each scalar directly in this one.
+    pub fn children<'s>(&'s self, visit: &mut dyn FnMut(&'s Scalar)) {
         match self {
             Scalar::Constant(..)
             | Scalar::Var(_)
@@ -211,40 +224,41 @@ impl Scalar {
             | Scalar::Or(many)
             | Scalar::Coalesce(many)
             | Scalar::Extreme(many, ..)
-            | Scalar::Array(many, _) => many.iter().for_each(|one| one.walk(visit)),
+            | Scalar::Assign(many, _)
+            | Scalar::Array(many, _) => many.iter().for_each(visit),
             Scalar::Not(one)
             | Scalar::IsNull(one, _)
             | Scalar::IsBool(one, ..)
             | Scalar::ViaText(one, ..)
-            | Scalar::Field(one, _) => one.walk(visit),
+            | Scalar::Field(one, _) => visit(one),
             Scalar::IsDistinct(left, right, ..) | Scalar::NullIf(left, right, _) => {
-                left.walk(visit);
-                right.walk(visit);
+                visit(left);
+                visit(right);
             }
             Scalar::Case(branches, otherwise) => {
                 for (when, then) in branches {
-                    when.walk(visit);
-                    then.walk(visit);
+                    visit(when);
+                    visit(then);
                 }
                 if let Some(otherwise) = otherwise {
-                    otherwise.walk(visit);
+                    visit(otherwise);
                 }
             }
             Scalar::ArrayCast { operand, element, .. } => {
-                operand.walk(visit);
-                element.walk(visit);
+                visit(operand);
+                visit(element);
             }
             Scalar::Subscript { operand, indices, .. } => {
-                operand.walk(visit);
+                visit(operand);
                 for bound in indices.iter().flat_map(|(low, high)| [low, high]).flatten() {
-                    bound.walk(visit);
+                    visit(bound);
                 }
             }
             Scalar::ScalarArray { left, array, .. } => {
-                left.walk(visit);
-                array.walk(visit);
+                visit(left);
+                visit(array);
             }
-            Scalar::Row(fields) => fields.iter().for_each(|(one, _)| one.walk(visit)),
+            Scalar::Row(fields, _) => fields.iter().for_each(|(one, _)| visit(one)),
         }
     }
 
@@ -286,9 +300,25 @@ impl Scalar {
         all
     }
 
-    /// Whether it is the constant TRUE.
+    /// Whether it is a constant.
     #[must_use]
-    pub fn is_true(&self) -> bool {
-        matches!(self, Scalar::Constant(row, _) if matches!(row.get(0), Datum::Bool(true)))
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Scalar::Constant(..))
+    }
+
+    /// Whether its value follows from what it reads.
+    #[must_use]
+    pub fn is_immutable(&self) -> bool {
+        let mut immutable = true;
+        self.walk(&mut |part| {
+            immutable &= match part {
+                Scalar::Call { callee, .. } => callee.immutable,
+                Scalar::ViaText(_, from, to) => text_forms_are_stable(from.oid, to.oid),
+                Scalar::Subquery(_) | Scalar::CurrentValue(_) => false,
+                _ => true,
+            };
+            immutable
+        });
+        immutable
     }
 }

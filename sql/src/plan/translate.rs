@@ -1,65 +1,92 @@
 //! Expressions become scalars: columns become homes, functions their code, subqueries plans of their own.
 
-use super::build::{Layout, Planner, Subplan, SubplanKind};
+use super::build::{Hashed, Layout, Planner, Subplan, SubplanKind};
+use super::exists;
+use super::fold::{decided, is_null, truth};
 use super::functions::{callee, comparator, predicate};
+use super::physical::Plan;
 use super::scalar::{Callee, Scalar, Target, Var};
-use crate::bind::{Expr, Literal, SubqueryKind};
+use super::{join_order, vars};
+use crate::bind::{Expr, Literal, Quantifier, SubqueryKind};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, RowBuf};
 use crate::types::{Datum, Oid, SqlType};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Planner<'_> {
-    /// An expression over the innermost level's row.
+    /// An expression over the innermost level's row, what is constant in it computed.
     ///
     /// # Errors
     /// 0A000 for what cannot be computed yet; 42883; those of planning a subquery.
     pub fn scalar(&mut self, expr: &Expr) -> Result<Scalar> {
+        let scalar = self.translated(expr)?;
+        self.preset(&scalar);
+        Ok(scalar)
+    }
+
+    /// Part of an expression.
+    fn translated(&mut self, expr: &Expr) -> Result<Scalar> {
+        let ty = expr.ty();
         Ok(match expr {
             Expr::Constant(literal, ty) => constant(literal, *ty),
             Expr::Column { level, column, .. } => Scalar::Var(self.home(*level, *column)),
             Expr::Parameter(number, _) => Scalar::Parameter(*number),
             Expr::Call { function, arguments, position, ty } => {
                 let callee = callee(*function, arguments.iter().map(Expr::ty).collect(), *ty)?;
-                let arguments = self.all(arguments)?;
-                match self.folded(*function, &arguments) {
-                    Some(value) => constant(&value, *ty),
-                    None => Scalar::Call { callee, arguments, position: *position },
-                }
+                let arguments = self.parts(arguments)?;
+                self.folded_call(callee, arguments, *position, *ty)
             }
-            Expr::And(all) => Scalar::And(self.all(all)?),
-            Expr::Or(all) => Scalar::Or(self.all(all)?),
-            Expr::Not(one) => Scalar::Not(self.boxed(one)?),
-            Expr::IsNull { operand, negated } => Scalar::IsNull(self.boxed(operand)?, *negated),
+            Expr::And(all) => self.junction(all, false)?,
+            Expr::Or(all) => self.junction(all, true)?,
+            Expr::Not(one) => {
+                let one = self.translated(one)?;
+                self.negated(one)
+            }
+            Expr::IsNull { operand, negated } => {
+                let test = Scalar::IsNull(self.boxed(operand)?, *negated);
+                self.folded(test, ty)
+            }
             Expr::IsBool { operand, test, negated } => {
-                Scalar::IsBool(self.boxed(operand)?, *test, *negated)
+                let test = Scalar::IsBool(self.boxed(operand)?, *test, *negated);
+                self.folded(test, ty)
             }
-            Expr::IsDistinct { left, right, equals, negated } => Scalar::IsDistinct(
-                self.boxed(left)?,
-                self.boxed(right)?,
-                predicate(*equals, left.ty(), right.ty())?,
-                *negated,
-            ),
-            Expr::Case { branches, otherwise, .. } => Scalar::Case(
-                branches
-                    .iter()
-                    .map(|(when, then)| Ok((self.scalar(when)?, self.scalar(then)?)))
-                    .collect::<Result<_>>()?,
-                otherwise.as_ref().map(|one| self.boxed(one)).transpose()?,
-            ),
-            Expr::Coalesce(all, _) => Scalar::Coalesce(self.all(all)?),
+            Expr::IsDistinct { left, right, equals, negated } => {
+                let equals = predicate(*equals, left.ty(), right.ty())?;
+                let immutable = equals.immutable;
+                let (left, right) = (self.boxed(left)?, self.boxed(right)?);
+                let test = Scalar::IsDistinct(left, right, equals, *negated);
+                if immutable { self.folded(test, ty) } else { test }
+            }
+            Expr::Case { branches, otherwise, .. } => {
+                self.case(branches, otherwise.as_deref(), ty)?
+            }
+            Expr::Coalesce(all, _) => self.coalesce(all, ty)?,
             Expr::NullIf { left, right, equals, .. } => {
                 let equals = predicate(*equals, left.ty(), right.ty())?;
-                Scalar::NullIf(self.boxed(left)?, self.boxed(right)?, equals)
+                let immutable = equals.immutable;
+                let test = Scalar::NullIf(self.boxed(left)?, self.boxed(right)?, equals);
+                if immutable { self.folded(test, ty) } else { test }
             }
             Expr::Extreme { arguments, greatest, ty } => {
                 let comparator = comparator(ty.oid, false, false)?;
-                Scalar::Extreme(self.all(arguments)?, comparator, *greatest)
+                let extreme = Scalar::Extreme(self.parts(arguments)?, comparator, *greatest);
+                self.folded(extreme, *ty)
             }
-            Expr::Relabel(one, ty) => relabelled(self.scalar(one)?, one.ty(), *ty),
-            Expr::ViaText(one, ty) => Scalar::ViaText(self.boxed(one)?, one.ty(), *ty),
+            Expr::Relabel(one, ty) => {
+                let inner = self.translated(one)?;
+                let relabelled = relabelled(inner, one.ty(), *ty);
+                match relabelled {
+                    Scalar::Call { .. } => self.folded(relabelled, *ty),
+                    other => other,
+                }
+            }
+            Expr::ViaText(one, ty) => {
+                let inner = self.translated(one)?;
+                self.folded_via_text(inner, one.ty(), *ty)
+            }
             Expr::ArrayCast { operand, element, ty } => {
                 let home = Var { slot: self.slot(1), column: 0 };
                 let operand_type = operand.ty().oid;
@@ -67,64 +94,153 @@ impl Planner<'_> {
                 self.levels.push(vec![home]);
                 let element = self.boxed(element);
                 self.levels.pop();
-                Scalar::ArrayCast {
+                let element = element?;
+                let (constant, stable) = (operand.is_constant(), element.is_immutable());
+                let cast = Scalar::ArrayCast {
                     operand,
                     from: element_of(operand_type)?,
                     to: element_of(ty.oid)?,
-                    element: element?,
+                    element,
                     home,
-                }
+                };
+                if constant && stable { self.computed(cast, *ty) } else { cast }
             }
-            Expr::Array { elements, ty } => Scalar::Array(self.all(elements)?, ty.oid),
+            Expr::Array { elements, ty } => {
+                let array = Scalar::Array(self.parts(elements)?, ty.oid);
+                self.folded(array, *ty)
+            }
             Expr::Subscript { operand, indices, slice, .. } => {
                 let mut bounds = Vec::new();
                 for (low, high) in indices {
                     bounds.push((
-                        low.as_ref().map(|one| self.scalar(one)).transpose()?,
-                        high.as_ref().map(|one| self.scalar(one)).transpose()?,
+                        low.as_ref().map(|one| self.translated(one)).transpose()?,
+                        high.as_ref().map(|one| self.translated(one)).transpose()?,
                     ));
                 }
-                Scalar::Subscript {
+                let subscript = Scalar::Subscript {
                     ty: operand.ty().oid,
                     operand: self.boxed(operand)?,
                     indices: bounds.into(),
                     slice: *slice,
-                }
+                };
+                self.folded(subscript, ty)
             }
             Expr::ScalarArray { left, function, array, quantifier } => {
                 let element = element_of(array.ty().oid)?;
-                Scalar::ScalarArray {
-                    callee: predicate(*function, left.ty(), SqlType::plain(element.0))?,
+                let callee = predicate(*function, left.ty(), SqlType::plain(element.0))?;
+                let immutable = callee.immutable;
+                let test = Scalar::ScalarArray {
+                    callee,
                     left: self.boxed(left)?,
                     element,
                     array: self.boxed(array)?,
                     quantifier: *quantifier,
-                }
+                };
+                if immutable { self.folded(test, ty) } else { test }
             }
-            Expr::Row(fields, _) => Scalar::Row(
-                fields
+            Expr::Row(fields, _, names) => {
+                let fields: Box<[_]> = fields
                     .iter()
-                    .map(|one| Ok((self.scalar(one)?, one.ty())))
-                    .collect::<Result<_>>()?,
-            ),
-            Expr::Field { operand, field, .. } => Scalar::Field(self.boxed(operand)?, *field),
+                    .map(|one| Ok((self.translated(one)?, one.ty())))
+                    .collect::<Result<_>>()?;
+                self.folded(Scalar::Row(fields, names.clone()), ty)
+            }
+            Expr::Assign { parts, step, .. } => {
+                let parts = parts.iter().map(|one| self.translated(one));
+                Scalar::Assign(parts.collect::<Result<_>>()?, step.clone())
+            }
+            Expr::Field { operand, field, .. } => match self.translated(operand)? {
+                Scalar::Row(fields, _) if (*field as usize) < fields.len() => {
+                    fields.into_vec().swap_remove(*field as usize).0
+                }
+                operand => self.folded(Scalar::Field(Box::new(operand), *field), ty),
+            },
             Expr::Subquery { kind, query, ty } => self.subquery(kind, query, *ty)?,
             Expr::CurrentValue(value, _) => Scalar::CurrentValue(*value),
         })
     }
 
-    /// The value of a call with constant arguments, if the function gives the same whenever it is asked. One that fails is
-    /// left to fail when it runs.
-    fn folded(&self, function: Oid, arguments: &[Scalar]) -> Option<Literal> {
-        let values: Option<Vec<Literal>> = arguments
-            .iter()
-            .map(|one| match one {
-                Scalar::Constant(row, _) if !row.get(0).is_null() => Some(Literal::of(&row.get(0))),
-                _ => None,
-            })
-            .collect();
-        let values = values.filter(|values| !values.is_empty())?;
-        self.figures.facts().call(function, &values)
+    /// AND, or with `decisive` OR: what a constant decides is not looked at any further.
+    fn junction(&mut self, all: &[Expr], decisive: bool) -> Result<Scalar> {
+        let mut parts = Vec::new();
+        let mut unknown = false;
+        for one in all {
+            let part = self.translated(one)?;
+            match decided(&part) {
+                Some(Some(value)) if value == decisive => return Ok(truth(Some(decisive))),
+                Some(Some(_)) => {}
+                Some(None) => unknown = true,
+                None => match part {
+                    Scalar::And(inner) if !decisive => parts.extend(inner.into_vec()),
+                    Scalar::Or(inner) if decisive => parts.extend(inner.into_vec()),
+                    part => parts.push(part),
+                },
+            }
+        }
+        if parts.is_empty() {
+            return Ok(truth((!unknown).then_some(!decisive)));
+        }
+        if unknown {
+            parts.push(truth(None));
+        }
+        Ok(match parts.len() {
+            1 => parts.swap_remove(0),
+            _ if decisive => Scalar::Or(parts.into()),
+            _ => Scalar::And(parts.into()),
+        })
+    }
+
+    fn case(
+        &mut self,
+        branches: &[(Expr, Expr)],
+        otherwise: Option<&Expr>,
+        ty: SqlType,
+    ) -> Result<Scalar> {
+        let mut kept = Vec::new();
+        for (when, then) in branches {
+            let when = self.translated(when)?;
+            match decided(&when) {
+                Some(Some(true)) => {
+                    let then = self.translated(then)?;
+                    return Ok(match kept.is_empty() {
+                        true => then,
+                        false => Scalar::Case(kept.into(), Some(Box::new(then))),
+                    });
+                }
+                Some(_) => {}
+                None => kept.push((when, self.translated(then)?)),
+            }
+        }
+        let otherwise = otherwise.map(|one| self.translated(one)).transpose()?;
+        Ok(match (kept.is_empty(), otherwise) {
+            (true, Some(otherwise)) => otherwise,
+            (true, None) => constant(&Literal::Null, ty),
+            (false, otherwise) => Scalar::Case(kept.into(), otherwise.map(Box::new)),
+        })
+    }
+
+    fn coalesce(&mut self, all: &[Expr], ty: SqlType) -> Result<Scalar> {
+        let mut parts = Vec::new();
+        for one in all {
+            let part = self.translated(one)?;
+            if is_null(&part) {
+                continue;
+            }
+            let last = part.is_constant();
+            parts.push(part);
+            if last {
+                break;
+            }
+        }
+        Ok(match parts.len() {
+            0 => constant(&Literal::Null, ty),
+            1 => parts.swap_remove(0),
+            _ => Scalar::Coalesce(parts.into()),
+        })
+    }
+
+    fn parts(&mut self, exprs: &[Expr]) -> Result<Box<[Scalar]>> {
+        exprs.iter().map(|one| self.translated(one)).collect()
     }
 
     /// Expressions, in order.
@@ -136,28 +252,36 @@ impl Planner<'_> {
     }
 
     fn boxed(&mut self, expr: &Expr) -> Result<Box<Scalar>> {
-        Ok(Box::new(self.scalar(expr)?))
+        Ok(Box::new(self.translated(expr)?))
     }
 
-    /// Conjuncts of a condition, ANDs taken apart.
+    /// Conjuncts of a condition, ANDs taken apart. One that can never be true stands alone: FALSE.
     ///
     /// # Errors
     /// As [`Planner::scalar`].
     pub fn conjuncts(&mut self, exprs: &[Expr]) -> Result<Vec<Scalar>> {
-        let mut all = Vec::new();
-        for expr in exprs {
-            match expr {
-                Expr::And(parts) => all.extend(self.conjuncts(parts)?),
-                _ => all.push(self.scalar(expr)?),
+        let whole = self.junction(exprs, false)?;
+        self.preset(&whole);
+        let all = match whole {
+            Scalar::And(all) => all.into_vec(),
+            one => vec![one],
+        };
+        let mut kept = Vec::with_capacity(all.len());
+        for one in all.into_iter().map(without_unknown) {
+            match decided(&one) {
+                Some(Some(true)) => {}
+                Some(_) => return Ok(vec![truth(Some(false))]),
+                None => kept.push(one),
             }
         }
-        all.retain(|one| !one.is_true());
-        Ok(all)
+        Ok(kept)
     }
 
-    fn home(&self, level: u16, column: u32) -> Var {
+    fn home(&mut self, level: u16, column: u32) -> Var {
         let at = self.levels.len() - 1 - usize::from(level);
-        self.levels[at][column as usize]
+        let home = self.levels[at][column as usize];
+        self.asked(&[home]);
+        home
     }
 
     fn subquery(
@@ -167,22 +291,63 @@ impl Planner<'_> {
         ty: SqlType,
     ) -> Result<Scalar> {
         let depth = self.levels.len();
-        let (plan, layout) = self.query(query)?;
+        let outer = (std::mem::take(&mut self.presets), std::mem::take(&mut self.unconditional));
+        let planned = match kind {
+            SubqueryKind::Exists => self.query(&exists::simplified(query)),
+            _ => self.query(query),
+        };
+        if let (Ok((_, layout)), SubqueryKind::Scalar | SubqueryKind::Array) = (&planned, kind) {
+            self.asked(layout);
+        }
+        let (outer_presets, unconditional) = outer;
+        let presets = std::mem::replace(&mut self.presets, outer_presets);
+        self.unconditional = unconditional;
+        // What fails while planning fails the statement.
+        self.presets.failure = self.presets.failure.take().or(presets.failure);
+        let (plan, layout) = planned?;
         let kind = match kind {
             SubqueryKind::Scalar => SubplanKind::Scalar(layout[0]),
             SubqueryKind::Exists => SubplanKind::Exists,
             SubqueryKind::Array => SubplanKind::Array(layout[0], element_of(ty.oid)?),
             SubqueryKind::Quantified { test, quantifier } => {
                 self.levels.push(layout);
-                let test = self.scalar(test);
+                let test = self.translated(test);
                 self.levels.pop();
-                SubplanKind::Quantified(test?, *quantifier)
+                self.quantified(&plan, test?, *quantifier)
             }
         };
         assert_eq!(self.levels.len(), depth, "levels are pushed and popped in pairs");
-        self.subplans.push(Subplan { plan, kind });
+        self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
         let number = u32::try_from(self.subplans.len() - 1).expect("far fewer than 2^32");
         Ok(Scalar::Subquery(number))
+    }
+
+    /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table.
+    fn quantified(&self, plan: &Plan, test: Scalar, quantifier: Quantifier) -> SubplanKind {
+        let inside: HashSet<u32> =
+            vars::filled(plan, &self.widths).iter().map(|(slot, _)| *slot).collect();
+        // What is read of a common table expression may change with the row that the query around it is at.
+        let mut alone = true;
+        vars::walk(plan, &mut |node| {
+            alone &= !matches!(node, Plan::Cte(_) | Plan::WithCtes(..)) || self.levels.len() == 1;
+        });
+        let outside = join_order::reads_of(self, plan);
+        alone &= outside.iter().all(|var| inside.contains(&var.slot));
+        let parts = match &test {
+            Scalar::And(parts) => &**parts,
+            one => std::slice::from_ref(one),
+        };
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for part in parts {
+            if let Some((outer, inner, ty)) = join_order::member_equality(part, &inside) {
+                left.push(outer.clone());
+                right.push((inner.clone(), ty));
+            }
+        }
+        if quantifier == Quantifier::Any && alone && left.len() == parts.len() {
+            return SubplanKind::Hashed(Hashed { left, right, test });
+        }
+        SubplanKind::Quantified(test, quantifier)
     }
 
     /// Evaluates `expr` over `layout` as the only level added.
@@ -199,7 +364,10 @@ impl Planner<'_> {
 
 /// The element type of an array type.
 fn element_of(array: Oid) -> Result<Oid> {
-    let element = builtin::type_by_oid(array.0).map(|ty| ty.element).filter(|oid| *oid != 0);
+    let element = builtin::type_by_oid(array.0)
+        .map(|ty| ty.element)
+        .or_else(|| builtin::element_of_made(array.0))
+        .filter(|oid| *oid != 0);
     match element {
         Some(element) => Ok(Oid(element)),
         None if array.0 == 2277 => Ok(Oid(25)),
@@ -220,8 +388,31 @@ fn relabelled(scalar: Scalar, from: SqlType, to: SqlType) -> Scalar {
             other => return other,
         },
     };
-    let callee = Callee { oid: 0, target: Target::Plain(code), strict: true, volatile: false };
+    let callee = Callee {
+        oid: 0,
+        target: Target::Plain(code),
+        strict: true,
+        volatile: false,
+        immutable: true,
+    };
     Scalar::Call { callee, arguments: Box::new([scalar]), position: 0 }
+}
+
+/// A condition without what makes it NULL: it is not true either way.
+fn without_unknown(one: Scalar) -> Scalar {
+    match one {
+        Scalar::Or(all) => {
+            let mut all: Vec<Scalar> = all.into_vec().into_iter().map(without_unknown).collect();
+            all.retain(|one| decided(one).is_none());
+            match all.len() {
+                0 => truth(Some(false)),
+                1 => all.swap_remove(0),
+                _ => Scalar::Or(all.into()),
+            }
+        }
+        Scalar::And(all) if all.iter().any(|one| decided(one).is_some()) => truth(Some(false)),
+        other => other,
+    }
 }
 
 /// A literal as a scalar.

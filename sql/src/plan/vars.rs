@@ -16,6 +16,7 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         | Plan::Values(..)
         | Plan::Cte(..) => Vec::new(),
         Plan::Filter(input, _)
+        | Plan::Gate(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
         | Plan::Distinct(input, _)
@@ -76,7 +77,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         SetCall::Series(arguments, _) | SetCall::Set(_, _, _, _, arguments) => {
             arguments.iter().for_each(visit);
         }
-        SetCall::Scalar(scalar) => visit(scalar),
+        SetCall::Scalar(scalar, _) => visit(scalar),
     };
     match node {
         Plan::Unit | Plan::Nothing | Plan::Cte(..) | Plan::Materialize(..) | Plan::WithCtes(..) => {
@@ -86,6 +87,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
             scan.recheck.iter().for_each(&mut *visit);
             if let Access::Key(key) = &scan.access {
                 key.equal.iter().for_each(&mut *visit);
+                key.several.iter().for_each(|several| several.scalars().for_each(&mut *visit));
                 key.low.iter().chain(&key.high).for_each(|(bound, _)| visit(bound));
             }
         }
@@ -95,7 +97,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         }
         Plan::Function(scan) => set_call(&scan.call, visit),
         Plan::Values(_, rows) => rows.iter().flatten().for_each(visit),
-        Plan::Filter(_, conjuncts) => conjuncts.iter().for_each(visit),
+        Plan::Filter(_, conjuncts) | Plan::Gate(_, conjuncts) => conjuncts.iter().for_each(visit),
         Plan::Project(_, _, columns) => columns.iter().for_each(visit),
         Plan::ProjectSet(_, _, columns) => {
             for column in columns {

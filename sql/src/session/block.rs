@@ -6,14 +6,20 @@
 //! savepoint and leaves the block failed: nothing but its end, or ROLLBACK TO, is heard then.
 
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
+use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
 use crate::session::activity::SessionActivity;
 use crate::session::message::{AnswerAfter, TransactionStatus};
+use crate::session::notify::Said;
 use crate::settings::session::{Settings, SettingsSavepoint};
+use crate::settings::value::parse_bool;
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
-use txn::{Begin, Ended, Isolation, Lsn, Manager, Savepoint, SessionWait, Transaction};
+use std::sync::atomic::Ordering;
+use txn::{
+    AdvisoryLocks, Begin, Ended, Isolation, Lsn, Manager, Savepoint, SessionWait, Transaction,
+};
 
 /// Where the session stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +40,8 @@ struct Named {
     transaction: Savepoint,
     catalog: CatalogSavepoint,
     settings: SettingsSavepoint,
+    advisory: usize,
+    said: usize,
 }
 
 /// The session's transaction.
@@ -59,9 +67,13 @@ pub(super) struct Block {
 
 /// What a block needs to end or go back.
 pub(super) struct Parts<'s> {
+    pub said: &'s mut Vec<Said>,
+    pub channels: (&'s Arc<Engine>, u32),
     pub catalog: &'s mut CatalogTransaction,
     pub settings: &'s mut Settings,
     pub notices: &'s mut Vec<Notice>,
+    pub wait: &'s SessionWait,
+    pub advisory: &'s mut AdvisoryLocks,
 }
 
 impl Block {
@@ -140,6 +152,25 @@ impl Block {
         }
     }
 
+    /// Hands the open transaction over, which is going to be prepared.
+    pub fn take_transaction(&mut self) -> Option<Transaction> {
+        self.transaction.take()
+    }
+
+    /// The block's transaction is prepared, and the session's no more.
+    pub fn prepared(&mut self, ended: Ended, parts: &mut Parts<'_>) {
+        self.savepoints.clear();
+        self.state = State::Idle;
+        parts.settings.commit();
+        self.depends_on(ended, parts);
+    }
+
+    /// What is answered next depends on the end of a transaction that is nobody's.
+    pub fn depends_on(&mut self, ended: Ended, parts: &mut Parts<'_>) {
+        let synchronous = parts.settings.plain().synchronous_commit;
+        self.ended(ended, synchronous);
+    }
+
     /// Commits what is open. Ends the block even if it fails.
     pub fn commit(&mut self, parts: &mut Parts<'_>) -> Result<()> {
         self.savepoints.clear();
@@ -149,18 +180,39 @@ impl Block {
             return Ok(());
         };
         let synchronous = parts.settings.plain().synchronous_commit;
-        match parts.catalog.commit(transaction) {
+        let said = std::mem::take(parts.said);
+        let (engine, pid) = parts.channels;
+        let database = parts.catalog.database();
+        let mut woken = Vec::new();
+        let mut tell = |lsn| {
+            if !said.is_empty() {
+                woken = engine.channels().apply((pid, database), &said, lsn);
+            }
+        };
+        let committed = parts.catalog.commit_telling(transaction, &mut tell);
+        parts.advisory.end_transaction();
+        match committed {
             Ok(ended) => {
+                engine.wake(&woken);
                 parts.settings.commit();
                 self.ended(ended, synchronous);
                 Ok(())
             }
             Err(error) => {
-                self.activity.transaction_ends();
+                let seen = parts.wait.failed_after.swap(0, Ordering::Relaxed);
+                self.ended(Ended { wait_for: Lsn(seen), committed: None }, synchronous);
                 parts.settings.rollback();
                 Err(error)
             }
         }
+    }
+
+    /// The session has been told of a commit by a notification.
+    pub fn heard_of(&mut self, lsn: Lsn) {
+        self.seen = self.seen.max(lsn);
+        let after = &mut self.answer_after;
+        after.visible = after.visible.max(lsn);
+        after.durable = after.durable.max(lsn);
     }
 
     /// When the transaction began, or the statement that would begin one.
@@ -172,9 +224,11 @@ impl Block {
     pub fn rollback(&mut self, parts: &mut Parts<'_>) {
         self.savepoints.clear();
         self.state = State::Idle;
+        parts.said.clear();
         if let Some(transaction) = self.transaction.take() {
             let synchronous = parts.settings.plain().synchronous_commit;
             let ended = parts.catalog.rollback(transaction);
+            parts.advisory.end_transaction();
             self.ended(ended, synchronous);
         }
         parts.settings.rollback();
@@ -197,6 +251,8 @@ impl Block {
                         transaction.end_statement();
                         parts.catalog.rollback_to(last.catalog);
                         parts.settings.rollback_to(last.settings);
+                        parts.advisory.rollback_to(last.advisory);
+                        parts.said.truncate(last.said);
                     }
                     _ => self.rollback(parts),
                 }
@@ -218,11 +274,38 @@ impl Block {
         self.set_modes(modes, parts)
     }
 
-    /// SET TRANSACTION, and the modes of BEGIN.
-    fn set_modes(&mut self, modes: &TransactionModes, parts: &mut Parts<'_>) -> Result<()> {
-        if modes.isolation == Some(Isolation::Serializable) {
-            return Err(SqlError::unsupported("isolation level SERIALIZABLE is"));
+    /// What a setting of the running transaction says, as SET TRANSACTION would; none if it is another setting, or is no
+    /// value of it.
+    pub fn modes_of(&self, name: &str, value: Option<&str>) -> Option<TransactionModes> {
+        let mut modes = TransactionModes::default();
+        let on = || value.map(parse_bool);
+        match name {
+            "transaction_isolation" => {
+                modes.isolation = Some(match value.map(str::to_ascii_lowercase).as_deref() {
+                    None => self.defaults.isolation,
+                    Some("serializable") => Isolation::Serializable,
+                    Some("repeatable read") => Isolation::RepeatableRead,
+                    Some("read committed") => Isolation::ReadCommitted,
+                    Some("read uncommitted") => {
+                        modes.uncommitted = true;
+                        Isolation::ReadCommitted
+                    }
+                    Some(_) => return None,
+                });
+            }
+            "transaction_read_only" => {
+                modes.read_only = Some(on().unwrap_or(Some(self.defaults.read_only))?);
+            }
+            "transaction_deferrable" => {
+                modes.deferrable = Some(on().unwrap_or(Some(self.defaults.deferrable))?);
+            }
+            _ => return None,
         }
+        Some(modes)
+    }
+
+    /// SET TRANSACTION, and the modes of BEGIN.
+    pub fn set_modes(&mut self, modes: &TransactionModes, parts: &mut Parts<'_>) -> Result<()> {
         let Some(transaction) = &mut self.transaction else { return Ok(()) };
         let mut begin = *transaction.begin();
         if let Some(isolation) = modes.isolation
@@ -252,6 +335,18 @@ impl Block {
             begin.read_only = read_only;
         }
         if let Some(deferrable) = modes.deferrable {
+            let refused = match (self.savepoints.is_empty(), transaction.has_snapshot()) {
+                (false, _) => Some("cannot be called within a subtransaction"),
+                (true, true) => Some("must be called before any query"),
+                (true, false) => None,
+            };
+            if let Some(why) = refused {
+                return Err(SqlError::new(
+                    SqlState::ACTIVE_SQL_TRANSACTION,
+                    format!("SET TRANSACTION [NOT] DEFERRABLE {why}"),
+                ));
+            }
+            // Every snapshot is safe: it is a prefix of the serial order, and there is nothing to wait for.
             begin.deferrable = deferrable;
         }
         transaction.set_begin(begin);
@@ -329,8 +424,10 @@ impl Block {
                         level_name(modes.isolation),
                         true,
                     );
-                    let read_only = if modes.read_only { "on" } else { "off" };
-                    parts.settings.set_internal("transaction_read_only", read_only, true);
+                    let word = |on: bool| if on { "on" } else { "off" };
+                    let settings = &mut *parts.settings;
+                    settings.set_internal("transaction_read_only", word(modes.read_only), true);
+                    settings.set_internal("transaction_deferrable", word(modes.deferrable), true);
                 }
                 if commits { "COMMIT" } else { "ROLLBACK" }
             }
@@ -343,6 +440,8 @@ impl Block {
                     transaction: transaction.savepoint(),
                     catalog: parts.catalog.savepoint(),
                     settings: parts.settings.savepoint(),
+                    advisory: parts.advisory.savepoint(),
+                    said: parts.said.len(),
                 });
                 "SAVEPOINT"
             }
@@ -365,6 +464,8 @@ impl Block {
                 }
                 parts.catalog.rollback_to(named.catalog);
                 parts.settings.rollback_to(named.settings);
+                parts.advisory.rollback_to(named.advisory);
+                parts.said.truncate(named.said);
                 self.state = State::Explicit;
                 "ROLLBACK"
             }
@@ -396,7 +497,7 @@ impl Block {
             }
             S::SetSnapshot(_) => return Err(SqlError::unsupported("SET TRANSACTION SNAPSHOT is")),
             S::Prepare(_) | S::CommitPrepared(_) | S::RollbackPrepared(_) => {
-                return Err(SqlError::unsupported("two-phase commit is"));
+                unreachable!("two-phase commit is the session's")
             }
         })
     }

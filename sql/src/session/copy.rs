@@ -90,6 +90,10 @@ impl RowSink for LineSink<'_> {
         self.sink.copy_data(data)
     }
 
+    fn copy_done(&mut self) {
+        self.sink.copy_done();
+    }
+
     fn notice(&mut self, notice: &Notice) {
         self.sink.notice(notice);
     }
@@ -163,6 +167,7 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
+        self.check_presets(&prepared, &RowBuf::new())?;
         let columns = prepared.columns.as_deref().unwrap_or_default();
         sink.copy_out(CopyFormat { binary: false, columns: columns.len() as u16 });
         let mut out = CopyOut { options, line: Vec::new(), rows: 0 };
@@ -390,6 +395,13 @@ fn copy_columns(relation: &Relation, names: &[ast::Ident]) -> Result<Vec<usize>>
                 format!("column \"{name}\" of relation \"{}\" does not exist", relation.name),
             )
         })?;
+        if relation.columns[column].generated {
+            return Err(SqlError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                format!("column \"{name}\" is a generated column"),
+            )
+            .detail("Generated columns cannot be used in COPY."));
+        }
         if columns.contains(&column) {
             return Err(SqlError::new(
                 SqlState::DUPLICATE_COLUMN,
@@ -422,7 +434,7 @@ fn plain_query(body: Body) -> Query {
 fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usize]) -> Statement {
     let targets = columns.iter().map(|&column| TargetColumn {
         name: Arc::clone(&relation.columns[column].name),
-        indirection: false,
+        path: Vec::new(),
         at: 0,
     });
     let values = (1..=columns.len() as u32).map(|number| expr(ExprKind::Parameter(number)));

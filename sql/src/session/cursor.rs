@@ -97,6 +97,7 @@ impl Session {
         cursor.parameters = std::mem::take(&mut portal.parameters);
         cursor.forward_only = declare.scroll == Some(false);
         cursor.depth = self.block.depth();
+        self.check_presets(&cursor.prepared, &cursor.parameters)?;
         self.start_plan(&mut cursor)?;
         if let (Some(view), Some(transaction)) = (&cursor.view, self.block.transaction()) {
             transaction.retain_view(view);

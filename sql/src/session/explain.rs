@@ -67,9 +67,7 @@ impl Session {
                 let named = self.statements.get(&*execute.name).cloned();
                 named.ok_or_else(|| no_statement(&execute.name))
             }
-            Statement::CreateTableAs(create) => {
-                self.prepare(Arc::new(parsed.inner(&create.query)), parameter_types)
-            }
+            Statement::CreateTableAs(create) => self.stored_query(parsed, create, parameter_types),
             statement if is_plan(statement) => {
                 self.prepare(Arc::new(parsed.inner(statement)), parameter_types)
             }
@@ -109,10 +107,11 @@ impl Session {
         if options.settings {
             facts.settings = Some(self.settings.changed_for_planning());
         }
+        self.check_presets(&prepared, &parameters)?;
         let probes = Probes::new(options.timing);
         if options.analyze {
             if matches!(explained.statement, Statement::CreateTableAs(_)) {
-                return Err(SqlError::unsupported("CREATE TABLE AS is"));
+                return Err(SqlError::unsupported("EXPLAIN ANALYZE of CREATE TABLE AS is"));
             }
             let begun = clock.now();
             let machine = Machine::watched(&program, &probes);

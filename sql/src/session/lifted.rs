@@ -1,9 +1,11 @@
 //! Statements of the simple protocol without their literals: one plan for all that differ in nothing else.
 //!
 //! [`crate::parse::lift`] gives the statement with parameters in the literals' places; it is planned once, and found
-//! again by that text. Where it does not bind, or a literal is no value of the type that its parameter got, the text
-//! goes the ordinary way, so that every error is one about the text as it was written.
+//! again by that text. Where it does not bind, or a literal is no value of the type that its parameter got, or what
+//! follows from the literals cannot be computed, the text goes the ordinary way, so that every error is one about the
+//! text as it was written.
 
+use crate::catalog::Index;
 use crate::parse::{Lifted, LiftedLiteral, lift};
 use crate::session::Session;
 use crate::session::source::Source;
@@ -52,7 +54,8 @@ impl Session {
             }
             Ok(())
         });
-        read.ok().map(|()| (prepared, parameters))
+        read.and_then(|()| self.check_presets(&prepared, &parameters)).ok()?;
+        Some((prepared, parameters))
     }
 
     /// Binds and plans the text with parameters, and keeps the plan.
@@ -61,7 +64,17 @@ impl Session {
         let [source] = <[Source; 1]>::try_from(sources).ok()?;
         // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
         let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;
-        if prepared.planned.is_none() || prepared.parameters.len() != lifted.literals.len() {
+        let planned = prepared.planned.as_ref()?;
+        if prepared.parameters.len() != lifted.literals.len() {
+            return None;
+        }
+        // Whether an index serves may depend on the literals that stand in its expressions and its predicate.
+        let snapshot = self.catalog.last_snapshot();
+        let computes = planned.relations.iter().any(|(relation, _)| {
+            let relation = snapshot.relation(*relation);
+            relation.is_some_and(|found| found.indexes.iter().any(Index::is_computed))
+        });
+        if computes {
             return None;
         }
         let whole = Arc::new(Prepared {

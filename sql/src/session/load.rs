@@ -10,9 +10,10 @@
 //! with the new ones (`Session::start_plan` looks at the catalog behind its snapshot).
 
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
-use crate::ddl::build::{duplicate_row, fill_percent};
+use crate::ddl::build::{KeyFunction, duplicate_row, fill_percent};
 use crate::error::{Result, SqlError};
-use crate::exec::write::duplicate_key;
+use crate::exec::index_keys::key_value;
+use crate::exec::write::{duplicate_key, index_key_text};
 use crate::plan::physical::{ModifyKind, Plan};
 use crate::session::Session;
 use crate::session::statement::Planned;
@@ -176,15 +177,16 @@ impl Session {
     ) -> Result<SqlError> {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         let row: RowBuf = duplicate_row(transaction, relation, within, duplicate)?;
-        let columns = index.columns.iter().map(|key| &relation.columns[key.column]);
-        let names: Vec<&str> = columns.map(|column| &*column.name).collect();
-        let values = self.with_context(|context| {
-            let text = |at: usize| {
-                text_of(context, relation.columns[at].ty, &row.get(at)).map(str::to_owned)
-            };
-            index.columns.iter().map(|key| text(key.column)).collect::<Result<Vec<_>>>()
+        let computed = self.with_ddl("", |ddl| {
+            let snapshot = ddl.snapshot();
+            KeyFunction::new(ddl.semantics, &snapshot, relation, index)?.values(&row)
         })?;
-        let key = format!("({})=({})", names.join(", "), values.join(", "));
+        let key = self.with_context(|context| {
+            index_key_text(relation, index, |key| {
+                let value = key_value(&row, computed.as_ref(), key.column);
+                text_of(context, relation.key_type(index, key), &value).map(str::to_owned)
+            })
+        })?;
         Ok(place(duplicate_key(relation, index, &key), duplicate.ordinal))
     }
 }

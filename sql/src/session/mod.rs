@@ -9,21 +9,26 @@
 pub(crate) mod activity;
 mod block;
 mod copy;
+mod create_as;
 mod cursor;
+pub(crate) mod definitions;
 mod explain;
 mod lifted;
 mod load;
 mod machines;
 pub mod message;
+pub mod notify;
 #[cfg(test)]
 mod panic_tests;
 mod portal;
+mod role;
 mod run;
-mod semantics;
+pub(crate) mod semantics;
 pub mod source;
 pub mod statement;
 #[cfg(test)]
 mod tests;
+pub(crate) mod two_phase;
 mod utility;
 
 pub use message::{
@@ -46,21 +51,27 @@ use crate::types::{CallContext, Oid, SessionFacts};
 use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
+use notify::{Inbox, Said};
 use portal::{Portal, Stage};
+use rustc_hash::FxHashMap;
 use source::Source;
-use statement::{Basis, Known, Prepared, same_columns};
+use statement::{Basis, Known, PlanCache, Prepared, same_columns};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use txn::{Isolation, SessionWait};
+use txn::{AdvisoryLocks, Isolation, SessionWait};
 
 /// Who opened a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
+    /// The current user: whose privileges count.
     pub user: Oid,
     pub user_name: Arc<str>,
+    /// Who logged in: what RESET SESSION AUTHORIZATION goes back to.
+    pub authenticated: Oid,
     pub session_user_name: Arc<str>,
+    /// Whether the current user is one.
     pub superuser: bool,
     pub database_name: Arc<str>,
 }
@@ -78,9 +89,9 @@ pub struct Session {
     block: Block,
     path: SearchPath,
     basis: Option<Basis>,
-    statements: HashMap<String, Arc<Prepared>>,
+    statements: FxHashMap<String, Arc<Prepared>>,
     unnamed: Option<Arc<Prepared>>,
-    portals: HashMap<String, Box<Portal>>,
+    portals: FxHashMap<String, Box<Portal>>,
     unnamed_portal: Option<Box<Portal>>,
     /// What is left of a Query message; none outside one.
     script: Option<VecDeque<Arc<Source>>>,
@@ -89,6 +100,8 @@ pub struct Session {
     /// What a Query message's statement is, with its parameters, where that was found by its text: as it stands, or
     /// without its literals.
     lifted: Option<(Arc<Prepared>, RowBuf)>,
+    /// Plans while the session has temporary tables.
+    own_plans: PlanCache,
     /// Machines between two runs.
     machines: machines::Machines,
     /// The memory of a portal, between two.
@@ -109,6 +122,11 @@ pub struct Session {
     random: Cell<[u64; 2]>,
     row_ids: SessionRowIds,
     sequences: RefCell<SessionSequences>,
+    advisory: RefCell<AdvisoryLocks>,
+    /// What the open transaction has said of channels.
+    said: RefCell<Vec<Said>>,
+    /// What waits to be told, once the session listens.
+    inbox: Option<Arc<Inbox>>,
     /// Calls of `set_config` whose statement has not ended.
     set_configs: RefCell<Vec<SetConfig>>,
     arena: Bump,
@@ -120,6 +138,7 @@ impl Drop for Session {
         self.unnamed_portal = None;
         self.copying = None;
         self.with_block(|block, parts| block.rollback(parts));
+        self.catalog.end_session(self.block.seen);
         self.engine.disconnected(self.wait.pid);
     }
 }
@@ -135,6 +154,7 @@ impl Session {
     ) -> Session {
         let seed = engine.manager().environment().seed
             ^ u64::from(wait.pid).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let advisory = RefCell::new(AdvisoryLocks::new(engine.manager(), &wait));
         let mut session = Session {
             engine: Arc::clone(engine),
             wait,
@@ -146,13 +166,14 @@ impl Session {
             block: Block::new(&activity),
             path: SearchPath::default(),
             basis: None,
-            statements: HashMap::new(),
+            statements: FxHashMap::default(),
             unnamed: None,
-            portals: HashMap::new(),
+            portals: FxHashMap::default(),
             unnamed_portal: None,
             script: None,
             spare_script: VecDeque::new(),
             lifted: None,
+            own_plans: PlanCache::default(),
             machines: machines::Machines::default(),
             spare_portal: None,
             unfit: HashSet::new(),
@@ -165,6 +186,9 @@ impl Session {
             random: Cell::new([seed | 1, !seed]),
             row_ids: SessionRowIds::default(),
             sequences: RefCell::default(),
+            advisory,
+            said: RefCell::default(),
+            inbox: None,
             set_configs: RefCell::default(),
             arena: Bump::new(),
         };
@@ -195,6 +219,11 @@ impl Session {
     #[must_use]
     pub fn timeouts(&self) -> Timeouts {
         self.timeouts
+    }
+
+    /// Whether there are notices to be taken.
+    pub fn has_notices(&mut self) -> bool {
+        !self.notices.get_mut().is_empty()
     }
 
     /// Notices that came up outside [`Session::run`]. The caller sends them behind the message at hand.
@@ -231,11 +260,34 @@ impl Session {
 
     fn with_block<T>(&mut self, body: impl FnOnce(&mut Block, &mut Parts<'_>) -> T) -> T {
         let mut parts = Parts {
+            said: self.said.get_mut(),
+            channels: (&self.engine, self.wait.pid),
             catalog: &mut self.catalog,
             settings: &mut self.settings,
             notices: self.notices.get_mut(),
+            wait: &self.wait,
+            advisory: self.advisory.get_mut(),
         };
         body(&mut self.block, &mut parts)
+    }
+
+    /// Whether notifications wait that may be told now: no transaction is open.
+    #[must_use]
+    pub fn has_notifications(&self) -> bool {
+        self.inbox.as_ref().is_some_and(|inbox| inbox.is_filled())
+            && self.status() == TransactionStatus::Idle
+    }
+
+    /// Takes the notifications that may be told now. The answer that tells them waits for the commits that sent them.
+    pub fn take_notifications(&mut self) -> Vec<notify::Notification> {
+        if !self.has_notifications() {
+            return Vec::new();
+        }
+        let Some((newest, told)) = self.inbox.as_ref().map(|inbox| inbox.take()) else {
+            return Vec::new();
+        };
+        self.block.heard_of(newest);
+        told
     }
 
     /// Takes anew what is kept beside the settings as plain values, if any setting has changed.
@@ -262,6 +314,21 @@ impl Session {
         };
         self.block.defaults.read_only = self.settings.bool("default_transaction_read_only");
         self.block.defaults.deferrable = self.settings.bool("default_transaction_deferrable");
+        if !self.block.is_explicit() {
+            let begin = self.block.defaults;
+            let word = |on: bool| if on { "on" } else { "off" };
+            let shown = self.settings.text("default_transaction_isolation");
+            for (name, value) in [
+                ("transaction_isolation", &*shown),
+                ("transaction_read_only", word(begin.read_only)),
+                ("transaction_deferrable", word(begin.deferrable)),
+            ] {
+                if self.settings.show(name).as_deref() != Some(value) {
+                    self.settings.set_internal(name, value, false);
+                }
+            }
+        }
+        self.assume();
         self.basis = None;
     }
 
@@ -277,11 +344,16 @@ impl Session {
         self.basis.as_ref().expect("it has just been made")
     }
 
+    /// Where plans are kept: those of a session with temporary tables are of use to no other.
+    fn plans(&self) -> &PlanCache {
+        if self.catalog.has_temporary() { &self.own_plans } else { self.engine.plans() }
+    }
+
     /// A statement that is kept for this text and is good now.
     fn kept(&mut self, text: &str) -> Option<Arc<Prepared>> {
         self.basis();
         let basis = self.basis.as_ref()?;
-        let kept = self.engine.plans().find(basis, text)?;
+        let kept = self.plans().find(basis, text)?;
         if kept.planned.is_some() {
             self.engine.plan_found();
         }
@@ -365,11 +437,27 @@ impl Session {
         self.settings_changed();
     }
 
+    /// What a transaction does before its commit.
+    fn before_commit(&mut self) -> Result<()> {
+        if !self.said.get_mut().is_empty() {
+            self.demand_notifiable()?;
+        }
+        if self.catalog.acts_on_commit() {
+            self.with_ddl("", |ddl| ddl.act_on_commit())?;
+        }
+        Ok(())
+    }
+
     fn end_implicit(&mut self) -> Result<()> {
         if self.block.transaction().is_none() || self.block.is_explicit() {
             return Ok(());
         }
+        self.before_commit()?;
+        let listens = self.said.get_mut().iter().any(|said| matches!(said, Said::Listen(_)));
         let ended = self.with_block(|block, parts| block.end_implicit(parts));
+        if listens {
+            self.inbox = self.engine.channels().inbox(self.wait.pid);
+        }
         if !self.portals.is_empty() || ended.is_err() {
             self.after_transaction();
         }
@@ -393,6 +481,10 @@ impl Session {
         let superuser = self.identity.superuser;
         for set in std::mem::take(self.set_configs.get_mut()) {
             let value = set.value.as_deref();
+            if matches!(&*set.name, "role" | "session_authorization") {
+                self.set_user(&set.name, value, set.local)?;
+                continue;
+            }
             self.settings.set(&set.name, value, set.local, superuser, self.notices.get_mut())?;
         }
         self.activity.set_application_name(&self.settings.text("application_name"));
@@ -424,7 +516,8 @@ impl Session {
             match session.kept(text) {
                 Some(prepared) => {
                     script.push_back(Arc::clone(&prepared.parsed));
-                    if prepared.parameters.is_empty() {
+                    // Where something is computed first, that is what may fail, before the answer begins.
+                    if prepared.parameters.is_empty() && !prepared.has_presets() {
                         session.lifted = Some((prepared, RowBuf::new()));
                     }
                 }
@@ -459,21 +552,25 @@ impl Session {
                 session.unnamed_portal = Some(portal);
                 return Ok(true);
             }
-            let prepared = session.prepare(Arc::clone(&parsed), &[])?;
-            if !prepared.parameters.is_empty() {
-                let (number, at) =
-                    crate::parse::first_parameter(parsed.query_text()).unwrap_or((1, 0));
-                return Err(SqlError::new(
-                    SqlState::UNDEFINED_PARAMETER,
-                    format!("there is no parameter ${number}"),
-                )
-                .at(parsed.position(at)));
+            let prepared = match session.prepare(Arc::clone(&parsed), &[]) {
+                Ok(prepared) => prepared,
+                // A parameter that has no type is one that there is not.
+                Err(error) if error.state() == SqlState::INDETERMINATE_DATATYPE => {
+                    return Err(no_parameter(&parsed).unwrap_or(error));
+                }
+                Err(error) => return Err(error),
+            };
+            if !prepared.parameters.is_empty()
+                && let Some(error) = no_parameter(&parsed)
+            {
+                return Err(error);
             }
             if let Some(Statement::Execute(execute)) = prepared.parsed.statement()
                 && let Some(named) = session.statements.get(&*execute.name)
             {
                 utility::check_parameter_count(named, execute)?;
             }
+            session.check_presets(&prepared, &RowBuf::new())?;
             session.unnamed_portal = Some(session.new_portal(prepared));
             Ok(true)
         })
@@ -620,6 +717,14 @@ impl Session {
             })?;
             portal.parameters = parameters;
             portal.formats = formats;
+            session.check_presets(&prepared, &portal.parameters)?;
+            if !session.identity.superuser
+                && let Some(planned) = &prepared.planned
+                && planned.program.tag == "SELECT"
+            {
+                // PostgreSQL begins a query here, a change when it is executed.
+                session.may_run(planned)?;
+            }
             session.keep_portal(bind.portal, portal);
             Ok(())
         })
@@ -846,6 +951,11 @@ impl Session {
                 Some(Statement::Declare(declare)) => {
                     self.cursor_query(&parsed, declare, parameter_types)?.parameters.clone()
                 }
+                Some(Statement::CreateTableAs(create))
+                    if !matches!(create.query, Statement::Execute(_)) =>
+                {
+                    self.stored_query(&parsed, create, parameter_types)?.parameters.clone()
+                }
                 // What EXECUTE names is looked for when it runs.
                 Some(Statement::Explain(explain))
                     if !matches!(explain.statement, Statement::Execute(_)) =>
@@ -895,9 +1005,19 @@ impl Session {
             parsed,
         });
         if shareable {
-            self.engine.plans().keep(&prepared);
+            self.plans().keep(&prepared);
         }
         Ok(prepared)
+    }
+
+    /// Fails where PostgreSQL's planner would, with these parameters at hand.
+    fn check_presets(&mut self, prepared: &Prepared, parameters: &RowBuf) -> Result<()> {
+        match &prepared.planned {
+            Some(planned) if planned.program.presets.is_some() => self.with_context(|context| {
+                crate::exec::preset::check(&planned.program, context, parameters)
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The same statement with a plan that is good now; none if it has one.
@@ -916,7 +1036,12 @@ impl Session {
         self.arena.reset();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let environment = self.engine.manager().environment();
-        let asked = run::Asked { engine: &self.engine, statements: &self.statements };
+        let asked = run::Asked {
+            engine: &self.engine,
+            statements: &self.statements,
+            wait: &self.wait,
+            says: Some((self.wait.pid, &self.said)),
+        };
         let queries = crate::catalog::queries::SessionCatalog {
             snapshot: &snapshot,
             path: &self.path,
@@ -926,6 +1051,7 @@ impl Session {
             engine: &asked,
             catalog: self.catalog.catalog(),
             sequences: &self.sequences,
+            advisory: &self.advisory,
             set_configs: &self.set_configs,
         };
         body(&CallContext {
@@ -939,6 +1065,13 @@ impl Session {
             random: &self.random,
         })
     }
+}
+
+/// 42P02 for a statement that stands alone and names a parameter.
+fn no_parameter(parsed: &Source) -> Option<SqlError> {
+    let (number, at) = crate::parse::first_parameter(parsed.query_text())?;
+    let message = format!("there is no parameter ${number}");
+    Some(SqlError::new(SqlState::UNDEFINED_PARAMETER, message).at(parsed.position(at)))
 }
 
 fn block_has_failed() -> SqlError {

@@ -1,29 +1,40 @@
 //! Running portals: locks, privileges, the view, and rows into the sink.
 
-use crate::catalog::RelationKind;
+use crate::bind::Required;
+use crate::catalog::acl::Privileges;
+use crate::catalog::object::{Class, well_known};
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::relation::ConstraintKind;
-use crate::catalog::system::{Activity, PreparedStatement};
+use crate::catalog::store;
+use crate::catalog::system::{Activity, Counters, PreparedStatement};
+use crate::catalog::{Relation, RelationKind};
 use crate::engine::Engine;
 use crate::error::{Result, SqlError};
 use crate::exec::machine::{Run, Stop};
 use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
 use crate::parse::Statement;
+use crate::session::definitions;
 use crate::session::message::{CommandTag, Progress};
+use crate::session::notify::{self, Said};
 use crate::session::portal::{Portal, Stage, run_text_rows};
 use crate::session::statement::{Planned, Prepared};
 use crate::session::{Identity, Session};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
-use std::collections::HashMap;
+use crate::types::{CallContext, Oid};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::sync::Arc;
-use txn::{ReadView, TableLock, WaitPolicy};
+use std::sync::atomic::Ordering::Relaxed;
+use txn::{Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPolicy, Woken};
 
 /// What catalog functions ask of the engine, for one session.
 pub(super) struct Asked<'s> {
+    pub wait: &'s SessionWait,
     pub engine: &'s Engine,
-    pub statements: &'s HashMap<String, Arc<Prepared>>,
+    pub statements: &'s FxHashMap<String, Arc<Prepared>>,
+    /// The session's number, and what its transaction says of channels; none where no session calls.
+    pub says: Option<(u32, &'s RefCell<Vec<Said>>)>,
 }
 
 impl EngineFacts for Asked<'_> {
@@ -41,6 +52,22 @@ impl EngineFacts for Asked<'_> {
         listed.collect()
     }
 
+    fn notify(&self, channel: &str, payload: &str) -> Result<()> {
+        let said = notify::checked(channel, payload)?;
+        if let Some((_, all)) = self.says {
+            notify::keep(&mut all.borrow_mut(), said);
+        }
+        Ok(())
+    }
+
+    fn listening(&self) -> Vec<Arc<str>> {
+        self.says.map_or_else(Vec::new, |(pid, _)| self.engine.channels().of(pid))
+    }
+
+    fn notification_usage(&self) -> f64 {
+        self.engine.channels().usage()
+    }
+
     fn version(&self) -> String {
         self.engine.version_text()
     }
@@ -51,6 +78,53 @@ impl EngineFacts for Asked<'_> {
 
     fn signal(&self, pid: u32, reason: u32) -> bool {
         self.engine.signal(pid, reason)
+    }
+
+    fn pause(&self, until: Micros) -> Result<()> {
+        let environment = self.engine.manager().environment();
+        let cell = Arc::new(WaitCell::new());
+        let cancel = &self.wait.cancel;
+        match environment.wait(WaitEvent::Background, &cell, Some(until), Some(cancel)) {
+            Woken::Cancelled => Err(SqlError::cancelled(cancel.requested().unwrap_or_default())),
+            _ => Ok(()),
+        }
+    }
+
+    fn now(&self) -> Micros {
+        self.engine.manager().environment().clock.now()
+    }
+
+    fn counters(&self) -> Counters {
+        self.engine.counters()
+    }
+
+    fn reset_counters(&self) {
+        self.engine.reset_counters();
+    }
+
+    fn live_rows(&self, table: &Relation) -> Option<f64> {
+        let RelationKind::Table { tree, .. } = &table.kind else { return None };
+        self.engine.manager().data().tree(*tree).ok()?.record_estimate().ok()
+    }
+
+    fn pretty_expression(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        relation: Option<&Relation>,
+        text: &str,
+    ) -> Option<String> {
+        definitions::pretty_expression(session, context, relation, text).ok()
+    }
+
+    fn view_text(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+        how: (bool, usize),
+    ) -> Option<String> {
+        definitions::view_text(session, context, view, how).ok()
     }
 }
 
@@ -137,6 +211,7 @@ impl Session {
         };
         let view = portal.view.expect("a started portal has a view");
         let machine = portal.machine.as_mut().expect("a started portal has a machine");
+        let copies = portal.copy_out.is_some();
         let mut lines;
         let sink: &mut dyn RowSink = match &mut portal.copy_out {
             Some(out) => {
@@ -149,6 +224,9 @@ impl Session {
         let stopped = crate::parse::depth::with_stack_for(height, || {
             self.drive(machine, view, &portal.parameters, max_rows, sink)
         })?;
+        if stopped == Stop::Done && copies {
+            sink.copy_done();
+        }
         if let Some(table) = loaded {
             self.end_load(table, &|error, _| error)?;
         }
@@ -212,7 +290,18 @@ impl Session {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         // The plan is of the catalog's last change, and so is its snapshot.
         transaction.depend_on(self.catalog.catalog().changed_at());
-        portal.view = Some(transaction.begin_statement()?);
+        let view = transaction.begin_statement()?;
+        if transaction.notes_reads() {
+            let snapshot = self.catalog.last_snapshot();
+            for (oid, _) in &planned.relations {
+                if let Some(relation) = snapshot.relation(*oid) {
+                    let key = self.catalog.key(Class::Relation, *oid);
+                    let tree = self.catalog.catalog().tree();
+                    store::note_read(transaction, tree, &view, (key, relation))?;
+                }
+            }
+        }
+        portal.view = Some(view);
         portal.transaction = self.block.number;
         match &mut portal.machine {
             Some(machine) if Arc::ptr_eq(machine.program(), &planned.program) => machine.restart(),
@@ -260,26 +349,47 @@ impl Session {
         }
     }
 
-    /// Whether the current user may do what a plan does.
+    /// Whether the current user may do what a plan does. A plan is of one state of the catalog, so who has been asked about
+    /// need not be asked again.
     pub(super) fn may_run(&self, planned: &Planned) -> Result<()> {
-        if self.identity.superuser {
+        let user = self.identity.user;
+        if self.identity.superuser || planned.allowed.load(Relaxed) == user.0 {
             return Ok(());
         }
         let snapshot = self.catalog.last_snapshot();
         for required in &planned.required {
-            let Some(relation) = snapshot.relation(required.relation) else { continue };
-            if !snapshot.may_on_relation(self.identity.user, relation, required.privileges) {
-                let kind = match relation.kind {
-                    RelationKind::View { .. } => "view",
-                    RelationKind::Sequence(_) => "sequence",
-                    RelationKind::Table { .. } | RelationKind::System => "table",
-                };
-                return Err(SqlError::new(
-                    SqlState::INSUFFICIENT_PRIVILEGE,
-                    format!("permission denied for {kind} {}", relation.name),
-                ));
+            if let Required::Schema(oid, at) = required
+                && let Some(schema) = snapshot.schema_by_oid(*oid)
+                && schema.oid != well_known::PG_CATALOG
+                && !snapshot.may_on_schema(user, schema, Privileges::USAGE)
+            {
+                return Err(denied("schema", &schema.name).at(*at));
             }
         }
+        for required in &planned.required {
+            match required {
+                Required::Relation { relation, role, privileges, columns } => {
+                    let Some(relation) = snapshot.relation(*relation) else { continue };
+                    let role = role.unwrap_or(user);
+                    if !snapshot.may_on_columns(role, relation, *privileges, columns) {
+                        let kind = match relation.kind {
+                            RelationKind::View { .. } => "view",
+                            RelationKind::Sequence(_) => "sequence",
+                            RelationKind::Table { .. } | RelationKind::System => "table",
+                        };
+                        return Err(denied(kind, &relation.name));
+                    }
+                }
+                Required::Function(oid) => {
+                    let found = crate::catalog::builtin::function(oid.0);
+                    if let Some(found) = found.filter(|found| !snapshot.may_call(user, found)) {
+                        return Err(denied("function", found.name));
+                    }
+                }
+                Required::Schema(..) => {}
+            }
+        }
+        planned.allowed.store(user.0, Relaxed);
         Ok(())
     }
 
@@ -305,7 +415,9 @@ impl Session {
             random,
             row_ids,
             sequences,
+            advisory,
             set_configs,
+            said,
             ..
         } = self;
         let Identity { user, user_name, session_user_name, database_name, .. } = identity;
@@ -318,7 +430,7 @@ impl Session {
             session_user: session_user_name,
             pid: wait.pid,
         };
-        let asked = Asked { engine, statements };
+        let asked = Asked { engine, statements, wait, says: Some((wait.pid, said)) };
         let queries = SessionCatalog {
             snapshot,
             path,
@@ -328,6 +440,7 @@ impl Session {
             engine: &asked,
             catalog: catalog.catalog(),
             sequences,
+            advisory,
             set_configs,
         };
         let transaction_time = block.started;
@@ -393,4 +506,10 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
             | Statement::Unlisten(_)
             | Statement::Notify(..)
     )
+}
+
+/// 42501.
+fn denied(kind: &str, name: &str) -> SqlError {
+    let message = format!("permission denied for {kind} {name}");
+    SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
 }

@@ -2,25 +2,27 @@
 
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
-use crate::catalog::{CatalogSnapshot, Relation, SearchPath};
+use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
-use crate::error::{Notice, Result};
+use crate::error::{Notice, Result, SqlError};
 use crate::exec::{Host, Machine};
 use crate::parse::ast;
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::Identity;
+use crate::session::definitions::Columns;
 use crate::session::run::Asked;
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::session::Settings;
+use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
 use crate::types::{CallContext, Datum, Oid, SessionFacts, SqlType, oids};
 use bumpalo::Bump;
+use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::sync::Arc;
-use txn::{Begin, SessionWait};
+use txn::{AdvisoryLocks, Begin, SessionWait};
 
 /// What gives expressions their meaning: the statement's text and the session's state.
 pub(super) struct Meaning<'s> {
@@ -33,6 +35,33 @@ pub(super) struct Meaning<'s> {
     pub arena: &'s Bump,
     pub random: &'s Cell<[u64; 2]>,
     pub started: i64,
+}
+
+/// Calls `body` with what stored expressions mean outside any session.
+pub(crate) fn with_semantics<T>(
+    engine: &Arc<Engine>,
+    settings: &Settings,
+    body: impl FnOnce(&dyn Semantics) -> T,
+) -> T {
+    let nobody = Identity {
+        user: Oid(0),
+        authenticated: Oid(0),
+        user_name: "".into(),
+        session_user_name: "".into(),
+        superuser: true,
+        database_name: "".into(),
+    };
+    body(&Meaning {
+        text: "",
+        path: vec![crate::catalog::object::well_known::PG_CATALOG],
+        settings,
+        identity: &nobody,
+        engine,
+        wait: &Arc::new(SessionWait::new(0)),
+        arena: &Bump::new(),
+        random: &Cell::new([1, 2]),
+        started: 0,
+    })
 }
 
 impl Meaning<'_> {
@@ -57,8 +86,10 @@ impl Meaning<'_> {
         let environment = self.engine.manager().environment();
         let (path, notices) = (self.search_path(), RefCell::<Vec<Notice>>::default());
         let (statements, sequences, set_configs) =
-            (HashMap::new(), RefCell::default(), RefCell::default());
-        let asked = Asked { engine: self.engine, statements: &statements };
+            (FxHashMap::default(), RefCell::default(), RefCell::default());
+        let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
+        let asked =
+            Asked { engine: self.engine, statements: &statements, wait: self.wait, says: None };
         let queries = SessionCatalog {
             snapshot,
             path: &path,
@@ -68,6 +99,7 @@ impl Meaning<'_> {
             engine: &asked,
             catalog: self.engine.catalog(),
             sequences: &sequences,
+            advisory: &advisory,
             set_configs: &set_configs,
         };
         body(&CallContext {
@@ -105,11 +137,9 @@ impl Meaning<'_> {
         relation: Option<&Relation>,
         expr: &Expr,
     ) -> Result<Arc<str>> {
-        let names = relation.map(live_names).unwrap_or_default();
         self.with_context(snapshot, |context| {
-            let column =
-                |place: u32| names.get(place as usize).map(ToString::to_string).unwrap_or_default();
-            let printer = deparse::Printer { catalog: snapshot, context, column: &column };
+            let names = &Columns(relation);
+            let printer = deparse::Printer { catalog: snapshot, context, names, pretty: false };
             Ok(deparse::expression(&printer, expr)?.into())
         })
     }
@@ -155,9 +185,11 @@ impl Meaning<'_> {
             }
             let environment = self.engine.manager().environment();
             let (path, notices, statements) =
-                (self.search_path(), RefCell::default(), HashMap::new());
+                (self.search_path(), RefCell::default(), FxHashMap::default());
             let (sequences, set_configs) = (RefCell::default(), RefCell::default());
-            let asked = Asked { engine: self.engine, statements: &statements };
+            let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
+            let asked =
+                Asked { engine: self.engine, statements: &statements, wait: self.wait, says: None };
             let queries = SessionCatalog {
                 snapshot: &snapshot,
                 path: &path,
@@ -167,6 +199,7 @@ impl Meaning<'_> {
                 engine: &asked,
                 catalog: self.engine.catalog(),
                 sequences: &sequences,
+                advisory: &advisory,
                 set_configs: &set_configs,
             };
             let host = Host {
@@ -194,16 +227,6 @@ impl Meaning<'_> {
     }
 }
 
-/// The names of a relation's live columns.
-fn live_names(relation: &Relation) -> Vec<Arc<str>> {
-    relation
-        .columns
-        .iter()
-        .filter(|column| !column.dropped)
-        .map(|column| Arc::clone(&column.name))
-        .collect()
-}
-
 /// The columns by index that an expression over the live ones names.
 fn named_columns(relation: &Relation, expr: &Expr) -> Vec<usize> {
     let live: Vec<usize> =
@@ -229,6 +252,39 @@ fn is_constant(expr: &Expr) -> bool {
     }
     levels::children(&mut expr.clone(), &mut |child| constant &= is_constant(child));
     constant
+}
+
+/// `text || anynonarray` and the other way round.
+const ANY_TEXT_CAT: u32 = 2004;
+const TEXT_ANY_CAT: u32 = 2003;
+
+/// 42P17 for an expression whose value may be another one tomorrow.
+fn demand_immutable(expr: &Expr, place: &str) -> Result<()> {
+    let mut immutable = !matches!(expr, Expr::CurrentValue(..));
+    if let Expr::Call { function, arguments, .. } = expr {
+        immutable &= match function.0 {
+            // They are as immutable as the output of the type that is joined to a text.
+            ANY_TEXT_CAT | TEXT_ANY_CAT => arguments
+                .iter()
+                .all(|argument| !matches!(argument.ty().oid.0, oids::DATE | 1114 | 1184)),
+            function => crate::catalog::builtin::function(function).is_some_and(|found| {
+                found.volatility == crate::catalog::builtin::Volatility::Immutable
+            }),
+        };
+    }
+    if !immutable {
+        return Err(SqlError::new(
+            SqlState::INVALID_OBJECT_DEFINITION,
+            format!("functions in {place} must be marked IMMUTABLE"),
+        ));
+    }
+    let mut found = Ok(());
+    levels::children(&mut expr.clone(), &mut |child| {
+        if found.is_ok() {
+            found = demand_immutable(child, place);
+        }
+    });
+    found
 }
 
 impl Semantics for Meaning<'_> {
@@ -276,8 +332,57 @@ impl Semantics for Meaning<'_> {
         let wanted = (ty.oid.0 != bind::type_name::oid::BOOL).then_some((ty, "generated"));
         let bound =
             self.bound(snapshot, self.text, expr, Some(relation), wanted, "check constraints")?;
+        if wanted.is_some() && demand_immutable(&bound, "").is_err() {
+            return Err(SqlError::new(
+                SqlState::INVALID_OBJECT_DEFINITION,
+                "generation expression is not immutable",
+            ));
+        }
         let text = self.print(snapshot, Some(relation), &bound)?;
         Ok(BoundText { text, columns: named_columns(relation, &bound) })
+    }
+
+    fn index_expression(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        expr: &ast::Expr,
+    ) -> Result<IndexExpression> {
+        let clause = "index expressions";
+        let bound = self.bound(snapshot, self.text, expr, Some(relation), None, clause)?;
+        // An untyped literal would have been text.
+        let bound = if bound.ty().oid.0 == oids::UNKNOWN {
+            let text = SqlType::plain(oids::TEXT);
+            self.bound(snapshot, self.text, expr, Some(relation), Some((text, "expr")), clause)?
+        } else {
+            bound
+        };
+        demand_immutable(&bound, "index expression")?;
+        let text = self.print(snapshot, Some(relation), &bound)?;
+        let ty = bound.ty();
+        let collation = crate::catalog::builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        let name = bind::expression_name(expr);
+        Ok(IndexExpression { text, name, ty, collation: Oid(collation) })
+    }
+
+    fn index_predicate(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        expr: &ast::Expr,
+    ) -> Result<Arc<str>> {
+        let bound =
+            self.bound(snapshot, self.text, expr, Some(relation), None, "index predicates")?;
+        if bound.ty().oid.0 != oids::BOOL {
+            let name = crate::catalog::system::format::format_type(bound.ty().oid.0, None);
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("argument of WHERE must be type boolean, not type {name}"),
+            )
+            .at(self.position(expr.start())));
+        }
+        demand_immutable(&bound, "index predicate")?;
+        self.print(snapshot, Some(relation), &bound)
     }
 
     fn evaluate<'a>(
@@ -341,6 +446,14 @@ impl Semantics for Meaning<'_> {
             self.print(snapshot, Some(after), &bound)
         };
         let names = after.clone();
+        for index in &mut after.indexes {
+            for expression in &mut index.expressions {
+                expression.text = again(&expression.text, &names)?;
+            }
+            if let Some(filter) = &mut index.filter {
+                *filter = again(filter, &names)?;
+            }
+        }
         for constraint in &mut after.constraints {
             if let crate::catalog::ConstraintKind::Check(text) = &mut constraint.kind {
                 *text = again(text, &names)?;
@@ -366,6 +479,10 @@ impl Semantics for Meaning<'_> {
         })
     }
 
+    fn position(&self, at: u32) -> u32 {
+        crate::parse::Positions::new(self.text).of(at)
+    }
+
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<ViewQuery> {
         let bound = self.with_context(snapshot, |context| {
             let reader = Reader(context);
@@ -374,12 +491,30 @@ impl Semantics for Meaning<'_> {
             let statement = ast::Statement::Query(Box::new(query.clone()));
             bind::bind(environment, self.text, &statement, &[])
         })?;
+        let relations = bound.relations.iter().map(|(relation, _)| *relation).collect();
         let BoundStatement::Query(bound) = bound.statement else {
             return Err(crate::error::SqlError::unsupported("a view of this statement is"));
         };
-        let columns =
+        let columns: Vec<(Arc<str>, SqlType)> =
             bound.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
-        let text = self.text[query.at as usize..].trim_end().trim_end_matches(';').trim_end();
-        Ok(ViewQuery { text: text.into(), columns })
+        // What is kept says the same whatever the search path will be: stars spelt out, tables with their schemas.
+        let kept = self.with_context(snapshot, |context| {
+            let environment = bind::Environment {
+                catalog: snapshot,
+                path: &self.path,
+                constants: &Reader(context),
+            };
+            let names: Vec<Arc<str>> = columns.iter().map(|column| Arc::clone(&column.0)).collect();
+            let how = deparse::ViewText { pretty: false, wrap: 0, qualified: true };
+            let text = deparse::view_text(environment, context, self.text, query, &names, how)?;
+            let again = ast::Statement::Query(Box::new(crate::parse::parse_query(&text)?));
+            let again = bind::bind(environment, &text, &again, &[])?;
+            let same = matches!(&again.statement, BoundStatement::Query(again)
+                if again.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)));
+            Ok(same.then_some(text))
+        });
+        let written = self.text[query.at as usize..].trim_end().trim_end_matches(';').trim_end();
+        let text = kept.ok().flatten().unwrap_or_else(|| written.to_owned());
+        Ok(ViewQuery { text: text.trim_start().into(), columns, relations })
     }
 }

@@ -5,19 +5,22 @@
 //! other columns then is an error drivers know (0A000).
 
 use crate::bind::{self, Bound, Constants, Literal};
-use crate::catalog::builtin;
 use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics};
 use crate::compile::{Program, compile};
 use crate::error::{Result, SqlError};
+use crate::exec::eval::{Eval, Failure};
+use crate::exec::frame::Frame;
 use crate::exec::sink::ColumnDescription;
 use crate::parse::Statement;
-use crate::plan::Facts;
+use crate::plan::{Facts, Scalar};
 use crate::session::source::Source;
 use crate::sqlstate::SqlState;
-use crate::types::{self, CallContext, Callable, Datum, Oid, SqlType, read_text};
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Oid, SqlType, read_text};
 use std::collections::HashMap;
 use std::sync::Arc;
-use txn::sync::{Mutex, lock};
+use std::sync::atomic::AtomicU32;
+use txn::sync::{Mutex, lock, rank};
 use txn::{Manager, TableLock};
 
 /// A statement ready to run.
@@ -48,6 +51,8 @@ pub struct Planned {
     pub relations: Vec<(Oid, TableLock)>,
     /// What whoever runs it must be allowed.
     pub required: Vec<bind::Required>,
+    /// Who has been found to be allowed all of it, last; 0 is nobody.
+    pub allowed: AtomicU32,
 }
 
 impl Prepared {
@@ -55,10 +60,15 @@ impl Prepared {
     fn basis(&self) -> Option<&Basis> {
         self.planned.as_ref().map(|planned| &planned.basis)
     }
+
+    /// Whether something is computed, and may fail, before it runs.
+    pub fn has_presets(&self) -> bool {
+        self.planned.as_ref().is_some_and(|planned| planned.program.presets.is_some())
+    }
 }
 
 /// What a plan was made from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub struct Basis {
     /// The catalog's version.
     pub version: (u64, u64),
@@ -68,11 +78,20 @@ pub struct Basis {
     pub reading: Arc<str>,
 }
 
+impl PartialEq for Basis {
+    fn eq(&self, other: &Basis) -> bool {
+        // Mostly the plan is the session's own, and shares its basis.
+        self.version == other.version
+            && (Arc::ptr_eq(&self.path, &other.path) || self.path == other.path)
+            && (Arc::ptr_eq(&self.reading, &other.reading) || self.reading == other.reading)
+    }
+}
+
 /// Statements made ready, by text, shared by all sessions: plans, each good for its basis, and statements about the
 /// transaction, which depend on nothing.
 #[derive(Debug, Default)]
 pub struct PlanCache {
-    plans: Mutex<HashMap<Box<str>, Vec<Arc<Prepared>>>>,
+    plans: Mutex<HashMap<Box<str>, Vec<Arc<Prepared>>>, { rank::PLANS }>,
 }
 
 /// How many texts are kept; past it the cache begins anew.
@@ -139,26 +158,15 @@ impl Constants for Reader<'_, '_> {
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal> {
         Ok(Literal::of(&read_text(self.0, ty, text)?))
     }
-
-    fn call(&self, function: Oid, arguments: &[Literal]) -> Option<Result<Literal>> {
-        let found = builtin::function(function.0)?;
-        let Some(Callable::Plain(call)) = types::function(function.0) else { return None };
-        if found.volatility != builtin::Volatility::Immutable || !found.strict || found.returns_set
-        {
-            return None;
-        }
-        let values: Vec<Datum<'_>> =
-            arguments.iter().map(|value| types::copy_to_arena(self.0, &value.datum())).collect();
-        Some(call(self.0, &values).map(|value| Literal::of(&value)))
-    }
 }
 
 /// What the planner knows: the catalog as the session sees it, and how large trees are now.
 pub(super) struct Known<'k> {
     /// The catalog.
     pub snapshot: &'k CatalogSnapshot,
-    /// Reads literals and the statistics' values; without it they are not read, for plans that have no choice.
-    pub constants: Option<&'k dyn Constants>,
+    /// Reads the statistics' values and computes what is constant; without it neither is done, for plans that have no
+    /// choice and run once.
+    pub constants: Option<&'k Reader<'k, 'k>>,
     /// Where the trees are.
     pub manager: &'k Manager,
 }
@@ -177,8 +185,21 @@ impl Facts for Known<'_> {
         self.manager.data().tree(*tree).ok()?.record_estimate().ok()
     }
 
-    fn call(&self, function: Oid, arguments: &[Literal]) -> Option<Literal> {
-        self.constants?.call(function, arguments)?.ok()
+    fn evaluate(&self, scalar: &Scalar) -> Option<Result<Literal>> {
+        let Reader(context) = self.constants?;
+        let (frame, parameters) = (Frame::default(), RowBuf::new());
+        let eval = Eval {
+            call: CallContext { ..**context },
+            frame: &frame,
+            parameters: &parameters,
+            subplans: &[],
+            local: None,
+        };
+        Some(match eval.scalar(scalar) {
+            Ok(value) => Ok(Literal::of(&value)),
+            Err(Failure::Error(error)) => Err(error),
+            Err(Failure::Subquery(_)) => return None,
+        })
     }
 
     fn read(&self, ty: SqlType, text: &str) -> Option<Literal> {
@@ -206,7 +227,8 @@ pub(super) fn planned(known: &Known<'_>, basis: Basis, bound: Bound) -> Result<P
     let Bound { statement, parameters, required, relations } = bound;
     let mut program = compile(&statement, known)?;
     program.parameters = parameters.iter().map(|ty| ty.oid).collect();
-    Ok(Planned { program: Arc::new(program), basis, parameters, relations, required })
+    let allowed = AtomicU32::new(0);
+    Ok(Planned { program: Arc::new(program), basis, parameters, relations, required, allowed })
 }
 
 /// A column of text, as SHOW and EXPLAIN return.

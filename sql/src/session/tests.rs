@@ -411,3 +411,11 @@ fn explain_shows_parameters_by_number() {
     let description = session.describe_statement("").unwrap();
     assert_eq!(description.columns.unwrap()[0].ty.oid.0, 114);
 }
+
+#[test]
+fn constants_of_a_with_query_are_computed_though_nobody_reads_them() {
+    let engine = engine();
+    let mut session = session(&engine);
+    let query = "with x as (select 1 / 0 as y) select 1 from x";
+    assert_eq!(say(&mut session, query), ["22012 division by zero"]);
+}

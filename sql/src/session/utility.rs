@@ -1,13 +1,15 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
+use crate::catalog::sequence::SessionSequences;
 use crate::ddl::{self, Ddl};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
 use crate::parse::Statement;
 use crate::parse::ast::{self, Discard, SetValue, SettingValue};
 use crate::plan::logical::{Node, Output, Query};
-use crate::session::message::{CommandTag, Progress};
+use crate::session::message::{CommandTag, Progress, TransactionStatus};
+use crate::session::notify::{self, Said};
 use crate::session::portal::{FirstRow, Portal, TextRows};
 use crate::session::run::{only_looks, read_only};
 use crate::session::semantics::Meaning;
@@ -145,16 +147,38 @@ impl Session {
             Statement::Analyze(analyze) => self.maintain(parsed, statement, None, Some(analyze)),
             Statement::Declare(declare) => done(self.declare(parsed, declare, portal)?),
             Statement::Close(name) => done(self.close_cursor(name.as_deref())?),
-            Statement::Listen(_) | Statement::Unlisten(_) | Statement::Notify(..) => {
-                Err(SqlError::unsupported("LISTEN and NOTIFY are"))
+            Statement::Listen(channel) => {
+                self.say(Said::Listen(Arc::clone(channel)));
+                done("LISTEN")
             }
-            Statement::CreateTableAs(_) => Err(SqlError::unsupported("CREATE TABLE AS is")),
+            Statement::Unlisten(channel) => {
+                self.say(Said::Unlisten(channel.clone()));
+                done("UNLISTEN")
+            }
+            Statement::Notify(channel, payload) => {
+                let said = notify::checked(channel, payload.as_deref().unwrap_or(""))?;
+                self.say(said);
+                done("NOTIFY")
+            }
+            Statement::CreateTableAs(create) => self.create_table_as(parsed, create, portal, sink),
+            Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),
         }
     }
 
     fn control(&mut self, control: &ast::TransactionStatement) -> Result<Outcome> {
+        if matches!(control, ast::TransactionStatement::Prepare(_))
+            && !self.said.get_mut().is_empty()
+        {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY",
+            ));
+        }
+        if let Some(tag) = self.two_phase(control) {
+            return done(tag?);
+        }
         let (engine, wait) = (Arc::clone(&self.engine), Arc::clone(&self.wait));
         // A statement of its own in front of BEGIN has its transaction; BEGIN makes that the block's.
         if !matches!(
@@ -164,8 +188,20 @@ impl Session {
         {
             self.block.ensure(engine.manager(), &wait);
         }
+        if matches!(control, ast::TransactionStatement::Commit { .. })
+            && self.block.status() == TransactionStatus::InTransaction
+            && let Err(error) = self.before_commit()
+        {
+            self.with_block(|block, parts| block.rollback(parts));
+            self.after_transaction();
+            return Err(error);
+        }
+        let listens = self.said.get_mut().iter().any(|said| matches!(said, Said::Listen(_)));
         let result =
             self.with_block(|block, parts| block.control(control, engine.manager(), &wait, parts));
+        if listens {
+            self.inbox = self.engine.channels().inbox(self.wait.pid);
+        }
         // A chained transaction is another one.
         let ends = matches!(
             control,
@@ -183,6 +219,21 @@ impl Session {
             self.settings_changed();
         }
         done(result?)
+    }
+
+    // --- channels --------------------------------------------------------------------------------------------------
+
+    /// Keeps what is said of channels until the commit; the same notification is sent once.
+    fn say(&mut self, said: Said) {
+        notify::keep(self.said.get_mut(), said);
+    }
+
+    /// Before a commit that says anything of channels: there must be room, and its turn come.
+    pub(super) fn demand_notifiable(&mut self) -> Result<()> {
+        let engine = Arc::clone(&self.engine);
+        engine.channels().demand_room(self.said.get_mut())?;
+        let transaction = self.block.ensure(engine.manager(), &self.wait);
+        self.catalog.lock_notifications(transaction)
     }
 
     // --- settings --------------------------------------------------------------------------------------------------
@@ -209,27 +260,17 @@ impl Session {
                 "SET LOCAL can only be used in transaction blocks",
             ));
         }
-        match &*set.name {
-            "role" | "session_authorization" => {
-                return Err(SqlError::unsupported(format!(
-                    "SET {} is",
-                    set.name.replace('_', " ").to_uppercase()
-                )));
-            }
-            "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
-                return Err(SqlError::unsupported(format!("SET {} is", set.name)));
-            }
-            _ => {}
+        if let Some(modes) = self.block.modes_of(&set.name, value.as_deref()) {
+            self.with_block(|block, parts| block.set_modes(&modes, parts))?;
+            return done("SET");
         }
         self.set_to(&set.name, value.as_deref(), set.local)?;
         done("SET")
     }
 
     fn set_to(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<()> {
-        if name == "default_transaction_isolation"
-            && value.is_some_and(|value| value.eq_ignore_ascii_case("serializable"))
-        {
-            return Err(SqlError::unsupported("isolation level SERIALIZABLE is"));
+        if name.eq_ignore_ascii_case("role") || name.eq_ignore_ascii_case("session_authorization") {
+            return self.set_user(&name.to_ascii_lowercase(), value, local);
         }
         let superuser = self.identity.superuser;
         self.settings.set(name, value, local, superuser, self.notices.get_mut())?;
@@ -251,11 +292,21 @@ impl Session {
                 self.portals.clear();
                 self.settings.reset_all();
                 self.settings_changed();
+                self.advisory.get_mut().unlock_all();
+                *self.sequences.get_mut() = SessionSequences::default();
+                self.with_ddl("", |ddl| ddl.discard_temporary())?;
+                self.say(Said::Unlisten(None));
                 done("DISCARD ALL")
             }
             Discard::Plans => done("DISCARD PLANS"),
-            Discard::Sequences => done("DISCARD SEQUENCES"),
-            Discard::Temp => done("DISCARD TEMP"),
+            Discard::Sequences => {
+                *self.sequences.get_mut() = SessionSequences::default();
+                done("DISCARD SEQUENCES")
+            }
+            Discard::Temp => {
+                self.with_ddl("", |ddl| ddl.discard_temporary())?;
+                done("DISCARD TEMP")
+            }
         }
     }
 
@@ -305,6 +356,7 @@ impl Session {
         check_parameter_count(&prepared, execute)?;
         let parameters =
             self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?;
+        self.check_presets(&prepared, &parameters)?;
         let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
         inner.formats.clone_from(&portal.formats);
@@ -414,6 +466,15 @@ impl Session {
     // --- schema changes --------------------------------------------------------------------------------------------
 
     fn change_schema(&mut self, parsed: &Arc<Source>, statement: &Statement) -> Result<Outcome> {
+        self.with_ddl(parsed.query_text(), |ddl| ddl::execute(ddl, statement)).map(Outcome::Done)
+    }
+
+    /// Calls `body` with what a schema change runs in; expressions in it stand in `text`.
+    pub(super) fn with_ddl<T>(
+        &mut self,
+        text: &str,
+        body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
+    ) -> Result<T> {
         self.basis();
         // A change is one of what is there, whatever the transaction's snapshot shows.
         self.catalog.look_back(None);
@@ -426,7 +487,7 @@ impl Session {
         } = self;
         arena.reset();
         let meaning = Meaning {
-            text: parsed.query_text(),
+            text,
             path: path.schemas.clone(),
             settings,
             identity,
@@ -447,10 +508,18 @@ impl Session {
             notices: notices.get_mut(),
             in_block,
             other_sessions: &other_sessions,
+            sessions_of: &|database| {
+                let all = engine.activity();
+                let there = all.iter().filter(|session| session.database == database);
+                there.map(|session| (session.pid, session.user)).collect()
+            },
+            terminate: &|pid| {
+                engine.signal(pid, crate::error::cancel::TERMINATE);
+            },
         };
-        let tag = ddl::execute(&mut ddl, statement)?;
+        let done = body(&mut ddl)?;
         self.basis = None;
-        Ok(Outcome::Done(tag))
+        Ok(done)
     }
 
     /// VACUUM and ANALYZE.
@@ -492,7 +561,7 @@ pub(super) fn no_statement(name: &str) -> SqlError {
     )
 }
 
-fn in_block(statement: &str) -> SqlError {
+pub(super) fn in_block(statement: &str) -> SqlError {
     SqlError::new(
         SqlState::ACTIVE_SQL_TRANSACTION,
         format!("{statement} cannot run inside a transaction block"),

@@ -151,6 +151,8 @@ const FOLLOWED: &[&str] = &[
     "IntervalStyle",
     "TimeZone",
     "application_name",
+    "archive_command",
+    "archive_mode",
     "array_nulls",
     "backslash_quote",
     "bytea_output",

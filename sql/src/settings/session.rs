@@ -37,6 +37,14 @@ enum Key {
     Custom(Arc<str>),
 }
 
+impl Key {
+    /// Whether it is one of the transaction's modes. They come and go with every BEGIN that names them, and nothing that
+    /// is kept beside the settings, or reported, follows from them.
+    fn is_mode(&self) -> bool {
+        matches!(self, Key::Known(at) if definitions()[*at].name.starts_with("transaction_"))
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Entry {
     /// What RESET goes back to, where it is not the server's.
@@ -340,8 +348,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets what follows from the session itself (`is_superuser`, `session_authorization`, `role`): no context is asked, and
-    /// it is taken back with the transaction like any SET.
+    /// Sets what follows from the session itself (`is_superuser`, `session_authorization`, `role`) or from its transaction's
+    /// modes: no context is asked, and it is taken back with the transaction like any SET.
     pub fn set_internal(&mut self, name: &'static str, text: &str, local: bool) {
         let Some(at) = number(name) else { return };
         let definition = &definitions()[at];
@@ -360,8 +368,24 @@ impl Settings {
             entry.session = Some(value);
             entry.local = None;
         }
+        let changes = !key.is_mode();
         self.undo.push((key.clone(), before));
         self.entries.insert(key, entry);
+        if changes {
+            self.refresh_plain();
+        }
+    }
+
+    /// Shows what follows from other settings, and goes back with those.
+    pub fn show_internal(&mut self, name: &'static str, text: &str) {
+        let Some(at) = number(name) else { return };
+        let entry = self.entries.entry(Key::Known(at)).or_default();
+        entry.session = Some(match definitions()[at].kind {
+            Kind::Bool => Value::Bool(value::parse_bool(text) == Some(true)),
+            Kind::Integer(..) | Kind::Real(..) | Kind::Enum(_) | Kind::Text => {
+                Value::Text(text.into())
+            }
+        });
         self.refresh_plain();
     }
 
@@ -403,13 +427,17 @@ impl Settings {
         if self.undo.len() <= savepoint.0 {
             return;
         }
+        let mut changes = false;
         for (key, before) in self.undo.drain(savepoint.0..).rev() {
+            changes |= !key.is_mode();
             match before {
                 Some(entry) => drop(self.entries.insert(key, entry)),
                 None => drop(self.entries.remove(&key)),
             }
         }
-        self.refresh_plain();
+        if changes {
+            self.refresh_plain();
+        }
     }
 
     /// The transaction has committed: what was set stays, what was local goes.
@@ -417,12 +445,16 @@ impl Settings {
         if self.undo.is_empty() {
             return;
         }
+        let mut changes = false;
         for (key, _) in self.undo.drain(..) {
+            changes |= !key.is_mode();
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.local = None;
             }
         }
-        self.refresh_plain();
+        if changes {
+            self.refresh_plain();
+        }
     }
 
     /// The transaction has rolled back.
@@ -571,6 +603,29 @@ mod tests {
         assert_eq!(settings.plain().search_path, "a");
         settings.set("search_path", None, false, false, &mut Vec::new()).unwrap();
         assert_eq!(settings.plain().search_path, "\"$user\", public");
+    }
+
+    /// Nothing that is kept beside the settings is worked out anew for a BEGIN that names its modes.
+    #[test]
+    fn the_modes_of_a_transaction_change_nothing_else() {
+        let mut settings = session();
+        settings.take_changes(&mut |_, _| ());
+        let generation = settings.generation();
+        for end in [Settings::commit, Settings::rollback] {
+            settings.set_internal("transaction_isolation", "repeatable read", true);
+            settings.set_internal("transaction_read_only", "on", true);
+            assert_eq!(settings.show("transaction_isolation").unwrap(), "repeatable read");
+            end(&mut settings);
+            assert_eq!(settings.show("transaction_isolation").unwrap(), "read committed");
+            assert_eq!(settings.show("transaction_read_only").unwrap(), "off");
+        }
+        assert_eq!((settings.generation(), settings.has_changes()), (generation, false));
+        settings.set_internal("is_superuser", "on", false);
+        assert!(settings.has_changes() && settings.generation() != generation);
+        settings.set_internal("transaction_isolation", "repeatable read", true);
+        set(&mut settings, "work_mem", "5MB", true);
+        settings.commit();
+        assert_eq!(settings.plain().work_mem_bytes, 4 << 20);
     }
 
     #[test]

@@ -5,11 +5,13 @@
 //! otherwise:  columns, the row's key  -> 2, the length of `columns`: u16 little-endian
 //! ```
 //!
-//! Equal keys of a unique index meet in one record, and so in one lock. Where a column is NULL, keys are distinct: such
-//! an entry of a unique index has the second form, and the first byte of the value says which form it is.
+//! Equal keys of a unique index meet in one record, and so in one lock. Where a column is NULL, keys are distinct unless the
+//! index says NULLS NOT DISTINCT: such an entry of a unique index has the second form, and the first byte of the value
+//! says which form it is.
 
 use super::corrupt;
 use super::key::KeyLayout;
+use crate::catalog::Uniqueness;
 use crate::error::Result;
 use crate::types::Datum;
 
@@ -19,13 +21,13 @@ const ROW_KEY: u8 = 1;
 const SUFFIX: u8 = 2;
 
 /// Makes the entry of a row: its columns by index from `column`, its key in the table's tree. Says whether equal keys
-/// would meet in it: the index is unique and no column is NULL.
+/// would meet in it.
 ///
 /// # Errors
 /// 0A000 for a type that cannot be a key.
 pub fn write<'a>(
     layout: &KeyLayout,
-    unique: bool,
+    unique: Uniqueness,
     column: impl Fn(usize) -> Datum<'a>,
     row_key: &[u8],
     key: &mut Vec<u8>,
@@ -39,7 +41,12 @@ pub fn write<'a>(
         null |= datum.is_null();
         part.encode(datum, key)?;
     }
-    if unique && !null {
+    let meets = match unique {
+        Uniqueness::None => false,
+        Uniqueness::NullsDistinct => !null,
+        Uniqueness::NullsNotDistinct => true,
+    };
+    if meets {
         value.push(ROW_KEY);
         value.extend_from_slice(row_key);
         return Ok(true);
@@ -85,10 +92,11 @@ mod tests {
         let layout = KeyLayout { columns: vec![column] };
         let (mut key, mut value) = (Vec::new(), Vec::new());
         for (unique, datum, meets) in [
-            (true, Datum::Int4(7), true),
-            (true, Datum::Null, false),
-            (false, Datum::Int4(7), false),
-            (false, Datum::Null, false),
+            (Uniqueness::NullsDistinct, Datum::Int4(7), true),
+            (Uniqueness::NullsDistinct, Datum::Null, false),
+            (Uniqueness::NullsNotDistinct, Datum::Null, true),
+            (Uniqueness::None, Datum::Int4(7), false),
+            (Uniqueness::None, Datum::Null, false),
         ] {
             let met = write(&layout, unique, |_| datum, b"row", &mut key, &mut value).unwrap();
             assert_eq!(met, meets);

@@ -77,6 +77,9 @@ impl Form {
                 Some(ty) if ty.is_array() => Form::Array,
                 Some(ty) if ty.kind == builtin::TypeKind::Composite => Form::Record,
                 Some(ty) if ty.base != 0 => Form::of(Oid(ty.base)),
+                None if builtin::element_of_made(other).is_some() => Form::Array,
+                None if builtin::is_enum(other) => Form::Int8,
+                None if builtin::is_made(other) => Form::Record,
                 _ => Form::Text,
             },
         }

@@ -2,14 +2,17 @@
 //!
 //! A column is a marker byte (NULL sorts before or behind everything else) and its value: integers big-endian with the
 //! sign bit turned, floats by IEEE's total order with one NaN and one zero, text as its bytes and a final zero (text has no
-//! zero bytes; C.UTF-8 orders by bytes), bytea with its zeros escaped, numeric as `types` orders it. DESC turns every bit
+//! zero bytes; C.UTF-8 orders by bytes), bytea with its zeros escaped, numeric and jsonb as `types` orders them, arrays and
+//! rows part by part. DESC turns every bit
 //! of the value. Every encoding ends itself, so that a key of several columns compares column by column, and a prefix of
 //! the columns is a prefix of the bytes. Columns of a primary key have no marker: they are never NULL.
 
 use super::form::Form;
 use crate::catalog::{Index, Relation};
-use crate::error::{Result, SqlError};
-use crate::types::{Datum, Oid};
+use crate::error::Result;
+use crate::types::array::Array;
+use crate::types::{Datum, Oid, record, stored};
+use bumpalo::Bump;
 
 /// Marker of a NULL that sorts first, of a value, of a NULL that sorts last.
 const NULL_FIRST: u8 = 0;
@@ -22,7 +25,7 @@ const BPCHAR: Oid = Oid(1042);
 /// A column of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
-    /// The column's place in the relation.
+    /// The column's place in the relation, or that of an expression behind [`crate::catalog::relation::EXPRESSIONS`].
     pub column: usize,
     /// Its type.
     pub ty: Oid,
@@ -71,7 +74,7 @@ impl KeyLayout {
             .columns
             .iter()
             .map(|key| {
-                let ty = relation.columns[key.column].ty.oid;
+                let ty = relation.key_type(index, key).oid;
                 KeyColumn {
                     column: key.column,
                     ty,
@@ -90,7 +93,7 @@ impl KeyColumn {
     /// Appends one column's bytes.
     ///
     /// # Errors
-    /// 0A000 for a type that cannot be a key.
+    /// XX001 for parts of an array or a row that are no values.
     pub fn encode(&self, datum: Datum<'_>, out: &mut Vec<u8>) -> Result<()> {
         if self.nullable {
             out.push(match (datum.is_null(), self.nulls_first) {
@@ -136,9 +139,17 @@ impl KeyColumn {
                 out.extend_from_slice(&[0, 0]);
             }
             Datum::Numeric(v) => crate::types::numeric::key::encode(v, out),
-            Datum::Array(_) | Datum::Record(_) | Datum::Jsonb(_) => {
-                return Err(SqlError::unsupported(format!("keys of type {} are", self.ty)));
+            Datum::Jsonb(v) => crate::types::json::encode_key(v, out),
+            Datum::Array(v) => {
+                let array = Array::of(v);
+                encode_parts(array.slots().map(|slot| (array.element, slot)), out)?;
+                out.push(array.dimension_count() as u8);
+                for dimension in array.dimensions() {
+                    out.extend_from_slice(&dimension.length.to_be_bytes());
+                    out.extend_from_slice(&(dimension.lower as u32 ^ 1 << 31).to_be_bytes());
+                }
             }
+            Datum::Record(v) => encode_parts(record::fields(v), out)?,
         }
         if self.descending {
             for byte in &mut out[start..] {
@@ -147,6 +158,34 @@ impl KeyColumn {
         }
         Ok(())
     }
+}
+
+/// The parts of an array or a row, each behind a marker; the end comes before any part, and a NULL behind all values.
+fn encode_parts<'s>(
+    parts: impl Iterator<Item = (u32, Option<&'s [u8]>)>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    const END: u8 = 0;
+    let arena = Bump::new();
+    for (ty, part) in parts {
+        let Some(bytes) = part else {
+            out.push(NULL_LAST);
+            continue;
+        };
+        out.push(PRESENT);
+        let ty = Oid(ty);
+        let part = KeyColumn {
+            column: 0,
+            ty,
+            form: Form::of(ty),
+            descending: false,
+            nulls_first: false,
+            nullable: false,
+        };
+        part.encode(stored::read(&arena, ty.0, arena.alloc_slice_copy(bytes))?, out)?;
+    }
+    out.push(END);
+    Ok(())
 }
 
 /// A float's bits in the order of PostgreSQL's btree: -0 is 0, NaN is the largest.

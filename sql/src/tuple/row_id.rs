@@ -9,7 +9,7 @@ use crate::error::Result;
 use std::collections::HashMap;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
-use txn::sync::{Mutex, lock};
+use txn::sync::{Mutex, lock, rank};
 use txn::{Direction, Tree, TreeId};
 
 /// The first range a session takes of a tree; each next one is twice as long, up to [`RANGE_MAX`].
@@ -20,7 +20,7 @@ const RANGE_MAX: u64 = 1024;
 /// The counters of all trees, shared by all sessions.
 #[derive(Debug, Default)]
 pub struct RowIds {
-    next: Mutex<HashMap<TreeId, u64>>,
+    next: Mutex<HashMap<TreeId, u64>, { rank::IDENTIFIERS }>,
 }
 
 /// The ranges a session has left.

@@ -3,7 +3,7 @@
 use super::failure::invalid_binary;
 use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
-use super::{CallContext, Datum, Interval, SqlType, array, numeric, oids, record};
+use super::{CallContext, Datum, Interval, SqlType, array, json, numeric, oids, record};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -29,6 +29,9 @@ pub fn write_binary(
             // 4 bytes of block, 2 of offset.
             out.extend_from_slice(&value.to_be_bytes()[2..]);
         }
+        Datum::Int8(_) if form(ty.oid.0) == Form::Enum => {
+            super::write_text(context, ty, datum, out)?;
+        }
         Datum::Int8(value)
         | Datum::Time(value)
         | Datum::Timestamp(value)
@@ -46,7 +49,7 @@ pub fn write_binary(
         Datum::Array(bytes) => array::text::send(context, bytes, out)?,
         Datum::Record(bytes) => record::send(context, bytes, out)?,
         Datum::Uuid(uuid) => out.extend_from_slice(*uuid),
-        Datum::Jsonb(_) => return Err(super::unsupported_type(oids::JSONB)),
+        Datum::Jsonb(bytes) => json::send(bytes, out),
     }
     Ok(())
 }
@@ -141,6 +144,10 @@ pub fn read_binary<'a>(
                 }
                 oids::VARCHAR => limit_varchar(text, ty.typmod, false)?,
                 oids::BPCHAR => limit_bpchar(context, text, ty.typmod, false)?,
+                oids::JSON => {
+                    json::check(text)?;
+                    text
+                }
                 _ => text,
             })
         }
@@ -180,14 +187,17 @@ pub fn read_binary<'a>(
             let element = SqlType { oid: super::Oid(element), typmod: ty.typmod };
             array::text::receive(context, element, bytes)?
         }
+        Form::Enum => super::read_text(context, ty, check_text(bytes)?)?,
+        Form::Record if ty.oid.0 != oids::RECORD => record::receive(context, ty, bytes)?,
+        Form::Jsonb => json::receive(context, bytes)?,
         Form::Void => Datum::Text(""),
-        Form::Record if ty.oid.0 == oids::RECORD => {
+        Form::Record => {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "input of anonymous composite types is not implemented",
             ));
         }
-        Form::Record | Form::Unsupported => {
+        Form::Unsupported => {
             let name = builtin::type_by_oid(ty.oid.0).map_or("unknown", |ty| ty.name);
             return Err(SqlError::unsupported(format!("binary input of type {name} is")));
         }

@@ -65,6 +65,8 @@ families! {
     |_, a, b| compare(oids::TID, a, b) => [1292 1265 2791 2793 2790 2792 2794];
     |_, a, b| compare(oids::ANYARRAY, a, b) =>
         [744 390 391 393 392 396 382] [679 619 677 678 681 680 404];
+    |_, a, b| a.int8().cmp(&b.int8()) => [3508 3509 3510 3512 3511 3513 3514];
+    |_, a, b| compare(oids::JSONB, a, b) => [4043 4038 4039 4041 4040 4042 4044];
     |_, a, b| compare(oids::RECORD, a, b) => [2981 2982 2983 2985 2984 2986 2987];
 }
 
@@ -105,6 +107,8 @@ pub(crate) const MORE: &[(u32, Callable)] = &[
     (1195, Plain(smaller)),
     (1198, Plain(larger)),
     (1197, Plain(smaller)),
+    (3525, Plain(larger)),
+    (3524, Plain(smaller)),
     (515, Plain(larger)),
     (516, Plain(smaller)),
 ];

@@ -52,6 +52,10 @@ pub enum Form {
     Array(u32),
     /// [`super::Datum::Record`]
     Record,
+    /// [`super::Datum::Int8`]: the place of a label among those of its type.
+    Enum,
+    /// [`super::Datum::Jsonb`]
+    Jsonb,
     /// Always shown as nothing; held as NULL or an empty text.
     Void,
     /// Values of this type cannot be held yet.
@@ -103,6 +107,7 @@ pub fn form(oid: u32) -> Form {
         oids::TIMESTAMPTZ => Form::TimestampTz,
         oids::INTERVAL => Form::Interval,
         oids::UUID => Form::Uuid,
+        oids::JSONB => Form::Jsonb,
         oids::RECORD => Form::Record,
         oids::VOID => Form::Void,
         // The statistics' columns are of this pseudo-type; values of it say themselves what they are arrays of.
@@ -114,8 +119,13 @@ pub fn form(oid: u32) -> Form {
 }
 
 fn looked_up(oid: u32) -> Form {
-    // A row type that a user's table defines is not among the built-in ones.
-    let Some(ty) = builtin::type_by_oid(oid) else { return Form::Record };
+    let Some(ty) = builtin::type_by_oid(oid) else {
+        return match builtin::element_of_made(oid) {
+            Some(element) => Form::Array(element),
+            None if builtin::is_enum(oid) => Form::Enum,
+            None => Form::Record,
+        };
+    };
     match ty.kind {
         TypeKind::Domain => form(ty.base),
         TypeKind::Composite => Form::Record,

@@ -7,6 +7,7 @@ use crate::settings::SessionSettings;
 use crate::types::{Datum, SqlType};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// What a function may look at besides its arguments.
 pub struct CallContext<'a> {
@@ -48,6 +49,26 @@ pub trait CatalogQueries {
     /// # Errors
     /// 42P01, 42704, 42883 and so on, as PostgreSQL's input functions.
     fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32>;
+    /// A type's name as messages say it.
+    fn type_name(&self, ty: u32) -> String {
+        crate::catalog::system::format::format_type(ty, Some(-1))
+    }
+    /// An enum's labels in order, with their values.
+    fn enum_labels(&self, _ty: u32) -> Vec<(i64, Arc<str>)> {
+        Vec::new()
+    }
+    /// The label of an enum's value.
+    fn enum_label(&self, ty: u32, position: i64) -> Option<Arc<str>> {
+        self.enum_labels(ty).into_iter().find(|(at, _)| *at == position).map(|(_, label)| label)
+    }
+    /// The value of an enum's label.
+    fn enum_position(&self, ty: u32, label: &str) -> Option<i64> {
+        self.enum_labels(ty).into_iter().find(|(_, known)| **known == *label).map(|(at, _)| at)
+    }
+    /// The names and types of a row type's fields; none for another type.
+    fn row_fields(&self, _ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {
+        None
+    }
 }
 
 /// Who and where a session is.
@@ -70,6 +91,8 @@ pub struct Signature<'a> {
     pub arguments: &'a [SqlType],
     /// The result's type.
     pub result: SqlType,
+    /// The columns that a call in FROM was given, where the function itself does not say them.
+    pub columns: &'a [(Arc<str>, SqlType)],
     /// The function takes VARIADIC "any" and its last arguments were given one by one (not as VARIADIC array).
     pub variadic_spread: bool,
 }

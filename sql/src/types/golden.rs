@@ -183,7 +183,7 @@ fn evaluate<'a>(context: &CallContext<'a>, text: &str) -> Result<(SqlType, Datum
                 return Ok((result, Datum::Null));
             }
             let variadic_spread = procedure.variadic == oids::ANY;
-            let signature = Signature { arguments: &types, result, variadic_spread };
+            let signature = Signature { arguments: &types, result, columns: &[], variadic_spread };
             let datum = match super::function(procedure.oid) {
                 Some(Callable::Plain(function)) => function(context, &data)?,
                 Some(Callable::Typed(function)) => function(context, &signature, &data)?,
@@ -196,7 +196,8 @@ fn evaluate<'a>(context: &CallContext<'a>, text: &str) -> Result<(SqlType, Datum
             let types: Vec<SqlType> = arguments.iter().map(|a| a.ty).collect();
             let (procedure, result) = resolve(name, &types);
             let data = values(context, &arguments)?;
-            let signature = Signature { arguments: &types, result, variadic_spread: false };
+            let signature =
+                Signature { arguments: &types, result, columns: &[], variadic_spread: false };
             let Some(Callable::Set(function)) = super::function(procedure.oid) else {
                 missing(procedure)
             };
@@ -213,7 +214,8 @@ fn evaluate<'a>(context: &CallContext<'a>, text: &str) -> Result<(SqlType, Datum
             let mut types = vec![SqlType::plain(element)];
             types.extend(rest.iter().map(|a| a.ty));
             let (procedure, result) = resolve(name, &types);
-            let signature = Signature { arguments: &types, result, variadic_spread: false };
+            let signature =
+                Signature { arguments: &types, result, columns: &[], variadic_spread: false };
             let aggregate = builtin::aggregate(procedure.oid).expect("an aggregate");
             let transition = builtin::function(aggregate.transition).expect("its function");
             let Some(mut state) = super::accumulator(procedure.oid, &signature) else {

@@ -6,10 +6,12 @@
 pub mod aggregate;
 mod arithmetic;
 pub mod array;
+pub mod assign;
 mod binary_form;
 pub mod bytea;
 mod comparison;
 pub mod datetime;
+mod enums;
 pub(crate) mod failure;
 pub mod float;
 pub mod form;
@@ -17,6 +19,7 @@ pub mod function;
 #[cfg(test)]
 mod golden;
 pub mod integer;
+pub mod json;
 pub mod literal;
 pub mod numeric;
 pub mod oids;

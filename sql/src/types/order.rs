@@ -6,7 +6,7 @@
 
 use super::array::Array;
 use super::numeric::View;
-use super::{Datum, datetime, oids, record, stored};
+use super::{Datum, datetime, json, oids, record, stored};
 use bumpalo::Bump;
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -38,8 +38,11 @@ pub fn compare(ty: u32, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
         (Datum::Char(a), Datum::Char(b)) => a.cmp(b),
         (Datum::Float4(a), Datum::Float4(b)) => compare_floats(f64::from(*a), f64::from(*b)),
         (Datum::Float8(a), Datum::Float8(b)) => compare_floats(*a, *b),
+        (Datum::Float4(a), Datum::Float8(b)) => compare_floats(f64::from(*a), *b),
+        (Datum::Float8(a), Datum::Float4(b)) => compare_floats(*a, f64::from(*b)),
         (Datum::Numeric(a), Datum::Numeric(b)) => View::of(a).compare(&View::of(b)),
-        (Datum::Bytea(a), Datum::Bytea(b)) | (Datum::Jsonb(a), Datum::Jsonb(b)) => a.cmp(b),
+        (Datum::Bytea(a), Datum::Bytea(b)) => a.cmp(b),
+        (Datum::Jsonb(a), Datum::Jsonb(b)) => json::compare(a, b),
         (Datum::Interval(a), Datum::Interval(b)) => {
             datetime::interval::span(a).cmp(&datetime::interval::span(b))
         }
@@ -144,7 +147,8 @@ pub fn hash_into(ty: u32, datum: &Datum<'_>, hasher: &mut impl Hasher) {
             hasher.write(text.as_bytes());
             hasher.write_u8(0xff);
         }
-        Datum::Bytea(bytes) | Datum::Jsonb(bytes) => {
+        Datum::Jsonb(bytes) => json::hash_into(bytes, hasher),
+        Datum::Bytea(bytes) => {
             hasher.write_usize(bytes.len());
             hasher.write(bytes);
         }

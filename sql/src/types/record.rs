@@ -1,20 +1,46 @@
 //! Rows as values: their stored form and their text.
 //!
-//! The number of fields, then for each its type, a length (`u32::MAX` is NULL) and its bytes, little-endian. PostgreSQL:
-//! `rowtypes.c`.
+//! The number of fields, then for each its type, a length (`u32::MAX` is NULL) and its bytes, little-endian. Where the
+//! number's high bit is set, the fields' names stand behind it: the length of them all, and for each its length in 16
+//! bits and its bytes. Only a row of no type of its own has them; it is never stored in a table. PostgreSQL: `rowtypes.c`.
 
 use super::integer::is_space;
 use super::{CallContext, Datum, SqlType, stored, write_binary, write_text};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use bumpalo::Bump;
+use std::sync::Arc;
 
 const NULL: u32 = u32::MAX;
+
+/// In the number of fields: names follow.
+const NAMED: u32 = 1 << 31;
 
 /// Stores a row.
 #[must_use]
 pub fn build<'a>(arena: &'a Bump, fields: &[(SqlType, Datum<'_>)]) -> Datum<'a> {
+    build_named(arena, fields, &[])
+}
+
+/// Stores a row with its fields' names; none are left out.
+#[must_use]
+pub fn build_named<'a>(
+    arena: &'a Bump,
+    fields: &[(SqlType, Datum<'_>)],
+    names: &[Arc<str>],
+) -> Datum<'a> {
     let mut out = Vec::new();
-    out.extend_from_slice(&(fields.len() as u32).to_le_bytes());
+    if names.is_empty() {
+        out.extend_from_slice(&(fields.len() as u32).to_le_bytes());
+    } else {
+        out.extend_from_slice(&(fields.len() as u32 | NAMED).to_le_bytes());
+        let length: usize = names.iter().map(|name| 2 + name.len()).sum();
+        out.extend_from_slice(&(length as u32).to_le_bytes());
+        for name in names {
+            out.extend_from_slice(&(name.len() as u16).to_le_bytes());
+            out.extend_from_slice(name.as_bytes());
+        }
+    }
     for (ty, datum) in fields {
         out.extend_from_slice(&ty.oid.0.to_le_bytes());
         let at = out.len();
@@ -28,9 +54,38 @@ pub fn build<'a>(arena: &'a Bump, fields: &[(SqlType, Datum<'_>)]) -> Datum<'a> 
     Datum::Record(arena.alloc_slice_copy(&out))
 }
 
+/// The names in front of a stored row's fields, and the fields.
+fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let word = |bytes: &[u8]| bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    let behind = bytes.get(4..).unwrap_or(&[]);
+    if word(bytes) & NAMED == 0 {
+        return (&[], behind);
+    }
+    let length = word(behind) as usize;
+    behind.get(4..).and_then(|rest| rest.split_at_checked(length)).unwrap_or((&[], &[]))
+}
+
+/// The names of a row's fields: those of its type `ty`, or its own; none for a row that has neither.
+#[must_use]
+pub fn names(context: &CallContext<'_>, ty: u32, bytes: &[u8]) -> Vec<Arc<str>> {
+    let (mut rest, _) = split(bytes);
+    if rest.is_empty() {
+        let fields = context.catalog.row_fields(ty).unwrap_or_default();
+        return fields.into_iter().map(|(name, _)| name).collect();
+    }
+    let mut names = Vec::new();
+    while let Some((length, behind)) = rest.split_first_chunk::<2>() {
+        let length = usize::from(u16::from_le_bytes(*length));
+        let Some((name, behind)) = behind.split_at_checked(length) else { break };
+        names.push(Arc::from(std::str::from_utf8(name).unwrap_or("")));
+        rest = behind;
+    }
+    names
+}
+
 /// The fields of a stored row: type and bytes, none for NULL.
 pub fn fields(bytes: &[u8]) -> impl Iterator<Item = (u32, Option<&[u8]>)> {
-    let mut rest = bytes.get(4..).unwrap_or(&[]);
+    let (_, mut rest) = split(bytes);
     std::iter::from_fn(move || {
         let (ty, behind) = rest.split_first_chunk::<4>()?;
         let (length, behind) = behind.split_first_chunk::<4>()?;
@@ -92,6 +147,143 @@ pub fn write(context: &CallContext<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Resu
     }
     out.push(b')');
     Ok(())
+}
+
+#[cold]
+fn malformed(text: &str, detail: &str) -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_TEXT_REPRESENTATION,
+        format!("malformed record literal: \"{text}\""),
+    )
+    .detail(detail)
+}
+
+fn fields_of(context: &CallContext<'_>, ty: SqlType) -> Result<Vec<(Arc<str>, SqlType)>> {
+    context.catalog.row_fields(ty.oid.0).ok_or_else(|| super::unsupported_type(ty.oid.0))
+}
+
+/// Reads the text of a row of a named type (`record_in`).
+///
+/// # Errors
+/// 22P02; those of its fields.
+pub fn read<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Result<Datum<'a>> {
+    let wanted = fields_of(context, ty)?;
+    let bytes = text.as_bytes();
+    let skip = |at: usize| at + bytes[at..].iter().take_while(|byte| is_space(**byte)).count();
+    let mut at = skip(0);
+    if bytes.get(at) != Some(&b'(') {
+        return Err(malformed(text, "Missing left parenthesis."));
+    }
+    at += 1;
+    let mut fields = Vec::with_capacity(wanted.len());
+    for (number, (_, ty)) in wanted.iter().enumerate() {
+        if number > 0 {
+            if bytes.get(at) != Some(&b',') {
+                return Err(malformed(text, "Too few columns."));
+            }
+            at += 1;
+        }
+        if matches!(bytes.get(at), Some(b',' | b')')) {
+            fields.push((*ty, Datum::Null));
+            continue;
+        }
+        let mut field = Vec::new();
+        let mut quoted = false;
+        loop {
+            let Some(&byte) = bytes.get(at) else {
+                return Err(malformed(text, "Unexpected end of input."));
+            };
+            if !quoted && matches!(byte, b',' | b')') {
+                break;
+            }
+            at += 1;
+            match byte {
+                b'\\' => {
+                    let Some(&next) = bytes.get(at) else {
+                        return Err(malformed(text, "Unexpected end of input."));
+                    };
+                    field.push(next);
+                    at += 1;
+                }
+                b'"' if !quoted => quoted = true,
+                b'"' if bytes.get(at) == Some(&b'"') => {
+                    field.push(b'"');
+                    at += 1;
+                }
+                b'"' => quoted = false,
+                byte => field.push(byte),
+            }
+        }
+        let field = super::arena_text(context, &field);
+        fields.push((*ty, super::read_text(context, *ty, field)?));
+    }
+    match bytes.get(at) {
+        Some(b')') => at += 1,
+        _ => return Err(malformed(text, "Too many columns.")),
+    }
+    if skip(at) < bytes.len() {
+        return Err(malformed(text, "Junk after right parenthesis."));
+    }
+    Ok(build(context.arena, &fields))
+}
+
+/// Reads the binary form of a row of a named type (`record_recv`).
+///
+/// # Errors
+/// 42804, 22P03; those of its fields.
+pub fn receive<'a>(context: &CallContext<'a>, ty: SqlType, bytes: &'a [u8]) -> Result<Datum<'a>> {
+    let wanted = fields_of(context, ty)?;
+    let mut rest = bytes;
+    let word = |rest: &mut &'a [u8]| -> Result<i32> {
+        let (head, tail) = rest.split_first_chunk::<4>().ok_or_else(|| {
+            SqlError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message")
+        })?;
+        *rest = tail;
+        Ok(i32::from_be_bytes(*head))
+    };
+    let mismatch = |message: String| SqlError::new(SqlState::DATATYPE_MISMATCH, message);
+    let count = word(&mut rest)?;
+    if usize::try_from(count) != Ok(wanted.len()) {
+        return Err(mismatch(format!(
+            "wrong number of columns: {count}, expected {}",
+            wanted.len()
+        )));
+    }
+    let mut fields = Vec::with_capacity(wanted.len());
+    for (number, (_, ty)) in wanted.iter().enumerate() {
+        let given = word(&mut rest)? as u32;
+        if given != ty.oid.0 {
+            return Err(mismatch(format!(
+                "binary data has type {given} ({}) instead of expected {} ({}) in record column {}",
+                context.catalog.type_name(given),
+                ty.oid,
+                context.catalog.type_name(ty.oid.0),
+                number + 1
+            )));
+        }
+        let datum = match word(&mut rest)? {
+            -1 => Datum::Null,
+            length => {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                let (field, tail) = rest.split_at_checked(length).ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::INVALID_BINARY_REPRESENTATION,
+                        "insufficient data left in message",
+                    )
+                })?;
+                rest = tail;
+                super::read_binary(context, *ty, field)?
+            }
+        };
+        fields.push((*ty, datum));
+    }
+    if !rest.is_empty() {
+        return Err(SqlError::new(
+            SqlState::INVALID_BINARY_REPRESENTATION,
+            "improper binary format in record",
+        ));
+    }
+    Ok(build(context.arena, &fields))
 }
 
 /// Appends a row's binary form.

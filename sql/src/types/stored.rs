@@ -74,7 +74,7 @@ pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>>
         Form::Char => Datum::Char(fixed::<1>(bytes)?[0]),
         Form::Int2 => Datum::Int2(i16::from_le_bytes(fixed(bytes)?)),
         Form::Int4 => Datum::Int4(i32::from_le_bytes(fixed(bytes)?)),
-        Form::Int8 | Form::Lsn | Form::Xid8 | Form::Tid => {
+        Form::Int8 | Form::Lsn | Form::Xid8 | Form::Tid | Form::Enum => {
             Datum::Int8(i64::from_le_bytes(fixed(bytes)?))
         }
         Form::Oid | Form::Reg => Datum::Oid(u32::from_le_bytes(fixed(bytes)?)),
@@ -91,6 +91,7 @@ pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>>
         Form::Uuid => Datum::Uuid(bytes.try_into().map_err(|_| corrupt())?),
         Form::Array(_) => Datum::Array(bytes),
         Form::Record => Datum::Record(bytes),
+        Form::Jsonb => Datum::Jsonb(bytes),
         Form::Void => Datum::Text(""),
         Form::Unsupported => return Err(super::unsupported_type(oid)),
     })

@@ -6,7 +6,9 @@
 use super::datetime::{interval, output, parse};
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
-use super::{CallContext, Datum, SqlType, array, bytea, float, integer, numeric, oids, record};
+use super::{
+    CallContext, Datum, SqlType, array, bytea, float, integer, json, numeric, oids, record,
+};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -27,7 +29,7 @@ pub fn write_text(
         Datum::Int2(value) => integer::write_i64(i64::from(*value), out),
         Datum::Int4(value) => integer::write_i64(i64::from(*value), out),
         Datum::Int8(value) if ty.oid.0 == oids::INT8 => integer::write_i64(*value, out),
-        Datum::Int8(value) => write_wide(ty.oid.0, *value, out),
+        Datum::Int8(value) => write_wide(context, ty.oid.0, *value, out),
         Datum::Oid(value) => match ty.oid.0 {
             oids::OID | oids::XID | oids::CID => integer::write_u64(u64::from(*value), out),
             other if form(other) == Form::Reg => {
@@ -53,7 +55,7 @@ pub fn write_text(
         Datum::Array(bytes) => array::text::write(context, ty.oid.0, bytes, out)?,
         Datum::Record(bytes) => record::write(context, bytes, out)?,
         Datum::Uuid(uuid) => bytea::write_uuid(uuid, out),
-        Datum::Jsonb(_) => return Err(super::unsupported_type(oids::JSONB)),
+        Datum::Jsonb(bytes) => json::write(bytes, out),
     }
     Ok(())
 }
@@ -68,7 +70,7 @@ pub fn text_of<'a>(context: &CallContext<'a>, ty: SqlType, datum: &Datum<'_>) ->
     Ok(super::arena_text(context, &out))
 }
 
-fn write_wide(ty: u32, value: i64, out: &mut Vec<u8>) {
+fn write_wide(context: &CallContext<'_>, ty: u32, value: i64, out: &mut Vec<u8>) {
     let bits = value as u64;
     match form(ty) {
         Form::Lsn => {
@@ -80,6 +82,10 @@ fn write_wide(ty: u32, value: i64, out: &mut Vec<u8>) {
             out.extend_from_slice(text.as_bytes());
         }
         Form::Xid8 => integer::write_u64(bits, out),
+        Form::Enum => match context.catalog.enum_label(ty, value) {
+            Some(label) => out.extend_from_slice(label.as_bytes()),
+            None => integer::write_i64(value, out),
+        },
         _ => integer::write_i64(value, out),
     }
 }
@@ -144,14 +150,20 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
             let element = SqlType { oid: super::Oid(element), typmod: ty.typmod };
             array::text::read(context, ty.oid.0, element, text)?
         }
+        Form::Enum => {
+            let position = context.catalog.enum_position(ty.oid.0, text);
+            Datum::Int8(position.ok_or_else(|| super::enums::unknown_label(context, ty, text))?)
+        }
+        Form::Record if ty.oid.0 != oids::RECORD => record::read(context, ty, text)?,
+        Form::Jsonb => json::jsonb_of_text(context, text)?,
         Form::Void => Datum::Text(""),
-        Form::Record if ty.oid.0 == oids::RECORD => {
+        Form::Record => {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "input of anonymous composite types is not implemented",
             ));
         }
-        Form::Record | Form::Unsupported => return Err(super::unsupported_type(ty.oid.0)),
+        Form::Unsupported => return Err(super::unsupported_type(ty.oid.0)),
     })
 }
 
@@ -230,6 +242,10 @@ fn read_string<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Result
         oids::NAME => arena.alloc_str(truncate_bytes(text, NAME_LENGTH_MAX)),
         oids::VARCHAR => arena.alloc_str(limit_varchar(text, ty.typmod, false)?),
         oids::BPCHAR => limit_bpchar(context, text, ty.typmod, false)?,
+        oids::JSON => {
+            json::check(text)?;
+            arena.alloc_str(text)
+        }
         _ => arena.alloc_str(text),
     })
 }

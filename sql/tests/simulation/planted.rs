@@ -71,3 +71,8 @@ fn a_write_that_is_logged_and_not_applied() {
 fn an_index_entry_that_is_not_written() {
     eprintln!("{:?}", txn(Fault::IndexEntryNotWritten));
 }
+
+#[test]
+fn a_delta_that_is_cut_short() {
+    eprintln!("{:?}", txn(Fault::DeltaCutShort));
+}

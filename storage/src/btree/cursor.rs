@@ -128,6 +128,22 @@ impl Cursor {
         Ok(Some(self.batch.record(self.given - 1)))
     }
 
+    /// The key at which the next leaf is read, or the rest of this one, if all that was read has been handed out: from
+    /// there on in the direction of the scan. None while there is more, and at the end.
+    #[must_use]
+    pub fn reads_on_at(&self) -> Option<&[u8]> {
+        let used_up = self.given == self.batch.records.len() && self.next != Next::Nowhere;
+        used_up.then_some(&self.next_key)
+    }
+
+    /// Reads on there, one leaf at most, so that [`Cursor::token`] can be asked of each.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn read_on(&mut self) -> Result<()> {
+        self.load()
+    }
+
     /// The token of the leaf that the last record, or the end, was read from.
     #[must_use]
     pub fn token(&self) -> ReadToken {
@@ -294,7 +310,7 @@ fn set_bound(bound: &mut Bound<Vec<u8>>, to: Bound<&[u8]>) {
 }
 
 /// The first slot of a leaf whose key is not below `key`, or, with `above`, is above it, wherever `key` lies.
-fn position(page: Page<'_>, key: &[u8], above: bool) -> usize {
+pub(super) fn position(page: Page<'_>, key: &[u8], above: bool) -> usize {
     if !page.is_above(key) {
         return page.slots();
     }

@@ -15,6 +15,7 @@ mod descend;
 pub mod forest;
 pub mod load;
 mod merge;
+mod newer;
 pub mod node;
 pub mod smo;
 mod split;
@@ -26,6 +27,7 @@ pub use bulk::BulkBuilder;
 pub use cursor::Cursor;
 pub use forest::Forest;
 pub use load::{Duplicate, Loaded, Loading, TreeLoad};
+pub use newer::Newer;
 
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
 use crate::page::racy;

@@ -15,7 +15,7 @@ use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::page::{Page, PageBuf};
 use crate::sync::atomic::AtomicBool;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::{Arc, Mutex, lock, rank, relax};
+use crate::sync::{Arc, Mutex, Weak, lock, rank, relax};
 use crate::{Error, FrameId, Lsn, Micros, PageId, Result};
 
 /// The most pages of one batch.
@@ -71,8 +71,17 @@ impl Cleaner {
 pub(super) fn start(pool: &Arc<BufferPool>) {
     let shared = Arc::clone(&pool.cleaner.shared);
     let env = pool.env.clone();
-    let scheduler = Arc::clone(&env.scheduler);
+    let spawning = env.clone();
     let pool = Arc::downgrade(pool);
+    let halting = (Weak::clone(&pool), Arc::clone(&shared));
+    let halt = move |why: &str| {
+        let (pool, shared) = halting;
+        shared.halted.store(true, Relaxed);
+        if let Some(pool) = pool.upgrade() {
+            pool.log.halt(why);
+            pool.wake_waiting();
+        }
+    };
     let body = move || {
         let mut rest = None;
         loop {
@@ -99,7 +108,7 @@ pub(super) fn start(pool: &Arc<BufferPool>) {
         }
     };
     // Nobody joins it: it ends by itself, and may be the one that drops the pool last.
-    drop(scheduler.spawn("cleaner", Box::new(body)));
+    drop(spawning.background("cleaner", halt, body));
 }
 
 /// A page on its way out.

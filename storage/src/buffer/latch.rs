@@ -24,14 +24,14 @@ pub struct Restart;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version(u64);
 
-/// A latch that nobody holds.
+/// The latch of a frame, or of what its rank says.
 #[derive(Debug)]
-pub struct Latch(AtomicU64);
+pub struct Latch<const RANK: u16 = { rank::LATCH }>(AtomicU64);
 
-impl Latch {
+impl<const RANK: u16> Latch<RANK> {
     /// Free, at version zero.
     #[must_use]
-    pub fn new() -> Latch {
+    pub fn new() -> Self {
         Latch(AtomicU64::new(0))
     }
 
@@ -63,7 +63,7 @@ impl Latch {
         // Acquire: pairs with Release in `release`; the previous writer's bytes are ours to change.
         match self.0.compare_exchange(seen.0, seen.0 | HELD, Acquire, Relaxed) {
             Ok(_) => {
-                Latch::acquired();
+                Self::acquired();
                 Ok(())
             }
             Err(_) => Err(Restart),
@@ -81,7 +81,7 @@ impl Latch {
     fn acquired() {
         // Pairs with fence(Acquire) in `validate`: our bytes come after the odd word for everyone.
         fence(Release);
-        rank::latched();
+        rank::latched(RANK);
     }
 
     /// Lets go. `changed` says whether readers have to start again.
@@ -89,14 +89,14 @@ impl Latch {
     pub fn release(&self, changed: bool) {
         let word = self.0.load(Relaxed);
         assert!(word & HELD != 0, "only who holds a latch lets it go");
-        rank::unlatched();
+        rank::unlatched(RANK);
         let free = word - HELD;
         // Release: pairs with Acquire in `version` and `upgrade`.
         self.0.store(if changed { free + 2 } else { free }, PUBLISH);
     }
 }
 
-impl Default for Latch {
+impl<const RANK: u16> Default for Latch<RANK> {
     fn default() -> Self {
         Latch::new()
     }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_change_restarts_readers_and_no_change_does_not() {
-        let latch = Latch::new();
+        let latch = Latch::<{ rank::LATCH }>::new();
         let seen = latch.version().expect("nobody holds it");
         latch.upgrade(seen).expect("nothing has changed");
         assert!(latch.version().is_none() && !latch.try_acquire());

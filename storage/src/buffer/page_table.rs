@@ -15,7 +15,7 @@
 use super::latch::{Latch, Version};
 use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::Relaxed;
-use crate::sync::{PUBLISH, relax};
+use crate::sync::{PUBLISH, rank, relax};
 use crate::{FrameId, PageId};
 
 /// Slots of a bucket: with its latch, one cache line.
@@ -55,7 +55,7 @@ pub struct Full;
 #[derive(Debug)]
 #[repr(align(64))]
 struct Bucket<const N: usize> {
-    latch: Latch,
+    latch: Latch<{ rank::BUCKET }>,
     entries: [AtomicU64; N],
 }
 
@@ -98,6 +98,7 @@ impl<const N: usize> Bucket<N> {
     }
 
     fn acquire(&self) {
+        rank::awaited(rank::BUCKET);
         let mut spins = 0;
         while !self.latch.try_acquire() {
             relax(&mut spins);
@@ -109,7 +110,10 @@ impl<const N: usize> Bucket<N> {
         loop {
             match self.latch.version() {
                 Some(version) => return version,
-                None => relax(&mut spins),
+                None => {
+                    rank::awaited(rank::BUCKET);
+                    relax(&mut spins);
+                }
             }
         }
     }
@@ -340,6 +344,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn who_holds_a_bucket_waits_for_none() {
+        let (one, other) = (Bucket::<SLOTS>::new(), Bucket::<SLOTS>::new());
+        one.acquire();
+        assert!(std::panic::catch_unwind(|| other.acquire()).is_err());
+        assert!(other.latch.try_acquire(), "who only tries waits for nobody");
+        other.latch.release(false);
+        one.latch.release(false);
+        other.acquire();
+        other.latch.release(false);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::page_table::{self, PageTable, Placed};
 use super::transit::Transit;
 use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::page::racy::Words;
-use crate::page::{Page, PageBuf, PageMut, zeroed};
+use crate::page::{Page, PageBuf, PageMut, huge, zeroed};
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 use crate::sync::{Arc, Mutex, lock, rank, relax};
@@ -53,14 +53,18 @@ impl BufferPool {
     pub fn new(env: Environment, log: Arc<Log>, file: DataFile, frames: u32) -> Arc<BufferPool> {
         assert!(frames >= FRAMES_MIN, "a smaller pool cannot hold what one split needs");
         let page_words = file.page_bytes() / 8;
+        let memory = zeroed(frames as usize * page_words);
+        let frames: Box<[Frame]> = (0..frames).map(|_| Frame::new()).collect();
+        huge::advise(&memory);
+        huge::advise(&frames);
         let pool = Arc::new(BufferPool {
             env,
             log,
             file,
             page_words,
-            frames: (0..frames).map(|_| Frame::new()).collect(),
-            memory: zeroed(frames as usize * page_words),
-            table: PageTable::new(frames as usize),
+            table: PageTable::new(frames.len()),
+            frames,
+            memory,
             transit: Transit::new(),
             hand: AtomicUsize::new(0),
             dirty: AtomicUsize::new(0),

@@ -15,6 +15,7 @@
 //! The same code reads a page in the pool and a private copy; only [`PageMut`] writes, and it is handed out by those
 //! who have the page to themselves: the exclusive latch's guard, and the owner of a [`PageBuf`].
 
+pub mod huge;
 pub mod racy;
 pub mod slotted;
 

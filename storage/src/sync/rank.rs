@@ -41,6 +41,10 @@ pub const CACHE: u16 = 103;
 pub const MAPS: u16 = 110;
 /// A list of pages in transit.
 pub const TRANSIT: u16 = 120;
+/// Prepared transactions: their records are claimed under it.
+pub const PREPARED: u16 = 130;
+/// A bucket of the page table, or its stash: within one another is only tried.
+pub const BUCKET: u16 = 135;
 /// Log insert.
 pub const INSERT: u16 = 140;
 /// Lists of waiters.
@@ -65,6 +69,20 @@ pub const GARBAGE: u16 = 250;
 pub const LATE: u16 = 260;
 /// Those who wait for the watermark.
 pub const WATERMARK: u16 = 270;
+/// The catalog's next state is being made.
+pub const CATALOG: u16 = 300;
+/// What older snapshots read instead of the catalog's current state.
+pub const PAST: u16 = 310;
+/// Object identifiers and row identifiers that nobody has yet; each alone.
+pub const IDENTIFIERS: u16 = 320;
+/// The cache of plans.
+pub const PLANS: u16 = 330;
+/// The list of sessions.
+pub const SESSIONS: u16 = 340;
+/// What a session shows of itself, and who knows the sessions' connections.
+pub const ACTIVITY: u16 = 350;
+/// What EXPLAIN ANALYZE counts.
+pub const COUNTERS: u16 = 360;
 
 /// One lock that this thread holds, or nothing where nothing is checked.
 #[derive(Debug)]
@@ -158,16 +176,22 @@ impl<const RANK: u16> Drop for Held<RANK> {
     }
 }
 
-/// A frame's latch has been taken.
+/// A latch is about to be waited for.
 #[inline(always)]
-pub fn latched() {
-    check::push(LATCH);
+pub fn awaited(rank: u16) {
+    check::waits_for(rank);
 }
 
-/// A frame's latch has been let go of.
+/// A latch has been taken.
 #[inline(always)]
-pub fn unlatched() {
-    check::pop(LATCH);
+pub fn latched(rank: u16) {
+    check::push(rank);
+}
+
+/// A latch has been let go of.
+#[inline(always)]
+pub fn unlatched(rank: u16) {
+    check::pop(rank);
 }
 
 /// The disk is about to be touched.

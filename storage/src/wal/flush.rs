@@ -193,7 +193,9 @@ impl Flush {
                 why.clone_into(&mut reason);
             }
         }
-        self.halted.store(true, Ordering::Release);
+        if !self.halted.swap(true, Ordering::AcqRel) {
+            env.scheduler.halted(why);
+        }
         self.wake_write_waiters(env);
         let waiters = std::mem::take(&mut *lock(&self.waiters));
         waiters.into_iter().for_each(|(_, waker)| waker.wake());
@@ -360,6 +362,7 @@ impl Flusher<'_> {
         if planted.is(Fault::AnswerBeforeSync) {
             self.answer();
         }
+        let filled = !self.filled.is_empty();
         let began = self.now();
         if !planted.is(Fault::NoLogSync) {
             for file in
@@ -373,6 +376,9 @@ impl Flusher<'_> {
         self.flush.sync_us.fetch_add(ended.0 - began.0, Ordering::Relaxed);
         (self.dirty_since, self.synced_at) = (None, Some(ended));
         self.answer();
+        if let (true, Some(archiving)) = (filled, &self.log.archiving) {
+            archiving.wake(&self.log.env);
+        }
         Ok(())
     }
 

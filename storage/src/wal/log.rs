@@ -8,6 +8,7 @@
 //! for the copy (callgrind). Three of them are atomic: two on the worker's own credit, one on the tail. No allocation,
 //! and no system call unless the flusher sleeps.
 
+use super::archive::{self, Archive, ArchiveCounters, Archiving};
 use super::flush::{self, Flush};
 use super::frame;
 use super::insert::{InsertCounters, Inserter, Place};
@@ -33,12 +34,13 @@ const CHUNK_BYTES_MAX: u64 = 64 << 10;
 const SPACE_WAIT: Micros = Micros(30_000_000);
 
 /// How a log is set up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LogOptions {
     pub(crate) insert: LogInsert,
     pub(crate) ring_bytes: u64,
     pub(crate) segment_bytes: u64,
     pub(crate) bytes_max: u64,
+    pub(crate) archive: Option<Arc<dyn Archive>>,
     pub(crate) planted: Planted,
 }
 
@@ -77,6 +79,7 @@ pub(super) struct Shared {
     pub(super) inserter: Inserter,
     pub(super) flush: Flush,
     pub(super) segments: Segments,
+    pub(super) archiving: Option<Archiving>,
     space: Space,
     /// Held to prepare or recycle segments.
     maintenance: Mutex<(), { rank::MAINTENANCE }>,
@@ -197,6 +200,8 @@ impl Log {
             file.sync()?;
         }
         let segments = Segments::new(Arc::clone(&env.device), bytes, epoch, files);
+        let archive = options.archive.clone();
+        let archiving = archive.map(|to| Archiving::open(&env.device, to)).transpose()?;
         let tail = epoch.start.0;
         let workers = env.scheduler.slots();
         let chunk = (options.bytes_max / (8 * workers as u64)).min(CHUNK_BYTES_MAX);
@@ -210,6 +215,7 @@ impl Log {
             inserter: Inserter::new(options.insert, tail, workers),
             flush: Flush::new(tail, options.ring_bytes),
             segments,
+            archiving,
             space: Space::new(workers, chunk.min(bytes / 16), kept),
             maintenance: Mutex::new(()),
             redo: AtomicU64::new(start.redo.0),
@@ -230,13 +236,17 @@ impl Log {
         let log = Log { shared, threads: Mutex::default() };
         log.spawn("log flusher", flush::run);
         log.spawn("log segments", Shared::prepare_ahead);
+        if log.shared.archiving.is_some() {
+            log.spawn("log archiver", archive::run);
+        }
         Ok(log)
     }
 
     fn spawn(&self, name: &'static str, body: fn(&Shared)) {
-        let shared = Arc::clone(&self.shared);
-        let scheduler = Arc::clone(&self.shared.env.scheduler);
-        lock(&self.threads).push(scheduler.spawn(name, Box::new(move || body(&shared))));
+        let (shared, halting) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+        let halt = move |why: &str| halting.flush.halt(&halting.env, why);
+        let thread = self.shared.env.background(name, halt, move || body(&shared));
+        lock(&self.threads).push(thread);
     }
 
     /// The largest payload of one record, in bytes: longer ones are logged in parts.
@@ -397,26 +407,33 @@ impl Log {
     /// I/O; a failed sync halts the log.
     pub(crate) fn recycle(&self, redo: Lsn) -> Result<()> {
         let log = &*self.shared;
-        {
-            let _one = lock(&log.maintenance);
-            log.redo.store(redo.0, Ordering::Relaxed);
-            // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
-            // zeros, and their blocks are the file's already.
-            let before = log.checkpointed.load(Ordering::Relaxed);
-            let ahead = 2 + self.tail().0.saturating_sub(before) / log.segments.bytes();
-            let (oldest, _) = log.segments.range();
-            let recycled = log.segments.recycle(redo, self.tail(), ahead);
-            if log.segments.range().0 == oldest {
-                log.fruitless.fetch_add(1, Ordering::AcqRel);
-            }
-            log.checkpointed.store(self.tail().0, Ordering::Relaxed);
-            let prepared = log.halt_if_unsynced(recycled)?;
-            log.space.add(prepared * log.segments.bytes());
+        let bytes = log.segments.bytes();
+        let moved = log.redo.swap(redo.0, Ordering::Relaxed) / bytes < redo.0 / bytes;
+        let (oldest, _) = log.segments.range();
+        let recycled = log.let_go(redo);
+        // What only the archive still wants does not count against the log's limit.
+        if !moved && log.segments.range().0 == oldest {
+            log.fruitless.fetch_add(1, Ordering::AcqRel);
         }
+        log.checkpointed.store(self.tail().0, Ordering::Relaxed);
+        recycled?;
         log.recycled.fetch_add(1, Ordering::AcqRel);
         log.wake_space_waiters();
         log.env.wake(&log.prepare);
         Ok(())
+    }
+
+    /// What the archiver has done; none if nothing is archived.
+    #[must_use]
+    pub fn archive_counters(&self) -> Option<ArchiveCounters> {
+        self.shared.archiving.as_ref().map(|archiving| archiving.counters(&self.shared))
+    }
+
+    /// Has the archiver try again at once, because what it is to do has changed.
+    pub fn wake_archiver(&self) {
+        if let Some(archiving) = &self.shared.archiving {
+            archiving.wake(&self.shared.env);
+        }
     }
 
     /// Whether somebody waits for a checkpoint to give space back.
@@ -469,6 +486,9 @@ impl Log {
     pub(crate) fn close(&self) -> Result<()> {
         self.shared.stop.store(true, Ordering::Release);
         self.shared.env.wake(&self.shared.prepare);
+        if let Some(archiving) = &self.shared.archiving {
+            archiving.stop(&self.shared.env);
+        }
         self.shared.flush.stop(&self.shared.env);
         let threads = std::mem::take(&mut *lock(&self.threads));
         threads.into_iter().for_each(Joinable::join);
@@ -495,7 +515,32 @@ impl Wake for CellWaker {
 }
 
 impl Shared {
-    fn halt_if_unsynced<T>(&self, result: Result<T>) -> Result<T> {
+    /// Whether the log is being closed.
+    pub(super) fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// Where recovery would begin.
+    pub(super) fn redo(&self) -> u64 {
+        self.redo.load(Ordering::Relaxed)
+    }
+
+    /// Recycles the segments that neither recovery from `redo` nor the archive needs any more.
+    pub(super) fn let_go(&self, redo: Lsn) -> Result<()> {
+        let _one = lock(&self.maintenance);
+        let bytes = self.segments.bytes();
+        let wanted = self.archiving.as_ref().map_or(u64::MAX, Archiving::next);
+        let until = redo.min(Lsn(wanted.saturating_mul(bytes)));
+        // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
+        // zeros, and their blocks are the file's already.
+        let (tail, before) = (self.inserter.tail(), self.checkpointed.load(Ordering::Relaxed));
+        let ahead = 2 + tail.saturating_sub(before) / bytes;
+        let recycled = self.segments.recycle(until, Lsn(tail), ahead);
+        self.space.add(self.halt_if_unsynced(recycled)? * bytes);
+        Ok(())
+    }
+
+    pub(super) fn halt_if_unsynced<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(Error::Halted(why)) = &result {
             self.flush.halt(&self.env, why);
         }
@@ -525,7 +570,10 @@ impl Shared {
     /// Prepares one more segment; with `limited`, only within the log's limit.
     fn prepare_segment(&self, limited: bool) -> Result<()> {
         let _one = lock(&self.maintenance);
-        let (oldest, next) = self.segments.range();
+        let (mut oldest, next) = self.segments.range();
+        if self.archiving.is_some() {
+            oldest = oldest.max(self.redo() / self.segments.bytes());
+        }
         if limited && (next + 1 - oldest) * self.segments.bytes() > self.bytes_max {
             return Err(Error::Full("the log"));
         }

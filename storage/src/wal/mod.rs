@@ -12,10 +12,13 @@
 //! | `segment` | files: prepared ahead, recycled behind; restart epochs |
 //! | [`alarm`] | how a sleeping flusher is woken by an insert |
 //! | `flush` | the contiguous prefix, written and synced for all who wait (group commit) |
+//! | `archive` | full segments, handed to the operator's archive before they are recycled |
 //! | `scan` | reading it back |
 //! | `log` | [`Log`]: all of it together |
 
 pub(crate) mod alarm;
+#[cfg(not(loom))]
+mod archive;
 pub(crate) mod consolidation;
 #[cfg(not(loom))]
 mod flush;
@@ -37,6 +40,8 @@ mod space;
 #[cfg(test)]
 mod tests;
 
+#[cfg(not(loom))]
+pub use archive::{Archive, ArchiveCounters, Archived};
 pub use insert::InsertCounters;
 #[cfg(not(loom))]
 pub use log::{CheckpointSignal, Claim, FlushCounters, Log, SpaceReservation};

@@ -45,6 +45,9 @@ mod bytes {
             // SAFETY: the layout is not of zero size.
             let start = unsafe { alloc_zeroed(layout) };
             let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+            // SAFETY: the allocation has so many bytes, all zero, and nobody else knows of it yet.
+            let memory = unsafe { std::slice::from_raw_parts(start.as_ptr(), bytes as usize) };
+            crate::page::huge::advise(memory);
             Ring { start, bytes }
         }
 

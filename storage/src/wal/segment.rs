@@ -139,6 +139,11 @@ impl Segments {
         (state.files.first_key_value().map_or(next, |(oldest, _)| *oldest), next)
     }
 
+    /// The oldest segment that is kept, from `number` on.
+    pub(crate) fn oldest_from(&self, number: u64) -> Option<u64> {
+        lock(&self.state).files.range(number..).next().map(|(number, _)| *number)
+    }
+
     /// The file that holds `lsn`, which has been prepared.
     pub(crate) fn file(&self, lsn: u64) -> Option<Arc<dyn File>> {
         lock(&self.state).files.get(&(lsn / self.bytes)).cloned()

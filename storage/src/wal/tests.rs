@@ -14,6 +14,7 @@ use crate::{Cancel, Environment, Error, Lsn, Result};
 
 fn options() -> LogOptions {
     LogOptions {
+        archive: None,
         insert: LogInsert::AtomicAdd,
         ring_bytes: 4096,
         segment_bytes: 16 << 10,

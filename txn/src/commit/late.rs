@@ -10,7 +10,7 @@
 use super::slots::CommitSlots;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, lock, rank};
+use crate::sync::{Arc, Mutex, lock, rank, try_lock};
 use crate::writeset::WriteSet;
 use crossbeam_utils::CachePadded;
 
@@ -22,7 +22,7 @@ pub struct LateCommit {
     /// Its first part, or its LSN: from where recovery has to begin to see it whole.
     pub floor: Lsn,
     /// What it writes.
-    pub writes: WriteSet,
+    pub writes: Arc<WriteSet>,
 }
 
 /// A list as it was at one moment.
@@ -31,7 +31,7 @@ pub type LateList = Arc<Vec<Arc<LateCommit>>>;
 /// What recovery still needs of commits that are under way, for a checkpoint that has read the log's `tail` and not yet
 /// looked at any page: the lowest LSN that somebody may still have to apply. The slots first: a commit goes on the list
 /// before it frees its slot, so who is missed in both is on its pages.
-pub fn redo_floor(slots: &CommitSlots, late: &LateCommits, tail: Lsn) -> Lsn {
+pub fn redo_floor<W>(slots: &CommitSlots<W>, late: &LateCommits, tail: Lsn) -> Lsn {
     let floor = slots.floor(tail);
     late.floor().map_or(floor, |late| late.min(floor))
 }
@@ -66,6 +66,14 @@ impl LateCommits {
             return None;
         }
         Some(Arc::clone(&lock(&self.list)))
+    }
+
+    /// The list, if nobody is just changing it; `Err` if somebody is.
+    pub(crate) fn try_list(&self) -> Result<Option<LateList>, ()> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return Ok(None);
+        }
+        try_lock(&self.list).map(|list| Some(Arc::clone(&list))).ok_or(())
     }
 
     /// How many there are.

@@ -5,7 +5,8 @@
 //! 1. **Get ready**, where everything may fail or wait: leaves into memory, the record serialized, log space reserved,
 //!    version space awaited.
 //! 2. **Claim**: a bound in the commit slot, then one log record, whose LSN is the commit's timestamp.
-//! 3. **Validate**: nothing to do below SERIALIZABLE, since write locks have been held since before the claim.
+//! 3. **Validate**: nothing to do below SERIALIZABLE, since write locks have been held since before the claim; else see
+//!    [`validate`].
 //! 4. **Publish, apply**: the old image to the version chain, then the page. What would wait for a page, or is large,
 //!    becomes a late commit.
 //! 5. **Release**: the slot first, so that whoever is woken by a lock finds the commit visible; then the locks.
@@ -14,15 +15,20 @@
 //! From the claim until the transaction has ended a panic ends the process: pages would have half of a commit, or its
 //! client would be told that it failed.
 
+mod delta;
 pub mod late;
 pub mod slots;
+mod validate;
 pub mod watermark;
+
+pub(crate) use delta::Form;
 
 use crate::log::{self, Writer};
 use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::record::collect::Tombstone;
 use crate::record::{Collector, Garbage};
+use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
 use crate::transaction::state::State;
 use crate::writeset::{Write, WriteSet};
@@ -30,12 +36,15 @@ use crate::{Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
 use storage::{Applied, Change, SpaceClass, Tree};
+use validate::Reading;
 
 /// A slot that is given back whatever happens, unless it has to stay.
-struct SlotGuard<'m> {
+pub(crate) struct SlotGuard<'m> {
     manager: &'m Manager,
     slot: SlotId,
     taken: bool,
+    /// The write set, where others may look at it.
+    shared: Option<Arc<WriteSet>>,
 }
 
 /// Ends the process if dropped by a panic.
@@ -53,6 +62,9 @@ impl SlotGuard<'_> {
     /// Gives the slot back and moves the watermark.
     fn free(&mut self) {
         if std::mem::take(&mut self.taken) {
+            if self.shared.is_some() {
+                self.manager.slots.unshare(self.slot);
+            }
             self.manager.slots.free(self.slot);
             self.manager.advance();
         }
@@ -78,10 +90,20 @@ impl Transaction {
         if manager.planted(Fault::ApplyBeforeLog) {
             manager.apply_unlogged(state);
         }
+        if self.reads.is_some() {
+            // Most conflicts are found here, before there is a claim to make void; and the pages come into memory.
+            self.check_reads()?;
+        }
+        let manager = &*self.manager;
+        let state = self.state.as_mut().expect("the transaction has not ended");
         manager.make_version_room(state.owner, &session)?;
         prepare_leaves(manager, state)?;
         let mut guard = manager.take_slot();
-        let (lsn, floor) = manager.log_commit(state, id, guard.slot)?;
+        let reads = self.reads.as_deref().zip(self.snapshot);
+        let owner = state.owner;
+        let reads = reads.map(|(reads, snapshot)| Reading { reads, snapshot, owner });
+        let (lsn, floor) =
+            manager.log_commit(state, id, &mut guard, (reads, &mut self.failed_by))?;
         for tree in state.built.drain(..) {
             // Nobody else can reach it before the locks go.
             tree.set_birth(lsn);
@@ -123,14 +145,19 @@ impl Transaction {
     }
 }
 
-/// Brings every leaf that will be changed into memory, with room for what grows.
+/// Brings every leaf that will be changed into memory, with room for what grows, and decides how each write is logged.
 fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<()> {
-    let State { writes, trees, scratch, .. } = state;
+    let State { writes, trees, scratch, forms, .. } = state;
+    forms.clear();
     for write in writes.iter() {
         let tree = trees.get(&manager.data, write.tree)?;
         let value = write.value.map_or(0, <[u8]>::len);
+        let found = tree.get(write.key, scratch)?;
+        let form = Form::of(&write, found.then_some(&*scratch));
+        let cut = manager.planted(Fault::DeltaCutShort);
+        forms.push(if cut { form.cut_short() } else { form });
         // A record that stands there already needs room for the difference only: an update must not split its leaf.
-        let growth = if tree.get(write.key, scratch)? {
+        let growth = if found {
             value.saturating_sub(scratch.value().map_or(0, <[u8]>::len))
         } else {
             write.key.len() + value
@@ -147,23 +174,37 @@ impl Manager {
         let mut spins = 0;
         loop {
             if let Some(slot) = self.slots.take(self.worker()) {
-                return SlotGuard { manager: self, slot, taken: true };
+                return SlotGuard { manager: self, slot, taken: true, shared: None };
             }
             // As many commits are between claim and apply as there are slots: one is free in microseconds.
             relax(&mut spins);
         }
     }
 
+    /// Keeps the redo point at or below the log's tail for as long as the guard is there.
+    pub(crate) fn hold_redo_point(&self) -> SlotGuard<'_> {
+        let guard = self.take_slot();
+        self.slots.hold_floor(guard.slot, self.data.log().tail());
+        guard
+    }
+
     /// Serializes, reserves, claims and publishes. Returns the commit's LSN and the first LSN that recovery needs.
-    fn log_commit(&self, state: &mut State, txn: u64, slot: SlotId) -> Result<(Lsn, Lsn)> {
-        let State { writes, record, header, .. } = state;
+    fn log_commit(
+        &self,
+        state: &mut State,
+        txn: u64,
+        guard: &mut SlotGuard<'_>,
+        (reads, failed_by): (Option<Reading<'_>>, &mut Lsn),
+    ) -> Result<(Lsn, Lsn)> {
+        let slot = guard.slot;
+        let State { writes, forms, record, header, .. } = state;
         let log = self.data.log();
         header.txn = txn;
         header.wall = self.env.clock.wall();
         header.parts.clear();
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max);
         record.begin(header);
-        let mut rest = writes.iter().peekable();
+        let mut rest = writes.iter().zip(forms.iter().copied()).peekable();
         if writes.bytes() > limit {
             let tail = log.tail();
             self.slots.hold_floor(slot, tail);
@@ -181,14 +222,23 @@ impl Manager {
         } else {
             fill(record, &mut rest, usize::MAX);
         }
+        drop(rest);
         let payload = record.payload();
+        let first = header.parts.first().copied();
+        // Relaxed: who validates finds a slot without writes in it, and claims again.
+        if self.validating.load(Ordering::Relaxed) {
+            let writes = Arc::new(std::mem::take(writes));
+            guard.shared = Some(Arc::clone(&writes));
+            let lsn = self.log_validated(payload, &writes, slot, reads, failed_by)?;
+            return Ok((lsn, first.unwrap_or(lsn)));
+        }
         let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
         self.slots.publish(slot, log.tail());
         let claim = log.claim(&mut space, payload.len());
         let lsn = claim.lsn();
         self.slots.claimed(slot, lsn);
         claim.publish(log::COMMIT, payload);
-        Ok((lsn, header.parts.first().copied().unwrap_or(lsn)))
+        Ok((lsn, first.unwrap_or(lsn)))
     }
 
     /// Applies a published commit; true if it became late, and is still on the list.
@@ -199,11 +249,13 @@ impl Manager {
         floor: Lsn,
         guard: &mut SlotGuard<'_>,
     ) -> Result<bool> {
-        let large = state.writes.keys() > self.options.late_writes;
-        if !large && self.apply_all(state, None, (lsn, floor), false)? {
+        let shared = guard.shared.clone();
+        let keys = shared.as_deref().unwrap_or(&state.writes).keys();
+        let large = keys > self.options.late_writes;
+        if !large && self.apply_all(state, shared.as_deref(), (lsn, floor), false)? {
             return Ok(false);
         }
-        let writes = std::mem::take(&mut state.writes);
+        let writes = shared.unwrap_or_else(|| Arc::new(std::mem::take(&mut state.writes)));
         let late = Arc::new(LateCommit { lsn, floor, writes });
         self.late.add(Arc::clone(&late));
         guard.free();
@@ -216,13 +268,13 @@ impl Manager {
     fn apply_all(
         &self,
         state: &mut State,
-        late: Option<&WriteSet>,
+        elsewhere: Option<&WriteSet>,
         at: (Lsn, Lsn),
         wait: bool,
     ) -> Result<bool> {
         let worker = self.worker();
         let State { writes, trees, notes, .. } = state;
-        let writes = late.unwrap_or(writes);
+        let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
         for write in writes.iter() {
             left -= 1;
@@ -286,14 +338,14 @@ impl Manager {
 /// Adds writes to a record as long as they fit, one at least: a limit below a write's size must not add nothing for ever.
 fn fill<'w>(
     record: &mut Writer,
-    rest: &mut std::iter::Peekable<impl Iterator<Item = Write<'w>>>,
+    rest: &mut std::iter::Peekable<impl Iterator<Item = (Write<'w>, Form)>>,
     limit: usize,
 ) {
     let mut first = true;
-    while let Some(write) = rest.next_if(|write| {
+    while let Some((write, form)) = rest.next_if(|(write, _)| {
         let room = log::write_bytes_max(write.key.len(), write.value.map_or(0, <[u8]>::len));
         std::mem::take(&mut first) || record.payload().len() + room <= limit
     }) {
-        record.write(write.tree, write.key, as_change(&write));
+        record.write(write.tree, write.key, form.change(&write));
     }
 }

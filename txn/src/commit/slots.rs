@@ -12,12 +12,18 @@
 //! Invariants. (1) A slot's bound is never above the LSN its owner claims. (2) `visible` never shrinks. (3) A commit at
 //! or below `visible` is applied, or was on the list of late commits before `visible` reached it.
 //!
+//! Once a transaction validates its reads, a committer also *shares* its write set in its slot, before it publishes the
+//! bound, and says its exact LSN after the claim. A validator, which has claimed, asks the slots
+//! ([`CommitSlots::meets_before`]): whose claim precedes its own is seen there, or has freed its slot and is on its
+//! pages, or on the list of late commits, which are asked afterwards.
+//!
 //! Two bounds stand in a slot. `bound` holds the watermark; `floor` holds only the redo point of checkpoints, for a
 //! commit in parts, whose first part was claimed long before its last.
 
 use crate::Lsn;
 use crate::planted::{Fault, Planted};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::{Arc, Mutex, lock, rank, try_lock};
 use crossbeam_utils::CachePadded;
 
 /// Nobody has the slot.
@@ -25,14 +31,31 @@ const FREE: u64 = u64::MAX;
 /// Somebody has it and holds nothing back yet.
 const TAKEN: u64 = u64::MAX - 1;
 
-struct Slot {
+/// A shared write set whose claim has not said its LSN.
+const UNKNOWN: u64 = u64::MAX;
+
+struct Slot<W> {
     bound: AtomicU64,
     floor: AtomicU64,
+    /// The LSN of the claim, of who shares its writes.
+    exact: AtomicU64,
+    shared: Mutex<Option<Arc<W>>, { rank::LATE }>,
 }
 
-/// The slots of all workers, and the watermark.
-pub struct CommitSlots {
-    slots: Box<[CachePadded<Slot>]>,
+/// Whether a commit with a lower LSN writes what somebody has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// None that has a slot.
+    Nobody,
+    /// One with this LSN.
+    Somebody(Lsn),
+    /// One may: its LSN is not known yet, or its writes.
+    Unsure,
+}
+
+/// The slots of all workers, and the watermark. `W` is what a commit writes.
+pub struct CommitSlots<W> {
+    slots: Box<[CachePadded<Slot<W>>]>,
     /// One more than the highest slot that was ever taken: what a reader has to look at.
     used: CachePadded<AtomicUsize>,
     visible: CachePadded<AtomicU64>,
@@ -43,17 +66,22 @@ pub struct CommitSlots {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotId(usize);
 
-impl std::fmt::Debug for CommitSlots {
+impl<W> std::fmt::Debug for CommitSlots<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CommitSlots").field("visible", &self.visible()).finish_non_exhaustive()
     }
 }
 
-impl CommitSlots {
+impl<W> CommitSlots<W> {
     /// `count` slots. Everything below `tail` has been applied.
     #[must_use]
-    pub fn new(count: usize, tail: Lsn, planted: Planted) -> CommitSlots {
-        let slot = || Slot { bound: AtomicU64::new(FREE), floor: AtomicU64::new(FREE) };
+    pub fn new(count: usize, tail: Lsn, planted: Planted) -> CommitSlots<W> {
+        let slot = || Slot {
+            bound: AtomicU64::new(FREE),
+            floor: AtomicU64::new(FREE),
+            exact: AtomicU64::new(UNKNOWN),
+            shared: Mutex::new(None),
+        };
         CommitSlots {
             slots: (0..count).map(|_| CachePadded::new(slot())).collect(),
             used: CachePadded::new(AtomicUsize::new(0)),
@@ -104,6 +132,61 @@ impl CommitSlots {
         self.slots[slot.0].bound.store(lsn.0, Ordering::Release);
     }
 
+    /// Shows validators what is going to be written: before [`CommitSlots::publish`].
+    pub fn share(&self, slot: SlotId, writes: &Arc<W>) {
+        let slot = &self.slots[slot.0];
+        slot.exact.store(UNKNOWN, Ordering::Relaxed); // The lock publishes it.
+        *lock(&slot.shared) = Some(Arc::clone(writes));
+    }
+
+    /// Says the LSN of a claim whose writes are shared.
+    pub fn claimed_exactly(&self, slot: SlotId, lsn: Lsn) {
+        self.slots[slot.0].exact.store(lsn.0, Ordering::Release);
+        self.claimed(slot, lsn);
+    }
+
+    /// Takes the claim back, which has become void: nothing is held up by it any more.
+    pub fn withdraw(&self, slot: SlotId) {
+        self.slots[slot.0].exact.store(UNKNOWN, Ordering::Release);
+        self.slots[slot.0].bound.store(TAKEN, Ordering::Release);
+    }
+
+    /// Shows the writes no more: they are on their pages, or on the list of late commits, or void.
+    pub fn unshare(&self, slot: SlotId) {
+        *lock(&self.slots[slot.0].shared) = None;
+    }
+
+    /// Whether some commit but `me`'s own, with an LSN below `lsn`, which `me` has claimed, shares writes that meet. Who
+    /// is not seen here has been applied, or is late, or comes after `lsn`. Waits for nobody.
+    pub fn meets_before(&self, me: SlotId, lsn: Lsn, meets: impl Fn(&W) -> bool) -> Meeting {
+        fence(Ordering::SeqCst); // Pairs with the fence in `publish`: claims before ours have published.
+        let used = self.used.load(Ordering::Acquire);
+        let mut found = Meeting::Nobody;
+        for (at, slot) in self.slots[..used].iter().enumerate() {
+            // Acquire: pairs with Release in `free`; what was applied is found on its page.
+            if at == me.0 || slot.bound.load(Ordering::Acquire) >= lsn.0 {
+                continue;
+            }
+            let writes = try_lock(&slot.shared).map(|shared| shared.clone());
+            let Some(Some(writes)) = writes else {
+                // Somebody who claimed before anybody validated, or who comes or goes just now.
+                if slot.bound.load(Ordering::Acquire) < lsn.0 {
+                    found = Meeting::Unsure;
+                }
+                continue;
+            };
+            if !meets(&writes) {
+                continue;
+            }
+            match slot.exact.load(Ordering::Acquire) {
+                UNKNOWN => found = Meeting::Unsure,
+                exact if exact < lsn.0 => return Meeting::Somebody(Lsn(exact)),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// Gives the slot back: its commit is applied, or late and on the list, or has claimed nothing.
     pub fn free(&self, slot: SlotId) {
         // Release: pairs with Acquire in `advance` and `floor`; who sees the slot free sees what was applied.
@@ -143,7 +226,7 @@ impl CommitSlots {
         Lsn(tail.0.min(bound).min(self.lowest(|slot| &slot.floor)))
     }
 
-    fn lowest(&self, of: impl Fn(&Slot) -> &AtomicU64) -> u64 {
+    fn lowest(&self, of: impl Fn(&Slot<W>) -> &AtomicU64) -> u64 {
         // Acquire: pairs with Release in `take`.
         let used = self.used.load(Ordering::Acquire);
         let bounds = self.slots[..used].iter().map(|slot| of(slot).load(Ordering::Acquire));

@@ -34,6 +34,7 @@ pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>
                 ("ShareLock", LockTarget::Row(node.tree(), node.key().to_vec()))
             }
             Some(Waiting::Table(table, mode)) => (mode.name(), LockTarget::Table(*table)),
+            Some(Waiting::Name(node, mode)) => (mode.name(), LockTarget::name(node.key())),
         };
         let (waiter, holder) = (owners.get(waiter).pid(), owners.get(holder).pid());
         Some(DeadlockEdge { waiter, holder, mode, target })
@@ -51,12 +52,15 @@ fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
     while let Some(waiter) = next.pop_front() {
         let mut closes = false;
         blockers(locks, waiter, &mut |blocker| {
-            if blocker == me {
-                closes = true;
-            } else if let Entry::Vacant(unseen) = reached_from.entry(blocker) {
-                unseen.insert(waiter);
-                next.push_back(blocker);
-            }
+            // Whoever of the blocker's session waits keeps it from letting go.
+            locks.owners.peers(blocker, &mut |peer| {
+                if peer == me {
+                    closes = true;
+                } else if let Entry::Vacant(unseen) = reached_from.entry(peer) {
+                    unseen.insert(waiter);
+                    next.push_back(peer);
+                }
+            });
         });
         if closes {
             let back = std::iter::successors(Some(waiter), |at| reached_from.get(at).copied());
@@ -68,11 +72,13 @@ fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
     None
 }
 
-fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
+/// Whom `waiter` waits for.
+pub(super) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
     // Held meanwhile: the waiter cannot end its wait, so its node and its queue stay.
     match &*lock(&locks.owners.get(waiter).waiting) {
         None => {}
         Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
+        Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
     }
 }

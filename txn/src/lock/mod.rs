@@ -4,6 +4,7 @@
 //! for both: the owner stands in a queue, says in its place what it waits for, and rests in the environment's one wait
 //! until it is granted, `lock_timeout` or the session's cancel ends it, or it finds itself in a deadlock.
 
+pub mod advisory;
 pub mod deadlock;
 pub mod mode;
 pub mod queue;
@@ -155,6 +156,9 @@ impl LockManager {
         mode: TableLock,
         policy: WaitPolicy,
     ) -> Result<bool> {
+        if self.tables.intend(&self.owners, owner, table, mode) {
+            return Ok(true);
+        }
         let since = (policy == WaitPolicy::Block).then(|| self.env.clock.now().0);
         let mut passed = Vec::new();
         let mut grant = |owner| passed.push(owner);

@@ -64,6 +64,23 @@ impl TableLocks {
         result
     }
 
+    /// Grants an intention mode where nobody has asked for a strong one: what nearly every request is.
+    pub fn intend(&self, owners: &Owners, owner: OwnerId, table: TableId, mode: TableLock) -> bool {
+        if !mode.is_intention() {
+            return false;
+        }
+        let mut intents = lock(&owners.get(owner).intents);
+        // Relaxed: the list's mutex orders it against the strong request's visit.
+        if self.flag(table).load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        match intents.iter_mut().find(|intent| intent.0 == table) {
+            Some(intent) => intent.1 |= mode.bit(),
+            None => intents.push((table, mode.bit())),
+        }
+        true
+    }
+
     /// Grants `mode`, which is not yet held, or enqueues the owner where `wait` says so; `passed` is told who goes on
     /// because of that.
     pub fn request(
@@ -74,16 +91,8 @@ impl TableLocks {
         wait: Option<u64>,
         passed: &mut dyn FnMut(OwnerId),
     ) -> bool {
-        if mode.is_intention() {
-            let mut intents = lock(&owners.get(owner).intents);
-            // Relaxed: the list's mutex orders it against the strong request's visit.
-            if self.flag(table).load(Ordering::Relaxed) == 0 {
-                match intents.iter_mut().find(|intent| intent.0 == table) {
-                    Some(intent) => intent.1 |= mode.bit(),
-                    None => intents.push((table, mode.bit())),
-                }
-                return true;
-            }
+        if self.intend(owners, owner, table, mode) {
+            return true;
         }
         if mode.is_strong() {
             self.flag(table).fetch_add(1, Ordering::SeqCst);

@@ -2,7 +2,7 @@
 //! the money adds up. One thread runs at a time, so that a failure is replayed by its number.
 
 use super::*;
-use crate::{Fault, LockTarget, Planted, TreeId};
+use crate::{Change, Fault, LockTarget, Planted, TreeId};
 use std::sync::Mutex;
 use storage::chance::Chance;
 use storage::device::faulty::FaultSchedule;
@@ -70,7 +70,10 @@ pub(super) fn transfer(
     session: u64,
     number_of: u64,
 ) -> Result<()> {
-    let mut txn = manager.begin(Begin::default(), &Arc::new(SessionWait::new(session as u32)));
+    let wait = Arc::new(SessionWait::new(session as u32));
+    // What is prepared when the power goes keeps its locks, and nobody comes to resolve it.
+    wait.lock_timeout_ms.store(60_000, std::sync::atomic::Ordering::Relaxed);
+    let mut txn = manager.begin(Begin::default(), &wait);
     let view = txn.begin_statement()?;
     let (from, to) = (chance.below(ACCOUNTS), chance.below(ACCOUNTS));
     let amount = chance.below(50);
@@ -85,7 +88,7 @@ pub(super) fn transfer(
     if from != to {
         for (account, balance) in balances {
             let sign = if account == from { amount.wrapping_neg() } else { amount };
-            txn.put(tree, &account.to_be_bytes(), &value(balance.wrapping_add(sign)))?;
+            txn.update(tree, &account.to_be_bytes(), &value(balance.wrapping_add(sign)))?;
         }
     }
     let line = [&[0xFF, session as u8][..], &number_of.to_be_bytes()].concat();
@@ -99,6 +102,18 @@ pub(super) fn transfer(
         } else {
             txn.put(tree, &old, b"old")?;
         }
+    }
+    if chance.percent(20) {
+        // In two steps, with whatever comes between.
+        let name = [session as u8];
+        let prepared = txn.prepare((&name, b""), SESSIONS as usize)?;
+        answer_in_simulation(manager, prepared.expect("a session has one at a time"))?;
+        if chance.percent(20) {
+            manager.checkpoint()?;
+        }
+        let wait = Arc::new(SessionWait::new(session as u32));
+        let ended = manager.resolve(&name, true, &wait)?.expect("it is there and nobody else's");
+        return answer_in_simulation(manager, ended);
     }
     answer_in_simulation(manager, txn.commit(&mut |_| ())?)
 }
@@ -173,6 +188,13 @@ fn check(
     let env = sim.environment(device, seed);
     let (manager, tree) =
         open(env, Planted::default()).map_err(|error| format!("open: {error}"))?;
+    // What was prepared commits now: it was under way, and is all there or not at all.
+    for left in manager.prepared() {
+        let wait = Arc::new(SessionWait::new(1));
+        let resolved = manager.resolve(&left.name, true, &wait);
+        let ended = resolved.map_err(|error| format!("resolve: {error}"))?.expect("it is there");
+        answer_in_simulation(&manager, ended).map_err(|error| format!("resolve: {error}"))?;
+    }
     let mut txn = manager.begin(Begin::default(), &Arc::new(SessionWait::new(1)));
     let view = txn.begin_statement().unwrap();
     let rows = scan(&mut txn, &view, &tree, Direction::Forward);
@@ -219,6 +241,52 @@ fn a_write_that_is_logged_and_not_applied_is_noticed() {
     // Recovery applies it, so only what ran on without a crash is wrong: somebody overwrites what lacks the write.
     let noticed = (0..20).any(|seed| crash(seed, Planted::new(Fault::WriteLost)).is_err());
     assert!(noticed, "the planted fault went unnoticed");
+}
+
+#[test]
+fn a_delta_that_is_cut_short_is_noticed() {
+    let noticed = (0..20).any(|seed| crash(seed, Planted::new(Fault::DeltaCutShort)).is_err());
+    assert!(noticed, "the planted fault went unnoticed");
+}
+
+#[test]
+fn an_update_is_logged_as_what_has_changed_and_recovered() {
+    let env = environment(FaultyDevice::new(3), 2);
+    Manager::create(&env, &small()).unwrap();
+    let manager = Manager::open::<Error>(env.clone(), small(), |_| Ok(Vec::new())).unwrap();
+    let tree = manager.data().create_tree().unwrap();
+    manager.checkpoint_all().unwrap();
+    let mut records = Vec::new();
+    for number in [1, 258, 0x0500_0102] {
+        let mut txn = manager.begin(Begin::default(), &Arc::new(SessionWait::new(1)));
+        txn.begin_statement().unwrap();
+        let mut buffer = RecordBuffer::default();
+        txn.lock_key(&tree, b"k", RowLock::NoKeyUpdate, WaitPolicy::Block, &mut buffer).unwrap();
+        txn.update(&tree, b"k", &value(number)).unwrap();
+        let ended = txn.commit(&mut |_| ()).unwrap();
+        answer(&manager, ended).unwrap();
+        records.push(ended.committed.unwrap());
+    }
+    let mut log = manager.data().log().scan(records[0]).unwrap();
+    let mut changes = Vec::new();
+    while let Some(record) = log.advance().unwrap() {
+        let mut writes = crate::log::Reader::new(record.payload).unwrap().1;
+        while let Some((_, _, change)) = writes.write().unwrap() {
+            changes.push(format!("{change:?}"));
+        }
+    }
+    let patch = |base, from, bytes: &[u8]| format!("{:?}", Change::Patch { base, from, bytes });
+    assert_eq!(changes[0], format!("{:?}", Change::Put(&value(1))), "nothing stood there");
+    assert_eq!(changes[1..], [patch(records[0], 0, &[2, 1]), patch(records[1], 3, &[5])]);
+    // Not closed: the process ends here.
+    let live = tree.id();
+    drop((manager, tree));
+    let manager = Manager::open::<Error>(env, small(), |_| Ok(vec![live])).unwrap();
+    assert_eq!(manager.recovered().applied, 3);
+    let mut buffer = RecordBuffer::default();
+    assert!(manager.data().tree(live).unwrap().get(b"k", &mut buffer).unwrap());
+    assert_eq!(buffer.value().unwrap(), value(0x0500_0102));
+    manager.close().unwrap();
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! The transaction component as a whole, over a disk in memory.
 
+mod background;
 mod concurrency;
 mod crashes;
 mod loads;
 mod locks;
+mod prepared;
+mod serializable;
 mod spill;
 mod versions;
 

@@ -7,7 +7,7 @@ use super::state::{HeldRow, HeldTable, State};
 use super::{ReadView, Transaction};
 use crate::lock::{RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
-use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId};
+use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId, TreeId};
 use storage::{RecordBuffer, Tree};
 
 /// What a row lock found, once held.
@@ -49,6 +49,10 @@ impl Transaction {
             return Ok(if seen { Locked::Same } else { Locked::Gone });
         }
         let found = tree.get(key, into)?;
+        if self.reads.is_some() {
+            let on_page = found.then(|| into.lsn());
+            self.note_point(view, (tree.id(), key), on_page, into.token())?;
+        }
         if found {
             self.seen = self.seen.max(into.lsn());
         }
@@ -85,6 +89,19 @@ impl Transaction {
             return Ok(false);
         }
         self.get_latest(tree, key, into)
+    }
+
+    /// Takes a row lock that nobody can be in the way of: a prepared transaction's, after a restart.
+    pub(crate) fn lock_again(&mut self, tree: TreeId, key: &[u8], mode: RowLock) -> Result<()> {
+        let (owner, policy) = (self.state().owner, WaitPolicy::Error);
+        let locks = &self.manager.locks;
+        if let RowGrant::Granted(node, before) =
+            locks.lock_row(owner, &self.wait, (tree, key), mode, policy)?
+        {
+            let command = self.command;
+            self.state_mut().rows.push(HeldRow { node, before, command });
+        }
+        Ok(())
     }
 
     /// Takes a row lock; false if it was skipped.
@@ -135,12 +152,26 @@ impl Transaction {
         Ok(granted)
     }
 
-    /// Lets go of every lock taken by `from` and later commands.
+    /// Whether the transaction holds any lock on a table.
+    #[must_use]
+    pub fn has_locked(&self, table: TableId) -> bool {
+        self.state().tables.iter().any(|held| held.table == table)
+    }
+
+    /// Lets go of every lock taken by `from` and later commands. Where reads are validated the locks of tables stay: what
+    /// was read of them is looked for in the same trees at the commit.
     pub(super) fn unlock_since(&mut self, from: CommandId) {
-        let Some(state) = self.state.as_mut() else { return };
-        let (locks, owner) = (&self.manager.locks, state.owner);
+        let Transaction { manager, state, reads, .. } = self;
+        let Some(state) = state.as_mut() else { return };
+        let (locks, owner) = (&manager.locks, state.owner);
         while let Some(last) = state.rows.pop_if(|last| last.command >= from) {
+            if let Some(reads) = reads {
+                reads.unlocked(last.node.tree(), last.node.key());
+            }
             locks.unlock_row(owner, last.node, last.before);
+        }
+        if reads.is_some() {
+            return;
         }
         while let Some(last) = state.tables.pop_if(|last| last.command >= from) {
             locks.unlock_table(owner, last.table, last.after & !last.before);

@@ -5,18 +5,21 @@
 
 pub mod loading;
 pub mod locking;
+mod reading;
 pub mod scan;
 pub mod state;
 
 use crate::commit::late::LateList;
 use crate::manager::Manager;
 use crate::metrics::Abort;
+use crate::read_set::ReadSet;
 use crate::wait::SessionWait;
 use crate::{CommandId, Error, Isolation, Result, TxnId};
 pub use locking::Locked;
 pub use scan::{KeyRange, Scan, ScanRow};
 use state::State;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use storage::{Lsn, RecordBuffer, Tree, TreeId};
 
 /// What a transaction begins with.
@@ -68,9 +71,13 @@ pub struct Transaction {
     id: TxnId,
     begin: Begin,
     wait: Arc<SessionWait>,
-    snapshot: Option<Lsn>,
+    pub(crate) snapshot: Option<Lsn>,
     command: CommandId,
     pub(crate) seen: Lsn,
+    /// What it has read, if its commit has to be validated: SERIALIZABLE, and not READ ONLY.
+    pub(crate) reads: Option<Box<ReadSet>>,
+    /// The commit that changed what it has read.
+    pub(crate) failed_by: Lsn,
     /// There until the transaction ends.
     pub(crate) state: Option<Box<State>>,
 }
@@ -83,7 +90,7 @@ impl Transaction {
         wait: Arc<SessionWait>,
         state: Box<State>,
     ) -> Transaction {
-        Transaction {
+        let mut transaction = Transaction {
             manager,
             id,
             begin,
@@ -91,8 +98,14 @@ impl Transaction {
             snapshot: None,
             command: CommandId(0),
             seen: Lsn::ZERO,
+            reads: None,
+            failed_by: Lsn::ZERO,
             state: Some(state),
+        };
+        if begin.isolation == Isolation::Serializable {
+            transaction.reads_for(&begin);
         }
+        transaction
     }
 
     pub(crate) fn state(&self) -> &State {
@@ -117,6 +130,7 @@ impl Transaction {
 
     /// Changes level or access mode: before the first snapshot only (SET TRANSACTION; the caller checks).
     pub fn set_begin(&mut self, begin: Begin) {
+        self.reads_for(&begin);
         self.begin = begin;
     }
 
@@ -226,6 +240,10 @@ impl Transaction {
         // The list before the page: a commit that has left the list is on the page.
         let late = self.manager.late.list();
         let found = tree.get(key, into)?;
+        if self.reads.is_some() {
+            let on_page = found.then(|| into.lsn());
+            self.note_point(view, (tree.id(), key), on_page, into.token())?;
+        }
         self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)
     }
 
@@ -301,12 +319,26 @@ impl Transaction {
     /// # Errors
     /// [`storage::Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn put(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<()> {
-        let limit = self.manager.data.record_bytes_max();
-        if key.len() + value.len() > limit {
-            let size = key.len() + value.len();
+        self.check_size(key, value)?;
+        self.write(tree, key, Some(value), false)
+    }
+
+    /// Writes a record over the one at `key`, which this transaction has locked against all other writers: the log
+    /// gets what has changed.
+    ///
+    /// # Errors
+    /// As [`Transaction::put`].
+    pub fn update(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<()> {
+        self.check_size(key, value)?;
+        self.write(tree, key, Some(value), true)
+    }
+
+    fn check_size(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (size, limit) = (key.len() + value.len(), self.manager.data.record_bytes_max());
+        if size > limit {
             return Err(storage::Error::TooLarge { size, limit }.into());
         }
-        self.write(tree, key, Some(value))
+        Ok(())
     }
 
     /// Deletes a record, whose key this transaction has locked.
@@ -314,10 +346,10 @@ impl Transaction {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<()> {
-        self.write(tree, key, None)
+        self.write(tree, key, None, false)
     }
 
-    fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>, update: bool) -> Result<()> {
         let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
         let State { writes, loads, .. } = self.state_mut();
         if !loads.is_empty()
@@ -329,7 +361,10 @@ impl Transaction {
         if writes.bytes() > limit {
             return Err(Error::OutOfMemory("A transaction's writes exceed atoll.max_write_set."));
         }
-        writes.put(tree.id(), key, value, command);
+        match value {
+            Some(value) if update => writes.update(tree.id(), key, value, command),
+            _ => writes.put(tree.id(), key, value, command),
+        }
         Ok(())
     }
 
@@ -346,6 +381,9 @@ impl Transaction {
         state.writes.undo(from);
         state.loads.clear();
         self.unlock_since(from);
+        if let Some(reads) = &mut self.reads {
+            reads.unlocked_since(from);
+        }
         self.command.0 += 1;
     }
 
@@ -373,6 +411,7 @@ impl Transaction {
     /// [`storage::Error::Halted`] may come later: then nobody is answered any more.
     pub fn commit(mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Ended> {
         if self.state().writes.is_empty() {
+            self.check_latest_reads()?;
             self.manager.metrics.committed(self.manager.worker());
             self.finish();
             return Ok(Ended { wait_for: self.seen, committed: None });
@@ -380,10 +419,32 @@ impl Transaction {
         match self.commit_writes(before_release) {
             Ok(lsn) => Ok(Ended { wait_for: self.seen.max(lsn), committed: Some(lsn) }),
             Err(error) => {
-                self.manager.metrics.aborted(self.manager.worker(), Abort::of(Some(&error)));
-                self.finish();
+                self.abandon(&error);
                 Err(error)
             }
+        }
+    }
+
+    /// Without writes there is nothing to validate, unless more has been read than the snapshot.
+    #[inline]
+    fn check_latest_reads(&mut self) -> Result<()> {
+        if self.reads.as_ref().is_none_or(|reads| !reads.saw_latest()) {
+            return Ok(());
+        }
+        let checked = self.check_reads();
+        checked.inspect_err(|error| self.abandon(error))
+    }
+
+    /// Ends a transaction whose commit has failed. The session's next snapshot shows the commit that was the reason:
+    /// run again alone, the transaction succeeds.
+    #[cold]
+    pub(crate) fn abandon(&mut self, error: &Error) {
+        self.manager.metrics.aborted(self.manager.worker(), Abort::of(Some(error)));
+        self.finish();
+        self.wait.failed_after.store(self.seen.max(self.failed_by).0, Ordering::Relaxed);
+        if self.failed_by > Lsn::ZERO {
+            // A wait that is cancelled leaves the client no worse off than a conflict it cannot see yet.
+            let _ = self.manager.wait_visible(self.failed_by, &self.wait);
         }
     }
 

@@ -10,6 +10,7 @@
 
 use super::{ReadView, Transaction};
 use crate::commit::late::LateList;
+use crate::read_set::RangeId;
 use crate::writeset::{Place, Write, WriteSet};
 use crate::{CommandId, Error, Result};
 use std::cmp::Ordering;
@@ -52,6 +53,8 @@ pub struct Scan {
     /// The row that was handed out last.
     row: Row,
     started: bool,
+    /// Where the transaction notes what is read, if it does.
+    noted: Option<RangeId>,
 }
 
 /// A row that a scan has reached.
@@ -104,6 +107,12 @@ impl Transaction {
         let late = self.manager.late.list();
         let mut cursor = tree.cursor();
         cursor.seek(range.low, range.high, direction)?;
+        let noted = if self.reads.is_some() {
+            let bounds = (range.low, range.high);
+            self.note_scan(view, tree.id(), bounds, (direction, cursor.token()))?
+        } else {
+            None
+        };
         Ok(Scan {
             view: *view,
             tree: tree.id(),
@@ -117,6 +126,7 @@ impl Transaction {
             page_ended: false,
             row: Row::default(),
             started: false,
+            noted,
         })
     }
 }
@@ -142,6 +152,9 @@ impl Scan {
             } else {
                 self.merge(transaction)
             };
+            if self.noted.is_some() {
+                self.note(transaction, found);
+            }
             if !found {
                 return Ok(None);
             }
@@ -160,6 +173,9 @@ impl Scan {
     /// Brings the next record of the pages that the snapshot shows, tombstones too.
     fn fill(&mut self, transaction: &mut Transaction) -> Result<()> {
         while !self.page_ready && !self.page_ended {
+            if self.noted.is_some() {
+                self.read_on(transaction)?;
+            }
             let Some(record) = self.cursor.advance()? else {
                 self.page_ended = true;
                 return Ok(());
@@ -169,6 +185,9 @@ impl Scan {
                 self.page_ready = true;
                 return Ok(());
             }
+            if let Some(reads) = transaction.noted() {
+                reads.met(self.view.snapshot, Some(record.lsn));
+            }
             self.page.key.clear();
             self.page.key.extend_from_slice(record.key);
             let page = &mut self.page;
@@ -177,6 +196,34 @@ impl Scan {
             self.page_ready = transaction.older_version(self.tree, record.key, snapshot, found)?;
         }
         Ok(())
+    }
+
+    /// Reads the next leaf where the last one is used up, and notes it.
+    #[cold]
+    fn read_on(&mut self, transaction: &mut Transaction) -> Result<()> {
+        while let Some(id) = self.noted
+            && let Some(key) = self.cursor.reads_on_at()
+        {
+            let key = key.to_vec();
+            self.cursor.read_on()?;
+            if let Some(reads) = transaction.noted() {
+                reads.leaf(id, key, self.cursor.token());
+            }
+            transaction.bound_reads(self.tree)?;
+        }
+        Ok(())
+    }
+
+    /// Notes how far the scan has come.
+    #[cold]
+    fn note(&self, transaction: &mut Transaction, found: bool) {
+        if let (Some(id), Some(reads)) = (self.noted, transaction.noted()) {
+            if found {
+                reads.reached(id, &self.row.key);
+            } else {
+                reads.ended(id, (borrowed(&self.low), borrowed(&self.high)));
+            }
+        }
     }
 
     /// The smallest key of all streams, and who wins there.

@@ -3,6 +3,7 @@
 //! Beginning and ending a transaction allocates nothing in the steady state: its state comes from a pool of the worker
 //! it begins on and goes to that of the worker it ends on.
 
+use crate::commit::Form;
 use crate::lock::Modes;
 use crate::log::{Header, Writer};
 use crate::owner::OwnerId;
@@ -11,6 +12,7 @@ use crate::sync::{Arc, Mutex, lock, rank};
 use crate::writeset::WriteSet;
 use crate::{CommandId, Lsn, TableId, TreeId};
 use crossbeam_utils::CachePadded;
+use std::ops::Range;
 use storage::{DataComponent, RecordBuffer, Tree, TreeLoad};
 
 /// States that a worker keeps at most.
@@ -40,6 +42,8 @@ pub struct HeldTable {
 #[derive(Debug)]
 pub struct State {
     pub(crate) owner: OwnerId,
+    /// Transaction numbers that no other has.
+    pub(crate) ids: Range<u64>,
     pub(crate) writes: WriteSet,
     pub(crate) rows: Vec<HeldRow>,
     pub(crate) tables: Vec<HeldTable>,
@@ -48,6 +52,8 @@ pub struct State {
     pub(crate) trees: TreeHandles,
     pub(crate) header: Header,
     pub(crate) record: Writer,
+    /// How each write of the commit is logged, in their order.
+    pub(crate) forms: Vec<Form>,
     pub(crate) notes: Vec<Garbage>,
     pub(crate) scratch: RecordBuffer,
     /// Where spilled versions are read.
@@ -88,6 +94,7 @@ impl State {
     fn new(owner: OwnerId) -> State {
         State {
             owner,
+            ids: 0..0,
             writes: WriteSet::default(),
             rows: Vec::new(),
             tables: Vec::new(),
@@ -95,6 +102,7 @@ impl State {
             trees: TreeHandles::default(),
             header: Header::default(),
             record: Writer::default(),
+            forms: Vec::new(),
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
             spilled: BlockCache::default(),
@@ -118,9 +126,17 @@ impl Pool {
         Pool { free: (0..workers).map(|_| CachePadded::default()).collect() }
     }
 
+    /// A state from the worker's own pool, or from another's: transactions move from worker to worker, and a new state for
+    /// each pool that happens to be empty would let their number grow for ever.
     pub(crate) fn take(&self, worker: usize, owner: impl FnOnce() -> OwnerId) -> Box<State> {
-        let pooled = lock(&self.free[worker]).pop();
+        let own = lock(&self.free[worker]).pop();
+        let pooled = own.or_else(|| self.take_from_any());
         pooled.unwrap_or_else(|| Box::new(State::new(owner())))
+    }
+
+    #[cold]
+    fn take_from_any(&self) -> Option<Box<State>> {
+        self.free.iter().find_map(|free| lock(free).pop())
     }
 
     /// Takes a state back. An owner's place is never given up, so neither is a state: beyond its share a worker's
@@ -129,12 +145,32 @@ impl Pool {
         state.writes.clear();
         state.rows.shrink_to(1024);
         state.notes.shrink_to(1024);
+        state.forms.clear();
+        state.forms.shrink_to(1024);
         state.header.parts.clear();
+        state.header.name = None;
         let mut free = lock(&self.free[worker]);
         if free.len() >= POOLED {
             let owner = state.owner;
             *state = State::new(owner);
         }
         free.push(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::owner::Owners;
+
+    #[test]
+    fn there_are_no_more_states_than_transactions_at_a_time() {
+        let (pool, owners) = (Pool::new(4), Owners::new());
+        for round in 0..1000 {
+            let states: Vec<_> =
+                (0..3).map(|n| pool.take((round + n) % 4, || owners.register())).collect();
+            states.into_iter().enumerate().for_each(|(n, state)| pool.give(round * n % 4, state));
+        }
+        assert_eq!(owners.count(), 3);
     }
 }

@@ -10,12 +10,14 @@
 //! Nothing here changes after it is built, so everything is `'static` and shared by all databases.
 
 mod copy_text;
+mod made;
 mod operators;
 mod orderings;
 mod procedures;
 mod types;
 
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
+pub use made::{array_of_made, element_of_made, enum_oid, is_enum, is_made};
 pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,

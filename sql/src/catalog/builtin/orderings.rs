@@ -5,6 +5,7 @@
 //! `anyarray` for arrays, `record` for rows, and so on.
 
 use super::copy_text::walk;
+use super::made::{element_of_made, is_enum, is_made};
 use super::operators::{CastContext, CastMethod, casts_from, operator};
 use super::types::{TypeKind, type_by_oid};
 use std::collections::HashMap;
@@ -92,7 +93,15 @@ pub fn ordering(oid: u32) -> Option<Ordering> {
     if let Some(exact) = defaults.get(&oid) {
         return Some(*exact);
     }
-    let ty = type_by_oid(oid)?;
+    let Some(ty) = type_by_oid(oid) else {
+        let like = match oid {
+            _ if element_of_made(oid).is_some() => ANY[0],
+            _ if is_enum(oid) => ANY[2],
+            _ if is_made(oid) => ANY[1],
+            _ => return None,
+        };
+        return defaults.get(&like).copied();
+    };
     match ty.kind {
         TypeKind::Domain => return ordering(ty.base),
         TypeKind::Composite => return defaults.get(&ANY[1]).copied(),

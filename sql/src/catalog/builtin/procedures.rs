@@ -44,6 +44,8 @@ pub struct Procedure {
     /// `prosrc`: of an SQL function, its text.
     pub source: &'static str,
     sql_body: Option<&'static str>,
+    /// `proacl`, as text: who may call it, where that is not everybody.
+    pub acl: Option<&'static str>,
     defaults: Option<&'static str>,
 }
 
@@ -184,7 +186,8 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
             let source = row.text();
             row.skip(1);
             let sql_body = row.optional();
-            row.skip(2);
+            row.skip(1);
+            let acl = row.optional();
             Procedure {
                 oid,
                 name,
@@ -205,6 +208,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 argument_names,
                 source,
                 sql_body,
+                acl,
                 defaults: row.optional(),
             }
         })

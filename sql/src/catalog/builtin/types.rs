@@ -2,6 +2,7 @@
 
 use super::PG_CATALOG;
 use super::copy_text::walk;
+use super::made::{array_of_made, element_of_made, is_made};
 use std::sync::LazyLock;
 
 /// A row of `pg_type`.
@@ -191,13 +192,17 @@ pub fn type_by_name(namespace: u32, name: &str) -> Option<&'static Type> {
 /// The array type over `element`, 0 if there is none.
 #[must_use]
 pub fn array_type(element: u32) -> u32 {
-    type_by_oid(element).map_or(0, |ty| ty.array)
+    match type_by_oid(element) {
+        Some(ty) => ty.array,
+        None if is_made(element) && element_of_made(element).is_none() => array_of_made(element),
+        None => 0,
+    }
 }
 
 /// The element type of a true array type or of int2vector and oidvector; none for anything else.
 #[must_use]
 pub fn element_type(array: u32) -> Option<u32> {
-    let ty = type_by_oid(array)?;
+    let Some(ty) = type_by_oid(array) else { return element_of_made(array) };
     (ty.category == 'A' && ty.element != 0 && ty.namespace == PG_CATALOG).then_some(ty.element)
 }
 

@@ -21,9 +21,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             // The catalog keeps expressions as the text they are printed as.
             "pg_get_expr" => self.expression(self.str(0)),
             "pg_get_indexdef" => self.index(oid),
-            "pg_get_constraintdef" => {
-                self.optional(constraint(session, oid, self.flag(1)).as_deref())
-            }
+            "pg_get_constraintdef" => self.optional(self.constraint(oid, self.flag(1)).as_deref()),
             "pg_get_viewdef" => match self.arguments.first() {
                 Some(Datum::Text(name)) => match reg_in(session, oids::REGCLASS, name) {
                     Ok(oid) => self.view(Oid(oid)),
@@ -53,6 +51,15 @@ impl<'a> Call<'_, '_, '_, 'a> {
             .and_then(|oid| relation_name(self.session, Oid(oid)));
         match found {
             Some(name) => self.text(&format!("nextval({}::regclass)", literal(&name))),
+            None if self.flag(2) => {
+                let relation = self.session.snapshot.relation(self.oid(1));
+                let relation = relation.map(|relation| &**relation);
+                let (session, engine) = (self.session, self.session.engine);
+                match engine.pretty_expression(session, self.context, relation, text) {
+                    Some(pretty) => self.text(&pretty),
+                    None => Datum::Text(text),
+                }
+            }
             None => Datum::Text(text),
         }
     }
@@ -65,7 +72,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         if column > 0 {
             let key = usize::try_from(column - 1).ok().and_then(|at| index.columns.get(at));
-            let name = key.map(|key| identifier(&table.columns[key.column].name));
+            let included = || {
+                let at = usize::try_from(column - 1).ok()?.checked_sub(index.columns.len())?;
+                Some(identifier(&table.columns[*index.include.get(at)?].name))
+            };
+            let pretty = self.arguments.len() > 2 && self.flag(2);
+            let own = |key: &IndexColumn| match key.expression() {
+                Some(at) if pretty => index.expressions[at].enclosed().to_string(),
+                _ => key_name(table, index, key),
+            };
+            let name = key.map(own).or_else(included);
             return self.text(&name.unwrap_or_default());
         }
         let pretty = self.arguments.len() > 2 && self.flag(2);
@@ -77,15 +93,30 @@ impl<'a> Call<'_, '_, '_, 'a> {
         self.text(&index_definition(table, index, &name))
     }
 
+    /// A view's query; the second argument is the pretty form or, as a number, the width that its lines may have.
     fn view(&self, oid: Oid) -> Datum<'a> {
-        match self.session.snapshot.relation(oid).map(|relation| &relation.kind) {
-            Some(RelationKind::View { query }) => {
-                let text = query.trim_end();
-                let end = if text.ends_with(';') { "" } else { ";" };
-                self.text(&format!("{text}{end}"))
-            }
-            _ => Datum::Null,
-        }
+        let how = match self.arguments.get(1) {
+            Some(Datum::Bool(pretty)) => (*pretty, 0),
+            Some(Datum::Int4(width)) => (true, usize::try_from(*width).unwrap_or(usize::MAX)),
+            _ => (false, 0),
+        };
+        let session = self.session;
+        let Some(view) = session.snapshot.relation(oid) else { return Datum::Null };
+        let RelationKind::View { query } = &view.kind else { return Datum::Null };
+        let text = session.engine.view_text(session, self.context, view, how);
+        let text = text.as_deref().unwrap_or_else(|| query.trim_end().trim_end_matches(';'));
+        self.text(&format!("{text};"))
+    }
+
+    /// The default of a function's argument, by its number from 1.
+    pub(super) fn argument_default(&self) -> Datum<'a> {
+        let Some(found) = builtin::function(self.oid(0).0) else { return Datum::Null };
+        let Some(Datum::Int4(number)) = self.arguments.get(1) else { return Datum::Null };
+        let texts = found.defaults();
+        // Defaults belong to the last input arguments.
+        let first = found.arguments.len().saturating_sub(texts.len());
+        let at = usize::try_from(*number - 1).ok().and_then(|at| at.checked_sub(first));
+        self.optional(at.and_then(|at| texts.get(at)).map(String::as_str))
     }
 
     fn function(&self, oid: Oid, defaults: bool, result: bool) -> Datum<'a> {
@@ -97,9 +128,18 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 }
 
+/// A column's name, or an expression.
+fn key_name(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
+    match key.expression() {
+        Some(at) if index.expressions[at].is_call() => index.expressions[at].text.to_string(),
+        Some(at) => format!("({})", index.expressions[at].text),
+        None => identifier(&relation.columns[key.column].name),
+    }
+}
+
 /// `a DESC`, with what is not the default.
-fn key(relation: &Relation, key: &IndexColumn) -> String {
-    let mut text = identifier(&relation.columns[key.column].name);
+fn key(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
+    let mut text = key_name(relation, index, key);
     match (key.descending, key.nulls_first) {
         (false, false) => {}
         (false, true) => text.push_str(" NULLS FIRST"),
@@ -121,14 +161,25 @@ fn with_options(options: &[(String, String)]) -> String {
     format!(" WITH ({})", listed.join(", "))
 }
 
+/// INCLUDE (...) as definitions print it.
+fn include(table: &Relation, index: &Index) -> String {
+    if index.include.is_empty() {
+        return String::new();
+    }
+    format!(" INCLUDE ({})", columns(table, &index.include))
+}
+
 fn index_definition(table: &Relation, index: &Index, name: &str) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
-    let keys: Vec<String> = index.columns.iter().map(|part| key(table, part)).collect();
+    let keys: Vec<String> = index.columns.iter().map(|part| key(table, index, part)).collect();
     format!(
-        "CREATE {unique}INDEX {} ON {name} USING btree ({}){}",
+        "CREATE {unique}INDEX {} ON {name} USING btree ({}){}{}{}{}",
         identifier(&index.name),
         keys.join(", "),
-        with_options(&index.options)
+        include(table, index),
+        if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" },
+        with_options(&index.options),
+        index.filter.as_ref().map_or_else(String::new, |filter| format!(" WHERE {filter}")),
     )
 }
 
@@ -138,35 +189,45 @@ fn columns(relation: &Relation, columns: &[usize]) -> String {
     names.join(", ")
 }
 
-/// `pg_get_constraintdef`.
-fn constraint(session: &SessionCatalog<'_>, oid: Oid, pretty: bool) -> Option<String> {
-    let snapshot = session.snapshot;
-    if let Some((table, found)) = snapshot.constraint(oid) {
-        return Some(constraint_definition(session, table, found, pretty));
+impl Call<'_, '_, '_, '_> {
+    /// `pg_get_constraintdef`.
+    fn constraint(&self, oid: Oid, pretty: bool) -> Option<String> {
+        let session = self.session;
+        let snapshot = session.snapshot;
+        if let Some((table, found)) = snapshot.constraint(oid) {
+            let shorter = |text: &str| {
+                let found = pretty.then(|| {
+                    session.engine.pretty_expression(session, self.context, Some(table), text)
+                });
+                found.flatten().unwrap_or_else(|| text.to_owned())
+            };
+            return Some(constraint_definition(session, table, found, &shorter));
+        }
+        let table = snapshot.constraint_table(oid)?;
+        let index = table
+            .indexes
+            .iter()
+            .find(|index| index.constraint.as_ref().is_some_and(|key| key.0 == oid))?;
+        let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
+        let names: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
+        let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
+        Some(format!(
+            "{kind}{nulls} ({}){}{}",
+            columns(table, &names),
+            include(table, index),
+            with_options(&index.options)
+        ))
     }
-    let table = snapshot.constraint_table(oid)?;
-    let index = table
-        .indexes
-        .iter()
-        .find(|index| index.constraint.as_ref().is_some_and(|key| key.0 == oid))?;
-    let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
-    let names: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
-    Some(format!("{kind} ({}){}", columns(table, &names), with_options(&index.options)))
 }
 
 fn constraint_definition(
     session: &SessionCatalog<'_>,
     table: &Relation,
     found: &Constraint,
-    pretty: bool,
+    shorter: &dyn Fn(&str) -> String,
 ) -> String {
     let mut text = match &found.kind {
-        // Printed for reading, the outermost parentheses of the expression are left out.
-        ConstraintKind::Check(text) if pretty => match outer_parentheses(text) {
-            Some(inner) => format!("CHECK ({inner})"),
-            None => format!("CHECK ({text})"),
-        },
-        ConstraintKind::Check(text) => format!("CHECK ({text})"),
+        ConstraintKind::Check(text) => format!("CHECK ({})", shorter(text)),
         ConstraintKind::ForeignKey(foreign) => {
             let parent = session.snapshot.relation(foreign.references);
             let name = relation_name(session, foreign.references).unwrap_or_default();
@@ -197,26 +258,6 @@ fn constraint_definition(
         text.push_str(" NOT VALID");
     }
     text
-}
-
-/// What stands between the first parenthesis and the last one, if those two belong together.
-fn outer_parentheses(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
-    let (mut depth, mut quote) = (0_i32, None);
-    for character in inner.chars() {
-        match (quote, character) {
-            (Some(open), _) if character == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(character),
-            (None, '(') => depth += 1,
-            (None, ')') => depth -= 1,
-            (None, _) => {}
-        }
-        if depth < 0 {
-            return None;
-        }
-    }
-    Some(inner)
 }
 
 /// All arguments of a function with their modes.

@@ -4,6 +4,8 @@
 //! [`SessionCatalog`] is what one statement may ask: the snapshot it runs in, its user, its settings. Functions are known
 //! by their `pg_proc` row; [`answers`] says, when a plan is made, which ones are answered here.
 
+mod advisory;
+mod counted;
 mod definitions;
 mod names;
 mod privileges;
@@ -14,13 +16,14 @@ mod sizes;
 
 use crate::catalog::builtin;
 use crate::catalog::sequence::SessionSequences;
-use crate::catalog::system::{Activity, PreparedStatement, SystemContext, scan};
-use crate::catalog::{Catalog, CatalogSnapshot, SearchPath};
+use crate::catalog::system::{Activity, Counters, PreparedStatement, SystemContext, scan};
+use crate::catalog::{Catalog, CatalogSnapshot, Relation, SearchPath};
 use crate::error::Result;
 use crate::settings::Settings;
-use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts};
+use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType};
 use std::cell::RefCell;
 use std::sync::Arc;
+use txn::AdvisoryLocks;
 
 /// What only the engine knows.
 pub trait EngineFacts {
@@ -28,12 +31,51 @@ pub trait EngineFacts {
     fn activity(&self) -> Vec<Activity>;
     /// The session's prepared statements.
     fn prepared(&self) -> Vec<PreparedStatement>;
+    /// `pg_notify`: a channel and a payload, sent when the transaction commits.
+    ///
+    /// # Errors
+    /// 22023.
+    fn notify(&self, channel: &str, payload: &str) -> Result<()>;
+    /// What the session listens to.
+    fn listening(&self) -> Vec<Arc<str>>;
+    /// How full the queue of notifications is, between 0 and 1.
+    fn notification_usage(&self) -> f64;
     /// `version()`.
     fn version(&self) -> String;
     /// `pg_postmaster_start_time()`, microseconds since 2000-01-01 UTC.
     fn start_time(&self) -> i64;
     /// Raises another session's cancel with a reason of [`crate::error::cancel`]; false if there is no such session.
     fn signal(&self, pid: u32, reason: u32) -> bool;
+    /// Waits until this time.
+    ///
+    /// # Errors
+    /// 57014.
+    fn pause(&self, until: txn::Micros) -> Result<()>;
+    /// The time that such waits are by.
+    fn now(&self) -> txn::Micros;
+    /// What the instance has counted.
+    fn counters(&self) -> Counters;
+    /// Begins to count anew.
+    fn reset_counters(&self);
+    /// About how many rows a table has now.
+    fn live_rows(&self, table: &Relation) -> Option<f64>;
+    /// A stored expression over a relation's columns in the form with the fewest parentheses; none if it cannot be read.
+    fn pretty_expression(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        relation: Option<&Relation>,
+        text: &str,
+    ) -> Option<String>;
+    /// A view's query as it is shown: with the fewest parentheses or with all, its select list in lines up to this width;
+    /// none if it cannot be told from what is kept.
+    fn view_text(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+        how: (bool, usize),
+    ) -> Option<String>;
 }
 
 /// A `set_config` that the session applies once the statement is done.
@@ -65,6 +107,8 @@ pub struct SessionCatalog<'s> {
     pub catalog: &'s Arc<Catalog>,
     /// What the session remembers of sequences.
     pub sequences: &'s RefCell<SessionSequences>,
+    /// The session's advisory locks.
+    pub advisory: &'s RefCell<AdvisoryLocks>,
     /// Calls of `set_config`, to be applied when the statement is done.
     pub set_configs: &'s RefCell<Vec<SetConfig>>,
 }
@@ -75,12 +119,15 @@ pub fn answers(function: u32) -> bool {
     builtin::function(function).is_some_and(|found| {
         found.namespace == builtin::PG_CATALOG
             && !found.returns_set
-            && FUNCTIONS.binary_search(&found.name).is_ok()
+            && (FUNCTIONS.binary_search(&found.name).is_ok() || counted::answers(found))
     })
 }
 
 /// The names of the functions that are answered here, in byte order.
 const FUNCTIONS: &[&str] = &[
+    "aclcontains",
+    "acldefault",
+    "aclitemeq",
     "col_description",
     "current_schema",
     "current_schemas",
@@ -91,10 +138,13 @@ const FUNCTIONS: &[&str] = &[
     "has_any_column_privilege",
     "has_column_privilege",
     "has_database_privilege",
+    "has_foreign_data_wrapper_privilege",
     "has_function_privilege",
     "has_language_privilege",
+    "has_parameter_privilege",
     "has_schema_privilege",
     "has_sequence_privilege",
+    "has_server_privilege",
     "has_table_privilege",
     "has_tablespace_privilege",
     "has_type_privilege",
@@ -103,9 +153,18 @@ const FUNCTIONS: &[&str] = &[
     "inet_server_addr",
     "inet_server_port",
     "lastval",
+    "makeaclitem",
     "nextval",
     "obj_description",
+    "pg_advisory_lock",
+    "pg_advisory_lock_shared",
+    "pg_advisory_unlock",
+    "pg_advisory_unlock_all",
+    "pg_advisory_unlock_shared",
+    "pg_advisory_xact_lock",
+    "pg_advisory_xact_lock_shared",
     "pg_backend_pid",
+    "pg_blocking_pids",
     "pg_cancel_backend",
     "pg_char_to_encoding",
     "pg_client_encoding",
@@ -118,6 +177,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_function_is_visible",
     "pg_get_constraintdef",
     "pg_get_expr",
+    "pg_get_function_arg_default",
     "pg_get_function_arguments",
     "pg_get_function_identity_arguments",
     "pg_get_function_result",
@@ -135,6 +195,8 @@ const FUNCTIONS: &[&str] = &[
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
     "pg_my_temp_schema",
+    "pg_notification_queue_usage",
+    "pg_notify",
     "pg_opclass_is_visible",
     "pg_operator_is_visible",
     "pg_opfamily_is_visible",
@@ -142,6 +204,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_relation_is_publishable",
     "pg_relation_is_updatable",
     "pg_relation_size",
+    "pg_sequence_last_value",
     "pg_statistics_obj_is_visible",
     "pg_table_is_visible",
     "pg_table_size",
@@ -149,6 +212,10 @@ const FUNCTIONS: &[&str] = &[
     "pg_tablespace_size",
     "pg_terminate_backend",
     "pg_total_relation_size",
+    "pg_try_advisory_lock",
+    "pg_try_advisory_lock_shared",
+    "pg_try_advisory_xact_lock",
+    "pg_try_advisory_xact_lock_shared",
     "pg_ts_config_is_visible",
     "pg_ts_dict_is_visible",
     "pg_ts_parser_is_visible",
@@ -211,10 +278,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     fn answer(&self, name: &str) -> Option<Result<Datum<'a>>> {
-        if self.any_null() && !matches!(name, "format_type" | "set_config") {
+        if self.any_null() && !matches!(name, "format_type" | "set_config" | "pg_notify") {
             return Some(Ok(Datum::Null));
         }
         Some(match name {
+            "pg_sequence_last_value" => self.last_value_of(),
+            "pg_get_function_arg_default" => Ok(self.argument_default()),
             "format_type" => Ok(self.format_type()),
             "current_schema" => Ok(self.current_schema()),
             "current_schemas" => Ok(self.current_schemas()),
@@ -229,8 +298,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "lastval" => self.session.sequences.borrow().last_value().map(Datum::Int8),
             "setval" => self.set_value(),
             "pg_get_serial_sequence" => self.serial_sequence(),
+            _ if name.starts_with("pg_stat_") => self.counted(name),
             _ if name.starts_with("has_") => self.has_privilege(name),
             "pg_has_role" => self.has_role(),
+            "aclcontains" | "acldefault" | "aclitemeq" | "makeaclitem" => {
+                return self.acl_function(name);
+            }
+            "pg_blocking_pids" => Ok(self.blocking_pids()),
+            _ if name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_") => {
+                self.advisory(name)
+            }
             _ if name.ends_with("_is_visible") => Ok(self.is_visible(name)),
             _ if name.ends_with("_size") => return self.size(name),
             _ if name.starts_with("pg_get_") => return self.definition(name),
@@ -250,7 +327,8 @@ impl CatalogQueries for SessionCatalog<'_> {
         function: u32,
         arguments: &[Datum<'a>],
     ) -> Option<Result<Datum<'a>>> {
-        if !answers(function) {
+        // What a function that makes rows asks for is no function of its own.
+        if !answers(function) && function != sets::LISTENING {
             return None;
         }
         let call = Call { session: self, context, arguments };
@@ -263,6 +341,25 @@ impl CatalogQueries for SessionCatalog<'_> {
 
     fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32> {
         names::reg_in(self, reg_type, text)
+    }
+
+    fn type_name(&self, ty: u32) -> String {
+        names::type_name(self, ty)
+    }
+
+    fn enum_labels(&self, ty: u32) -> Vec<(i64, Arc<str>)> {
+        let labels = self.snapshot.user_type(Oid(ty)).map_or(&[][..], |found| found.labels());
+        labels.iter().map(|label| (label.position, Arc::clone(&label.name))).collect()
+    }
+
+    fn enum_label(&self, ty: u32, position: i64) -> Option<Arc<str>> {
+        let labels = self.snapshot.user_type(Oid(ty))?.labels();
+        let at = labels.binary_search_by_key(&position, |label| label.position).ok()?;
+        Some(Arc::clone(&labels[at].name))
+    }
+
+    fn row_fields(&self, ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {
+        crate::bind::type_name::fields_of(self.snapshot, Oid(ty))
     }
 }
 
@@ -284,6 +381,8 @@ impl SessionCatalog<'_> {
             user: self.user,
             activity: &|| self.engine.activity(),
             prepared: &|| self.engine.prepared(),
+            counters: &|| self.engine.counters(),
+            prepared_transactions: &|| self.catalog.manager().prepared(),
             locks: &|| self.catalog.manager().locks(),
         };
         scan(relation, &system, context, keys, &mut |row| emit(row))

@@ -104,6 +104,9 @@ fn type_named(session: &SessionCatalog<'_>, text: &str) -> Result<Option<u32>> {
         if let Some(ty) = builtin::type_by_name(namespace, &name) {
             return Ok(Some(ty.oid));
         }
+        if let Some(found) = session.snapshot.type_in(Oid(namespace), &name) {
+            return Ok(Some(found.oid.0));
+        }
         if let Some(Named::Relation(oid)) = session.snapshot.named(Oid(namespace), &name)
             && let Some(relation) = session.snapshot.relation(oid)
             && relation.row_type.0 != Oid(0)
@@ -269,9 +272,20 @@ pub(super) fn relation_name(session: &SessionCatalog<'_>, oid: Oid) -> Option<St
 }
 
 /// A type's name; that of a table's row type is the table's.
-fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
+pub(super) fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
     if oid < well_known::FIRST_NORMAL {
         return format_type(oid, None);
+    }
+    if let Some(element) = builtin::element_of_made(oid) {
+        return format!("{}[]", type_name(session, element));
+    }
+    if let Some(found) = session.snapshot.user_type(Oid(oid)) {
+        let visible = session.path.schemas.contains(&found.schema);
+        let schema = session.snapshot.schema_by_oid(found.schema);
+        return match schema.filter(|_| !visible) {
+            Some(schema) => qualified(&schema.name, &found.name),
+            None => identifier(&found.name),
+        };
     }
     match session.snapshot.row_type(Oid(oid)) {
         Some(relation) => {
@@ -348,6 +362,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }
             "pg_type_is_visible" => match builtin::type_by_oid(oid.0) {
                 Some(ty) => path.contains(&Oid(ty.namespace)),
+                None if snapshot.user_type(oid).is_some() => {
+                    snapshot.user_type(oid).is_some_and(|found| path.contains(&found.schema))
+                }
                 None => match snapshot.row_type(oid) {
                     Some(relation) => path.contains(&relation.schema.0),
                     None => return Datum::Null,

@@ -46,6 +46,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
         self.session.sequences.borrow().current_value(relation).map(Datum::Int8)
     }
 
+    /// `pg_sequence_last_value`: NULL before the first value.
+    pub(super) fn last_value_of(&self) -> Result<Datum<'a>> {
+        let relation = self.sequence(&[Privileges::USAGE, Privileges::SELECT])?;
+        let database = self.session.snapshot.database_oid();
+        let state = sequence::state(self.session.catalog, database, sequence::of(relation)?)?;
+        Ok(if state.is_called { Datum::Int8(state.last_value) } else { Datum::Null })
+    }
+
     pub(super) fn set_value(&self) -> Result<Datum<'a>> {
         let relation = self.sequence(&[Privileges::UPDATE])?;
         let Some(Datum::Int8(value)) = self.arguments.get(1) else { return Ok(Datum::Null) };

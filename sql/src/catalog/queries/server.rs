@@ -102,6 +102,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }
             "current_setting" => self.current_setting(),
             "set_config" => self.set_config(),
+            "pg_notify" => {
+                session.engine.notify(self.str(0), self.str(1)).map(|()| Datum::Text(""))
+            }
+            "pg_notification_queue_usage" => Ok(Datum::Float8(session.engine.notification_usage())),
+            // One after another, each with a zero behind it: the function itself makes rows of them.
+            "pg_listening_channels" => {
+                let listed = session.engine.listening();
+                let all: String = listed.iter().map(|channel| format!("{channel}\0")).collect();
+                Ok(self.text(&all))
+            }
             "pg_cancel_backend" => self.signal(cancel::USER),
             "pg_terminate_backend" => self.signal(cancel::TERMINATE),
             _ => return None,
@@ -173,18 +183,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     fn signal(&self, reason: u32) -> Result<Datum<'a>> {
         let Some(Datum::Int4(pid)) = self.arguments.first() else { return Ok(Datum::Null) };
-        match self.arguments.get(1) {
-            Some(Datum::Int8(timeout)) if *timeout < 0 => {
-                return Err(SqlError::new(
-                    SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
-                    "\"timeout\" must not be negative",
-                ));
-            }
-            Some(Datum::Int8(timeout)) if *timeout > 0 => {
-                return Err(SqlError::unsupported("pg_terminate_backend with a timeout is"));
-            }
-            _ => {}
-        }
+        let timeout = match self.arguments.get(1) {
+            Some(Datum::Int8(timeout)) => *timeout,
+            _ => 0,
+        };
+        let Ok(timeout) = u64::try_from(timeout) else {
+            return Err(SqlError::new(
+                SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+                "\"timeout\" must not be negative",
+            ));
+        };
         let found = self.session.engine.activity();
         let target = found.iter().find(|activity| i64::from(activity.pid) == i64::from(*pid));
         let Some(target) = target else {
@@ -214,9 +222,32 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 ),
             ));
         }
-        Ok(Datum::Bool(self.session.engine.signal(target.pid, reason)))
+        let engine = self.session.engine;
+        let told = engine.signal(target.pid, reason);
+        if !told || timeout == 0 {
+            return Ok(Datum::Bool(told));
+        }
+        let end = engine.now().plus(txn::Micros(timeout.saturating_mul(1000)));
+        loop {
+            if engine.activity().iter().all(|session| session.pid != target.pid) {
+                return Ok(Datum::Bool(true));
+            }
+            let now = engine.now();
+            if now >= end {
+                let message = format!(
+                    "backend with PID {pid} did not terminate within {timeout} milliseconds"
+                );
+                let warning = SqlError::warning(SqlState::WARNING, message);
+                self.context.notices.borrow_mut().push(warning);
+                return Ok(Datum::Bool(false));
+            }
+            engine.pause(now.plus(LOOK_AGAIN).min(end))?;
+        }
     }
 }
+
+/// How long to wait before it is looked again whether a session has ended.
+const LOOK_AGAIN: txn::Micros = txn::Micros(10_000);
 
 /// The role `pg_signal_backend`.
 const SIGNAL_BACKEND: Oid = Oid(4200);

@@ -11,6 +11,18 @@ use crate::types::{SqlType, oids, text_of};
 struct Engine;
 
 impl EngineFacts for Engine {
+    fn notify(&self, _: &str, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn listening(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
+    fn notification_usage(&self) -> f64 {
+        0.0
+    }
+
     fn activity(&self) -> Vec<Activity> {
         Vec::new()
     }
@@ -25,6 +37,37 @@ impl EngineFacts for Engine {
     }
     fn signal(&self, _: u32, _: u32) -> bool {
         false
+    }
+    fn pause(&self, _: txn::Micros) -> Result<()> {
+        Ok(())
+    }
+    fn now(&self) -> txn::Micros {
+        txn::Micros(0)
+    }
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+    fn reset_counters(&self) {}
+    fn live_rows(&self, _: &Relation) -> Option<f64> {
+        None
+    }
+    fn pretty_expression(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        relation: Option<&Relation>,
+        text: &str,
+    ) -> Option<String> {
+        crate::session::definitions::pretty_expression(session, context, relation, text).ok()
+    }
+    fn view_text(
+        &self,
+        _: &SessionCatalog<'_>,
+        _: &CallContext<'_>,
+        _: &Relation,
+        _: (bool, usize),
+    ) -> Option<String> {
+        None
     }
 }
 
@@ -48,6 +91,10 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
         engine: &Engine,
         catalog: &catalog,
         sequences: &RefCell::default(),
+        advisory: &RefCell::new(txn::AdvisoryLocks::new(
+            catalog.manager(),
+            &Arc::new(txn::SessionWait::new(7)),
+        )),
         set_configs: &RefCell::default(),
     });
 }

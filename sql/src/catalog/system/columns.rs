@@ -6,6 +6,7 @@ use crate::catalog::builtin;
 use crate::catalog::relation::{Column, Identity, Relation, RelationKind};
 use crate::error::Result;
 use crate::types::{Datum, Oid, SqlType};
+use std::sync::Arc;
 
 /// The columns that every table has: name, type, number.
 const SYSTEM_COLUMNS: [(&str, u32, i16); 6] = [
@@ -52,9 +53,26 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
             if key.is_some_and(|key| key != index.oid) {
                 continue;
             }
-            for (at, part) in index.columns.iter().enumerate() {
-                let column = &relation.columns[part.column];
+            let keys = index.columns.iter().map(|key| match key.expression() {
+                Some(at) => Column {
+                    name: Arc::clone(&index.expressions[at].name),
+                    ty: index.expressions[at].ty,
+                    collation: index.expressions[at].collation,
+                    not_null: false,
+                    default: None,
+                    missing: None,
+                    dropped: false,
+                    identity: None,
+                    generated: false,
+                },
+                None => relation.columns[key.column].clone(),
+            });
+            let included = index.include.iter().map(|at| relation.columns[*at].clone());
+            let columns: Vec<Column> = keys.chain(included).collect();
+            let names = index.column_names(relation);
+            for (at, (column, name)) in columns.iter().zip(&names).enumerate() {
                 let plain = Attribute {
+                    name,
                     not_null: false,
                     has_default: false,
                     missing: false,
@@ -138,7 +156,10 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
         Datum::Bool(true),
         Datum::Int4(0),
         Datum::Oid(attribute.collation.0),
-        Datum::Null,
+        u32::try_from(attribute.number)
+            .ok()
+            .and_then(|number| rows.system.snapshot.acl(attribute.relation, number))
+            .map_or(Datum::Null, |acl| rows.acl(Some(acl))),
         Datum::Null,
         Datum::Null,
         Datum::Null,

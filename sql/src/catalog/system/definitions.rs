@@ -104,3 +104,18 @@ pub(super) fn shared_descriptions(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()>
     }
     Ok(())
 }
+
+pub(super) fn default_acls(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for default in snapshot.default_acls() {
+        let row = [
+            Datum::Oid(default.oid.0),
+            Datum::Oid(default.role.0),
+            Datum::Oid(default.schema.0),
+            Datum::Char(default.kind as u8),
+            rows.acl(Some(&default.acl)),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}

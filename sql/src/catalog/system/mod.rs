@@ -6,12 +6,15 @@
 //! `regclass` and drivers rely on.
 
 mod columns;
+mod counted;
 mod definitions;
 pub mod format;
 mod objects;
 pub mod rows;
 mod session;
+mod types;
 
+pub use counted::Counters;
 pub use rows::{Activity, Emit, PreparedStatement, SystemContext, scan};
 
 use crate::catalog::builtin;
@@ -23,13 +26,46 @@ use std::sync::{Arc, LazyLock};
 
 /// Views that are served from the snapshot all the same, as their definitions ask functions of PostgreSQL's internals.
 const SERVED_VIEWS: &[&str] = &[
+    "pg_available_extension_versions",
+    "pg_available_extensions",
+    "pg_backend_memory_contexts",
+    "pg_config",
     "pg_cursors",
+    "pg_file_settings",
+    "pg_hba_file_rules",
+    "pg_ident_file_mappings",
     "pg_locks",
     "pg_prepared_statements",
     "pg_prepared_xacts",
+    "pg_publication_tables",
+    "pg_replication_origin_status",
+    "pg_replication_slots",
     "pg_settings",
+    "pg_shmem_allocations",
     "pg_stat_activity",
+    "pg_stat_archiver",
+    "pg_stat_gssapi",
+    "pg_stat_progress_analyze",
+    "pg_stat_progress_basebackup",
+    "pg_stat_progress_cluster",
+    "pg_stat_progress_copy",
+    "pg_stat_progress_create_index",
+    "pg_stat_progress_vacuum",
+    "pg_stat_recovery_prefetch",
+    "pg_stat_replication",
+    "pg_stat_replication_slots",
+    "pg_stat_slru",
+    "pg_stat_ssl",
+    "pg_stat_subscription",
+    "pg_stat_subscription_stats",
+    "pg_stat_user_functions",
+    "pg_stat_wal",
+    "pg_stat_wal_receiver",
+    "pg_stat_xact_user_functions",
     "pg_stats",
+    "pg_stats_ext",
+    "pg_stats_ext_exprs",
+    "pg_timezone_abbrevs",
     "pg_timezone_names",
 ];
 
@@ -101,6 +137,7 @@ fn build() -> System {
             persistence: 'p',
             row_type: (Oid(fields[3].parse().expect("a number")), Oid(0)),
             acl: None,
+            stored_query: None,
         };
         system.by_oid.insert(oid, Arc::new(relation));
     }

@@ -1,4 +1,4 @@
-//! `pg_class`, `pg_index`, `pg_constraint`, `pg_type`, `pg_sequence`, `pg_depend`, `pg_description`: users' relations and
+//! `pg_class`, `pg_index`, `pg_constraint`, `pg_sequence`, `pg_depend`, `pg_description`: users' relations and
 //! what belongs to them, behind the built-in rows.
 
 use super::rows::Rows;
@@ -125,7 +125,7 @@ fn class_of_index(
         Datum::Bool(false),
         letter(relation.persistence),
         letter('i'),
-        Datum::Int2(index.columns.len() as i16),
+        Datum::Int2((index.columns.len() + index.include.len()) as i16),
         Datum::Int2(0),
         Datum::Bool(false),
         Datum::Bool(false),
@@ -153,26 +153,39 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
     });
     for relation in users(rows, table) {
         for index in &relation.indexes {
-            let columns: Vec<i16> = index.columns.iter().map(|key| position(key.column)).collect();
-            let of = |pick: &dyn Fn(&crate::catalog::Column) -> u32| -> Vec<u32> {
-                index.columns.iter().map(|key| pick(&relation.columns[key.column])).collect()
+            let keys = index.columns.iter().map(|key| match key.expression() {
+                Some(_) => 0,
+                None => position(key.column),
+            });
+            let columns: Vec<i16> =
+                keys.chain(index.include.iter().map(|column| position(*column))).collect();
+            let of = |pick: &dyn Fn(&crate::catalog::IndexColumn) -> u32| -> Vec<u32> {
+                index.columns.iter().map(pick).collect()
             };
-            let collations = of(&|column| column.collation.0);
-            let classes =
-                of(&|column| builtin::ordering(column.ty.oid.0).map_or(0, |found| found.opclass));
+            let collations = of(&|key| relation.key_collation(index, key).0);
+            let classes = of(&|key| {
+                let ty = relation.key_type(index, key).oid;
+                builtin::ordering(ty.0).map_or(0, |found| found.opclass)
+            });
             let options: Vec<i16> = index
                 .columns
                 .iter()
                 .map(|key| i16::from(key.descending) | i16::from(key.nulls_first) << 1)
                 .collect();
-            let count = Datum::Int2(index.columns.len() as i16);
+            let count = index.columns.len();
+            let expressions: Vec<&str> =
+                index.expressions.iter().map(|expression| &*expression.text).collect();
+            let text = |text: &str| rows.text(text);
+            let expressions =
+                if expressions.is_empty() { Datum::Null } else { text(&expressions.join(", ")) };
+            let filter = index.filter.as_deref().map_or(Datum::Null, text);
             let row = [
                 Datum::Oid(index.oid.0),
                 Datum::Oid(relation.oid.0),
-                count,
-                count,
+                Datum::Int2((count + index.include.len()) as i16),
+                Datum::Int2(count as i16),
                 Datum::Bool(index.unique),
-                Datum::Bool(false),
+                Datum::Bool(index.nulls_not_distinct),
                 Datum::Bool(index.primary),
                 Datum::Bool(false),
                 Datum::Bool(true),
@@ -186,8 +199,8 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
                 rows.oid_vector(&collations),
                 rows.oid_vector(&classes),
                 rows.number_vector(&options),
-                Datum::Null,
-                Datum::Null,
+                expressions,
+                filter,
             ];
             rows.row(&row)?;
         }
@@ -362,67 +375,6 @@ fn constraint(
     rows.row(&row)
 }
 
-pub(super) fn row_types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
-    rows.builtin(relation)?;
-    if rows.oid_key(0).is_some_and(|oid| oid.0 < well_known::FIRST_NORMAL) {
-        return Ok(());
-    }
-    for relation in users(rows, None) {
-        if relation.row_type.1 == Oid(0) {
-            continue;
-        }
-        row_type(rows, relation, false)?;
-        row_type(rows, relation, true)?;
-        if rows.done() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn row_type(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation, array: bool) -> Result<()> {
-    let (row, of_rows) = relation.row_type;
-    let name = if array { format!("_{}", relation.name) } else { relation.name.to_string() };
-    let name = crate::types::truncate_bytes(&name, 63);
-    // record_in and its kin, array_in and its kin: pg_proc's OIDs.
-    let functions: [u32; 4] = if array { [750, 751, 2400, 2401] } else { [2290, 2291, 2402, 2403] };
-    let row = [
-        Datum::Oid(if array { of_rows.0 } else { row.0 }),
-        rows.text(name),
-        Datum::Oid(relation.schema.0.0),
-        Datum::Oid(relation.owner.0),
-        Datum::Int2(-1),
-        Datum::Bool(false),
-        letter(if array { 'b' } else { 'c' }),
-        letter(if array { 'A' } else { 'C' }),
-        Datum::Bool(false),
-        Datum::Bool(true),
-        letter(','),
-        Datum::Oid(if array { 0 } else { relation.oid.0 }),
-        Datum::Oid(if array { 6179 } else { 0 }),
-        Datum::Oid(if array { row.0 } else { 0 }),
-        Datum::Oid(if array { 0 } else { of_rows.0 }),
-        Datum::Oid(functions[0]),
-        Datum::Oid(functions[1]),
-        Datum::Oid(functions[2]),
-        Datum::Oid(functions[3]),
-        Datum::Oid(0),
-        Datum::Oid(0),
-        Datum::Oid(if array { 3816 } else { 0 }),
-        letter('d'),
-        letter('x'),
-        Datum::Bool(false),
-        Datum::Oid(0),
-        Datum::Int4(-1),
-        Datum::Int4(0),
-        Datum::Oid(0),
-        Datum::Null,
-        Datum::Null,
-        Datum::Null,
-    ];
-    rows.row(&row)
-}
-
 pub(super) fn sequences(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for relation in users(rows, rows.oid_key(0)) {
         let RelationKind::Sequence(sequence) = &relation.kind else { continue };
@@ -471,7 +423,9 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             emit(rows, (CLASS, table), to, kind)?;
         }
         for index in &relation.indexes {
-            let columns = index.columns.iter().map(|key| i32::from(position(key.column)));
+            let keys = index.columns.iter().filter(|key| key.expression().is_none());
+            let keys = keys.map(|key| key.column).chain(index.include.iter().copied());
+            let columns = keys.map(|column| i32::from(position(column)));
             match &index.constraint {
                 Some((constraint, _)) => {
                     emit(rows, (CLASS, index.oid), (CONSTRAINT, *constraint, 0), 'i')?;

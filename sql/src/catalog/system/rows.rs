@@ -4,9 +4,11 @@
 //! follow, made from the snapshot. A key is a hint: rows that do not have it may come too, so every condition is checked
 //! again by who scans. Keys on a relation's first column (its OID, in most) find built-in rows by binary search.
 
-use super::{columns, definitions, objects, relation, session};
+use super::counted::Counters;
+use super::{columns, counted, definitions, objects, relation, session, types};
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
+use crate::catalog::privilege::kept;
 use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::error::Result;
@@ -74,6 +76,10 @@ pub struct SystemContext<'s> {
     pub activity: &'s dyn Fn() -> Vec<Activity>,
     /// The session's prepared statements.
     pub prepared: &'s dyn Fn() -> Vec<PreparedStatement>,
+    /// What the instance has counted.
+    pub counters: &'s dyn Fn() -> Counters,
+    /// All prepared transactions.
+    pub prepared_transactions: &'s dyn Fn() -> Vec<txn::PreparedInfo>,
     /// All locks.
     pub locks: &'s dyn Fn() -> Vec<LockInfo>,
 }
@@ -203,12 +209,29 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             for (column, field) in relation.columns.iter().zip(line.fields()) {
                 row.push(self.field(column.ty, field)?);
             }
+            self.own_acl(relation, &mut row);
             self.row(&row)?;
             if self.done {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Puts the list that GRANT has left of a function, type or language into its row.
+    fn own_acl(&self, relation: &Relation, row: &mut [Datum<'a>]) {
+        let (name, sub) = match &*relation.name {
+            "pg_proc" => ("proacl", kept::FUNCTION),
+            "pg_type" => ("typacl", kept::TYPE),
+            "pg_language" => ("lanacl", kept::LANGUAGE),
+            _ => return,
+        };
+        if let Some(Datum::Oid(oid)) = row.first()
+            && let Some(acl) = self.system.snapshot.acl(Oid(*oid), sub)
+            && let Some(at) = relation.column(name)
+        {
+            row[at] = self.acl(Some(acl));
+        }
     }
 
     /// A field of a generated file as a value.
@@ -272,7 +295,8 @@ pub fn scan<'a>(
         "pg_attrdef" => columns::defaults(&mut rows),
         "pg_index" => objects::indexes(&mut rows, relation),
         "pg_constraint" => objects::constraints(&mut rows, relation),
-        "pg_type" => objects::row_types(&mut rows, relation),
+        "pg_type" => types::types(&mut rows, relation),
+        "pg_enum" => types::labels(&mut rows),
         "pg_sequence" => objects::sequences(&mut rows),
         "pg_depend" => objects::dependencies(&mut rows),
         "pg_description" => objects::descriptions(&mut rows, relation),
@@ -283,9 +307,16 @@ pub fn scan<'a>(
         "pg_auth_members" => definitions::memberships(&mut rows),
         "pg_db_role_setting" => definitions::kept_settings(&mut rows),
         "pg_shdescription" => definitions::shared_descriptions(&mut rows),
+        "pg_default_acl" => definitions::default_acls(&mut rows),
         "pg_settings" => session::settings(&mut rows),
         "pg_stat_activity" => session::activity(&mut rows),
         "pg_locks" => session::locks(&mut rows),
+        "pg_stat_wal" => counted::log(&mut rows),
+        "pg_stat_archiver" => counted::archiver(&mut rows),
+        "pg_stat_slru" => counted::simple_caches(&mut rows),
+        "pg_stat_recovery_prefetch" => counted::prefetch(&mut rows),
+        "pg_stat_gssapi" => counted::gssapi(&mut rows),
+        "pg_prepared_xacts" => session::prepared_transactions(&mut rows),
         "pg_prepared_statements" => session::prepared_statements(&mut rows),
         _ => rows.builtin(relation),
     }
@@ -313,6 +344,8 @@ mod tests {
             user: well_known::SUPERUSER,
             activity: &|| vec![Activity { pid: 7, state: "active", ..Activity::default() }],
             prepared: &Vec::new,
+            counters: &super::counted::Counters::default,
+            prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),
         });
     }

@@ -2,6 +2,7 @@
 
 use super::rows::Rows;
 use crate::error::Result;
+use crate::session::two_phase;
 use crate::settings::definition::Kind;
 use crate::settings::value::{general, parse, raw};
 use crate::types::{Datum, Oid, array};
@@ -100,7 +101,12 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     for lock in (rows.system.locks)() {
+        let mut name = None;
         let (kind, database, relation) = match &lock.target {
+            LockTarget::Name(key) => {
+                name = Some(*key);
+                ("advisory", Some(key.database), None)
+            }
             LockTarget::Table(table) => {
                 ("relation", Some((table.0 >> 32) as u32), Some(table.0 as u32))
             }
@@ -120,15 +126,34 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Null,
             Datum::Null,
             Datum::Null,
-            Datum::Null,
-            Datum::Null,
-            Datum::Null,
+            oid(name.map(|key| key.class)),
+            oid(name.map(|key| key.object)),
+            name.map_or(Datum::Null, |key| Datum::Int2(key.sub as i16)),
             rows.text(&holder),
-            Datum::Int4(lock.pid as i32),
+            if lock.pid == 0 { Datum::Null } else { Datum::Int4(lock.pid as i32) },
             Datum::Text(lock.mode),
             Datum::Bool(lock.granted),
             Datum::Bool(lock.fast_path),
             Datum::Null,
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+/// `pg_prepared_xacts`. A name that is gone is shown as nothing.
+pub(super) fn prepared_transactions(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for found in (rows.system.prepared_transactions)() {
+        let (user, database) = two_phase::of_note(&found.note);
+        let owner = snapshot.shared().role_by_oid(user).map_or("", |role| &role.name);
+        let database = snapshot.shared().databases().find(|known| known.oid == database);
+        let row = [
+            Datum::Oid(found.txn.0 as u32),
+            rows.text(&String::from_utf8_lossy(&found.name)),
+            Datum::TimestampTz(found.wall),
+            rows.text(owner),
+            rows.text(database.map_or("", |known| &known.name)),
         ];
         rows.row(&row)?;
     }

@@ -4,6 +4,7 @@ use super::expr::{Direction, Expr};
 use super::query::Query;
 use super::utility::{OptionValue, SetStatement, Value};
 use super::{Ident, ObjectName, Statement, TypeName};
+pub use crate::catalog::OnCommit;
 use crate::catalog::{Action, MatchType};
 
 /// The extent in the query text of an expression that is kept as text: bytes from, to.
@@ -43,18 +44,6 @@ pub enum SpecialTable {
     Partition,
     /// OF type.
     Typed,
-}
-
-/// What happens to a temporary table at commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnCommit {
-    /// PRESERVE ROWS.
-    #[default]
-    Preserve,
-    /// DELETE ROWS.
-    Delete,
-    /// DROP.
-    Drop,
 }
 
 /// An element of a table's definition.
@@ -237,6 +226,17 @@ pub struct CreateTableAs {
     pub on_commit: OnCommit,
     /// The query (or EXECUTE).
     pub query: Statement,
+    /// WITH DATA (else WITH NO DATA).
+    pub with_data: bool,
+}
+
+/// REFRESH MATERIALIZED VIEW.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// Which.
+    pub name: ObjectName,
+    /// CONCURRENTLY.
+    pub concurrently: bool,
     /// WITH DATA (else WITH NO DATA).
     pub with_data: bool,
 }
@@ -496,6 +496,54 @@ pub struct CreateSchema {
     pub owner: Option<Ident>,
     /// Statements to run in it.
     pub elements: Vec<Statement>,
+}
+
+/// CREATE TYPE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateType {
+    /// Its name.
+    pub name: ObjectName,
+    /// What it is.
+    pub definition: TypeDefinition,
+}
+
+/// What a new type is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeDefinition {
+    /// AS ENUM, with its labels.
+    Enum(Vec<Ident>),
+    /// AS (...), with its attributes.
+    Composite(Vec<(Ident, TypeName)>),
+}
+
+/// ALTER TYPE of an enum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterEnum {
+    /// Its name.
+    pub name: ObjectName,
+    /// What is changed.
+    pub change: EnumChange,
+}
+
+/// A change of an enum's labels.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EnumChange {
+    /// ADD VALUE.
+    Add {
+        /// The new label.
+        label: Ident,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// AFTER (or else BEFORE) this one; none: behind all.
+        neighbour: Option<(bool, Ident)>,
+    },
+    /// RENAME VALUE.
+    Rename {
+        /// The label.
+        from: Ident,
+        /// What it becomes.
+        to: Ident,
+    },
 }
 
 /// CREATE DATABASE.
@@ -770,12 +818,29 @@ pub struct Grant {
     pub in_schema: bool,
     /// Which.
     pub names: Vec<ObjectName>,
+    /// Of functions: the types of their arguments, where they are given.
+    pub signatures: Vec<Option<Vec<super::TypeName>>>,
+    /// GRANTED BY.
+    pub granted_by: Option<Ident>,
     /// TO, FROM; `public` is everybody.
     pub grantees: Vec<Ident>,
     /// WITH GRANT OPTION; of a REVOKE: GRANT OPTION FOR.
     pub grant_option: bool,
     /// CASCADE.
     pub cascade: bool,
+}
+
+/// ALTER DEFAULT PRIVILEGES.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterDefaultPrivileges {
+    /// FOR ROLE: who will make the objects; empty is the current user.
+    pub roles: Vec<Ident>,
+    /// IN SCHEMA.
+    pub schemas: Vec<Ident>,
+    /// Of what kind: `pg_default_acl`'s letter.
+    pub kind: char,
+    /// What they are to get, without names.
+    pub action: Grant,
 }
 
 /// GRANT and REVOKE of roles.

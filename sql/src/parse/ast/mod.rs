@@ -127,6 +127,8 @@ pub enum Statement {
     CreateTable(Box<CreateTable>),
     /// CREATE TABLE AS, SELECT INTO.
     CreateTableAs(Box<CreateTableAs>),
+    /// REFRESH MATERIALIZED VIEW.
+    Refresh(Refresh),
     /// ALTER TABLE, ALTER INDEX, ALTER VIEW, ALTER SEQUENCE where they share its actions.
     AlterTable(Box<AlterTable>),
     /// CREATE INDEX.
@@ -139,6 +141,10 @@ pub enum Statement {
     AlterSequence(Box<AlterSequence>),
     /// CREATE SCHEMA.
     CreateSchema(Box<CreateSchema>),
+    /// CREATE TYPE.
+    CreateType(Box<CreateType>),
+    /// ALTER TYPE ... ADD VALUE, RENAME VALUE.
+    AlterEnum(AlterEnum),
     /// CREATE DATABASE.
     CreateDatabase(CreateDatabase),
     /// ALTER DATABASE with options.
@@ -167,6 +173,8 @@ pub enum Statement {
     Comment(Comment),
     /// GRANT and REVOKE of privileges.
     Grant(Grant),
+    /// ALTER DEFAULT PRIVILEGES.
+    AlterDefaultPrivileges(AlterDefaultPrivileges),
     /// GRANT and REVOKE of roles.
     GrantRole(GrantRole),
     /// A statement that PostgreSQL has and Atoll has not: `CREATE TRIGGER`. Its text has not been looked at further.

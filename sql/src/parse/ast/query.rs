@@ -1,6 +1,6 @@
 //! Queries and data modification as written: SELECT, VALUES, set operations, WITH, INSERT, UPDATE, DELETE.
 
-use super::expr::{Expr, OrderBy, Window};
+use super::expr::{Expr, Index, OrderBy, Window};
 use super::{Ident, ObjectName, TypeName};
 use crate::plan::logical::SetKind;
 use txn::{RowLock, WaitPolicy};
@@ -281,13 +281,22 @@ pub struct Insert {
     pub returning: Vec<Target>,
 }
 
+/// One step from a column to the part of it that is assigned to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetStep {
+    /// `.f`
+    Field(Ident),
+    /// `[1]`, `[1][2]`, `[1:2]`
+    Subscript(Vec<Index>),
+}
+
 /// A column that is assigned to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetColumn {
     /// Its name.
     pub name: Ident,
-    /// `a[1]`, `a.f`: that the whole column is not what is assigned.
-    pub indirection: bool,
+    /// `a[1]`, `a.f`: the way to the part that is assigned; empty for the whole column.
+    pub path: Vec<TargetStep>,
     /// Byte offset in the query text.
     pub at: u32,
 }

@@ -5,11 +5,13 @@
 
 mod collect;
 mod extreme;
+mod ordered;
 mod sum;
 mod variance;
 
 use super::function::{Accumulator, Signature};
 use crate::catalog::builtin;
+use crate::types::json::{aggregate as json, build::Kind};
 use variance::{Moment, Spread};
 
 /// A fresh state of the aggregate whose `pg_proc` row has this OID; none: it has no implementation (yet).
@@ -28,15 +30,22 @@ pub fn accumulator(oid: u32, signature: &Signature<'_>) -> Option<Box<dyn Accumu
         2104 | 2105 => Box::new(variance::FloatMoments::new(Moment::Average)),
         2113 => Box::new(sum::IntervalSum::new(false)),
         2106 => Box::new(sum::IntervalSum::new(true)),
-        2050 | 2115..=2130 | 2244 | 2797 | 4189 | 5099 => extreme::greatest(signature)?,
-        2051 | 2131..=2146 | 2245 | 2798 | 4190 | 5100 => extreme::least(signature)?,
+        2050 | 2115..=2130 | 2244 | 3526 | 2797 | 4189 | 5099 => extreme::greatest(signature)?,
+        2051 | 2131..=2146 | 2245 | 3527 | 2798 | 4190 | 5100 => extreme::least(signature)?,
         2517 | 2519 => Box::new(extreme::Truth::all()),
         2518 => Box::new(extreme::Truth::any()),
         2236 | 2238 | 2240 => Box::new(extreme::Bits::new(|a, b| a & b)),
         2237 | 2239 | 2241 => Box::new(extreme::Bits::new(|a, b| a | b)),
         6164..=6166 => Box::new(extreme::Bits::new(|a, b| a ^ b)),
+        3974 | 3980 => Box::new(ordered::Continuous::default()),
+        3972 | 3978 => Box::new(ordered::Discrete::new(signature.arguments.get(1)?.oid.0)),
+        3984 => Box::new(ordered::Mode::new(signature.arguments.first()?.oid.0)),
         3538 => Box::new(collect::Joined::text()),
         3545 => Box::new(collect::Joined::bytea()),
+        3175 => Box::new(json::Elements::new(signature, Kind::Json)?),
+        3267 => Box::new(json::Elements::new(signature, Kind::Jsonb)?),
+        3197 => Box::new(json::Members::new(signature, Kind::Json)?),
+        3270 => Box::new(json::Members::new(signature, Kind::Jsonb)?),
         2335 => Box::new(collect::Elements::new(signature.arguments.first()?.oid.0)),
         4053 => Box::new(collect::Arrays::new(builtin::element_type(result.oid.0)?)),
         2148..=2150 | 2153 | 2641..=2643 | 2646 => {

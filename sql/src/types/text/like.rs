@@ -150,15 +150,27 @@ fn similar_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datu
     };
     let mut out = growing(context);
     out.push_str("^(?:");
-    let (mut behind_escape, mut bracket) = (false, false);
+    let (mut behind_escape, mut bracket, mut separators) = (false, false, 0);
     for character in a[0].text().chars() {
         if behind_escape {
+            behind_escape = false;
             if character == '"' && !bracket {
-                return Err(SqlError::unsupported("SUBSTRING with separators is"));
+                // What stands before the first separator is as short as can be, what stands behind the second is not told.
+                out.push_str(match separators {
+                    0 => "){1,1}?(",
+                    1 => "){1,1}(?:",
+                    _ => {
+                        return Err(SqlError::new(
+                            SqlState::INVALID_USE_OF_ESCAPE_CHARACTER,
+                            "SQL regular expression may not contain more than two escape-double-quote separators",
+                        ));
+                    }
+                });
+                separators += 1;
+                continue;
             }
             out.push('\\');
             out.push(character);
-            behind_escape = false;
         } else if Some(character) == escape {
             behind_escape = true;
         } else if bracket {

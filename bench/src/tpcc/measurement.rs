@@ -1,0 +1,162 @@
+//! The command `tpcc`: load if need be, check, run, tell, check again.
+
+use super::comparison::{self, Effort};
+use super::driver::{self, Load};
+use super::embedded::Embedded;
+use super::transactions::{Isolation, Kind};
+use super::wire::Url;
+use super::{Connector, Scale, consistency, load};
+use crate::cpu;
+use crate::report;
+use anyhow::{Context, Result, bail, ensure};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the command takes. Without `--url` and `--embedded` it starts Atoll and PostgreSQL and compares them.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// A server: `postgres://user[:password]@host[:port]/database`.
+    #[arg(long, conflicts_with = "embedded")]
+    url: Option<Url>,
+    /// The engine in this process, without a socket.
+    #[arg(long, requires = "data")]
+    embedded: bool,
+    /// The directory of `--embedded`; made if it is not there.
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Warehouses.
+    #[arg(long, value_delimiter = ',', default_value = "2")]
+    warehouses: Vec<u32>,
+    /// Sessions.
+    #[arg(long, value_delimiter = ',', default_value = "8")]
+    clients: Vec<u32>,
+    /// Seconds.
+    #[arg(long, default_value_t = 30)]
+    time: u64,
+    /// Seconds before each run, unmeasured.
+    #[arg(long, default_value_t = 2)]
+    warm_up: u64,
+    /// Isolation level.
+    #[arg(long, value_enum, default_value_t)]
+    isolation: Isolation,
+    /// Load anew, even where there are tables.
+    #[arg(long)]
+    reload: bool,
+    /// No ANALYZE after the load.
+    #[arg(long)]
+    no_analyze: bool,
+    /// A hundredth of the items and a thirtieth of the customers.
+    #[arg(long)]
+    small: bool,
+    /// Only this transaction.
+    #[arg(long, value_enum)]
+    only: Option<Kind>,
+    /// Interleaved pairs, where servers are compared.
+    #[arg(long, default_value_t = 3)]
+    pairs: u32,
+}
+
+/// Runs the command; gives a page to keep, if servers were compared.
+///
+/// # Errors
+/// A server failed, a transaction failed, or a consistency condition does not hold.
+pub fn run(arguments: Arguments) -> Result<Option<String>> {
+    ensure!(
+        arguments.warehouses.iter().chain(&arguments.clients).all(|&count| count > 0),
+        "there is no run without warehouses or sessions"
+    );
+    if let Some(url) = &arguments.url {
+        against(url, &arguments)?;
+        return Ok(None);
+    }
+    if !arguments.embedded {
+        return Ok(Some(compare(&arguments)?));
+    }
+    let data: &Path = arguments.data.as_deref().context("--data names the directory")?;
+    let embedded = Embedded::open(data)?;
+    let done = against(&embedded, &arguments);
+    embedded.close()?;
+    done.map(|()| None)
+}
+
+fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
+    let [warehouses] = arguments.warehouses[..] else {
+        bail!("a database has one number of warehouses");
+    };
+    let scale =
+        if arguments.small { Scale::small(warehouses) } else { Scale::standard(warehouses) };
+    let mut client = connector.connect()?;
+    let found = if arguments.reload { None } else { load::warehouses(&mut *client)? };
+    match found {
+        None => {
+            let time = load::load(&mut *client, scale, !arguments.no_analyze)?;
+            println!("{warehouses} warehouses loaded in {:.1} s", time.as_secs_f64());
+        }
+        Some(found) => ensure!(
+            found == warehouses,
+            "the database has {found} warehouses: --warehouses {found}, or --reload"
+        ),
+    }
+    let check = |client: &mut dyn super::client::Client, when| -> Result<()> {
+        let broken = consistency::check(client, &scale)?;
+        for (number, count) in (1..).zip(broken) {
+            let verdict = if count == 0 { "holds" } else { "DOES NOT HOLD" };
+            println!("condition {number:2} {verdict} {when}");
+        }
+        ensure!(broken == [0; 12], consistency::complaints(&broken).join("; "));
+        Ok(())
+    };
+    check(&mut *client, "before the run")?;
+    for &clients in &arguments.clients {
+        let load = Load {
+            scale,
+            clients,
+            warm_up: Duration::from_secs(arguments.warm_up),
+            time: Duration::from_secs(arguments.time),
+            isolation: arguments.isolation,
+            only: arguments.only,
+            transactions_max: None,
+        };
+        let mut before = None;
+        let report = driver::run(connector, &load, &mut || {
+            before = cpu::of_tree(std::process::id()).ok();
+        })?;
+        println!("\n{warehouses} warehouses, {clients} clients: {}", report.table());
+        if let (true, Some(before)) = (arguments.embedded, before) {
+            let used = cpu::of_tree(std::process::id())?.since(before).total();
+            let each = used * 1e6 / report.transactions().max(1) as f64;
+            println!("CPU of the process, the kit's included: {each:.1} µs a transaction\n");
+        }
+        ensure!(report.errors() == 0, "{} transactions failed", report.errors());
+    }
+    check(&mut *client, "after the run")
+}
+
+fn compare(arguments: &Arguments) -> Result<String> {
+    let effort = Effort {
+        warehouses: arguments.warehouses.clone(),
+        clients: arguments.clients.clone(),
+        pairs: arguments.pairs,
+        warm_up: Duration::from_secs(arguments.warm_up),
+        time: Duration::from_secs(arguments.time),
+    };
+    let rows = comparison::run(&effort, &mut |row| println!("{}", comparison::line(row)))?;
+    let mut page = String::from("# TPC-C by statements: Atoll beside PostgreSQL 15\n\n");
+    write!(
+        page,
+        "{} {} interleaved pairs of {} s after {} s of warm-up, order alternating; synchronous_commit on; ANALYZE after the load. The 12 consistency conditions held on both servers before and after.\n\n",
+        report::machine(),
+        effort.pairs,
+        effort.time.as_secs(),
+        effort.warm_up.as_secs(),
+    )?;
+    page.push_str("CPU is user + system of all processes of a server, in microseconds a transaction: the least of the runs. Throughput is the median; its ratio the median over the pairs. Latencies are New-Order's, or of the one transaction that is run alone. One transaction is some 35 round trips, each statement prepared and sent on its own.\n\n");
+    page.push_str(&comparison::markdown(&rows));
+    page.push('\n');
+    page.push_str(PROFILE);
+    Ok(page)
+}
+
+/// What a profile of each transaction showed. Kept beside the code, as results are written anew.
+const PROFILE: &str = include_str!("../../tpcc_profile.md");

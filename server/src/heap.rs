@@ -1,0 +1,46 @@
+//! The heap keeps to small pages.
+//!
+//! mimalloc asks for huge pages under all of its memory. Each thread allocates from places of its own there, so that every
+//! thread that begins (a session that waits inside the engine holds one) made the process larger by some 3 MB, of which
+//! it used a tenth; and the process grew whenever more sessions than before waited at once. What is large and used all
+//! over asks for huge pages itself (`storage/src/page/huge.rs`).
+
+/// Takes the advice back that the allocator gave for its first arena, of 1 GB of addresses. To be called before there are
+/// other threads. Without effect where the system does not say what it has mapped.
+pub fn keep_to_small_pages() {
+    #[cfg(target_os = "linux")]
+    {
+        let probe = Box::new(0u8);
+        let at = std::ptr::from_ref(&*probe).addr();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let Some((from, to)) =
+            maps.lines().filter_map(range).find(|&(from, to)| (from..to).contains(&at))
+        else {
+            return;
+        };
+        let start = std::ptr::with_exposed_provenance_mut(from);
+        // SAFETY: the range is one mapping of this process, and the advice changes nothing of what it holds.
+        let advised =
+            unsafe { rustix::mm::madvise(start, to - from, rustix::mm::Advice::LinuxNoHugepage) };
+        if let Err(error) = advised {
+            tracing::debug!(%error, "the heap keeps its huge pages");
+        }
+    }
+}
+
+/// The addresses of a line of `/proc/self/maps`.
+fn range(line: &str) -> Option<(usize, usize)> {
+    let (from, to) = line.split_ascii_whitespace().next()?.split_once('-')?;
+    Some((usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_mapping_is_read() {
+        let line = "20000000000-20040000000 rw-p 00000000 00:00 0 ";
+        assert_eq!(super::range(line), Some((0x200_0000_0000, 0x200_4000_0000)));
+        assert_eq!(super::range(""), None);
+        super::keep_to_small_pages();
+    }
+}

@@ -1,0 +1,188 @@
+//! The workers' runtime: an event loop for each core, and threads that take turns at driving them.
+//!
+//! A session is a task on one loop, together with its socket. Whoever drives the loop waits for its sockets, runs the
+//! tasks that became ready, one after another, and waits again: a request and its answer are one wake-up, one read and one
+//! write, and no other thread hears of them. What a general runtime does between two polls (timers, queues that
+//! others steal from, figures of its own) costs more than a short statement; measured in `docs/design/0005-runtime.md`.
+//!
+//! What it promises:
+//!
+//! - **A task runs on one thread at a time**, and once more if it is woken while it runs (`task.rs`).
+//! - **A loop always has a driver.** A task that is about to wait inside the engine gives way first
+//!   ([`give_way`]): another thread takes the loop over, and this one ends the task beside it. A task that computes
+//!   for long is noticed by `relief.rs`, which takes the loop away from its thread. So a thousand sessions may wait
+//!   for one row, or some of them sort, and the others are still answered.
+//! - **No core rests while sessions queue at another**: a loop that has had more to do than it could, next to one with
+//!   nothing, gives it a connection, for good.
+//! - **Nothing polls**: with nothing to do all threads sleep in the kernel.
+//!
+//! Timers are those of the desk's tokio runtime, whose context worker threads have.
+
+mod event_loop;
+mod relief;
+mod socket;
+mod task;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use crate::peer::locked;
+use event_loop::{EventLoop, Next};
+use relief::Relief;
+use socket2::Socket as SystemSocket;
+use std::cell::RefCell;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Wake;
+use task::{Link, Task};
+use threads::{Job, Threads};
+
+pub use socket::Socket;
+
+thread_local! {
+    /// The loop that the thread drives, while it runs one of its tasks.
+    static DRIVING: RefCell<Option<(Arc<Shared>, Job)>> = const { RefCell::new(None) };
+}
+
+/// The runtime. Dropped, it runs nothing more.
+#[derive(Debug)]
+pub struct Runtime {
+    shared: Arc<Shared>,
+}
+
+/// What its threads share.
+#[derive(Debug)]
+struct Shared {
+    loops: Box<[EventLoop]>,
+    threads: Threads,
+    relief: Relief,
+}
+
+impl Runtime {
+    /// With so many loops and at most so many threads. Timers are `timers`'.
+    ///
+    /// # Errors
+    /// The system has no thread or no file left.
+    pub fn start(
+        loops: usize,
+        threads: usize,
+        timers: tokio::runtime::Handle,
+    ) -> io::Result<Runtime> {
+        let loops = (0..loops.max(1)).map(|_| EventLoop::new()).collect::<io::Result<_>>()?;
+        let shared = Arc::new(Shared {
+            loops,
+            threads: Threads::new(threads, timers),
+            relief: Relief::new(),
+        });
+        for index in 0..shared.loops.len() {
+            shared.threads.hand(&shared, Job { index, turn: 0 })?;
+        }
+        relief::watch(&shared)?;
+        Ok(Runtime { shared })
+    }
+
+    /// Serves a connection by the future that `serve` makes of it, on the loop that has the fewest.
+    ///
+    /// # Errors
+    /// The system does not watch the socket.
+    pub fn spawn<F>(
+        &self,
+        socket: impl Into<SystemSocket>,
+        serve: impl FnOnce(Socket) -> F,
+    ) -> io::Result<()>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let socket = socket.into();
+        socket.set_nonblocking(true)?;
+        let fewest = |&index: &usize| self.shared.loops[index].connections();
+        let index = (0..self.shared.loops.len()).min_by_key(fewest).unwrap_or_default();
+        let link = Arc::new(Link::new(index, &socket));
+        let socket = Socket::new(socket, Arc::clone(&link), Arc::clone(&self.shared));
+        let task = Arc::new(Task::new(serve(socket), Arc::clone(&link), Arc::clone(&self.shared)));
+        // A first run reads the socket whatever its flag says, so nothing that came before is missed.
+        self.shared.loops[index].adopt(&task)?;
+        task.wake_by_ref();
+        Ok(())
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.shared.relief.stop();
+        for event_loop in &self.shared.loops {
+            event_loop.stop();
+        }
+        self.shared.threads.stop();
+    }
+}
+
+impl Shared {
+    /// Drives a loop until another thread has taken it over.
+    fn drive(self: &Arc<Self>, job: Job) {
+        let event_loop = &self.loops[job.index];
+        DRIVING.set(Some((Arc::clone(self), job)));
+        let mut left = 0;
+        loop {
+            match event_loop.next(job.turn, &mut left) {
+                Next::Run(task, target) => {
+                    task.run();
+                    if let Some(target) = target {
+                        self.relocate(&task, target);
+                    }
+                }
+                Next::Poll(poller, patience) => {
+                    event_loop.wait(poller, patience);
+                    self.relief.wake();
+                }
+                Next::Gone => break,
+            }
+        }
+        DRIVING.set(None);
+    }
+
+    /// Has another thread drive the loop, if it is still in this turn.
+    fn hand_over(self: &Arc<Self>, job: Job) -> io::Result<()> {
+        let Some(turn) = self.loops[job.index].next_turn(job.turn) else { return Ok(()) };
+        let handed = self.threads.hand(self, Job { index: job.index, turn });
+        if handed.is_err() {
+            self.loops[job.index].back_to(job.turn);
+        }
+        handed
+    }
+
+    /// Gives a connection to another loop.
+    fn relocate(&self, task: &Arc<Task>, target: usize) {
+        let mut place = locked(&task.link().place);
+        let (Some(fd), source) = (place.fd, place.index) else { return };
+        if source == target || self.loops[source].unwatch(fd).is_err() {
+            return;
+        }
+        // Watched anew, a socket that is ready says so at once: nothing is missed between the two.
+        let token = self.loops[target].keep(task);
+        if self.loops[target].watch(fd, token, place.interest()).is_ok() {
+            self.loops[source].forget(place.token);
+            (place.index, place.token) = (target, token);
+            task.link().home.store(target, Ordering::Relaxed);
+        } else {
+            self.loops[target].forget(token);
+            if let Err(error) = self.loops[source].watch(fd, place.token, place.interest()) {
+                tracing::error!(%error, "a connection is lost: its socket cannot be watched");
+            }
+        }
+    }
+}
+
+/// The thread is about to wait: what else it had to do another thread does. A thread that drives no loop, or none any
+/// more, does nothing.
+pub fn give_way() {
+    let driving = DRIVING.with_borrow_mut(Option::take);
+    if let Some((shared, job)) = driving
+        && let Err(error) = shared.hand_over(job)
+    {
+        tracing::error!(%error, "no thread left: other sessions wait too");
+        DRIVING.set(Some((shared, job)));
+    }
+}

@@ -1,0 +1,114 @@
+//! A client's socket on an event loop.
+
+use super::Shared;
+use super::task::Link;
+use crate::peer::locked;
+use socket2::Socket as SystemSocket;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The socket. Only the task that it was spawned with is woken by it, so only that one may read and write.
+#[derive(Debug)]
+pub struct Socket {
+    socket: SystemSocket,
+    link: Arc<Link>,
+    shared: Arc<Shared>,
+    /// Whether the client has not taken all of the last write.
+    full: bool,
+}
+
+impl Socket {
+    pub(super) fn new(socket: SystemSocket, link: Arc<Link>, shared: Arc<Shared>) -> Socket {
+        Socket { socket, link, shared, full: false }
+    }
+
+    /// Whether the client's readiness to take more is watched. Only while it matters: a Unix socket tells of each
+    /// message that its client reads.
+    fn watch_writable(&mut self, writable: bool) -> io::Result<()> {
+        let mut place = locked(&self.link.place);
+        place.writable = writable;
+        self.full = writable;
+        let Some(fd) = place.fd else { return Ok(()) };
+        self.shared.loops[place.index].watch_for(fd, place.token, place.interest())
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // The system stops watching what is closed.
+        locked(&self.link.place).fd = None;
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let socket = self.get_mut();
+        let readable = socket.link.readable.swap(false, Ordering::Acquire);
+        if !readable && !socket.link.closed.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        // SAFETY: nothing is written through it but by the system, which initialises what it writes.
+        let room = unsafe { buffer.unfilled_mut() };
+        let size = room.len();
+        let bytes = loop {
+            match socket.socket.recv(room) {
+                Ok(bytes) => break bytes,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        };
+        // Less than there was room for was all there is; what comes later is told of.
+        if bytes == size {
+            socket.link.readable.store(true, Ordering::Release);
+        }
+        // SAFETY: the system has written so many bytes to the front of the room.
+        unsafe { buffer.assume_init(bytes) };
+        buffer.advance(bytes);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let socket = self.get_mut();
+        loop {
+            match socket.socket.send(bytes) {
+                Ok(sent) => {
+                    if socket.full {
+                        socket.watch_writable(false)?;
+                    }
+                    return Poll::Ready(Ok(sent));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    // Watched anew it says at once if there is room by now.
+                    socket.watch_writable(true)?;
+                    return Poll::Pending;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.socket.shutdown(Shutdown::Write))
+    }
+}

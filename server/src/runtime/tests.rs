@@ -1,0 +1,241 @@
+//! Sessions that wait, compute, crowd and vanish; each test with its own runtime and real sockets.
+
+use super::{Runtime, Socket};
+use crate::scheduler::Workers;
+use sql::Environment;
+use sql::environment::{FaultyDevice, SystemClock, WaitCell, WaitEvent};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+struct Running {
+    runtime: Runtime,
+    _desk: tokio::runtime::Runtime,
+}
+
+fn start(loops: usize, threads: usize) -> Running {
+    let desk =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime = Runtime::start(loops, threads, desk.handle().clone()).unwrap();
+    Running { runtime, _desk: desk }
+}
+
+impl Running {
+    /// A client whose bytes are answered one by one; `handle` is called for each first.
+    fn client(&self, handle: impl Fn(u8) + Send + 'static) -> UnixStream {
+        let (client, served) = UnixStream::pair().unwrap();
+        self.runtime.spawn(served, |socket| answer(socket, handle)).unwrap();
+        client
+    }
+
+    /// How many connections each loop has.
+    fn connections(&self) -> Vec<usize> {
+        self.runtime.shared.loops.iter().map(|event_loop| event_loop.connections()).collect()
+    }
+}
+
+async fn answer(mut socket: Socket, handle: impl Fn(u8)) {
+    let mut byte = [0];
+    while let Ok(1) = socket.read(&mut byte).await {
+        handle(byte[0]);
+        if socket.write_all(&byte).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn ask(client: &mut UnixStream, byte: u8) {
+    client.write_all(&[byte]).unwrap();
+    let mut answer = [0];
+    client.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, [byte]);
+}
+
+fn until(what: &str, done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn compute_for(span: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < span {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn more_sessions_wait_than_there_are_loops_and_others_go_on() {
+    const WAITERS: usize = 100;
+    let running = start(2, WAITERS + 8);
+    let environment = Environment {
+        device: Arc::new(FaultyDevice::new(1)),
+        clock: Arc::new(SystemClock::new()),
+        scheduler: Arc::new(Workers::new(2)),
+        seed: 1,
+    };
+    let cells: Vec<Arc<WaitCell>> = (0..WAITERS).map(|_| Arc::new(WaitCell::new())).collect();
+    let woken = Arc::new(AtomicUsize::new(0));
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let mut clients = Vec::new();
+    for cell in &cells {
+        let (environment, cell) = (environment.clone(), Arc::clone(cell));
+        let (waiting, woken) = (Arc::clone(&waiting), Arc::clone(&woken));
+        let mut client = running.client(move |_| {
+            waiting.fetch_add(1, Ordering::Relaxed);
+            environment.wait(WaitEvent::Tuple, &cell, None, None);
+            woken.fetch_add(1, Ordering::Relaxed);
+        });
+        client.write_all(b"w").unwrap();
+        clients.push(client);
+    }
+    until("all wait", || waiting.load(Ordering::Relaxed) == WAITERS);
+    // The holder's message is read and answered although there are more waiters than loops.
+    let mut holder = running.client(|_| {});
+    for byte in 0..100 {
+        ask(&mut holder, byte);
+    }
+    assert_eq!(woken.load(Ordering::Relaxed), 0);
+    for cell in &cells {
+        environment.wake(cell);
+    }
+    for client in &mut clients {
+        client.read_exact(&mut [0]).unwrap();
+    }
+    assert_eq!(woken.load(Ordering::Relaxed), WAITERS);
+    drop(clients);
+    drop(holder);
+    until("all connections are forgotten", || running.connections() == [0, 0]);
+}
+
+#[test]
+fn others_are_answered_while_one_statement_takes_long() {
+    let running = start(1, 8);
+    let handle = |byte| {
+        if byte == b'L' {
+            compute_for(Duration::from_millis(400));
+        }
+    };
+    let (mut short, mut long) = (running.client(handle), running.client(handle));
+    ask(&mut short, b'S');
+    ask(&mut long, b'S');
+    // Long enough for the watcher to have fallen asleep: it has to be woken too.
+    std::thread::sleep(Duration::from_millis(300));
+    for _ in 0..3 {
+        let begun = Instant::now();
+        long.write_all(b"L").unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        ask(&mut short, b'S');
+        let took = begun.elapsed();
+        assert!(took < Duration::from_millis(300), "answered only after {took:?}");
+        long.read_exact(&mut [0]).unwrap();
+    }
+}
+
+#[test]
+fn a_crowded_loop_gives_connections_to_an_idle_one() {
+    let running = start(2, 8);
+    // Every second connection goes to the second loop, and is closed there.
+    let mut clients: Vec<UnixStream> =
+        (0..8).map(|_| running.client(|_| compute_for(Duration::from_micros(300)))).collect();
+    clients.iter_mut().for_each(|client| ask(client, 1));
+    assert_eq!(running.connections(), [4, 4]);
+    let mut index = 0;
+    clients.retain(|_| {
+        index += 1;
+        index % 2 == 1
+    });
+    until("the second loop has none", || running.connections() == [4, 0]);
+    let threads: Vec<_> = clients
+        .into_iter()
+        .map(|mut client| {
+            std::thread::spawn(move || {
+                for round in 0..1000u32 {
+                    ask(&mut client, round as u8);
+                }
+                client
+            })
+        })
+        .collect();
+    let clients: Vec<UnixStream> =
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let connections = running.connections();
+    assert_eq!(connections.iter().sum::<usize>(), 4);
+    assert!(connections[1] > 0, "{connections:?}");
+    drop(clients);
+    until("all connections are forgotten", || running.connections() == [0, 0]);
+}
+
+#[test]
+fn more_is_written_than_the_client_takes_at_once() {
+    const BYTES: usize = 8 << 20;
+    let running = start(1, 4);
+    let (mut client, served) = UnixStream::pair().unwrap();
+    let written = running.runtime.spawn(served, async |mut socket| {
+        let mut round = [0];
+        while let Ok(1) = socket.read(&mut round).await {
+            let text = vec![round[0]; BYTES];
+            if socket.write_all(&text).await.is_err() {
+                return;
+            }
+        }
+    });
+    written.unwrap();
+    for round in 0..3 {
+        client.write_all(&[round]).unwrap();
+        let mut text = vec![0xFF; BYTES];
+        client.read_exact(&mut text).unwrap();
+        assert!(text.iter().all(|&byte| byte == round));
+    }
+}
+
+#[test]
+fn wake_ups_from_other_threads_are_never_lost() {
+    let running = start(2, 8);
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        let (client, served) = UnixStream::pair().unwrap();
+        let spawned = running.runtime.spawn(served, async |mut socket| {
+            let mut byte = [0];
+            while let Ok(1) = socket.read(&mut byte).await {
+                for _ in 0..100 {
+                    let (told, mut news) = tokio::sync::mpsc::unbounded_channel();
+                    std::thread::scope(|scope| scope.spawn(move || told.send(())).join().ok());
+                    news.recv().await;
+                    let (told, mut news) = tokio::sync::mpsc::unbounded_channel();
+                    std::thread::spawn(move || told.send(()));
+                    news.recv().await;
+                }
+                if socket.write_all(&byte).await.is_err() {
+                    return;
+                }
+            }
+        });
+        spawned.unwrap();
+        clients.push(client);
+    }
+    for round in 0..5 {
+        for client in &mut clients {
+            client.write_all(&[round]).unwrap();
+        }
+        for client in &mut clients {
+            client.read_exact(&mut [0]).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_task_that_panics_ends_alone() {
+    let running = start(1, 4);
+    let mut victim = running.client(|_| panic!("as planned"));
+    let mut other = running.client(|_| {});
+    victim.write_all(b"x").unwrap();
+    assert_eq!(victim.read(&mut [0]).unwrap(), 0, "its connection is closed");
+    ask(&mut other, 1);
+    until("the panicked one is forgotten", || running.connections() == [1]);
+}

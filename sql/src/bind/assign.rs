@@ -1,0 +1,197 @@
+//! Assignments to parts of a column: `SET a[1] = `, `SET c.f = `, `SET j['k'] = ` (`transformAssignmentIndirection`).
+//!
+//! The column's new value is its old one with the part changed; of a way of several steps each step is such a value
+//! within the one before.
+
+use crate::bind::Binder;
+use crate::bind::coerce::{Context, base_type};
+use crate::bind::expression::Place;
+use crate::bind::type_name::{fields_of, oid};
+use crate::bind::typed::Expr;
+use crate::catalog::Relation;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Index, TargetColumn, TargetStep};
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+use crate::types::assign::AssignStep;
+
+/// The value that a column of the changed row has before the statement: the row is the first item of the scope.
+pub(super) fn target_value(relation: &Relation, number: usize, place: &Place<'_>) -> Expr {
+    let live = relation.columns[..number].iter().filter(|column| !column.dropped).count();
+    place.scope.items[0].columns[live].expr.clone()
+}
+
+impl Binder<'_> {
+    /// `whole` with `value` at the end of `path`.
+    pub(super) fn assigned_part(
+        &self,
+        whole: Expr,
+        path: &[TargetStep],
+        value: Expr,
+        column: &TargetColumn,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let Some((step, rest)) = path.split_first() else { return Ok(value) };
+        let ty = whole.ty();
+        match step {
+            TargetStep::Field(name) => {
+                let base = base_type(ty.oid);
+                let fields = fields_of(self.catalog, base).ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::DATATYPE_MISMATCH,
+                        format!(
+                            "cannot assign to field \"{name}\" of column \"{}\" because its type {} is not a composite type",
+                            column.name,
+                            self.type_text(ty.oid)
+                        ),
+                    )
+                    .at(self.position(column.at))
+                })?;
+                let number =
+                    fields.iter().position(|(known, _)| known == name).ok_or_else(|| {
+                        SqlError::new(
+                            SqlState::UNDEFINED_COLUMN,
+                            format!(
+                                "cannot assign to field \"{name}\" of column \"{}\" because there is no such column in data type {}",
+                                column.name,
+                                self.type_text(ty.oid)
+                            ),
+                        )
+                        .at(self.position(column.at))
+                    })?;
+                let wanted = fields[number].1;
+                let value = if rest.is_empty() {
+                    self.part_value(value, wanted, column, at, || {
+                        format!("subfield \"{name}\" is of type")
+                    })?
+                } else {
+                    let inner = Expr::Field {
+                        operand: Box::new(whole.clone()),
+                        field: number as u32,
+                        ty: wanted,
+                    };
+                    self.assigned_part(inner, rest, value, column, place, at)?
+                };
+                let types = fields.iter().map(|(_, ty)| *ty).collect();
+                let step = AssignStep::Field(number as u32, types);
+                Ok(Expr::Assign { parts: vec![whole, value], step, ty })
+            }
+            TargetStep::Subscript(indices) if base_type(ty.oid).0 == oid::JSONB => {
+                let path = self.json_path(indices, place)?;
+                let jsonb = SqlType::plain(oid::JSONB);
+                let value = if rest.is_empty() {
+                    self.subscripted_value(value, jsonb, column, at)?
+                } else {
+                    value
+                };
+                Ok(Expr::Assign { parts: vec![whole, value, path], step: AssignStep::JsonPath, ty })
+            }
+            TargetStep::Subscript(indices) => {
+                self.assigned_element(whole, indices, rest, value, column, place, at)
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one assignment")]
+    fn assigned_element(
+        &self,
+        whole: Expr,
+        indices: &[Index],
+        rest: &[TargetStep],
+        value: Expr,
+        column: &TargetColumn,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let ty = whole.ty();
+        let Some(element) = self.element_of(base_type(ty.oid)) else {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "cannot subscript type {} because it does not support subscripting",
+                    self.type_text(ty.oid)
+                ),
+            )
+            .at(self.position(column.at)));
+        };
+        let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
+        let mut parts = Vec::new();
+        let mut given = Vec::new();
+        for index in indices {
+            let (low, high) = match index {
+                // Beside a slice a plain subscript n means 1:n.
+                Index::At(high) => (None, Some(high)),
+                Index::Slice(low, high) => (low.as_ref(), high.as_ref()),
+            };
+            for bound in [low, high].into_iter().flatten() {
+                parts.push(self.array_index(bound, place)?);
+            }
+            if slice && matches!(index, Index::At(_)) {
+                let one = super::typed::Literal::Int4(1);
+                let before = parts.len() - 1;
+                parts.insert(before, Expr::Constant(one, SqlType::plain(oid::INT4)));
+                given.push((true, true));
+            } else {
+                given.push((low.is_some(), high.is_some()));
+            }
+        }
+        let wanted = if slice {
+            SqlType { oid: base_type(ty.oid), typmod: ty.typmod }
+        } else {
+            SqlType { oid: element, typmod: ty.typmod }
+        };
+        let value = if rest.is_empty() {
+            self.subscripted_value(value, wanted, column, at)?
+        } else {
+            let bounds = parts.iter().map(|bound| (None, Some(bound.clone()))).collect();
+            let operand = Box::new(whole.clone());
+            let inner = Expr::Subscript { operand, indices: bounds, slice, ty: wanted };
+            self.assigned_part(inner, rest, value, column, place, at)?
+        };
+        let step = if slice {
+            AssignStep::Slice(element, given.into())
+        } else {
+            AssignStep::Element(element)
+        };
+        let parts = [whole, value].into_iter().chain(parts).collect();
+        Ok(Expr::Assign { parts, step, ty })
+    }
+
+    fn subscripted_value(
+        &self,
+        value: Expr,
+        wanted: SqlType,
+        column: &TargetColumn,
+        at: u32,
+    ) -> Result<Expr> {
+        self.part_value(value, wanted, column, at, || {
+            format!("subscripted assignment to \"{}\" requires type", column.name)
+        })
+    }
+
+    fn part_value(
+        &self,
+        value: Expr,
+        wanted: SqlType,
+        column: &TargetColumn,
+        at: u32,
+        shown: impl Fn() -> String,
+    ) -> Result<Expr> {
+        let source = value.ty().oid;
+        if !self.can_coerce(source, wanted.oid, Context::Assignment) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "{} {} but expression is of type {}",
+                    shown(),
+                    self.type_text(wanted.oid),
+                    self.type_text(source)
+                ),
+            )
+            .hint("You will need to rewrite or cast the expression.")
+            .at(self.position(column.at)));
+        }
+        self.cast(value, wanted, Context::Assignment, at)
+    }
+}

@@ -1,0 +1,196 @@
+//! What a table works out of its rows: generated columns, keys of indexes that are expressions, predicates of indexes.
+//!
+//! Each is kept as text that binds over the table's live columns. Here too is which unique index ON CONFLICT means, since
+//! that compares expressions.
+
+use crate::bind::query::conjuncts;
+use crate::bind::typed::{Expr, Literal};
+use crate::bind::{Binder, bind_expression};
+use crate::catalog::{IndexColumn, Relation, builtin};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, ExprKind};
+use crate::plan::logical::ComputedIndex;
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::cmp::Ordering;
+
+impl Binder<'_> {
+    fn over_row(&self, relation: &Relation, text: &str, clause: &'static str) -> Result<Expr> {
+        let parsed = crate::parse::parse_expression(text)?;
+        bind_expression(self.environment(), text, &parsed, Some(relation), None, clause)
+    }
+
+    /// The indexes of a table that have expressions or predicates.
+    pub(super) fn computed_indexes(&self, relation: &Relation) -> Result<Vec<ComputedIndex>> {
+        let computed = relation.indexes.iter().enumerate().filter(|(_, index)| index.is_computed());
+        computed
+            .map(|(at, index)| {
+                let bind = |text: &str| self.over_row(relation, text, "index expressions");
+                let texts = index.expressions.iter().map(|expression| &*expression.text);
+                let filter = index.filter.as_deref().map(bind).transpose()?;
+                Ok(ComputedIndex {
+                    index: at,
+                    filter: filter.map(conjuncts).unwrap_or_default(),
+                    expressions: texts.map(bind).collect::<Result<_>>()?,
+                })
+            })
+            .collect()
+    }
+
+    /// The generated columns of a table by index, cast to their types.
+    pub(super) fn generated_columns(&self, relation: &Relation) -> Result<Vec<(usize, Expr)>> {
+        let columns = relation.columns.iter().enumerate();
+        let generated = columns.filter(|(_, column)| column.generated && !column.dropped);
+        generated
+            .map(|(at, column)| {
+                let text = column.default.as_deref().unwrap_or("NULL");
+                let parsed = crate::parse::parse_expression(text)?;
+                let wanted = Some((column.ty, &*column.name));
+                let clause = "column generation expressions";
+                let environment = self.environment();
+                let relation = Some(relation);
+                Ok((at, bind_expression(environment, text, &parsed, relation, wanted, clause)?))
+            })
+            .collect()
+    }
+}
+
+/// A key that ON CONFLICT names.
+enum InferredKey {
+    Column(usize),
+    Expression(Expr),
+}
+
+impl InferredKey {
+    fn is(&self, other: &InferredKey) -> bool {
+        match (self, other) {
+            (InferredKey::Column(a), InferredKey::Column(b)) => a == b,
+            (InferredKey::Expression(a), InferredKey::Expression(b)) => alike(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// The unique index that ON CONFLICT (...) WHERE infers: its keys are those named, and whatever its predicate demands
+    /// stands in the WHERE.
+    pub(super) fn arbiter(
+        &self,
+        exprs: &[ast::Expr],
+        filter: Option<&ast::Expr>,
+        relation: &Relation,
+    ) -> Result<Oid> {
+        let bind = |expr: &ast::Expr| {
+            let clause = "ON CONFLICT";
+            bind_expression(self.environment(), self.text, expr, Some(relation), None, clause)
+        };
+        let mut keys = Vec::new();
+        for expr in exprs {
+            keys.push(match &expr.kind {
+                ExprKind::Column(parts) => {
+                    let name = parts.last().expect("a name has a part");
+                    let number = relation.column(name).ok_or_else(|| {
+                        SqlError::new(
+                            SqlState::UNDEFINED_COLUMN,
+                            format!("column \"{name}\" does not exist"),
+                        )
+                        .at(self.position(expr.at))
+                    })?;
+                    InferredKey::Column(number)
+                }
+                _ => InferredKey::Expression(bind(expr)?),
+            });
+        }
+        let given = filter.map(bind).transpose()?.map(conjuncts).unwrap_or_default();
+        let computed = self.computed_indexes(relation)?;
+        for (at, index) in relation.indexes.iter().enumerate() {
+            let computed = computed.iter().find(|computed| computed.index == at);
+            let own = |key: &IndexColumn| match (key.expression(), computed) {
+                (Some(at), Some(computed)) => {
+                    InferredKey::Expression(computed.expressions[at].clone())
+                }
+                _ => InferredKey::Column(key.column),
+            };
+            let own: Vec<InferredKey> = index.columns.iter().map(own).collect();
+            let fits = index.unique
+                && index.valid
+                && own.iter().all(|key| keys.iter().any(|named| key.is(named)))
+                && keys.iter().all(|named| own.iter().any(|key| key.is(named)));
+            let demands = computed.map_or(&[][..], |computed| &computed.filter);
+            if fits && demands.iter().all(|part| given.iter().any(|given| implies(given, part))) {
+                return Ok(index.oid);
+            }
+        }
+        Err(SqlError::new(
+            SqlState::INVALID_COLUMN_REFERENCE,
+            "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+        ))
+    }
+}
+
+/// Whether every row that one condition is true of meets another.
+fn implies(given: &Expr, wanted: &Expr) -> bool {
+    if alike(given, wanted) {
+        return true;
+    }
+    let (Some((value, known, constant)), Some((other, limit, bound))) =
+        (against_constant(given), against_constant(wanted))
+    else {
+        return false;
+    };
+    if !alike(value, other) || constant.1.oid != bound.1.oid {
+        return false;
+    }
+    let order = crate::types::compare(bound.1.oid.0, &constant.0.datum(), &bound.0.datum());
+    match (known, limit) {
+        ("=" | ">=", ">") | ("=" | "<=", "<") => {
+            order == if limit == ">" { Ordering::Greater } else { Ordering::Less }
+        }
+        (">", ">") | ("=" | ">" | ">=", ">=") => order != Ordering::Less,
+        ("<", "<") | ("=" | "<" | "<=", "<=") => order != Ordering::Greater,
+        _ => false,
+    }
+}
+
+/// `value operator constant`, where the operator is one of an ordering.
+fn against_constant(expr: &Expr) -> Option<(&Expr, &'static str, (&Literal, SqlType))> {
+    let Expr::Call { function, arguments, .. } = expr else { return None };
+    let [value, Expr::Constant(constant, ty)] = arguments.as_slice() else { return None };
+    let calls = |name: &&&str| {
+        builtin::operators_named(name, false).iter().any(|found| found.function == function.0)
+    };
+    let name = ["=", "<", "<=", ">", ">="].iter().find(calls)?;
+    (*constant != Literal::Null).then_some((value, *name, (constant, *ty)))
+}
+
+/// Whether two expressions over the same row are the same.
+fn alike(a: &Expr, b: &Expr) -> bool {
+    let all =
+        |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b));
+    match (a, b) {
+        (Expr::Constant(a, ty), Expr::Constant(b, other)) => ty.oid == other.oid && a == b,
+        (
+            Expr::Column { level, column, .. },
+            Expr::Column { level: other_level, column: other, .. },
+        ) => level == other_level && column == other,
+        (
+            Expr::Call { function, arguments, .. },
+            Expr::Call { function: other, arguments: others, .. },
+        ) => function == other && all(arguments, others),
+        (Expr::And(a), Expr::And(b))
+        | (Expr::Or(a), Expr::Or(b))
+        | (Expr::Coalesce(a, _), Expr::Coalesce(b, _)) => all(a, b),
+        (Expr::Not(a), Expr::Not(b)) => alike(a, b),
+        (
+            Expr::IsNull { operand, negated },
+            Expr::IsNull { operand: other, negated: other_negated },
+        ) => negated == other_negated && alike(operand, other),
+        (
+            Expr::IsBool { operand, test, negated },
+            Expr::IsBool { operand: other, test: other_test, negated: other_negated },
+        ) => test == other_test && negated == other_negated && alike(operand, other),
+        (Expr::Relabel(a, ty), Expr::Relabel(b, other))
+        | (Expr::ViaText(a, ty), Expr::ViaText(b, other)) => ty == other && alike(a, b),
+        _ => false,
+    }
+}

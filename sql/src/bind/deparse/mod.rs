@@ -1,0 +1,596 @@
+//! Bound expressions back to text, in PostgreSQL's spelling (`ruleutils.c`): what `pg_get_expr` and `pg_get_constraintdef`
+//! show, and what the catalog keeps, because it binds to the same tree again. Whole queries are `view`'s.
+//!
+//! Operators stand in parentheses, casts are written `(x)::type`, constants carry their type unless the reader would give
+//! it to them anyway. In the pretty form (PostgreSQL's `pretty_bool`) only those parentheses are left without which the
+//! text might be read as something else, by PostgreSQL's own rules of when that is.
+
+mod layout;
+mod simple;
+pub(super) mod view;
+
+pub use layout::Layout;
+pub use view::{ViewText, view_text};
+
+use crate::bind::grouping::{AGGREGATES, BoundWindow};
+use crate::bind::type_name::{format_type, oid};
+use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
+use crate::catalog::CatalogSnapshot;
+use crate::catalog::builtin::{Operator, aggregate, cast, function, operators, type_by_oid};
+use crate::catalog::quote::{identifier, literal};
+use crate::error::{Result, SqlError};
+use crate::plan::logical::{Query, SortKey};
+use crate::types::{CallContext, Datum, Oid, SqlType, text_of};
+use simple::{Parent, is_simple};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What the names in an expression are: of columns, and of what stands for more than a column while a query is bound.
+pub trait Names {
+    /// The column of the row `level` steps out, as it is to be written.
+    ///
+    /// # Errors
+    /// 0A000 where it has no name.
+    fn column(&self, level: u16, column: u32) -> Result<String>;
+    /// The name of a column that two sides of a join share, whose value is this expression.
+    fn shared(&self, _expr: &Expr) -> Option<String> {
+        None
+    }
+    /// The aggregate or window call that a column stands for.
+    fn call(&self, _column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
+        None
+    }
+    /// The arguments of the GROUPING that a column stands for.
+    fn grouping(&self, _column: u32) -> Option<Vec<Expr>> {
+        None
+    }
+    /// Writes a subquery.
+    ///
+    /// # Errors
+    /// 0A000 where it cannot be written.
+    fn query(&self, _query: &Arc<Query>, _out: &mut Layout) -> Result<()> {
+        Err(SqlError::unsupported("a subquery in a stored expression is"))
+    }
+}
+
+/// What a printer needs to know.
+pub struct Printer<'p, 'a> {
+    /// The names of types.
+    pub catalog: &'p CatalogSnapshot,
+    /// For the text of constants.
+    pub context: &'p CallContext<'a>,
+    /// The names of columns.
+    pub names: &'p dyn Names,
+    /// Only the parentheses that are needed.
+    pub pretty: bool,
+}
+
+/// An expression as PostgreSQL prints it at the top: a cast that an assignment added is not shown.
+///
+/// # Errors
+/// 0A000 for what cannot be kept as text: subqueries.
+pub fn expression(printer: &Printer<'_, '_>, expr: &Expr) -> Result<String> {
+    let mut out = Layout::default();
+    printer.write(printer.without_length_cast(expr), &mut out)?;
+    Ok(out.text)
+}
+
+/// Whether a call only applies a modifier: varchar's length, numeric's precision.
+fn is_length_cast(called: Oid, arguments: &[Expr], ty: SqlType) -> bool {
+    arguments.first().is_some_and(|argument| argument.ty().oid == ty.oid)
+        && cast(ty.oid.0, ty.oid.0).is_some_and(|found| found.function == called.0)
+}
+
+/// The operator that a call of two arguments or one is, if its function is one.
+fn operator_of(called: Oid, arguments: &[Expr]) -> Option<&'static Operator> {
+    let types: Vec<u32> = arguments.iter().map(|argument| argument.ty().oid.0).collect();
+    let pseudo = |ty: u32| type_by_oid(ty).is_some_and(is_pseudo);
+    let fits = |left: u32, right: u32| match types.as_slice() {
+        [only] => left == 0 && (right == *only || pseudo(right)),
+        [a, b] => left != 0 && (left == *a || pseudo(left)) && (right == *b || pseudo(right)),
+        _ => false,
+    };
+    operators().iter().find(|found| {
+        found.function == called.0 && fits(if found.prefix { 0 } else { found.left }, found.right)
+    })
+}
+
+/// Whether a call is a cast's function.
+fn is_cast(called: Oid, arguments: &[Expr], ty: SqlType) -> bool {
+    arguments.first().is_some_and(|first| {
+        cast(first.ty().oid.0, ty.oid.0).is_some_and(|found| found.function == called.0)
+    })
+}
+
+impl Printer<'_, '_> {
+    fn without_length_cast<'e>(&self, expr: &'e Expr) -> &'e Expr {
+        let mut shown = expr;
+        while let Expr::Call { function: called, arguments, ty, .. } = shown
+            && is_length_cast(*called, arguments, *ty)
+        {
+            shown = &arguments[0];
+        }
+        shown
+    }
+
+    /// Writes an operand of `parent`, in parentheses where the pretty form needs them.
+    fn operand(&self, expr: &Expr, parent: Parent<'_>, out: &mut Layout) -> Result<()> {
+        let parentheses = self.pretty && !is_simple(expr, parent);
+        if parentheses {
+            out.push('(');
+        }
+        self.write(expr, out)?;
+        if parentheses {
+            out.push(')');
+        }
+        Ok(())
+    }
+
+    /// The parenthesis that only the form that is not pretty has.
+    fn plain(&self, parenthesis: char, out: &mut Layout) {
+        if !self.pretty {
+            out.push(parenthesis);
+        }
+    }
+
+    fn write(&self, expr: &Expr, out: &mut Layout) -> Result<()> {
+        if let Some(name) = self.names.shared(expr) {
+            out.push_str(&identifier(&name));
+            return Ok(());
+        }
+        match expr {
+            Expr::Constant(value, ty) => self.constant(value, *ty, out),
+            Expr::Column { level: 0, column, .. } if *column >= AGGREGATES => {
+                if let Some(arguments) = self.names.grouping(*column) {
+                    return self.named("GROUPING", &arguments, out);
+                }
+                match self.names.call(*column) {
+                    Some((call, window)) => self.aggregate(&call, window.as_ref(), out),
+                    None => Err(SqlError::unsupported("this call in a stored expression is")),
+                }
+            }
+            Expr::Column { level, column, .. } => {
+                out.push_str(&self.names.column(*level, *column)?);
+                Ok(())
+            }
+            Expr::Subquery { kind, query, .. } => self.subquery(kind, query, out),
+            Expr::Parameter(number, _) => {
+                write!(out.text, "${}", number + 1).expect("a string grows");
+                Ok(())
+            }
+            Expr::Call { function: called, arguments, ty, .. } => {
+                self.call(*called, arguments, *ty, out)
+            }
+            Expr::And(parts) => self.joined(parts, " AND ", Parent::And, out),
+            Expr::Or(parts) => self.joined(parts, " OR ", Parent::Or, out),
+            Expr::Not(operand) => {
+                self.plain('(', out);
+                out.push_str("NOT ");
+                self.operand(operand, Parent::Not, out)?;
+                self.plain(')', out);
+                Ok(())
+            }
+            Expr::IsNull { operand, negated } => {
+                self.postfix(operand, if *negated { " IS NOT NULL" } else { " IS NULL" }, out)
+            }
+            Expr::IsBool { operand, test, negated } => {
+                let word = match test {
+                    Some(true) => "TRUE",
+                    Some(false) => "FALSE",
+                    None => "UNKNOWN",
+                };
+                self.postfix(
+                    operand,
+                    &format!(" IS {}{word}", if *negated { "NOT " } else { "" }),
+                    out,
+                )
+            }
+            Expr::IsDistinct { left, right, negated, .. } => {
+                // PostgreSQL prints the negated form as NOT of the plain one.
+                if *negated {
+                    self.plain('(', out);
+                    out.push_str("NOT ");
+                }
+                self.plain('(', out);
+                self.operand(left, Parent::Other, out)?;
+                out.push_str(" IS DISTINCT FROM ");
+                self.operand(right, Parent::Other, out)?;
+                self.plain(')', out);
+                if *negated {
+                    self.plain(')', out);
+                }
+                Ok(())
+            }
+            Expr::Case { branches, otherwise, ty } => {
+                out.keyword("CASE", 0, Layout::VAR, 0);
+                for (condition, result) in branches {
+                    out.keyword("WHEN ", 0, 0, 0);
+                    self.write(condition, out)?;
+                    out.push_str(" THEN ");
+                    self.write(result, out)?;
+                }
+                out.keyword("ELSE ", 0, 0, 0);
+                match otherwise {
+                    Some(otherwise) => self.write(otherwise, out)?,
+                    None => self.constant(&Literal::Null, *ty, out)?,
+                }
+                out.keyword("END", -Layout::VAR, 0, 0);
+                Ok(())
+            }
+            Expr::Coalesce(arguments, _) => self.named("COALESCE", arguments, out),
+            Expr::NullIf { left, right, .. } => {
+                out.push_str("NULLIF(");
+                self.write(left, out)?;
+                out.push_str(", ");
+                self.write(right, out)?;
+                out.push(')');
+                Ok(())
+            }
+            Expr::Extreme { arguments, greatest, .. } => {
+                self.named(if *greatest { "GREATEST" } else { "LEAST" }, arguments, out)
+            }
+            Expr::Relabel(operand, ty)
+            | Expr::ViaText(operand, ty)
+            | Expr::ArrayCast { operand, ty, .. } => self.cast(operand, *ty, out),
+            Expr::Array { elements, ty } => {
+                out.push_str("ARRAY[");
+                self.list(elements, out)?;
+                out.push(']');
+                if elements.is_empty() {
+                    write!(out.text, "::{}", format_type(self.catalog, *ty))
+                        .expect("a string grows");
+                }
+                Ok(())
+            }
+            Expr::Subscript { operand, indices, slice, .. } => {
+                let plain = matches!(**operand, Expr::Column { .. } | Expr::Parameter(..));
+                if !plain {
+                    out.push('(');
+                }
+                self.write(operand, out)?;
+                if !plain {
+                    out.push(')');
+                }
+                for (low, high) in indices {
+                    out.push('[');
+                    if let Some(low) = low {
+                        self.write(low, out)?;
+                    }
+                    if *slice {
+                        out.push(':');
+                    }
+                    if let Some(high) = high {
+                        self.write(high, out)?;
+                    }
+                    out.push(']');
+                }
+                Ok(())
+            }
+            Expr::ScalarArray { left, function: called, array, quantifier } => {
+                let name = operators()
+                    .iter()
+                    .find(|found| found.function == called.0)
+                    .map_or("=", |found| found.name);
+                self.plain('(', out);
+                self.operand(left, Parent::Other, out)?;
+                let word = if *quantifier == Quantifier::Any { "ANY" } else { "ALL" };
+                write!(out.text, " {name} {word} (").expect("a string grows");
+                self.operand(array, Parent::Other, out)?;
+                out.push(')');
+                self.plain(')', out);
+                Ok(())
+            }
+            Expr::Row(fields, ..) => {
+                out.push_str("ROW(");
+                self.list(fields, out)?;
+                out.push(')');
+                Ok(())
+            }
+            Expr::Assign { .. } => {
+                Err(SqlError::unsupported("an assignment in a stored expression is"))
+            }
+            Expr::Field { .. } => {
+                Err(SqlError::unsupported("a field of a row in a stored expression is"))
+            }
+            Expr::CurrentValue(value, _) => {
+                out.push_str(&current(*value));
+                Ok(())
+            }
+        }
+    }
+
+    fn list(&self, exprs: &[Expr], out: &mut Layout) -> Result<()> {
+        for (at, expr) in exprs.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            self.write(expr, out)?;
+        }
+        Ok(())
+    }
+
+    fn named(&self, name: &str, arguments: &[Expr], out: &mut Layout) -> Result<()> {
+        out.push_str(name);
+        out.push('(');
+        self.list(arguments, out)?;
+        out.push(')');
+        Ok(())
+    }
+
+    fn joined(
+        &self,
+        parts: &[Expr],
+        word: &str,
+        parent: Parent<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        self.plain('(', out);
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                out.push_str(word);
+            }
+            self.operand(part, parent, out)?;
+        }
+        self.plain(')', out);
+        Ok(())
+    }
+
+    fn postfix(&self, operand: &Expr, words: &str, out: &mut Layout) -> Result<()> {
+        self.plain('(', out);
+        self.operand(operand, Parent::Other, out)?;
+        out.push_str(words);
+        self.plain(')', out);
+        Ok(())
+    }
+
+    fn cast(&self, operand: &Expr, ty: SqlType, out: &mut Layout) -> Result<()> {
+        match operand {
+            // A constant of that very type shows it once.
+            Expr::Constant(value, own) if own.oid == ty.oid && *value != Literal::Null => {
+                out.push_str(&literal(text_of(self.context, *own, &value.datum())?));
+            }
+            _ => {
+                self.plain('(', out);
+                self.operand(operand, Parent::Cast, out)?;
+                self.plain(')', out);
+            }
+        }
+        write!(out.text, "::{}", format_type(self.catalog, ty)).expect("a string grows");
+        Ok(())
+    }
+
+    fn call(&self, called: Oid, arguments: &[Expr], ty: SqlType, out: &mut Layout) -> Result<()> {
+        if is_cast(called, arguments, ty) {
+            return self.cast(&arguments[0], ty, out);
+        }
+        if let Some(operator) = operator_of(called, arguments) {
+            self.plain('(', out);
+            let parent = |first| Parent::Operator { name: operator.name, first };
+            if let [left, right] = arguments {
+                self.operand(left, parent(true), out)?;
+                write!(out.text, " {} ", operator.name).expect("a string grows");
+                self.operand(right, parent(false), out)?;
+            } else {
+                write!(out.text, "{} ", operator.name).expect("a string grows");
+                self.operand(&arguments[0], parent(false), out)?;
+            }
+            self.plain(')', out);
+            return Ok(());
+        }
+        let Some(procedure) = function(called.0) else {
+            return Err(SqlError::unsupported("this function in a stored expression is"));
+        };
+        match (procedure.name, arguments) {
+            // Forms of the standard that have no other spelling, or are hardly ever written otherwise.
+            ("extract", [Expr::Constant(Literal::Text(field), _), value]) => {
+                write!(out.text, "EXTRACT({field} FROM ").expect("a string grows");
+                self.write(value, out)?;
+                out.push(')');
+                Ok(())
+            }
+            ("timezone", [zone, value]) => {
+                out.push('(');
+                self.operand(value, Parent::Cast, out)?;
+                out.push_str(" AT TIME ZONE ");
+                self.operand(zone, Parent::Cast, out)?;
+                out.push(')');
+                Ok(())
+            }
+            _ => self.named(&identifier(procedure.name), arguments, out),
+        }
+    }
+
+    fn aggregate(
+        &self,
+        call: &AggregateCall,
+        window: Option<&BoundWindow>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let Some(procedure) = function(call.function.0) else {
+            return Err(SqlError::unsupported("this function in a stored expression is"));
+        };
+        out.push_str(&identifier(procedure.name));
+        out.push('(');
+        if call.distinct {
+            out.push_str("DISTINCT ");
+        }
+        if call.arguments.is_empty() && procedure.kind == crate::catalog::builtin::Kind::Aggregate {
+            out.push('*');
+        }
+        let ordered = aggregate(call.function.0).filter(|found| found.kind != 'n');
+        if let Some(found) = ordered {
+            let direct = usize::from(found.direct_arguments).min(call.arguments.len());
+            self.list(&call.arguments[..direct], out)?;
+            out.push_str(") WITHIN GROUP (ORDER BY ");
+            self.sort_keys(&call.order_by, out)?;
+        } else {
+            self.list(&call.arguments, out)?;
+        }
+        if ordered.is_none() && !call.order_by.is_empty() {
+            out.push_str(" ORDER BY ");
+            self.sort_keys(&call.order_by, out)?;
+        }
+        out.push(')');
+        if let Some(filter) = &call.filter {
+            out.push_str(" FILTER (WHERE ");
+            self.write(filter, out)?;
+            out.push(')');
+        }
+        if let Some(window) = window {
+            out.push_str(" OVER (");
+            self.window(window, out)?;
+            out.push(')');
+        }
+        Ok(())
+    }
+
+    /// An item of GROUP BY, ORDER BY or PARTITION BY: what is neither a column nor a constant may stand in parentheses.
+    fn sort_item(&self, expr: &Expr, out: &mut Layout) -> Result<()> {
+        let bare = match expr {
+            Expr::Constant(value, ty) => {
+                // With its type, so that it is not taken for a column's number.
+                let shown = format_type(self.catalog, *ty);
+                let text = text_of(self.context, *ty, &value.datum())?;
+                if matches!(value, Literal::Int4(0..)) {
+                    write!(out.text, "{text}::{shown}").expect("a string grows");
+                    return Ok(());
+                }
+                true
+            }
+            Expr::Column { column, .. } => *column < AGGREGATES,
+            _ => false,
+        };
+        let is_function = match expr {
+            Expr::Call { function: called, arguments, .. } => {
+                operator_of(*called, arguments).is_none()
+            }
+            Expr::Column { .. } => true,
+            _ => false,
+        };
+        let parentheses = !bare && (self.pretty || is_function);
+        if parentheses {
+            out.push('(');
+        }
+        self.write(expr, out)?;
+        if parentheses {
+            out.push(')');
+        }
+        Ok(())
+    }
+
+    fn sort_keys(&self, keys: &[SortKey], out: &mut Layout) -> Result<()> {
+        for (at, key) in keys.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            self.sort_item(&key.expr, out)?;
+            out.push_str(direction(key));
+        }
+        Ok(())
+    }
+
+    fn subquery(&self, kind: &SubqueryKind, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
+        let mut inner = true;
+        match kind {
+            SubqueryKind::Array => {
+                out.push_str("ARRAY(");
+                inner = false;
+            }
+            SubqueryKind::Scalar => {
+                out.push('(');
+                inner = false;
+            }
+            SubqueryKind::Exists => out.push_str("(EXISTS "),
+            SubqueryKind::Quantified { test, quantifier } => {
+                out.push('(');
+                let unwritten = || SqlError::unsupported("this comparison with a subquery is");
+                let Expr::Call { function: called, arguments, .. } = &**test else {
+                    return Err(unwritten());
+                };
+                let operator = operator_of(*called, arguments).ok_or_else(unwritten)?;
+                // The test stands one row further in than the subquery.
+                let mut left = arguments[0].clone();
+                crate::bind::levels::lower(&mut left);
+                self.write(&left, out)?;
+                match (operator.name, quantifier) {
+                    ("=", Quantifier::Any) => out.push_str(" IN "),
+                    (name, Quantifier::Any) => {
+                        write!(out.text, " {name} ANY ").expect("a string grows");
+                    }
+                    (name, Quantifier::All) => {
+                        write!(out.text, " {name} ALL ").expect("a string grows");
+                    }
+                }
+            }
+        }
+        if inner {
+            out.push('(');
+        }
+        self.names.query(query, out)?;
+        out.push_str(if inner { "))" } else { ")" });
+        Ok(())
+    }
+
+    fn constant(&self, value: &Literal, ty: SqlType, out: &mut Layout) -> Result<()> {
+        let name = || format_type(self.catalog, SqlType { oid: ty.oid, typmod: -1 });
+        let datum = value.datum();
+        if matches!(datum, Datum::Null) {
+            out.push_str("NULL");
+            if ty.oid.0 != oid::UNKNOWN {
+                write!(out.text, "::{}", name()).expect("a string grows");
+            }
+            return Ok(());
+        }
+        let text = text_of(self.context, ty, &datum)?;
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        match ty.oid.0 {
+            oid::INT4 if digits => out.push_str(text),
+            oid::NUMERIC
+                if text.contains('.')
+                    && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') =>
+            {
+                out.push_str(text);
+            }
+            oid::BOOL => {
+                out.push_str(if matches!(datum, Datum::Bool(true)) { "true" } else { "false" });
+            }
+            oid::UNKNOWN => out.push_str(&literal(text)),
+            _ => write!(out.text, "{}::{}", literal(text), name()).expect("a string grows"),
+        }
+        Ok(())
+    }
+}
+
+/// DESC and NULLS where they are not the default.
+fn direction(key: &SortKey) -> &'static str {
+    match (key.descending, key.nulls_first) {
+        (false, false) => "",
+        (false, true) => " NULLS FIRST",
+        (true, true) => " DESC",
+        (true, false) => " DESC NULLS LAST",
+    }
+}
+
+fn is_pseudo(ty: &crate::catalog::builtin::Type) -> bool {
+    ty.kind == crate::catalog::builtin::TypeKind::Pseudo
+}
+
+/// CURRENT_DATE and its kin as they are written.
+#[must_use]
+pub fn current(value: CurrentValue) -> String {
+    let with = |word: &str, precision: Option<u8>| match precision {
+        Some(precision) => format!("{word}({precision})"),
+        None => word.to_owned(),
+    };
+    match value {
+        CurrentValue::Date => "CURRENT_DATE".to_owned(),
+        CurrentValue::Time(precision) => with("CURRENT_TIME", precision),
+        CurrentValue::Timestamp(precision) => with("CURRENT_TIMESTAMP", precision),
+        CurrentValue::LocalTime(precision) => with("LOCALTIME", precision),
+        CurrentValue::LocalTimestamp(precision) => with("LOCALTIMESTAMP", precision),
+        CurrentValue::User => "CURRENT_USER".to_owned(),
+        CurrentValue::SessionUser => "SESSION_USER".to_owned(),
+        CurrentValue::Catalog => "CURRENT_CATALOG".to_owned(),
+        CurrentValue::Schema => "CURRENT_SCHEMA".to_owned(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Which operands stand without parentheses in the pretty form (`isSimpleNode` of `ruleutils.c`).
+//!
+//! PostgreSQL knows the precedence of `+ - * / %` and of AND, OR and NOT only; everything else that is not shaped like a
+//! function call, a name or a constant is put in parentheses.
+
+use super::{is_cast, operator_of};
+use crate::bind::typed::Expr;
+
+/// What an operand belongs to.
+#[derive(Clone, Copy, Debug)]
+pub enum Parent<'p> {
+    /// An operator: its name, and whether this is its first operand.
+    Operator {
+        /// Its name.
+        name: &'p str,
+        /// The left operand of two.
+        first: bool,
+    },
+    /// AND.
+    And,
+    /// OR.
+    Or,
+    /// NOT.
+    Not,
+    /// A cast.
+    Cast,
+    /// Anything else that does not hold its operands in parentheses of its own.
+    Other,
+}
+
+/// Whether `expr` may stand below `parent` as it is.
+pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
+    let boolean = matches!(parent, Parent::And | Parent::Or | Parent::Not);
+    match expr {
+        Expr::Relabel(operand, _) | Expr::ViaText(operand, _) | Expr::ArrayCast { operand, .. } => {
+            is_simple(operand, Parent::Cast)
+        }
+        Expr::Call { function: called, arguments, ty, .. } => {
+            if is_cast(*called, arguments, *ty) {
+                return true;
+            }
+            let Some(operator) = operator_of(*called, arguments) else { return true };
+            match parent {
+                Parent::Operator { name, first } if arguments.len() == 2 => {
+                    match (rank(operator.name), rank(name)) {
+                        (Some(own), Some(around)) => own > around || own == around && first,
+                        _ => false,
+                    }
+                }
+                _ => boolean,
+            }
+        }
+        Expr::Subquery { .. }
+        | Expr::IsNull { .. }
+        | Expr::IsBool { .. }
+        | Expr::IsDistinct { negated: false, .. } => boolean,
+        Expr::IsDistinct { negated: true, .. } | Expr::Not(_) | Expr::And(_) => {
+            matches!(parent, Parent::And | Parent::Or)
+        }
+        Expr::Or(_) => matches!(parent, Parent::Or),
+        Expr::ScalarArray { .. } => false,
+        _ => true,
+    }
+}
+
+/// How strongly a basic operator binds.
+fn rank(operator: &str) -> Option<u8> {
+    match operator {
+        "+" | "-" => Some(1),
+        "*" | "/" | "%" => Some(2),
+        _ => None,
+    }
+}

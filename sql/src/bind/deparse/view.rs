@@ -1,0 +1,929 @@
+//! A view's query as `pg_get_viewdef` prints it (`get_query_def` of `ruleutils.c`): stars spelt out, columns qualified,
+//! casts and constants' types shown, each clause on a line of its own.
+//!
+//! The structure of the text is the written query's. Its expressions are bound again, clause by clause, in the scopes that
+//! binding gives them, and printed from what they were bound to.
+
+use super::{Layout, Names, Printer};
+use crate::bind::expression::Place;
+use crate::bind::grouping::{AGGREGATES, BoundWindow, Collected, GROUPINGS, WINDOWS};
+use crate::bind::levels::{columns_of_expr, same};
+use crate::bind::query::Outside;
+use crate::bind::scope::{Scope, ScopeItem};
+use crate::bind::target::BoundTarget;
+use crate::bind::typed::{AggregateCall, Expr};
+use crate::bind::with::CteScope;
+use crate::bind::{Binder, Environment};
+use crate::catalog::Named;
+use crate::catalog::quote::{identifier, qualified};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{
+    self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
+};
+use crate::plan::logical::{
+    Frame, FrameBound, FrameExclude, FrameUnit, JoinKind, Query, SetKind, SortKey,
+};
+use crate::types::CallContext;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// How a view's query is to be printed.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewText {
+    /// Only the parentheses that are needed.
+    pub pretty: bool,
+    /// A select list goes on in the same line up to this width.
+    pub wrap: usize,
+    /// The query is a user's and to be kept: tables carry their schemas even where the search path finds them. Else it is
+    /// one that was printed so, or could not be.
+    pub qualified: bool,
+}
+
+/// A query as PostgreSQL prints it; `columns` are the names of what it returns.
+///
+/// # Errors
+/// 0A000 for what cannot be printed; those of binding.
+pub fn view_text(
+    environment: Environment<'_>,
+    context: &CallContext<'_>,
+    text: &str,
+    query: &ast::Query,
+    columns: &[Ident],
+    how: ViewText,
+) -> Result<String> {
+    let printed = !how.qualified;
+    let binder = Binder {
+        printed,
+        subqueries: Some(RefCell::default()),
+        ..Binder::new(environment, text, &[])
+    };
+    let writer = Writer {
+        binder: &binder,
+        context,
+        how,
+        taken: RefCell::default(),
+        printed: RefCell::default(),
+    };
+    // PostgreSQL's views have two more relations of these names.
+    writer.taken.borrow_mut().push(vec!["old".to_owned(), "new".to_owned()]);
+    let mut out = Layout::default();
+    let outside = Outside { scope: None, cost: 0, sees_lateral: true };
+    writer.query(query, outside, None, Headings::Given(columns), &mut out)?;
+    Ok(out.text)
+}
+
+/// What names the columns of a query have.
+#[derive(Clone, Copy)]
+enum Headings<'h> {
+    /// These.
+    Given(&'h [Ident]),
+    /// Their own, which somebody may use.
+    Own,
+    /// Nobody asks for them.
+    Unused,
+}
+
+struct Writer<'w, 'b, 'a> {
+    binder: &'w Binder<'b>,
+    context: &'w CallContext<'a>,
+    how: ViewText,
+    /// The names of FROM items in the queries around, outermost first.
+    taken: RefCell<Vec<Vec<String>>>,
+    /// What the items of the scopes under way are called in print, by the scope's address: inner queries name them too.
+    printed: RefCell<Vec<(usize, Vec<Option<String>>)>>,
+}
+
+fn unwritten(what: &str) -> SqlError {
+    SqlError::unsupported(format!("{what} in a printed query is"))
+}
+
+/// The names that an expression of one place may use.
+struct Here<'s, 'w, 'b, 'a> {
+    writer: &'s Writer<'w, 'b, 'a>,
+    place: &'s Place<'s>,
+}
+
+impl Names for Here<'_, '_, '_, '_> {
+    fn column(&self, level: u16, column: u32) -> Result<String> {
+        let (mut scope, mut at) = (self.place.scope, 0);
+        loop {
+            if at == level
+                && let Some(found) = self.writer.name_in(scope, column)
+            {
+                return Ok(found);
+            }
+            at += scope.cost;
+            match scope.parent {
+                Some(parent) if at <= level => scope = parent,
+                _ => return Err(unwritten("a column without a name")),
+            }
+        }
+    }
+
+    fn shared(&self, expr: &Expr) -> Option<String> {
+        if matches!(expr, Expr::Column { .. } | Expr::Constant(..)) {
+            return None;
+        }
+        let unnamed = self.place.scope.items.iter().filter(|item| item.name.is_none());
+        let mut columns = unnamed.flat_map(|item| &item.columns);
+        columns.find(|column| same(&column.expr, expr)).map(|column| column.name.to_string())
+    }
+
+    fn call(&self, column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
+        let collected = self.place.collected?.borrow();
+        if column >= GROUPINGS {
+            return None;
+        }
+        if column >= WINDOWS {
+            let found = collected.windows.get((column - WINDOWS) as usize)?;
+            return Some((found.call.clone(), Some(found.window.clone())));
+        }
+        let found = collected.aggregates.get((column - AGGREGATES) as usize)?;
+        Some((found.clone(), None))
+    }
+
+    fn grouping(&self, column: u32) -> Option<Vec<Expr>> {
+        let collected = self.place.collected?.borrow();
+        let arguments = collected.groupings.get(column.checked_sub(GROUPINGS)? as usize)?;
+        Some(arguments.iter().map(|(argument, _)| argument.clone()).collect())
+    }
+
+    fn query(&self, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
+        let written = self.writer.binder.subqueries.as_ref().and_then(|known| {
+            let known = known.borrow();
+            let address = Arc::as_ptr(query) as usize;
+            known.iter().rev().find(|(at, _)| *at == address).map(|(_, query)| Arc::clone(query))
+        });
+        let written = written.ok_or_else(|| unwritten("this subquery"))?;
+        let outside = Outside { scope: Some(self.place.scope), cost: 1, sees_lateral: true };
+        self.writer.query(&written, outside, self.place.ctes, Headings::Unused, out)
+    }
+}
+
+impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
+    /// A column by its number in a scope's row.
+    fn name_in(&self, scope: &Scope<'_>, column: u32) -> Option<String> {
+        let printed = self.printed.borrow();
+        let address = std::ptr::from_ref(scope) as usize;
+        let printed = printed.iter().rev().find(|(at, _)| *at == address).map(|(_, names)| names);
+        for (number, item) in scope.items.iter().enumerate() {
+            let Some(name) = item.name.as_ref().filter(|_| item.name_visible) else { continue };
+            let found = item.columns.iter().find(|known| {
+                matches!(known.expr, Expr::Column { level: 0, column: place, .. } if place == column)
+            });
+            if let Some(found) = found {
+                let shown = printed.and_then(|names| names.get(number)?.clone());
+                let shown = shown.unwrap_or_else(|| name.to_string());
+                return Some(qualified(&shown, &found.name));
+            }
+        }
+        None
+    }
+
+    fn print(
+        &self,
+        place: &Place<'_>,
+        print: impl FnOnce(&Printer<'_, 'a>) -> Result<()>,
+    ) -> Result<()> {
+        let names = Here { writer: self, place };
+        print(&Printer {
+            catalog: self.binder.catalog,
+            context: self.context,
+            names: &names,
+            pretty: self.how.pretty,
+        })
+    }
+
+    fn expression(&self, expr: &Expr, place: &Place<'_>, out: &mut Layout) -> Result<()> {
+        self.print(place, |printer| printer.write(expr, out))
+    }
+
+    /// A whole query: it begins at the level of what it stands in, and leaves that as it was.
+    fn query(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: Option<&CteScope<'_>>,
+        headings: Headings<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let level = out.level();
+        let scope = CteScope { parent: ctes, entries: RefCell::default() };
+        self.binder.with(query.with.as_ref(), outside, &scope)?;
+        let names = match &query.body {
+            Body::Select(select) => self.names(select, outside, &scope)?,
+            Body::Values(_) | Body::SetOperation { .. } => Vec::new(),
+        };
+        self.taken.borrow_mut().push(names.iter().flatten().cloned().collect());
+        if let Some(with) = &query.with {
+            self.with(with, outside, &scope, out)?;
+        }
+        match &query.body {
+            Body::Select(select) => {
+                self.select(query, select, names, outside, &scope, headings, out)?;
+            }
+            Body::Values(rows) => {
+                out.set_level(out.level() + Layout::STANDARD);
+                out.push(' ');
+                self.values(rows, outside, &scope, out)?;
+                self.numbered(query, outside, &scope, out)?;
+            }
+            Body::SetOperation { .. } => {
+                self.set_operation(query, outside, &scope, headings, out)?;
+                self.numbered(query, outside, &scope, out)?;
+            }
+        }
+        self.taken.borrow_mut().pop();
+        out.set_level(level);
+        Ok(())
+    }
+
+    fn with(
+        &self,
+        with: &ast::With,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        out.set_level(out.level() + Layout::STANDARD);
+        out.push_str(if with.recursive { " WITH RECURSIVE " } else { " WITH " });
+        for (at, cte) in with.ctes.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            out.push_str(&identifier(&cte.name));
+            if !cte.columns.is_empty() {
+                out.push_str(&list(&cte.columns));
+            }
+            out.push_str(match cte.materialized {
+                None => " AS (",
+                Some(true) => " AS MATERIALIZED (",
+                Some(false) => " AS NOT MATERIALIZED (",
+            });
+            out.keyword("", 0, 0, 0);
+            let CteBody::Query(query) = &cte.body else { return Err(unwritten("this statement")) };
+            self.query(query, outside, Some(scope), Headings::Own, out)?;
+            out.keyword("", 0, 0, 0);
+            out.push(')');
+        }
+        out.keyword("", -Layout::STANDARD, 0, 0);
+        Ok(())
+    }
+
+    // --- SELECT ------------------------------------------------------------------------------------------------------
+
+    /// What the items of FROM are called: a name that a query around has already gets a number.
+    fn names(
+        &self,
+        select: &Select,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Vec<Option<String>>> {
+        let items = self.binder.bind_list(&select.from, outside, ctes, &Cell::new(0))?.items;
+        let mut names: Vec<Option<String>> = Vec::with_capacity(items.len());
+        let taken = self.taken.borrow();
+        for item in &items {
+            let name = item.name.as_deref().map(|name| {
+                let is_taken = |name: &str| {
+                    taken.iter().flatten().any(|known| known == name)
+                        || names.iter().flatten().any(|known| known == name)
+                };
+                let numbered = (1..).map(|number| format!("{name}_{number}"));
+                let mut all = std::iter::once(name.to_owned()).chain(numbered);
+                all.find(|name| !is_taken(name)).unwrap_or_default()
+            });
+            names.push(name);
+        }
+        Ok(names)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one query block")]
+    fn select(
+        &self,
+        query: &ast::Query,
+        select: &Select,
+        names: Vec<Option<String>>,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        headings: Headings<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        if !select.windows.is_empty() || select.into.is_some() || !query.locking.is_empty() {
+            return Err(unwritten("a named window, INTO or FOR UPDATE"));
+        }
+        let binder = self.binder;
+        let mut scope = outside.inner();
+        scope.items = binder.bind_list(&select.from, outside, ctes, &Cell::new(0))?.items;
+        let collected = RefCell::new(Collected::default());
+        let place = Place {
+            scope: &scope,
+            ctes: Some(ctes),
+            clause: "SELECT",
+            collected: Some(&collected),
+            windows: true,
+            sets: true,
+        };
+        self.printed.borrow_mut().push((std::ptr::from_ref(&scope) as usize, names.clone()));
+        let mut targets = binder.targets(&select.targets, &place, true)?;
+        let visible = targets.len();
+        let order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
+        let distinct_on = binder.distinct_on(&select.distinct, &mut targets, visible, &place)?;
+
+        out.set_level(out.level() + Layout::STANDARD);
+        out.push_str(" SELECT");
+        match select.distinct {
+            Distinct::No => {}
+            Distinct::All => out.push_str(" DISTINCT"),
+            Distinct::On(_) => {
+                out.push_str(" DISTINCT ON (");
+                for (at, (target, _)) in distinct_on.iter().enumerate() {
+                    if at > 0 {
+                        out.push_str(", ");
+                    }
+                    self.print(&place, |printer| printer.sort_item(&targets[*target].expr, out))?;
+                }
+                out.push(')');
+            }
+        }
+        self.targets(&targets[..visible], &place, headings, out)?;
+        let mut item = 0;
+        for (at, from) in select.from.iter().enumerate() {
+            if at == 0 {
+                out.keyword(" FROM ", -Layout::STANDARD, Layout::STANDARD, 2);
+                self.from(from, &mut item, &names, &place, outside, out)?;
+                continue;
+            }
+            out.push_str(", ");
+            let mut text = out.beside();
+            self.from(from, &mut item, &names, &place, outside, &mut text)?;
+            if text.text.starts_with('\n') {
+                out.trim_spaces();
+            } else if out.line_length() + text.text.len() > self.how.wrap {
+                out.keyword("", -Layout::STANDARD, Layout::STANDARD, Layout::VAR);
+            }
+            out.push_str(&text.text);
+        }
+        if let Some(filter) = &select.filter {
+            let place = Place::plain(&scope, Some(ctes), "WHERE");
+            let condition = binder.condition(filter, &place, "WHERE")?;
+            out.keyword(" WHERE ", -Layout::STANDARD, Layout::STANDARD, 1);
+            self.expression(&condition, &place, out)?;
+        }
+        if !select.group_by.is_empty() {
+            out.keyword(" GROUP BY ", -Layout::STANDARD, Layout::STANDARD, 1);
+            if select.group_distinct {
+                out.push_str("DISTINCT ");
+            }
+            for (at, group) in select.group_by.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                self.group(group, &targets, &place, out)?;
+            }
+        }
+        if let Some(having) = &select.having {
+            let place = Place { windows: false, sets: false, clause: "HAVING", ..place };
+            let condition = binder.condition(having, &place, "HAVING")?;
+            out.keyword(" HAVING ", -Layout::STANDARD, Layout::STANDARD, 0);
+            self.expression(&condition, &place, out)?;
+        }
+        for (at, (target, key)) in order_by.iter().enumerate() {
+            match at {
+                0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
+                _ => out.push_str(", "),
+            }
+            self.print(&place, |printer| printer.sort_item(&targets[*target].expr, out))?;
+            out.push_str(super::direction(key));
+        }
+        self.limits(query, outside, ctes, out)?;
+        self.printed.borrow_mut().pop();
+        Ok(())
+    }
+
+    fn targets(
+        &self,
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+        headings: Headings<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let mut many_lines = false;
+        for (at, target) in targets.iter().enumerate() {
+            out.push_str(if at == 0 { " " } else { ", " });
+            let mut text = out.beside();
+            self.expression(&target.expr, place, &mut text)?;
+            let heading = match headings {
+                Headings::Given(names) => names.get(at).unwrap_or(&target.name),
+                Headings::Own | Headings::Unused => &target.name,
+            };
+            let own = match &target.expr {
+                Expr::Column { column, .. } if *column < AGGREGATES => {
+                    // The name behind the last point of what has been printed.
+                    let mut columns = place.scope.items.iter().flat_map(|item| &item.columns);
+                    let found = columns.find(|known| same(&known.expr, &target.expr));
+                    found.map(|known| known.name.to_string()).or_else(|| {
+                        let printed = text.text.rsplit('.').next();
+                        printed.map(|name| name.trim_matches('"').to_owned())
+                    })
+                }
+                other => {
+                    let shared = Here { writer: self, place }.shared(other);
+                    match headings {
+                        Headings::Unused if shared.is_none() => Some("?column?".to_owned()),
+                        _ => shared,
+                    }
+                }
+            };
+            if own.as_deref() != Some(&**heading) {
+                text.push_str(" AS ");
+                text.push_str(&identifier(heading));
+            }
+            if text.text.starts_with('\n') {
+                out.trim_spaces();
+            } else {
+                let long = out.line_length() + text.text.len() > self.how.wrap;
+                if at > 0 && (long || many_lines) {
+                    out.keyword("", -Layout::STANDARD, Layout::STANDARD, Layout::VAR);
+                }
+                many_lines = text.text.contains('\n');
+            }
+            out.push_str(&text.text);
+        }
+        Ok(())
+    }
+
+    fn group(
+        &self,
+        item: &GroupItem,
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let many = |word: &str, exprs: &[ast::Expr], out: &mut Layout| -> Result<()> {
+            out.push_str(word);
+            out.push('(');
+            for (at, expr) in exprs.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                self.group_key(expr, targets, place, out)?;
+            }
+            out.push(')');
+            Ok(())
+        };
+        match item {
+            GroupItem::Expr(expr) => self.group_key(expr, targets, place, out),
+            GroupItem::Empty => {
+                out.push_str("()");
+                Ok(())
+            }
+            GroupItem::Rollup(exprs) => many("ROLLUP", exprs, out),
+            GroupItem::Cube(exprs) => many("CUBE", exprs, out),
+            GroupItem::Sets(items) => {
+                out.push_str("GROUPING SETS (");
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push_str(", ");
+                    }
+                    match item {
+                        // A set of one key stands in parentheses too.
+                        GroupItem::Expr(expr) if !is_list(expr) => {
+                            many("", std::slice::from_ref(expr), out)?;
+                        }
+                        _ => self.group(item, targets, place, out)?,
+                    }
+                }
+                out.push(')');
+                Ok(())
+            }
+        }
+    }
+
+    fn group_key(
+        &self,
+        expr: &ast::Expr,
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        if let ast::ExprKind::Row { fields, explicit: false } = &expr.kind {
+            out.push('(');
+            for (at, field) in fields.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                self.group_key(field, targets, place, out)?;
+            }
+            out.push(')');
+            return Ok(());
+        }
+        let key = self.binder.group_key(expr, targets, place)?;
+        self.print(place, |printer| printer.sort_item(&key, out))
+    }
+
+    /// LIMIT and OFFSET.
+    fn limits(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let scope = outside.inner();
+        let place = Place::plain(&scope, Some(ctes), "LIMIT");
+        if let Some(offset) = &query.offset {
+            out.keyword(" OFFSET ", -Layout::STANDARD, Layout::STANDARD, 0);
+            self.expression(&self.binder.expression(offset, &place)?, &place, out)?;
+        }
+        if let Some(limit) = &query.limit {
+            let word = if query.with_ties { " FETCH FIRST " } else { " LIMIT " };
+            out.keyword(word, -Layout::STANDARD, Layout::STANDARD, 0);
+            self.expression(&self.binder.expression(limit, &place)?, &place, out)?;
+            if query.with_ties {
+                out.push_str(" ROWS WITH TIES");
+            }
+        }
+        Ok(())
+    }
+
+    // --- FROM --------------------------------------------------------------------------------------------------------
+
+    fn from(
+        &self,
+        from: &FromItem,
+        item: &mut usize,
+        names: &[Option<String>],
+        place: &Place<'_>,
+        outside: Outside<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let ctes = place.ctes.ok_or_else(|| unwritten("FROM"))?;
+        let beside = Outside { scope: Some(place.scope), cost: 1, sees_lateral: true };
+        let mut next = || {
+            let found = place.scope.items.get(*item).zip(names.get(*item));
+            *item += 1;
+            found.ok_or_else(|| unwritten("FROM"))
+        };
+        match from {
+            FromItem::Table { name, alias, .. } => {
+                let (found, printed) = next()?;
+                let own: &str = name.name();
+                if name.schema().is_none() && ctes.find(own).is_some() {
+                    out.push_str(&identifier(own));
+                } else {
+                    let relation = self.binder.relation(name)?;
+                    let seen = self.binder.catalog.find(self.binder.path, &relation.name);
+                    let bare = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
+                    out.push_str(&match bare {
+                        true => identifier(&relation.name),
+                        false => qualified(&relation.schema.1, &relation.name),
+                    });
+                }
+                if alias.is_some() || printed.as_deref() != Some(own) {
+                    self.alias(printed.as_deref(), out);
+                }
+                if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
+                    out.push_str(&column_list(found));
+                }
+                Ok(())
+            }
+            FromItem::Subquery { lateral, query, alias, .. } => {
+                let (found, printed) = next()?;
+                out.push_str(if *lateral { "LATERAL (" } else { "(" });
+                let within =
+                    if *lateral { beside } else { Outside { sees_lateral: false, ..outside } };
+                self.query(query, within, Some(ctes), Headings::Own, out)?;
+                out.push(')');
+                self.alias(printed.as_deref(), out);
+                if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
+                    out.push_str(&column_list(found));
+                }
+                Ok(())
+            }
+            FromItem::Function { calls, rows_from: false, ordinality, definitions, .. }
+                if definitions.is_empty() && calls.len() == 1 =>
+            {
+                let (found, printed) = next()?;
+                let scope = beside.inner();
+                let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
+                let mut bound = self.binder.expression(&calls[0].0, &place)?;
+                let mut lateral = false;
+                columns_of_expr(&mut bound, 0, &mut |column, depth| {
+                    lateral |= matches!(column, Expr::Column { level, .. } if *level == depth + 1);
+                });
+                if lateral {
+                    out.push_str("LATERAL ");
+                }
+                self.expression(&bound, &place, out)?;
+                if *ordinality {
+                    out.push_str(" WITH ORDINALITY");
+                }
+                self.alias(printed.as_deref(), out);
+                out.push_str(&column_list(found));
+                Ok(())
+            }
+            FromItem::Join { kind, left, right, condition, alias, .. } => {
+                let enclosed = !self.how.pretty || alias.is_some();
+                if enclosed {
+                    out.push('(');
+                }
+                let first = *item;
+                self.from(left, item, names, place, outside, out)?;
+                let middle = *item;
+                let word = match kind {
+                    JoinKind::Left => " LEFT JOIN ",
+                    JoinKind::Right => " RIGHT JOIN ",
+                    JoinKind::Full => " FULL JOIN ",
+                    _ if matches!(condition, JoinCondition::None) => " CROSS JOIN ",
+                    _ => " JOIN ",
+                };
+                out.keyword(word, -Layout::STANDARD, Layout::STANDARD, Layout::JOIN);
+                let inner =
+                    self.how.pretty && matches!(**right, FromItem::Join { alias: None, .. });
+                if inner {
+                    out.push('(');
+                }
+                self.from(right, item, names, place, outside, out)?;
+                if inner {
+                    out.push(')');
+                }
+                let last = *item;
+                if alias.is_some()
+                    || matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural)
+                {
+                    *item += 1;
+                }
+                let items = &place.scope.items;
+                match condition {
+                    JoinCondition::None => {}
+                    JoinCondition::On(expr) => {
+                        let place = Place::plain(place.scope, Some(ctes), "JOIN conditions");
+                        let condition = self.binder.condition(expr, &place, "JOIN/ON")?;
+                        out.push_str(if self.how.pretty { " ON " } else { " ON (" });
+                        self.expression(&condition, &place, out)?;
+                        if !self.how.pretty {
+                            out.push(')');
+                        }
+                    }
+                    JoinCondition::Using(columns, None) => {
+                        out.push_str(" USING ");
+                        out.push_str(&list(columns));
+                    }
+                    JoinCondition::Using(_, Some(_)) => return Err(unwritten("USING ... AS")),
+                    JoinCondition::Natural => {
+                        let columns = common(&items[first..middle], &items[middle..last]);
+                        out.push_str(" USING ");
+                        out.push_str(&list(&columns));
+                    }
+                }
+                if enclosed {
+                    out.push(')');
+                }
+                if let Some(alias) = alias {
+                    self.alias(names.get(*item - 1).and_then(Option::as_deref), out);
+                    if !alias.columns.is_empty() {
+                        out.push_str(&column_list(&items[*item - 1]));
+                    }
+                }
+                Ok(())
+            }
+            FromItem::Sample { .. } | FromItem::Function { .. } => {
+                Err(unwritten("this item of FROM"))
+            }
+        }
+    }
+
+    fn alias(&self, name: Option<&str>, out: &mut Layout) {
+        if let Some(name) = name {
+            out.push(' ');
+            out.push_str(&identifier(name));
+        }
+    }
+
+    // --- VALUES, UNION -----------------------------------------------------------------------------------------------
+
+    fn values(
+        &self,
+        rows: &[Vec<ast::Expr>],
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let scope = outside.inner();
+        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        out.push_str("VALUES ");
+        for (at, row) in rows.iter().enumerate() {
+            out.push_str(if at > 0 { ", (" } else { "(" });
+            for (at, expr) in row.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
+                self.expression(&value, &place, out)?;
+            }
+            out.push(')');
+        }
+        Ok(())
+    }
+
+    fn set_operation(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        headings: Headings<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let Body::SetOperation { kind, all, left, right, .. } = &query.body else {
+            return self.query(query, outside, Some(ctes), headings, out);
+        };
+        // The names that nobody gave the columns are the left side's.
+        let of_right = match headings {
+            Headings::Given(_) => headings,
+            Headings::Own | Headings::Unused => Headings::Unused,
+        };
+        let side = |query: &ast::Query, headings: Headings<'_>, out: &mut Layout| -> Result<()> {
+            if nested(query).is_some() {
+                return self.set_operation(query, outside, ctes, headings, out);
+            }
+            let enclosed = has_clauses(query);
+            if enclosed {
+                out.push('(');
+            }
+            self.query(query, outside, Some(ctes), headings, out)?;
+            if enclosed {
+                out.push(')');
+            }
+            Ok(())
+        };
+        if nested(left).is_some_and(|inner| inner != (*kind, *all)) {
+            out.push('(');
+            out.keyword("", Layout::STANDARD, 0, 0);
+            side(left, headings, out)?;
+            out.keyword(") ", -Layout::STANDARD, 0, 0);
+        } else {
+            side(left, headings, out)?;
+            out.keyword("", 0, 0, 0);
+        }
+        out.push_str(match kind {
+            SetKind::Union => "UNION ",
+            SetKind::Intersect => "INTERSECT ",
+            SetKind::Except => "EXCEPT ",
+        });
+        if *all {
+            out.push_str("ALL ");
+        }
+        if nested(right).is_some() {
+            out.push('(');
+            out.keyword("", Layout::STANDARD, 0, 0);
+            side(right, of_right, out)?;
+            out.set_level(out.level() - Layout::STANDARD);
+            out.keyword(")", 0, 0, 0);
+        } else {
+            out.keyword("", 0, 0, 0);
+            side(right, of_right, out)?;
+        }
+        Ok(())
+    }
+
+    /// ORDER BY of what has no columns of its own, by number; LIMIT.
+    fn numbered(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        if !query.order_by.is_empty() {
+            let bound = self.binder.query(query, outside, ctes.parent, true)?;
+            for (at, key) in query.order_by.iter().enumerate() {
+                match at {
+                    0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
+                    _ => out.push_str(", "),
+                }
+                let key: SortKey = self.binder.output_key(key, &bound.output)?;
+                if let Expr::Column { column, .. } = key.expr {
+                    out.push_str(&(column + 1).to_string());
+                }
+                out.push_str(super::direction(&key));
+            }
+        }
+        self.limits(query, outside, ctes, out)
+    }
+}
+
+impl Printer<'_, '_> {
+    /// What stands between the parentheses of OVER.
+    pub(super) fn window(&self, window: &BoundWindow, out: &mut Layout) -> Result<()> {
+        let mut space = "";
+        for (at, key) in window.partition_by.iter().enumerate() {
+            out.push_str(if at == 0 { "PARTITION BY " } else { ", " });
+            self.sort_item(key, out)?;
+            space = " ";
+        }
+        if !window.order_by.is_empty() {
+            out.push_str(space);
+            out.push_str("ORDER BY ");
+            self.sort_keys(&window.order_by, out)?;
+            space = " ";
+        }
+        if let Some(frame) = &window.frame {
+            out.push_str(space);
+            self.frame(frame, out)?;
+        }
+        Ok(())
+    }
+
+    fn frame(&self, frame: &Frame, out: &mut Layout) -> Result<()> {
+        out.push_str(match frame.unit {
+            FrameUnit::Rows => "ROWS BETWEEN ",
+            FrameUnit::Range => "RANGE BETWEEN ",
+            FrameUnit::Groups => "GROUPS BETWEEN ",
+        });
+        for (at, bound) in [&frame.start, &frame.end].into_iter().enumerate() {
+            if at > 0 {
+                out.push_str(" AND ");
+            }
+            match bound {
+                FrameBound::UnboundedPreceding => out.push_str("UNBOUNDED PRECEDING"),
+                FrameBound::CurrentRow => out.push_str("CURRENT ROW"),
+                FrameBound::UnboundedFollowing => out.push_str("UNBOUNDED FOLLOWING"),
+                FrameBound::Preceding(by) => {
+                    self.write(uncast(by), out)?;
+                    out.push_str(" PRECEDING");
+                }
+                FrameBound::Following(by) => {
+                    self.write(uncast(by), out)?;
+                    out.push_str(" FOLLOWING");
+                }
+            }
+        }
+        out.push_str(match frame.exclude {
+            FrameExclude::NoOthers => "",
+            FrameExclude::CurrentRow => " EXCLUDE CURRENT ROW",
+            FrameExclude::Group => " EXCLUDE GROUP",
+            FrameExclude::Ties => " EXCLUDE TIES",
+        });
+        Ok(())
+    }
+}
+
+/// An offset without the cast to int8 that it was given.
+fn uncast(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Call { function, arguments, ty, .. } if super::is_cast(*function, arguments, *ty) => {
+            &arguments[0]
+        }
+        other => other,
+    }
+}
+
+/// Whether a key of GROUP BY is a list of them.
+fn is_list(expr: &ast::Expr) -> bool {
+    matches!(expr.kind, ast::ExprKind::Row { explicit: false, .. })
+}
+
+/// Whether a query is more than what its body says.
+fn has_clauses(query: &ast::Query) -> bool {
+    query.with.is_some()
+        || !query.order_by.is_empty()
+        || query.limit.is_some()
+        || query.offset.is_some()
+        || !query.locking.is_empty()
+}
+
+/// The set operation that a side of another one is.
+fn nested(query: &ast::Query) -> Option<(SetKind, bool)> {
+    match &query.body {
+        Body::SetOperation { kind, all, .. } if !has_clauses(query) => Some((*kind, *all)),
+        _ => None,
+    }
+}
+
+/// Names in parentheses.
+fn list(names: &[Ident]) -> String {
+    let names: Vec<String> = names.iter().map(|name| identifier(name)).collect();
+    format!("({})", names.join(", "))
+}
+
+/// The names of an item's columns in parentheses.
+fn column_list(item: &ScopeItem) -> String {
+    let columns = item.columns.iter().filter(|column| !column.system);
+    list(&columns.map(|column| column.name.clone()).collect::<Vec<_>>())
+}
+
+/// The columns that a natural join is by.
+fn common(left: &[ScopeItem], right: &[ScopeItem]) -> Vec<Ident> {
+    let names = |items: &[ScopeItem]| -> Vec<Ident> {
+        let columns = items.iter().flat_map(|item| &item.columns);
+        columns.filter(|column| !column.system).map(|column| column.name.clone()).collect()
+    };
+    let right = names(right);
+    let mut found: Vec<Ident> = Vec::new();
+    for name in names(left) {
+        if right.contains(&name) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}

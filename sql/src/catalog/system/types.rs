@@ -1,0 +1,143 @@
+//! `pg_type` and `pg_enum`: the types that users made, behind the built-in ones.
+
+use super::objects::users;
+use super::rows::Rows;
+use crate::catalog::builtin::array_of_made;
+use crate::catalog::object::well_known;
+use crate::catalog::relation::Relation;
+use crate::catalog::user_type::UserTypeKind;
+use crate::error::Result;
+use crate::types::{Datum, Oid};
+
+fn letter<'a>(letter: char) -> Datum<'a> {
+    Datum::Char(letter as u8)
+}
+
+/// `pg_type`.
+pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    if rows.oid_key(0).is_some_and(|oid| oid.0 < well_known::FIRST_NORMAL) {
+        return Ok(());
+    }
+    for relation in users(rows, None) {
+        if relation.row_type.1 == Oid(0) {
+            continue;
+        }
+        let own = Own {
+            name: &relation.name,
+            schema: relation.schema.0,
+            owner: relation.owner,
+            oid: relation.row_type.0,
+            relation: relation.oid,
+            is_enum: false,
+        };
+        own.rows(rows)?;
+        if rows.done() {
+            return Ok(());
+        }
+    }
+    for found in rows.system.snapshot.types() {
+        let own = Own {
+            name: &found.name,
+            schema: found.schema,
+            owner: found.owner,
+            oid: found.oid,
+            relation: Oid(0),
+            is_enum: matches!(found.kind, UserTypeKind::Enum(_)),
+        };
+        own.rows(rows)?;
+        if rows.done() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A type that users made, and the type of arrays over it.
+struct Own<'n> {
+    name: &'n str,
+    schema: Oid,
+    owner: Oid,
+    oid: Oid,
+    relation: Oid,
+    is_enum: bool,
+}
+
+impl Own<'_> {
+    fn rows(&self, rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+        self.row(rows, false)?;
+        self.row(rows, true)
+    }
+
+    fn row(&self, rows: &mut Rows<'_, '_, '_, '_>, array: bool) -> Result<()> {
+        let name = if array { format!("_{}", self.name) } else { self.name.to_owned() };
+        let name = crate::types::truncate_bytes(&name, 63);
+        // array_in, enum_in, record_in and their kin: pg_proc's OIDs.
+        let functions: [u32; 4] = match (array, self.is_enum) {
+            (true, _) => [750, 751, 2400, 2401],
+            (false, true) => [3506, 3507, 3532, 3533],
+            (false, false) => [2290, 2291, 2402, 2403],
+        };
+        let (kind, category) = match (array, self.is_enum) {
+            (true, _) => ('b', 'A'),
+            (false, true) => ('e', 'E'),
+            (false, false) => ('c', 'C'),
+        };
+        let plain_enum = self.is_enum && !array;
+        let of_arrays = array_of_made(self.oid.0);
+        let row = [
+            Datum::Oid(if array { of_arrays } else { self.oid.0 }),
+            rows.text(name),
+            Datum::Oid(self.schema.0),
+            Datum::Oid(self.owner.0),
+            Datum::Int2(if plain_enum { 4 } else { -1 }),
+            Datum::Bool(plain_enum),
+            letter(kind),
+            letter(category),
+            Datum::Bool(false),
+            Datum::Bool(true),
+            letter(','),
+            Datum::Oid(if array { 0 } else { self.relation.0 }),
+            Datum::Oid(if array { 6179 } else { 0 }),
+            Datum::Oid(if array { self.oid.0 } else { 0 }),
+            Datum::Oid(if array { 0 } else { of_arrays }),
+            Datum::Oid(functions[0]),
+            Datum::Oid(functions[1]),
+            Datum::Oid(functions[2]),
+            Datum::Oid(functions[3]),
+            Datum::Oid(0),
+            Datum::Oid(0),
+            Datum::Oid(if array { 3816 } else { 0 }),
+            letter(if self.is_enum { 'i' } else { 'd' }),
+            letter(if plain_enum { 'p' } else { 'x' }),
+            Datum::Bool(false),
+            Datum::Oid(0),
+            Datum::Int4(-1),
+            Datum::Int4(0),
+            Datum::Oid(0),
+            Datum::Null,
+            Datum::Null,
+            Datum::Null,
+        ];
+        rows.row(&row)
+    }
+}
+
+/// `pg_enum`.
+pub(super) fn labels(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for found in rows.system.snapshot.types() {
+        for label in found.labels() {
+            let row = [
+                Datum::Oid(label.oid.0),
+                Datum::Oid(found.oid.0),
+                Datum::Float4(label.sort_order as f32),
+                rows.text(&label.name),
+            ];
+            rows.row(&row)?;
+        }
+        if rows.done() {
+            break;
+        }
+    }
+    Ok(())
+}

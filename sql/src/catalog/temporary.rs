@@ -1,0 +1,157 @@
+//! A session's temporary objects: in no other session's catalog, in no record, gone with the session.
+//!
+//! They are a difference that the session's snapshot keeps above what is committed. A transaction changes them like
+//! everything else (it sees its own changes, a savepoint takes them back, its commit keeps them), but nothing is written:
+//! a crash forgets them, and recovery frees their trees, because no catalog record names them. Their schema is called
+//! `pg_temp_` and the session's number; `pg_temp` means it.
+
+use crate::catalog::object::{Class, Object, ObjectKey, Schema};
+use crate::catalog::snapshot::{CatalogSnapshot, Change};
+use crate::catalog::store;
+use crate::error::Result;
+use crate::types::Oid;
+use std::collections::{BTreeMap, BTreeSet};
+use txn::{RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
+
+/// How the schema of every session begins.
+pub const SCHEMA_PREFIX: &str = "pg_temp_";
+
+/// What happens to a temporary table at commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnCommit {
+    /// PRESERVE ROWS.
+    #[default]
+    Preserve,
+    /// DELETE ROWS.
+    Delete,
+    /// DROP.
+    Drop,
+}
+
+/// The temporary objects of a session.
+#[derive(Debug, Default)]
+pub struct Temporary {
+    /// What the session's commits have left.
+    objects: BTreeMap<ObjectKey, Object>,
+    /// What has ever been one, by its key: an OID is never given twice.
+    keys: BTreeSet<ObjectKey>,
+    /// Tables that have something done to them at commit.
+    on_commit: BTreeMap<Oid, OnCommit>,
+}
+
+impl Schema {
+    /// Whether it holds a session's temporary objects.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        self.name.starts_with(SCHEMA_PREFIX)
+    }
+}
+
+impl Temporary {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// What they are above what is committed.
+    pub fn difference(&self) -> impl Iterator<Item = Change> {
+        self.objects.iter().map(|(key, object)| (*key, Some(object.clone())))
+    }
+
+    /// Whether a change is one of a temporary object, which `snapshot` knows unless it is new.
+    pub fn takes(
+        &mut self,
+        snapshot: &CatalogSnapshot,
+        key: ObjectKey,
+        object: Option<&Object>,
+    ) -> bool {
+        let takes = match object {
+            Some(Object::Relation(relation)) => relation.persistence == 't',
+            Some(Object::Schema(schema)) => schema.is_temporary(),
+            _ => self.keys.contains(&key) || belongs(snapshot, key),
+        };
+        if takes {
+            self.keys.insert(key);
+        }
+        takes
+    }
+
+    /// Whether a key is one of theirs.
+    #[must_use]
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.keys.contains(key)
+    }
+
+    /// Keeps what a transaction has changed in them, now that it has committed.
+    pub fn keep(&mut self, changes: Vec<Change>) {
+        for (key, object) in changes.into_iter().filter(|(key, _)| self.keys.contains(key)) {
+            match object {
+                Some(object) => drop(self.objects.insert(key, object)),
+                None => drop(self.objects.remove(&key)),
+            }
+        }
+    }
+
+    /// Says what becomes of a table at commit.
+    pub fn note_on_commit(&mut self, table: Oid, action: OnCommit) {
+        if action != OnCommit::Preserve {
+            self.on_commit.insert(table, action);
+        }
+    }
+
+    /// The tables that have something done to them at commit, those among them that are there no more forgotten.
+    pub fn on_commit(&mut self, snapshot: &CatalogSnapshot) -> Vec<(Oid, OnCommit)> {
+        self.on_commit.retain(|table, _| snapshot.relation(*table).is_some());
+        self.on_commit.iter().map(|(table, action)| (*table, *action)).collect()
+    }
+
+    /// Whether anything is done at commit.
+    #[must_use]
+    pub fn acts_on_commit(&self) -> bool {
+        !self.on_commit.is_empty()
+    }
+
+    /// The trees that only temporary objects name.
+    pub fn trees(&self) -> Vec<TreeId> {
+        let relations = self.objects.values().filter_map(|object| match object {
+            Object::Relation(relation) => Some(relation),
+            _ => None,
+        });
+        relations.flat_map(|relation| relation.trees()).collect()
+    }
+}
+
+/// Whether a key is one of something that hangs on a temporary relation.
+fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
+    if !matches!(key.class, Class::Relation | Class::Schema | Class::Statistics | Class::Comment) {
+        return false;
+    }
+    let relation = snapshot
+        .relation(key.oid)
+        .or_else(|| snapshot.index(key.oid).map(|found| found.0))
+        .or_else(|| snapshot.constraint_table(key.oid));
+    relation.is_some_and(|relation| relation.persistence == 't')
+        || snapshot.schema_by_oid(key.oid).is_some_and(|schema| schema.is_temporary())
+}
+
+/// Gives a transaction that changes temporary objects a record of its own to commit, so that it has a place among the
+/// commits: new trees are as old as it, and old ones are freed behind it.
+///
+/// # Errors
+/// Those of a lock and of a write.
+pub fn mark(transaction: &mut Transaction, tree: &Tree) -> Result<()> {
+    let pid = transaction.wait().pid;
+    mark_with(transaction, tree, pid)
+}
+
+/// The same for what `number` stands for, which one transaction at a time can have.
+///
+/// # Errors
+/// Those of a lock and of a write.
+pub fn mark_with(transaction: &mut Transaction, tree: &Tree, number: u32) -> Result<()> {
+    let key = store::session_key(number);
+    let mut buffer = RecordBuffer::default();
+    transaction.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer)?;
+    Ok(transaction.delete(tree, &key)?)
+}

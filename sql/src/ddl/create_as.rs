@@ -1,0 +1,181 @@
+//! The tables that hold what a query returns: CREATE TABLE AS, SELECT INTO, CREATE and REFRESH MATERIALIZED VIEW.
+//!
+//! This module makes the relation with its trees; the session fills it, and puts it in the catalog once the query's names
+//! have been looked up, so that the query never meets the table it makes. The trees are this transaction's own: the rows
+//! are loaded past write set and log.
+
+use super::Ddl;
+use super::create_table::{column_type, new_column_name, on_commit_of_permanent};
+use super::resolve::{duplicate_relation, must_own, undefined_table};
+use super::view::reads_temporary;
+use crate::catalog::Named;
+use crate::catalog::builtin;
+use crate::catalog::relation::{Column, Relation, StoredQuery};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{CreateTableAs, ObjectName, OnCommit, Statement};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::ops::Bound;
+use std::sync::Arc;
+use txn::{Direction, KeyRange, ReadView, RecordBuffer, RowLock, TableLock, WaitPolicy};
+
+/// The relation that a statement makes for columns of these names and types; none where it is there already and IF NOT
+/// EXISTS was said.
+///
+/// # Errors
+/// 42P07, 42601, 42701, 42P16 and so on.
+pub fn table_for(
+    ddl: &mut Ddl<'_>,
+    create: &CreateTableAs,
+    output: &[(Arc<str>, SqlType)],
+) -> Result<Option<Relation>> {
+    let name = create.name.name();
+    let schema = ddl.creation_schema_for(&create.name, create.persistence)?;
+    let persistence = if schema.is_temporary() { 't' } else { create.persistence };
+    if create.on_commit != OnCommit::Preserve && persistence != 't' {
+        return Err(on_commit_of_permanent());
+    }
+    if ddl.lock_relation_name(schema.oid, name)? {
+        if create.if_not_exists {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            ddl.notice(SqlState::DUPLICATE_TABLE, message);
+            return Ok(None);
+        }
+        return Err(duplicate_relation(name));
+    }
+    if create.columns.len() > output.len() {
+        return Err(SqlError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
+    }
+    let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
+    for (at, (own, ty)) in output.iter().enumerate() {
+        let name = create.columns.get(at).unwrap_or(own);
+        new_column_name(name)?;
+        if relation.column(name).is_some() {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column \"{name}\" specified more than once"),
+            ));
+        }
+        column_type(name, *ty)?;
+        let collation = builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        relation.columns.push(Column {
+            name: Arc::clone(name),
+            ty: *ty,
+            collation: Oid(collation),
+            not_null: false,
+            default: None,
+            missing: None,
+            dropped: false,
+            identity: None,
+            generated: false,
+        });
+    }
+    if create.materialized
+        && let Statement::Query(query) = &create.query
+    {
+        let snapshot = ddl.snapshot();
+        let query = ddl.semantics.view(&snapshot, query)?;
+        if reads_temporary(&snapshot, &query.relations) {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "materialized views must not use temporary tables or views",
+            ));
+        }
+        relation.stored_query = Some(StoredQuery { text: query.text, populated: create.with_data });
+    }
+    ddl.catalog.note_on_commit(relation.oid, create.on_commit);
+    Ok(Some(relation))
+}
+
+/// The materialized view that a REFRESH names, locked, and the same with new trees.
+///
+/// # Errors
+/// 42P01, 0A000 for another kind of relation or one without rows, 42501, 55000.
+pub fn refreshed(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    concurrently: bool,
+    with_data: bool,
+) -> Result<(Arc<Relation>, Relation)> {
+    let mode = if concurrently { TableLock::Exclusive } else { TableLock::AccessExclusive };
+    let Some((named, relation)) = ddl.lock_named(name, mode)? else {
+        return Err(undefined_table(name));
+    };
+    let Some(query) = relation.stored_query.clone().filter(|_| matches!(named, Named::Relation(_)))
+    else {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("\"{}\" is not a materialized view", name.name()),
+        ));
+    };
+    let snapshot = ddl.snapshot();
+    if !snapshot.owns(ddl.user, relation.owner) {
+        return Err(must_own("materialized view", &relation.name));
+    }
+    if concurrently && !with_data {
+        return Err(SqlError::new(
+            SqlState::SYNTAX_ERROR,
+            "REFRESH options CONCURRENTLY and WITH NO DATA cannot be used together",
+        ));
+    }
+    if concurrently && !query.populated {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "CONCURRENTLY cannot be used when the materialized view is not populated",
+        ));
+    }
+    if concurrently && !relation.indexes.iter().any(|index| index.unique) {
+        let shown = crate::catalog::quote::qualified(&relation.schema.1, &relation.name);
+        return Err(SqlError::new(
+            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("cannot refresh materialized view \"{shown}\" concurrently"),
+        )
+        .hint("Create a unique index with no WHERE clause on one or more columns of the materialized view."));
+    }
+    let mut next = Relation::clone(&relation);
+    next.stored_query = Some(StoredQuery { populated: with_data, ..query });
+    if !concurrently {
+        ddl.renew_trees(&relation, &mut next)?;
+    }
+    Ok((relation, next))
+}
+
+impl Ddl<'_> {
+    /// Deletes all rows of a relation, one by one: others go on reading them until the commit.
+    ///
+    /// # Errors
+    /// Those of a lock and of a write.
+    pub fn delete_rows(&mut self, relation: &Relation) -> Result<()> {
+        let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+        let mut found = RecordBuffer::default();
+        for tree in relation.trees() {
+            let tree = self.transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
+            let mut keys = Vec::new();
+            let latest = &ReadView::LATEST;
+            let mut scan = self.transaction.scan(latest, &tree, everything, Direction::Forward)?;
+            while let Some(row) = scan.advance(self.transaction)? {
+                keys.push(row.key.to_vec());
+            }
+            drop(scan);
+            for key in keys {
+                let (mode, policy) = (RowLock::Update, WaitPolicy::Block);
+                self.transaction.lock_key(&tree, &key, mode, policy, &mut found)?;
+                self.transaction.delete(&tree, &key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a relation that this transaction has made in the catalog, under its creator's lock.
+    ///
+    /// # Errors
+    /// Those of a lock and of a write.
+    pub fn put_made(&mut self, relation: Relation) -> Result<()> {
+        self.transaction.lock_table(
+            relation.lock,
+            TableLock::AccessExclusive,
+            WaitPolicy::Block,
+        )?;
+        self.catalog.put_relation(self.transaction, relation)
+    }
+}

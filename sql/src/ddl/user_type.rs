@@ -1,0 +1,383 @@
+//! CREATE TYPE, ALTER TYPE and DROP TYPE: enums and composite types.
+//!
+//! A type's object is locked while it is changed, and by whoever makes a column of it, so that no column is left
+//! behind without its type.
+
+use super::Ddl;
+use super::resolve::{must_own, undefined_schema};
+use crate::catalog::builtin;
+use crate::catalog::object::{Class, Object, Schema};
+use crate::catalog::relation::RelationKind;
+use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{
+    AlterEnum, ChangeOwner, CreateType, Drop, EnumChange, Ident, ObjectName, Rename, SetSchema,
+    TypeDefinition,
+};
+use crate::sqlstate::SqlState;
+
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+
+/// The longest label.
+const LABEL_BYTES_MAX: usize = 63;
+
+/// CREATE TYPE.
+///
+/// # Errors
+/// 42710, 42602, 42701, 42501 and so on.
+pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static str> {
+    let schema = ddl.creation_schema_for(&create.name, 'p')?;
+    if schema.is_temporary() {
+        return Err(SqlError::unsupported("a temporary type is"));
+    }
+    let name = create.name.name();
+    let kind = match &create.definition {
+        TypeDefinition::Enum(labels) => {
+            let mut made: Vec<EnumLabel> = Vec::with_capacity(labels.len());
+            for label in labels {
+                check_label(label)?;
+                if made.iter().any(|known| known.name == *label) {
+                    return Err(SqlError::new(
+                        SqlState::UNIQUE_VIOLATION,
+                        "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"",
+                    ));
+                }
+                let number = made.len() as i64 + 1;
+                made.push(EnumLabel {
+                    oid: ddl.catalog.next_oid()?,
+                    position: number * STEP,
+                    sort_order: number as f64,
+                    name: Arc::clone(label),
+                });
+            }
+            UserTypeKind::Enum(made)
+        }
+        TypeDefinition::Composite(attributes) => {
+            let mut made: Vec<Attribute> = Vec::with_capacity(attributes.len());
+            for (name, ty) in attributes {
+                if made.iter().any(|known| known.name == *name) {
+                    return Err(SqlError::new(
+                        SqlState::DUPLICATE_COLUMN,
+                        format!("column \"{name}\" specified more than once"),
+                    ));
+                }
+                let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
+                super::create_table::column_type(name, ty)?;
+                ddl.lock_type(ty)?;
+                made.push(Attribute { name: Arc::clone(name), ty });
+            }
+            UserTypeKind::Composite(made)
+        }
+    };
+    check_name(ddl, &schema, name)?;
+    let counted = ddl.catalog.next_oid()?;
+    let oid = match kind {
+        UserTypeKind::Enum(_) => Oid(builtin::enum_oid(counted.0)),
+        UserTypeKind::Composite(_) => counted,
+    };
+    let owner = ddl.user;
+    put(ddl, UserType { oid, schema: schema.oid, name: Arc::clone(name), owner, kind })?;
+    Ok("CREATE TYPE")
+}
+
+fn check_label(label: &str) -> Result<()> {
+    if label.len() <= LABEL_BYTES_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(SqlState::INVALID_NAME, format!("invalid enum label \"{label}\""))
+        .detail("Labels must be 63 bytes or less."))
+}
+
+/// Locks a name that a type is about to get; 42710 if a type or a table's row type has it.
+fn check_name(ddl: &mut Ddl<'_>, schema: &Schema, name: &str) -> Result<()> {
+    ddl.catalog.lock_name(ddl.transaction, Class::Type, schema.oid, name)?;
+    let taken = ddl.lock_relation_name(schema.oid, name)?;
+    if taken || ddl.snapshot().type_in(schema.oid, name).is_some() {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_OBJECT,
+            format!("type \"{name}\" already exists"),
+        ));
+    }
+    Ok(())
+}
+
+fn put(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
+    let key = ddl.catalog.key(Class::Type, ty.oid);
+    ddl.catalog.change(ddl.transaction, key, Some(Object::Type(Arc::new(ty))))
+}
+
+fn undefined(name: &ObjectName) -> SqlError {
+    SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist"))
+}
+
+fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<UserType>>> {
+    let schema = ddl.schema_part(name)?;
+    let path = ddl.path();
+    let snapshot = ddl.snapshot();
+    Ok(match schema {
+        Some(schema) => snapshot.type_in(schema.oid, name.name()).cloned(),
+        None => {
+            let mut schemas = path.schemas.iter();
+            schemas.find_map(|schema| snapshot.type_in(*schema, name.name()).cloned())
+        }
+    })
+}
+
+/// A type of that name, locked, which the current user owns.
+fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
+    let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
+    let key = ddl.catalog.key(Class::Type, found.oid);
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
+    if !ddl.snapshot().owns(ddl.user, found.owner) {
+        return Err(must_own("type", name.name()));
+    }
+    Ok(found)
+}
+
+/// ALTER TYPE ... ADD VALUE, RENAME VALUE.
+///
+/// # Errors
+/// 42704, 42710, 22023, 42809.
+pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> {
+    const TAG: &str = "ALTER TYPE";
+    let found = owned(ddl, &alter.name)?;
+    let UserTypeKind::Enum(labels) = &found.kind else {
+        return Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("{} is not an enum", found.name),
+        ));
+    };
+    let mut labels = labels.clone();
+    let place =
+        |labels: &[EnumLabel], name: &Ident| labels.iter().position(|label| label.name == *name);
+    let missing = |name: &Ident| {
+        SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("\"{name}\" is not an existing enum label"),
+        )
+    };
+    let exists = |name: &Ident| format!("enum label \"{name}\" already exists");
+    match &alter.change {
+        EnumChange::Add { label, if_not_exists, neighbour } => {
+            check_label(label)?;
+            if place(&labels, label).is_some() {
+                if *if_not_exists {
+                    let message = format!("{}, skipping", exists(label));
+                    ddl.notice(SqlState::DUPLICATE_OBJECT, message);
+                    return Ok(TAG);
+                }
+                return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, exists(label)));
+            }
+            let at = match neighbour {
+                None => labels.len(),
+                Some((after, name)) => {
+                    place(&labels, name).ok_or_else(|| missing(name))? + usize::from(*after)
+                }
+            };
+            let (position, sort_order) = between(&labels, at)?;
+            let oid = ddl.catalog.next_oid()?;
+            let name = Arc::clone(label);
+            labels.insert(at, EnumLabel { oid, position, sort_order, name });
+        }
+        EnumChange::Rename { from, to } => {
+            check_label(to)?;
+            let at = place(&labels, from).ok_or_else(|| missing(from))?;
+            if place(&labels, to).is_some() {
+                return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, exists(to)));
+            }
+            labels[at].name = Arc::clone(to);
+        }
+    }
+    put(ddl, UserType { kind: UserTypeKind::Enum(labels), ..UserType::clone(&found) })?;
+    Ok(TAG)
+}
+
+/// The place of a new label at index `at`, and its `enumsortorder`.
+fn between(labels: &[EnumLabel], at: usize) -> Result<(i64, f64)> {
+    let (before, behind) = (at.checked_sub(1).map(|at| &labels[at]), labels.get(at));
+    let (position, order) = match (before, behind) {
+        (None, None) => (STEP, 1.0),
+        (Some(last), None) => (last.position + STEP, last.sort_order + 1.0),
+        (None, Some(first)) => (first.position - STEP, first.sort_order - 1.0),
+        (Some(low), Some(high)) => (
+            i64::midpoint(low.position, high.position),
+            f64::midpoint(low.sort_order, high.sort_order),
+        ),
+    };
+    let taken = [before, behind].into_iter().flatten().any(|label| label.position == position);
+    if taken {
+        return Err(SqlError::new(
+            SqlState::PROGRAM_LIMIT_EXCEEDED,
+            "too many enum labels between two others",
+        ));
+    }
+    Ok((position, order))
+}
+
+/// ALTER TYPE ... RENAME TO.
+pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
+    if rename.part.is_some() {
+        return Err(SqlError::unsupported("ALTER TYPE ... RENAME ATTRIBUTE is"));
+    }
+    let found = owned(ddl, &rename.name)?;
+    let snapshot = ddl.snapshot();
+    let schema = snapshot.schema_by_oid(found.schema).cloned();
+    let schema = schema.ok_or_else(|| undefined_schema(""))?;
+    check_name(ddl, &schema, &rename.to)?;
+    put(ddl, UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) })
+}
+
+/// ALTER TYPE ... SET SCHEMA.
+pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
+    let found = owned(ddl, &set.name)?;
+    let snapshot = ddl.snapshot();
+    let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
+    ddl.may_create_in(schema)?;
+    if schema.oid == found.schema {
+        return Ok(());
+    }
+    ddl.catalog.lock_name(ddl.transaction, Class::Type, schema.oid, &found.name)?;
+    if snapshot.type_in(schema.oid, &found.name).is_some() {
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_OBJECT,
+            format!("type \"{}\" already exists in schema \"{}\"", found.name, schema.name),
+        ));
+    }
+    put(ddl, UserType { schema: schema.oid, ..UserType::clone(&found) })
+}
+
+/// ALTER TYPE ... OWNER TO.
+pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
+    let owner = ddl.role(&change.owner)?;
+    let found = owned(ddl, &change.name)?;
+    ddl.check_member(&owner)?;
+    put(ddl, UserType { owner: owner.oid, ..UserType::clone(&found) })
+}
+
+/// Whether a type is one of `types`, or an array of one.
+fn is_of(ty: Oid, types: &[Oid]) -> bool {
+    types.contains(&ty)
+        || builtin::element_of_made(ty.0).is_some_and(|element| types.contains(&Oid(element)))
+}
+
+/// DROP TYPE.
+pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
+    let mut going: Vec<Arc<UserType>> = Vec::new();
+    for name in &drop.names {
+        let found = match find(ddl, name) {
+            Err(error) if drop.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
+            found => found?,
+        };
+        if found.is_none() && drop.if_exists {
+            let message = format!("type \"{name}\" does not exist, skipping");
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            continue;
+        }
+        if found.is_none() && built_in_or_row(ddl, name)? {
+            return Err(SqlError::unsupported(format!(
+                "DROP TYPE of \"{name}\", which CREATE TYPE has not made, is"
+            )));
+        }
+        going.push(owned(ddl, name)?);
+    }
+    let oids: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
+    let mut lines = Vec::new();
+    let snapshot = ddl.snapshot();
+    for ty in &going {
+        let own = [ty.oid];
+        // PostgreSQL's order: what depends on the type of arrays first, then by OID.
+        let mut dependents = Vec::new();
+        let on = |of: Oid| match of == ty.oid {
+            true => (1, ty.name.to_string()),
+            false => (0, format!("{}[]", ty.name)),
+        };
+        for relation in snapshot.relations() {
+            let kind = match &relation.kind {
+                RelationKind::View { .. } => "view",
+                _ => "table",
+            };
+            for (at, column) in relation.columns.iter().enumerate() {
+                if !column.dropped && is_of(column.ty.oid, &own) {
+                    let shown = ddl.display(relation);
+                    let (rank, on) = on(column.ty.oid);
+                    let line =
+                        format!("column {} of {kind} {shown} depends on type {on}", column.name);
+                    dependents.push(((rank, relation.oid, std::cmp::Reverse(at)), line));
+                }
+            }
+        }
+        for other in snapshot.types().filter(|other| !oids.contains(&other.oid)) {
+            for (at, attribute) in other.attributes().unwrap_or_default().iter().enumerate() {
+                if is_of(attribute.ty.oid, &own) {
+                    let (rank, on) = on(attribute.ty.oid);
+                    let line = format!(
+                        "column {} of composite type {} depends on type {on}",
+                        attribute.name, other.name
+                    );
+                    dependents.push(((rank, other.oid, std::cmp::Reverse(at)), line));
+                }
+            }
+        }
+        dependents.sort();
+        lines.extend(dependents.into_iter().map(|(_, line)| line));
+    }
+    if !lines.is_empty() && drop.cascade {
+        return Err(SqlError::unsupported("DROP TYPE ... CASCADE of a type that columns have is"));
+    }
+    if !lines.is_empty() {
+        let message = match going.as_slice() {
+            [one] => {
+                format!("cannot drop type {} because other objects depend on it", one.name)
+            }
+            _ => "cannot drop desired object(s) because other objects depend on them".to_owned(),
+        };
+        return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+            .detail(lines.join("\n"))
+            .hint("Use DROP ... CASCADE to drop the dependent objects too."));
+    }
+    for ty in going {
+        remove(ddl, ty.oid)?;
+    }
+    Ok(())
+}
+
+/// Whether a name is that of a built-in type or of a table's rows.
+fn built_in_or_row(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<bool> {
+    let schema = ddl.schema_part(name)?;
+    let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
+    let snapshot = ddl.snapshot();
+    Ok(schemas.iter().any(|schema| {
+        builtin::type_by_name(schema.0, name.name()).is_some()
+            || snapshot.named(*schema, name.name()).is_some()
+    }))
+}
+
+/// Removes a type that nothing is of any more.
+pub(super) fn remove(ddl: &mut Ddl<'_>, oid: Oid) -> Result<()> {
+    let key = ddl.catalog.key(Class::Type, oid);
+    ddl.catalog.change(ddl.transaction, key, None)
+}
+
+impl Ddl<'_> {
+    /// Locks a type that something is about to be made of, so that it is not dropped meanwhile.
+    ///
+    /// # Errors
+    /// Those of a lock; 42704 if it has gone.
+    pub(super) fn lock_type(&mut self, ty: SqlType) -> Result<()> {
+        let element = builtin::element_of_made(ty.oid.0).map_or(ty.oid, Oid);
+        if self.snapshot().user_type(element).is_none() {
+            return Ok(());
+        }
+        let key = self.catalog.key(Class::Type, element);
+        self.catalog.lock(self.transaction, key)?;
+        match self.snapshot().user_type(element) {
+            Some(_) => Ok(()),
+            None => Err(SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("type with OID {element} does not exist"),
+            )),
+        }
+    }
+}

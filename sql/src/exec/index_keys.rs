@@ -1,0 +1,68 @@
+//! Keys that are computed: the expressions of indexes, and whether a partial index has an entry for a row at all.
+//!
+//! They are worked out from a whole row, the old one as well as the new one, so an entry is found again when its row goes.
+//! Tables without such indexes pay one test for it.
+
+use super::context::Context;
+use crate::catalog::relation::EXPRESSIONS;
+use crate::error::Result;
+use crate::plan::physical::{ComputedKeys, Table};
+use crate::tuple::RowBuf;
+use crate::types::Datum;
+
+/// What the computed keys of one row are, for each of its table's computed indexes.
+#[derive(Debug, Default)]
+pub struct RowKeys {
+    /// The values of an index's expressions; none: it has no entry for the row.
+    keys: Vec<Option<RowBuf>>,
+}
+
+impl RowKeys {
+    /// Works them out for a row of all columns.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub fn compute(&mut self, cx: &mut Context<'_>, table: &Table, all: &RowBuf) -> Result<()> {
+        let Some(computed) = &table.computed else { return Ok(()) };
+        let row = cx.frame.row_mut(computed.slot);
+        row.clear();
+        for column in &table.live {
+            row.push(all.get(*column));
+        }
+        self.keys.clear();
+        for key in &computed.keys {
+            let values = cx.eval(|eval| {
+                for condition in &key.filter {
+                    if !matches!(eval.scalar(condition)?, Datum::Bool(true)) {
+                        return Ok(None);
+                    }
+                }
+                let mut values = RowBuf::new();
+                for expression in &key.expressions {
+                    values.push(eval.scalar(expression)?);
+                }
+                Ok(Some(values))
+            })?;
+            self.keys.push(values);
+        }
+        Ok(())
+    }
+
+    /// The values of an index's expressions, by its place in the relation: none if it has no entry for the row, and
+    /// nothing where it is not computed.
+    #[must_use]
+    pub fn of(&self, computed: Option<&ComputedKeys>, index: usize) -> Option<Option<&RowBuf>> {
+        let at = computed?.keys.iter().position(|key| key.index == index)?;
+        self.keys.get(at).map(Option::as_ref)
+    }
+}
+
+/// A column of a row, or an expression's value.
+#[must_use]
+pub fn key_value<'a>(all: &'a RowBuf, values: Option<&'a RowBuf>, column: usize) -> Datum<'a> {
+    match (column.checked_sub(EXPRESSIONS), values) {
+        (Some(at), Some(values)) => values.get(at),
+        (Some(_), None) => Datum::Null,
+        (None, _) => all.get(column),
+    }
+}

@@ -1,0 +1,159 @@
+//! What a run computes before it begins: what follows from its parameters, as PostgreSQL's planner computes it.
+//!
+//! The rules are those of `plan::fold`. What is computed here is thrown away: the rows' own expressions compute it again
+//! where they need it. All that counts is that a statement fails whose constants cannot be computed, rows or no rows.
+
+use super::eval::{Eval, Failure};
+use super::frame::Frame;
+use crate::compile::Program;
+use crate::error::Result;
+use crate::plan::Scalar;
+use crate::plan::fold::text_forms_are_stable;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Datum};
+
+/// Computes the presets of a program that runs with these parameters.
+///
+/// # Errors
+/// What PostgreSQL's planner would fail with.
+pub fn check(program: &Program, context: &CallContext<'_>, parameters: &RowBuf) -> Result<()> {
+    let Some(presets) = &program.presets else { return Ok(()) };
+    if let Some(error) = &presets.failure {
+        return Err(error.clone());
+    }
+    let frame = Frame::default();
+    let call = CallContext { ..*context };
+    let eval = Eval { call, frame: &frame, parameters, subplans: &[], local: None };
+    let folding = Folding { eval: &eval, program };
+    for scalar in &presets.scalars {
+        match folding.scalar(scalar) {
+            Err(Failure::Error(error)) if error.state() != SqlState::FEATURE_NOT_SUPPORTED => {
+                return Err(error);
+            }
+            // No subquery's result is asked for.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Computes what can be told before any row is there.
+struct Folding<'f, 'e> {
+    eval: &'f Eval<'e>,
+    program: &'f Program,
+}
+
+/// A value, or none where it cannot be told.
+type Folded<'x> = std::result::Result<Option<Datum<'x>>, Failure>;
+
+impl<'f> Folding<'f, '_> {
+    fn scalar(&self, scalar: &'f Scalar) -> Folded<'f> {
+        Ok(match scalar {
+            Scalar::Constant(..) | Scalar::Parameter(_) => Some(self.eval.scalar(scalar)?),
+            Scalar::Var(_) | Scalar::CurrentValue(_) => None,
+            Scalar::Subquery(number) => {
+                for preset in &self.program.subplans[*number as usize].presets {
+                    self.scalar(preset)?;
+                }
+                None
+            }
+            Scalar::Call { callee, arguments, .. } => {
+                let (mut all, mut null) = (true, false);
+                for argument in arguments {
+                    match self.scalar(argument)? {
+                        Some(value) => null |= value.is_null(),
+                        None => all = false,
+                    }
+                }
+                if callee.strict && null {
+                    return Ok(Some(Datum::Null));
+                }
+                if all && callee.immutable { Some(self.eval.scalar(scalar)?) } else { None }
+            }
+            Scalar::And(all) => return self.junction(all, false),
+            Scalar::Or(all) => return self.junction(all, true),
+            Scalar::Case(branches, otherwise) => {
+                let mut known = true;
+                for (when, then) in branches {
+                    match self.scalar(when)? {
+                        Some(Datum::Bool(true)) => {
+                            let value = self.scalar(then)?;
+                            return Ok(value.filter(|_| known));
+                        }
+                        Some(_) => {}
+                        None => {
+                            known = false;
+                            self.scalar(then)?;
+                        }
+                    }
+                }
+                let value = match otherwise {
+                    Some(otherwise) => self.scalar(otherwise)?,
+                    None => Some(Datum::Null),
+                };
+                value.filter(|_| known)
+            }
+            Scalar::Coalesce(all) => {
+                let mut known = true;
+                for one in all {
+                    match self.scalar(one)? {
+                        Some(value) if value.is_null() => {}
+                        Some(value) => return Ok(Some(value).filter(|_| known)),
+                        None => known = false,
+                    }
+                }
+                Some(Datum::Null).filter(|_| known)
+            }
+            Scalar::ViaText(_, from, to) => {
+                let stable = text_forms_are_stable(from.oid, to.oid);
+                return self.of_parts(scalar, stable);
+            }
+            Scalar::IsDistinct(_, _, callee, _)
+            | Scalar::NullIf(_, _, callee)
+            | Scalar::ScalarArray { callee, .. } => {
+                return self.of_parts(scalar, callee.immutable);
+            }
+            Scalar::ArrayCast { operand, element, .. } => match self.scalar(operand)? {
+                Some(_) if element.is_immutable() => Some(self.eval.scalar(scalar)?),
+                _ => None,
+            },
+            Scalar::Not(_)
+            | Scalar::IsNull(..)
+            | Scalar::IsBool(..)
+            | Scalar::Extreme(..)
+            | Scalar::Array(..)
+            | Scalar::Subscript { .. }
+            | Scalar::Row(..)
+            | Scalar::Assign(..)
+            | Scalar::Field(..) => return self.of_parts(scalar, true),
+        })
+    }
+
+    /// A value that follows from the values of its parts, if its own work is `immutable`.
+    fn of_parts(&self, scalar: &'f Scalar, immutable: bool) -> Folded<'f> {
+        let mut parts = Vec::new();
+        scalar.children(&mut |part| parts.push(part));
+        let mut all = true;
+        for part in parts {
+            all &= self.scalar(part)?.is_some();
+        }
+        if all && immutable { Ok(Some(self.eval.scalar(scalar)?)) } else { Ok(None) }
+    }
+
+    fn junction(&self, all: &'f [Scalar], decisive: bool) -> Folded<'f> {
+        let (mut known, mut unknown) = (true, false);
+        for one in all {
+            match self.scalar(one)? {
+                Some(Datum::Bool(value)) if value == decisive => {
+                    return Ok(Some(Datum::Bool(decisive)));
+                }
+                Some(Datum::Bool(_)) => {}
+                Some(_) => unknown = true,
+                None => known = false,
+            }
+        }
+        let value = if unknown { Datum::Null } else { Datum::Bool(!decisive) };
+        Ok(Some(value).filter(|_| known))
+    }
+}

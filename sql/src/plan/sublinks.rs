@@ -1,0 +1,264 @@
+//! Subqueries of a condition that are joins: EXISTS and `IN (SELECT ...)` as semi joins, NOT EXISTS as anti joins
+//! (`pull_up_sublinks`).
+//!
+//! A conjunct of WHERE only filters, so it may be asked by a join, which reads the subquery once, or by a key of it.
+//! EXISTS is pulled up where nothing but its WHERE looks at the query around it; IN where nothing in it does. Everything
+//! else stays a subquery of the condition. `NOT IN` is none of them, because of its NULLs: see
+//! [`super::build::SubplanKind::Hashed`].
+//!
+//! A semi join reads all of its left side. Where the subquery gives few rows and the left side has a key for them, it is
+//! better to go through the subquery's different rows and look each up: [`semi`] plans both ways and takes the cheaper.
+
+use super::build::{Layout, Planner};
+use super::estimate;
+use super::exists::simplified;
+use super::join_order;
+use super::logical::{JoinKind, Node, Query};
+use super::physical::{Join, JoinMethod, Plan};
+use super::pushdown::optimise;
+use super::scalar::Scalar;
+use super::vars;
+use crate::bind::{Expr, Quantifier, SubqueryKind, levels};
+use crate::catalog::builtin::{self, Volatility};
+use crate::error::Result;
+use crate::types::Oid;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// With more semi joins than this below each other only one way is tried for the outer ones: the work would double with
+/// each.
+const BOTH_WAYS_MAX: usize = 2;
+
+/// A subquery that can be a join.
+struct Sublink {
+    kind: JoinKind,
+    /// Its rows.
+    right: Node,
+    /// How many of their columns it returns; all of them are seen by `on`.
+    width: Option<usize>,
+    /// The conditions: over its row, with the query around it one level out.
+    on: Vec<Expr>,
+}
+
+impl Planner<'_> {
+    /// A block's rows with these conditions, those of them that are joins made so.
+    ///
+    /// # Errors
+    /// As [`Planner::node`].
+    pub(super) fn filtered(
+        &mut self,
+        input: Plan,
+        layout: Layout,
+        conjuncts: &[Expr],
+    ) -> Result<(Plan, Layout)> {
+        let mut flat = Vec::new();
+        flatten(conjuncts, &mut flat);
+        let mut plain = Vec::new();
+        let mut joins = Vec::new();
+        for one in flat {
+            match sublink(one) {
+                Some(found) if !matches!(input, Plan::Unit) => joins.push(found),
+                _ => plain.push(one.clone()),
+            }
+        }
+        let conjuncts = self.over(&layout, |planner| planner.conjuncts(&plain))?;
+        let mut plan = match conjuncts.is_empty() {
+            true => input,
+            false => Plan::Filter(Box::new(input), conjuncts),
+        };
+        for Sublink { kind, right, width, on } in joins {
+            let (right, on) = self.over(&layout, |planner| {
+                planner.levels.push(Layout::new());
+                // An EXISTS has lost its query, and with it the level of its own WITH.
+                if width.is_none() {
+                    planner.cte_levels.push(Vec::new());
+                }
+                let built = planner.sublink_side(&right, width, &on);
+                if width.is_none() {
+                    planner.cte_levels.pop();
+                }
+                planner.levels.pop();
+                built
+            })?;
+            let join = Join {
+                kind,
+                left_slots: vars::filled(&plan, &self.widths),
+                right_slots: vars::filled(&right, &self.widths),
+                left: plan,
+                right,
+                on,
+                method: JoinMethod::NestedLoop,
+                dependent: false,
+                rows: 0.0,
+                cost: 0.0,
+            };
+            plan = Plan::Join(Box::new(join));
+        }
+        Ok((plan, layout))
+    }
+
+    /// The rows of a subquery, and its conditions over them.
+    fn sublink_side(
+        &mut self,
+        right: &Node,
+        width: Option<usize>,
+        on: &[Expr],
+    ) -> Result<(Plan, Vec<Scalar>)> {
+        let (plan, mut layout) = self.node(right)?;
+        layout.truncate(width.unwrap_or(layout.len()));
+        Ok((plan, self.over(&layout, |planner| planner.conjuncts(on))?))
+    }
+}
+
+fn flatten<'e>(conjuncts: &'e [Expr], into: &mut Vec<&'e Expr>) {
+    for one in conjuncts {
+        match one {
+            Expr::And(parts) => flatten(parts, into),
+            one => into.push(one),
+        }
+    }
+}
+
+/// What a conjunct joins, if it is a subquery that can be a join.
+fn sublink(conjunct: &Expr) -> Option<Sublink> {
+    match conjunct {
+        Expr::Not(inner) => match &**inner {
+            Expr::Subquery { kind: SubqueryKind::Exists, query, .. } => {
+                exists(query, JoinKind::Anti)
+            }
+            _ => None,
+        },
+        Expr::Subquery { kind: SubqueryKind::Exists, query, .. } => exists(query, JoinKind::Semi),
+        Expr::Subquery {
+            kind: SubqueryKind::Quantified { test, quantifier: Quantifier::Any },
+            query,
+            ..
+        } => member(test, query),
+        _ => None,
+    }
+}
+
+fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
+    let query = simplified(query);
+    if !query.ctes.is_empty() || !query.output.is_empty() {
+        return None;
+    }
+    let Node::Filter { input, conjuncts } = &query.root else { return None };
+    if matches!(**input, Node::Unit | Node::Aggregate { .. }) || looks_out(input) {
+        return None;
+    }
+    let mut flat = Vec::new();
+    flatten(conjuncts, &mut flat);
+    if flat.iter().any(|one| is_volatile(one)) {
+        return None;
+    }
+    let (on, own): (Vec<&Expr>, Vec<&Expr>) = flat.into_iter().partition(|one| names_outer(one, 0));
+    if on.is_empty() {
+        return None;
+    }
+    let own: Vec<Expr> = own.into_iter().cloned().collect();
+    let right = match own.is_empty() {
+        true => (**input).clone(),
+        false => Node::Filter { input: input.clone(), conjuncts: own },
+    };
+    Some(Sublink { kind, right, width: None, on: on.into_iter().cloned().collect() })
+}
+
+fn member(test: &Expr, query: &Arc<Query>) -> Option<Sublink> {
+    let right = Node::Derived { query: Arc::clone(query), alias: "ANY_subquery".into() };
+    if looks_out(&right) || is_volatile(test) || !names_outer(test, 0) {
+        return None;
+    }
+    let width = Some(query.output.len());
+    Some(Sublink { kind: JoinKind::Semi, right, width, on: vec![test.clone()] })
+}
+
+/// Whether anything below a node names a column outside it, or a common table expression that the subquery's own level
+/// would put out of reach.
+fn looks_out(node: &Node) -> bool {
+    let mut found = false;
+    levels::columns_of_node(&mut node.clone(), 0, &mut |column, depth| {
+        if let Expr::Column { level, .. } = column {
+            found |= *level > depth;
+        }
+    });
+    found
+}
+
+/// Whether an expression names a column of a query around its own.
+fn names_outer(expr: &Expr, own: u16) -> bool {
+    let mut found = false;
+    levels::columns_of_expr(&mut expr.clone(), 0, &mut |column, depth| {
+        if let Expr::Column { level, .. } = column {
+            found |= *level > depth + own;
+        }
+    });
+    found
+}
+
+/// Whether an expression may give another value each time.
+fn is_volatile(expr: &Expr) -> bool {
+    let mut volatile = match expr {
+        Expr::Call { function, .. } => builtin::function(function.0)
+            .is_some_and(|found| found.volatility == Volatility::Volatile),
+        _ => false,
+    };
+    levels::children(&mut expr.clone(), &mut |child| volatile |= is_volatile(child));
+    volatile
+}
+
+/// A semi join: its left rows that meet a right one, or its right side's different rows with the left ones of each.
+pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec<Scalar>) -> Plan {
+    let keys = right_keys(&join);
+    let below = semis(&join.left);
+    let other = match keys {
+        Some(keys) if below < BOTH_WAYS_MAX && !join.dependent => Some((keys, join.clone())),
+        _ => None,
+    };
+    let Some((keys, turned)) = other else { return plain(planner, join, left, right) };
+    let straight = plain(planner, join, left.clone(), right.clone());
+    let unique = optimise(planner, turned.right, right);
+    // What has been optimised is not looked into again.
+    let unique = Plan::WithCtes(Box::new(Plan::Distinct(Box::new(unique), keys)), Vec::new());
+    let inner = Join {
+        kind: JoinKind::Inner,
+        left_slots: turned.right_slots,
+        right_slots: turned.left_slots,
+        left: unique,
+        right: turned.left,
+        on: turned.on,
+        method: JoinMethod::NestedLoop,
+        dependent: false,
+        rows: 0.0,
+        cost: 0.0,
+    };
+    let turned = join_order::inner(planner, inner, left);
+    let cost = |planner: &Planner<'_>, plan: &Plan| estimate::of(&planner.figures, plan).cost;
+    if cost(planner, &turned) < cost(planner, &straight) { turned } else { straight }
+}
+
+fn plain(planner: &mut Planner<'_>, mut join: Join, left: Vec<Scalar>, right: Vec<Scalar>) -> Plan {
+    join.left = optimise(planner, join.left, left);
+    join_order::two_sided(planner, join, right)
+}
+
+/// How many semi joins there are in a plan.
+fn semis(plan: &Plan) -> usize {
+    let mut found = 0;
+    vars::walk(plan, &mut |node| {
+        found += usize::from(matches!(node, Plan::Join(join) if join.kind == JoinKind::Semi));
+    });
+    found
+}
+
+/// The right side's expressions and their types, if the join asks for nothing but that they equal what the left side has.
+fn right_keys(join: &Join) -> Option<Vec<(Scalar, Oid)>> {
+    let left: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
+    let right: HashSet<u32> = join.right_slots.iter().map(|(slot, _)| *slot).collect();
+    let mut keys = Vec::new();
+    for one in &join.on {
+        let (_, key, ty) = join_order::equality(one, &left, &right)?;
+        keys.push((key.clone(), ty));
+    }
+    (!keys.is_empty()).then_some(keys)
+}

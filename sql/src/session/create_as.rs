@@ -1,0 +1,258 @@
+//! CREATE TABLE AS, SELECT INTO, CREATE and REFRESH MATERIALIZED VIEW: a query's rows become a table's.
+//!
+//! The query is bound before the table is in the catalog, so that it never means the table it makes; then it runs as an
+//! INSERT of its rows, which are loaded past write set and log, because nobody else can see the table's trees.
+
+use crate::bind::{self, Bound, BoundStatement};
+use crate::catalog::relation::Relation;
+use crate::ddl::create_as;
+use crate::error::{Result, SqlError};
+use crate::exec::sink::RowSink;
+use crate::parse::Statement;
+use crate::parse::ast::{self, CreateTableAs};
+use crate::plan::logical::{Modify, ModifyKind, Node, Query};
+use crate::session::message::{CommandTag, Progress};
+use crate::session::portal::Portal;
+use crate::session::source::Source;
+use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
+use crate::session::utility::{Outcome, check_parameter_count, no_statement};
+use crate::session::{Session, is_plan};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::WaitPolicy;
+
+/// A query whose rows are stored: what it says, and its parameters.
+struct Stored {
+    source: Arc<Source>,
+    types: Vec<Oid>,
+    parameters: RowBuf,
+}
+
+impl Session {
+    /// The query of CREATE TABLE AS, made ready: for its parameters, and for what is wrong with it.
+    pub(super) fn stored_query(
+        &mut self,
+        parsed: &Arc<Source>,
+        create: &CreateTableAs,
+        parameter_types: &[Oid],
+    ) -> Result<Arc<Prepared>> {
+        match &create.query {
+            Statement::Execute(execute) => {
+                let named = self.statements.get(&*execute.name).cloned();
+                named.ok_or_else(|| no_statement(&execute.name))
+            }
+            query => {
+                let prepared = self.prepare(Arc::new(parsed.inner(query)), parameter_types)?;
+                if create.materialized && !prepared.parameters.is_empty() {
+                    return Err(SqlError::new(
+                        SqlState::FEATURE_NOT_SUPPORTED,
+                        "materialized views may not be defined using bound parameters",
+                    ));
+                }
+                Ok(prepared)
+            }
+        }
+    }
+
+    /// CREATE TABLE AS.
+    pub(super) fn create_table_as(
+        &mut self,
+        parsed: &Arc<Source>,
+        create: &CreateTableAs,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let stored = self.stored(parsed, create, portal)?;
+        let (bound, _) = self.bind_stored(&stored)?;
+        let output = output(&bound)?;
+        let made =
+            self.with_ddl(parsed.query_text(), |ddl| create_as::table_for(ddl, create, &output))?;
+        let skipped =
+            if create.materialized { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
+        let Some(relation) = made else {
+            return Ok(Outcome::Done(CommandTag { words: skipped, rows: None }));
+        };
+        if !create.with_data {
+            self.with_ddl("", |ddl| ddl.put_made(relation))?;
+            return Ok(Outcome::Done(CommandTag { words: skipped, rows: None }));
+        }
+        let tag = self.fill(stored, relation, true, portal, sink)?;
+        Ok(Outcome::Done(CommandTag { words: "SELECT", ..tag }))
+    }
+
+    /// REFRESH MATERIALIZED VIEW.
+    pub(super) fn refresh(
+        &mut self,
+        parsed: &Arc<Source>,
+        refresh: &ast::Refresh,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        const TAG: CommandTag = CommandTag { words: "REFRESH MATERIALIZED VIEW", rows: None };
+        let ast::Refresh { name, concurrently, with_data } = refresh;
+        let (old, next) = self.with_ddl(parsed.query_text(), |ddl| {
+            create_as::refreshed(ddl, name, *concurrently, *with_data)
+        })?;
+        if !with_data {
+            self.with_ddl("", |ddl| ddl.put_made(next))?;
+            return Ok(Outcome::Done(TAG));
+        }
+        if *concurrently {
+            self.with_ddl("", |ddl| ddl.delete_rows(&old))?;
+        }
+        let text = next.stored_query.as_ref().map_or("", |stored| &stored.text).into();
+        let (mut sources, _) = Source::parse(&text)?;
+        let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
+        let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
+        self.fill(stored, next, !concurrently, portal, sink)?;
+        Ok(Outcome::Done(TAG))
+    }
+
+    /// What a statement stores, with the values of its parameters.
+    fn stored(
+        &mut self,
+        parsed: &Arc<Source>,
+        create: &CreateTableAs,
+        portal: &mut Portal,
+    ) -> Result<Stored> {
+        let prepared = self.stored_query(parsed, create, &portal.prepared.parameters)?;
+        let parameters = match &create.query {
+            Statement::Execute(execute) => {
+                check_parameter_count(&prepared, execute)?;
+                self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?
+            }
+            _ => std::mem::take(&mut portal.parameters),
+        };
+        let source = Arc::clone(&prepared.parsed);
+        if !matches!(source.statement(), Some(Statement::Query(_))) {
+            let state = SqlState::WRONG_OBJECT_TYPE;
+            return Err(SqlError::new(state, "prepared statement is not a SELECT"));
+        }
+        Ok(Stored { source, types: prepared.parameters.clone(), parameters })
+    }
+
+    /// Binds a query in the catalog as it is now.
+    fn bind_stored(&mut self, stored: &Stored) -> Result<(Bound, Basis)> {
+        let basis = self.basis().clone();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let source = Arc::clone(&stored.source);
+        let statement = source.statement().filter(|statement| is_plan(statement));
+        let statement = statement.ok_or_else(|| SqlError::unsupported("this query is"))?;
+        let bound = self.with_context(|context| {
+            crate::parse::depth::with_stack_for(source.height(), || {
+                let reader = Reader(context);
+                let environment =
+                    bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
+                bind::bind(environment, source.query_text(), statement, &stored.types)
+            })
+        })?;
+        Ok((bound, basis))
+    }
+
+    /// Runs a query into a relation; one that is `new`, so that only this transaction knows it, is put in the catalog first.
+    fn fill(
+        &mut self,
+        stored: Stored,
+        relation: Relation,
+        new: bool,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<CommandTag> {
+        let shared = Arc::new(relation.clone());
+        let mut inner = loop {
+            let (bound, basis) = self.bind_stored(&stored)?;
+            self.hold_relations(&bound)?;
+            // What was bound is what is locked now, and what the view will show.
+            if *self.basis() != basis {
+                continue;
+            }
+            let planned = self.plan_insert(bound, basis, &shared)?;
+            let mut inner = Portal::new(Arc::new(Prepared {
+                text: Arc::clone(&portal.prepared.text),
+                parsed: Arc::clone(&stored.source),
+                parameters: stored.types.clone(),
+                columns: None,
+                planned: Some(Arc::new(planned)),
+            }));
+            self.start_held(&mut inner)?;
+            if self.catalog.is_current() {
+                break inner;
+            }
+        };
+        if new {
+            self.with_ddl("", |ddl| ddl.put_made(relation))?;
+        }
+        inner.parameters = stored.parameters;
+        let progress = self.run_portal(&mut inner, "", 0, sink)?;
+        let Progress::Complete(tag) = progress else {
+            return Err(SqlError::new(SqlState::INTERNAL_ERROR, "an insert has been suspended"));
+        };
+        Ok(tag)
+    }
+
+    /// Locks the tables that a query reads.
+    fn hold_relations(&mut self, bound: &Bound) -> Result<()> {
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        for (oid, mode) in &bound.relations {
+            if let Some(relation) = snapshot.relation(*oid) {
+                transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan that inserts a query's rows.
+    fn plan_insert(
+        &mut self,
+        bound: Bound,
+        basis: Basis,
+        relation: &Arc<Relation>,
+    ) -> Result<crate::session::statement::Planned> {
+        let Bound { statement, parameters, required, relations } = bound;
+        let BoundStatement::Query(query) = statement else {
+            return Err(SqlError::unsupported("storing the rows of this statement is"));
+        };
+        let statement = BoundStatement::Modify(insert_of(query, relation));
+        let bound = Bound { statement, parameters, required, relations };
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let engine = Arc::clone(&self.engine);
+        self.with_context(|context| {
+            let reader = Reader(context);
+            let manager = engine.manager();
+            let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
+            planned(&known, basis, bound)
+        })
+    }
+}
+
+/// The names and types of a query's columns.
+fn output(bound: &Bound) -> Result<Vec<(Arc<str>, SqlType)>> {
+    let BoundStatement::Query(query) = &bound.statement else {
+        return Err(SqlError::unsupported("storing the rows of this statement is"));
+    };
+    Ok(query.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect())
+}
+
+/// INSERT of all a query's columns.
+fn insert_of(query: Query, relation: &Arc<Relation>) -> Modify {
+    let columns = query.output.iter().enumerate();
+    let columns = columns.map(|(at, column)| bind::scope::column_at(at, column.ty)).collect();
+    let input = Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into() });
+    Modify {
+        relation: Arc::clone(relation),
+        alias: Arc::clone(&relation.name),
+        kind: ModifyKind::Insert {
+            source: Box::new(Node::Project { input, columns }),
+            on_conflict: None,
+        },
+        returning: None,
+        ctes: Vec::new(),
+        checks: Vec::new(),
+        generated: Vec::new(),
+        computed: Vec::new(),
+        actions: Vec::new(),
+    }
+}

@@ -1,0 +1,61 @@
+//! Definitions as they are shown: what the catalog keeps as text is bound again and printed.
+
+use crate::bind::deparse::{self, Names, Printer, ViewText};
+use crate::bind::{self, Environment};
+use crate::catalog::queries::SessionCatalog;
+use crate::catalog::quote::identifier;
+use crate::catalog::{Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::parse::{parse_expression, parse_query};
+use crate::session::statement::Reader;
+use crate::types::CallContext;
+use std::sync::Arc;
+
+/// The columns of one relation, which need no qualifier.
+pub(super) struct Columns<'r>(pub Option<&'r Relation>);
+
+impl Names for Columns<'_> {
+    fn column(&self, level: u16, column: u32) -> Result<String> {
+        let columns = self.0.map_or(&[][..], |relation| &relation.columns);
+        let mut live = columns.iter().filter(|column| !column.dropped);
+        match live.nth(column as usize) {
+            Some(found) if level == 0 => Ok(identifier(&found.name)),
+            _ => Err(SqlError::unsupported("a column of another query in an expression is")),
+        }
+    }
+}
+
+/// A stored expression in the form with the fewest parentheses.
+pub(crate) fn pretty_expression(
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    relation: Option<&Relation>,
+    text: &str,
+) -> Result<String> {
+    let reader = Reader(context);
+    let path = &session.path.schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &reader };
+    let parsed = parse_expression(text)?;
+    let bound = bind::bind_printed(environment, text, &parsed, relation)?;
+    let printer =
+        Printer { catalog: session.snapshot, context, names: &Columns(relation), pretty: true };
+    deparse::expression(&printer, &bound)
+}
+
+/// A view's query: with the fewest parentheses or with all, its select list in lines up to this width.
+pub(super) fn view_text(
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    view: &Relation,
+    (pretty, wrap): (bool, usize),
+) -> Result<String> {
+    let RelationKind::View { query } = &view.kind else {
+        return Err(SqlError::unsupported("the query of what is not a view is"));
+    };
+    let live = view.columns.iter().filter(|column| !column.dropped);
+    let columns: Vec<Arc<str>> = live.map(|column| Arc::clone(&column.name)).collect();
+    let path = &session.path.schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
+    let how = ViewText { pretty, wrap, qualified: false };
+    deparse::view_text(environment, context, query, &parse_query(query)?, &columns, how)
+}

@@ -1,0 +1,175 @@
+//! PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED.
+//!
+//! A prepared transaction belongs to no session: its writes and locks are the transaction component's, which keeps them
+//! through restarts under the name given. Beside the name stands who prepared it, and in which database.
+
+use super::utility::in_block;
+use super::{Session, TransactionStatus};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::TransactionStatement;
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::Refused;
+
+/// A name is shorter than this, in bytes.
+const NAME_BYTES: usize = 200;
+
+/// Who prepared, and where.
+pub(crate) fn note(user: Oid, database: Oid) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&user.0.to_le_bytes());
+    bytes[4..].copy_from_slice(&database.0.to_le_bytes());
+    bytes
+}
+
+/// The user and the database of a note.
+pub(crate) fn of_note(note: &[u8]) -> (Oid, Oid) {
+    let word = |at: usize| {
+        let bytes = note.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        Oid(bytes.map_or(0, u32::from_le_bytes))
+    };
+    (word(0), word(4))
+}
+
+impl Session {
+    /// One of the three statements; its tag. None if it is none of them.
+    pub(super) fn two_phase(
+        &mut self,
+        control: &TransactionStatement,
+    ) -> Option<Result<&'static str>> {
+        Some(match control {
+            TransactionStatement::Prepare(name) => self.prepare_transaction(name),
+            TransactionStatement::CommitPrepared(name) => {
+                self.resolve("COMMIT PREPARED", name, true)
+            }
+            TransactionStatement::RollbackPrepared(name) => {
+                self.resolve("ROLLBACK PREPARED", name, false)
+            }
+            _ => return None,
+        })
+    }
+
+    fn prepare_transaction(&mut self, name: &str) -> Result<&'static str> {
+        let status = self.block.status();
+        if status != TransactionStatus::InTransaction || !self.block.is_explicit() {
+            if status != TransactionStatus::Failed {
+                self.notices.get_mut().push(SqlError::warning(
+                    SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                    "there is no transaction in progress",
+                ));
+            }
+            self.with_block(|block, parts| block.rollback(parts));
+            self.after_transaction();
+            return Ok("ROLLBACK");
+        }
+        let checked = self.before_commit().and_then(|()| self.may_prepare(name));
+        let limit =
+            usize::try_from(self.settings.integer("max_prepared_transactions")).unwrap_or(0);
+        let note = note(self.identity.user, self.catalog.database());
+        let done = checked.and_then(|()| {
+            let Some(transaction) = self.block.take_transaction() else { return Ok(()) };
+            let prepared = transaction.prepare((name.as_bytes(), &note), limit)?;
+            match prepared {
+                Ok(ended) => {
+                    self.with_block(|block, parts| block.prepared(ended, parts));
+                    Ok(())
+                }
+                Err(Refused::InUse) => Err(SqlError::new(
+                    SqlState::DUPLICATE_OBJECT,
+                    format!("transaction identifier \"{name}\" is already in use"),
+                )),
+                Err(_) => Err(SqlError::new(
+                    SqlState::OUT_OF_MEMORY,
+                    "maximum number of prepared transactions reached",
+                )
+                .hint(format!("Increase max_prepared_transactions (currently {limit})."))),
+            }
+        });
+        if done.is_err() {
+            self.with_block(|block, parts| block.rollback(parts));
+        }
+        self.after_transaction();
+        done.map(|()| "PREPARE TRANSACTION")
+    }
+
+    /// Whether the open transaction can be prepared.
+    fn may_prepare(&mut self, name: &str) -> Result<()> {
+        let temporary: Vec<_> = {
+            let relations = self.catalog.last_snapshot().relations();
+            let temporary = relations.filter(|relation| relation.persistence == 't');
+            temporary.map(|relation| relation.lock).collect()
+        };
+        let transaction = self.block.transaction();
+        if transaction.is_some_and(|open| temporary.iter().any(|table| open.has_locked(*table))) {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot PREPARE a transaction that has operated on temporary objects",
+            ));
+        }
+        if name.len() >= NAME_BYTES {
+            return Err(SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                format!("transaction identifier \"{name}\" is too long"),
+            ));
+        }
+        if self.settings.integer("max_prepared_transactions") == 0 {
+            return Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "prepared transactions are disabled",
+            )
+            .hint("Set max_prepared_transactions to a nonzero value."));
+        }
+        if self.catalog.acts() {
+            return Err(SqlError::unsupported(
+                "PREPARE TRANSACTION of a transaction that has changed the schema is",
+            ));
+        }
+        if self.advisory.get_mut().savepoint() > 0 {
+            return Err(SqlError::unsupported(
+                "PREPARE TRANSACTION of a transaction that holds advisory locks is",
+            ));
+        }
+        Ok(())
+    }
+
+    fn resolve(&mut self, statement: &str, name: &str, commits: bool) -> Result<&'static str> {
+        if !self.is_alone() {
+            return Err(in_block(statement));
+        }
+        let manager = Arc::clone(self.engine.manager());
+        let unknown = || {
+            SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("prepared transaction with identifier \"{name}\" does not exist"),
+            )
+        };
+        let found = manager.prepared().into_iter().find(|one| one.name == name.as_bytes());
+        let (user, database) = of_note(&found.ok_or_else(unknown)?.note);
+        if user != self.identity.user && !self.identity.superuser {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                "permission denied to finish prepared transaction",
+            )
+            .hint("Must be superuser or the user that prepared the transaction."));
+        }
+        if database != self.catalog.database() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "prepared transaction belongs to another database",
+            )
+            .hint("Connect to the database where the transaction was prepared to finish it."));
+        }
+        match manager.resolve(name.as_bytes(), commits, &self.wait)? {
+            Ok(ended) => {
+                self.with_block(|block, parts| block.depends_on(ended, parts));
+                Ok(if commits { "COMMIT PREPARED" } else { "ROLLBACK PREPARED" })
+            }
+            Err(Refused::Busy) => Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("prepared transaction with identifier \"{name}\" is busy"),
+            )),
+            Err(_) => Err(unknown()),
+        }
+    }
+}

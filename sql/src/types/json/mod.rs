@@ -1,0 +1,103 @@
+//! json and jsonb: manual, 8.14 and 9.16.
+//!
+//! A json is the text it was given as, checked by [`read`]; functions over it read it again into a tree in the arena
+//! ([`document`]). A jsonb is a tree in a form of its own ([`stored`]): members in PostgreSQL's order (shorter keys
+//! first, then by bytes), the last of equal keys kept, numbers as numerics, found without a walk over what is not asked
+//! for. What other types' values look like as JSON is in [`output`]; both types share it.
+
+pub(crate) mod access;
+pub(crate) mod aggregate;
+pub(crate) mod build;
+pub(crate) mod change;
+pub(crate) mod compare;
+mod document;
+pub(crate) mod output;
+mod path;
+pub(crate) mod populate;
+mod read;
+pub(crate) mod sets;
+pub mod stored;
+
+pub use compare::{compare, encode_key, hash_into};
+pub use document::{Item, Kind, check, parse};
+pub use stored::View;
+
+use super::{CallContext, Datum};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+
+/// The deepest nesting: what PostgreSQL's stack of 2 MB holds at least.
+const DEPTH_MAX: u32 = 10_000;
+
+/// Runs `f`, one level further in, on a new piece of stack if this one is nearly full.
+fn deeper<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 << 10, 2 << 20, f)
+}
+
+#[cold]
+fn too_deep() -> SqlError {
+    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(
+        "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's \
+         stack depth limit is adequate.",
+    )
+}
+
+/// The jsonb that a JSON text says.
+///
+/// # Errors
+/// 22P02, 22P05, 54000.
+pub fn jsonb_of_text<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>> {
+    let text = context.arena.alloc_str(text);
+    let item = document::parse(context.arena, text)?;
+    document::node(context.arena, &item)?.store(context.arena)
+}
+
+/// Appends the text of a stored jsonb: `{"a": 1, "b": [2, 3]}`.
+pub fn write(bytes: &[u8], out: &mut Vec<u8>) {
+    View::of(bytes).write(out);
+}
+
+/// Appends a text as a JSON string (`escape_json`).
+pub fn escape(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for &byte in text.as_bytes() {
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            8 => out.extend_from_slice(b"\\b"),
+            12 => out.extend_from_slice(b"\\f"),
+            0..32 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+/// The most that the version byte in front of a jsonb's binary form can be.
+const BINARY_VERSION: u8 = 1;
+
+/// Appends the binary form: a version and the text.
+pub fn send(bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(BINARY_VERSION);
+    write(bytes, out);
+}
+
+/// Reads the binary form.
+///
+/// # Errors
+/// XX000 for another version; those of the text.
+pub fn receive<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Result<Datum<'a>> {
+    let Some((&version, text)) = bytes.split_first() else {
+        return Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, "no data left in message"));
+    };
+    if version != BINARY_VERSION {
+        return Err(SqlError::new(
+            SqlState::INTERNAL_ERROR,
+            format!("unsupported jsonb version number {version}"),
+        ));
+    }
+    jsonb_of_text(context, super::check_text(text)?)
+}

@@ -1,0 +1,231 @@
+//! Values of other types as JSON.
+//!
+//! PostgreSQL: `datum_to_json`, `composite_to_json`, `array_to_json_internal`. Numbers and booleans stand as they are,
+//! dates and timestamps in ISO 8601 whatever the session's DateStyle, json as it was written; what is nothing else is a
+//! string of its text form.
+
+use super::{View, deeper, escape};
+use crate::error::{Result, SqlError};
+use crate::settings::{DateStyle, SessionSettings};
+use crate::sqlstate::SqlState;
+use crate::types::array::{Array, Dimension};
+use crate::types::datetime::output;
+use crate::types::{CallContext, Datum, Form, SqlType, form, oids, record, stored, write_text};
+
+/// How containers are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// All on one line.
+    Line,
+    /// The outermost container's parts on a line each.
+    Lines,
+}
+
+/// Appends a value as JSON.
+///
+/// # Errors
+/// Those of text forms.
+pub(crate) fn write(
+    context: &CallContext<'_>,
+    ty: SqlType,
+    datum: &Datum<'_>,
+    layout: Layout,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match datum {
+        Datum::Null => out.extend_from_slice(b"null"),
+        Datum::Bool(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
+        Datum::Int2(_)
+        | Datum::Int4(_)
+        | Datum::Float4(_)
+        | Datum::Float8(_)
+        | Datum::Numeric(_) => write_number(context, ty, datum, out)?,
+        Datum::Int8(_) if form(ty.oid.0) == Form::Int8 => write_number(context, ty, datum, out)?,
+        Datum::Date(_) | Datum::Timestamp(_) | Datum::TimestampTz(_) => {
+            write_instant(context.settings, datum, out);
+        }
+        Datum::Text(text) if ty.oid.0 == oids::JSON => out.extend_from_slice(text.as_bytes()),
+        Datum::Text(text) => escape(text, out),
+        Datum::Jsonb(bytes) => View::of(bytes).write(out),
+        Datum::Array(bytes) if !matches!(ty.oid.0, oids::INT2VECTOR | oids::OIDVECTOR) => {
+            deeper(|| write_array(context, &Array::of(bytes), layout, out))?;
+        }
+        Datum::Record(bytes) => {
+            deeper(|| write_row(context, ty, bytes, layout, out))?;
+        }
+        other => {
+            let mut text = Vec::new();
+            write_text(context, ty, other, &mut text)?;
+            escape(std::str::from_utf8(&text).unwrap_or(""), out);
+        }
+    }
+    Ok(())
+}
+
+/// A number whose text is none in JSON (NaN, Infinity) is a string.
+fn write_number(
+    context: &CallContext<'_>,
+    ty: SqlType,
+    datum: &Datum<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let at = out.len();
+    write_text(context, ty, datum, out)?;
+    if out[at..].iter().any(|byte| byte.is_ascii_alphabetic() && *byte != b'e') {
+        out.insert(at, b'"');
+        out.push(b'"');
+    }
+    Ok(())
+}
+
+/// A date or timestamp in ISO 8601.
+fn write_instant(settings: &SessionSettings, datum: &Datum<'_>, out: &mut Vec<u8>) {
+    let iso = SessionSettings { date_style: DateStyle::Iso, ..settings.clone() };
+    out.push(b'"');
+    let at = out.len();
+    match datum {
+        Datum::Date(days) => output::write_date(&iso, *days, out),
+        Datum::Timestamp(micros) => output::write_timestamp(&iso, *micros, out),
+        Datum::TimestampTz(micros) => {
+            output::write_timestamptz(&iso, *micros, out);
+            complete_offset(at, out);
+        }
+        _ => {}
+    }
+    if let Some(blank) = out[at..].iter().position(|byte| *byte == b' ')
+        && out.get(at + blank + 1).is_some_and(u8::is_ascii_digit)
+    {
+        out[at + blank] = b'T';
+    }
+    out.push(b'"');
+}
+
+/// An XSD time zone has minutes: `+00:00`.
+fn complete_offset(at: usize, out: &mut Vec<u8>) {
+    let era = if out[at..].ends_with(b" BC") { 3 } else { 0 };
+    let end = out.len() - era;
+    let sign = out[at..end].iter().rposition(|byte| matches!(byte, b'+' | b'-'));
+    // The date's hyphens stand in front of the time's colons.
+    if let Some(sign) = sign
+        && out[at..at + sign].contains(&b':')
+        && end - (at + sign) == 3
+    {
+        out.splice(end..end, *b":00");
+    }
+}
+
+fn write_array(
+    context: &CallContext<'_>,
+    array: &Array<'_>,
+    layout: Layout,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let dimensions: Vec<Dimension> = array.dimensions().collect();
+    if dimensions.is_empty() {
+        out.extend_from_slice(b"[]");
+        return Ok(());
+    }
+    let mut slots = array.slots();
+    write_dimension(context, array.element, &dimensions, &mut slots, layout, out)
+}
+
+fn write_dimension<'s>(
+    context: &CallContext<'_>,
+    element: u32,
+    dimensions: &[Dimension],
+    slots: &mut impl Iterator<Item = Option<&'s [u8]>>,
+    layout: Layout,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let separator: &[u8] = if layout == Layout::Lines { b",\n " } else { b"," };
+    let Some((first, rest)) = dimensions.split_first() else { return Ok(()) };
+    out.push(b'[');
+    for i in 0..first.length {
+        if i > 0 {
+            out.extend_from_slice(separator);
+        }
+        if !rest.is_empty() {
+            write_dimension(context, element, rest, slots, Layout::Line, out)?;
+            continue;
+        }
+        let datum = match slots.next().flatten() {
+            None => Datum::Null,
+            Some(bytes) => {
+                stored::read(context.arena, element, context.arena.alloc_slice_copy(bytes))?
+            }
+        };
+        write(context, SqlType::plain(element), &datum, Layout::Line, out)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+fn write_row(
+    context: &CallContext<'_>,
+    ty: SqlType,
+    bytes: &[u8],
+    layout: Layout,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let names = record::names(context, ty.oid.0, bytes);
+    let separator: &[u8] = if layout == Layout::Lines { b",\n " } else { b"," };
+    out.push(b'{');
+    for (i, (field_type, field)) in record::fields(bytes).enumerate() {
+        if i > 0 {
+            out.extend_from_slice(separator);
+        }
+        match names.get(i) {
+            Some(name) => escape(name, out),
+            None => escape(&format!("f{}", i + 1), out),
+        }
+        out.push(b':');
+        let datum = match field {
+            None => Datum::Null,
+            Some(field) => {
+                stored::read(context.arena, field_type, context.arena.alloc_slice_copy(field))?
+            }
+        };
+        write(context, SqlType::plain(field_type), &datum, Layout::Line, out)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends a value as the key of an object.
+///
+/// # Errors
+/// 22023 for what is no scalar.
+pub(crate) fn write_key(
+    context: &CallContext<'_>,
+    ty: SqlType,
+    datum: &Datum<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let json = ty.oid.0 == oids::JSON || ty.oid.0 == oids::JSONB;
+    if json || matches!(datum, Datum::Array(_) | Datum::Record(_)) {
+        return Err(SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            "key value must be scalar, not array, composite, or json",
+        ));
+    }
+    match datum {
+        Datum::Bool(_)
+        | Datum::Int2(_)
+        | Datum::Int4(_)
+        | Datum::Int8(_)
+        | Datum::Float4(_)
+        | Datum::Float8(_)
+        | Datum::Numeric(_) => {
+            let mut text = Vec::new();
+            match datum {
+                Datum::Bool(value) => {
+                    text.extend_from_slice(if *value { b"true" } else { b"false" })
+                }
+                _ => write_text(context, ty, datum, &mut text)?,
+            }
+            escape(std::str::from_utf8(&text).unwrap_or(""), out);
+            Ok(())
+        }
+        _ => write(context, ty, datum, Layout::Line, out),
+    }
+}

@@ -1,0 +1,327 @@
+//! Archiving: every segment is handed to the operator's archive, in order, before it is recycled.
+//!
+//! After PostgreSQL 15's continuous archiving (manual, section 26.3.1): a segment goes there when it is full and durable,
+//! or when a restart has ended it; what fails is tried again until it succeeds, and meanwhile the log grows past its
+//! limit, until the disk is full. Instead of a status file for each segment there is one number, written and synced
+//! after each segment: those before it are in the archive. A crash between the two, or a number that cannot be read,
+//! hands a segment over twice, as PostgreSQL's documentation warns of.
+//!
+//! ```text
+//! log/archived:  0 "ATOLLAR1"   8 u64 the first segment that is not archived   16 u32 crc32c of bytes 0..16
+//! ```
+
+use super::log::Shared;
+use super::segment;
+use crate::device::{Device, SECTOR_BYTES};
+use crate::environment::{Environment, WaitCell, WaitEvent};
+use crate::id::Micros;
+use crate::sync::Arc;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::{Lsn, Result};
+
+/// The file of the number.
+const NAME: &str = "log/archived";
+const MAGIC: &[u8; 8] = b"ATOLLAR1";
+const CHECKED_BYTES: usize = 16;
+/// How long the archiver rests after a failure, and after every so many in a row.
+const RETRY: Micros = Micros(1_000_000);
+const RETRIES: u64 = 3;
+const LATER: Micros = Micros(60_000_000);
+
+/// Where full segments go.
+pub trait Archive: Send + Sync + std::fmt::Debug {
+    /// Copies a segment, which lies on the device under `path`, to the archive, where it is `name`. Called by one thread,
+    /// which may take its time.
+    fn archive(&self, path: &str, name: &str) -> Archived;
+    /// The log is being closed: ends what is under way, as a failure.
+    fn stop(&self);
+}
+
+/// How an attempt to archive a segment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Archived {
+    /// The archive has it.
+    Done,
+    /// The archive may not have it.
+    Failed,
+    /// Nobody has said yet where it should go.
+    Unconfigured,
+}
+
+/// What the archiver has done since the log was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArchiveCounters {
+    /// Segments archived.
+    pub archived: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Full segments that are not in the archive yet.
+    pub waiting: u64,
+}
+
+/// The log's side of it.
+pub(super) struct Archiving {
+    to: Arc<dyn Archive>,
+    device: Arc<dyn Device>,
+    /// Segments before this number are in the archive.
+    next: AtomicU64,
+    cell: Arc<WaitCell>,
+    archived: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl std::fmt::Debug for Archiving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Archiving").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl Archiving {
+    /// Finds out what has been archived: as far as is known, and else nothing of what is there.
+    pub(super) fn open(device: &Arc<dyn Device>, to: Arc<dyn Archive>) -> Result<Archiving> {
+        let next = AtomicU64::new(read(&**device)?.unwrap_or(0));
+        Ok(Archiving {
+            to,
+            device: Arc::clone(device),
+            next,
+            cell: Arc::default(),
+            archived: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        })
+    }
+
+    /// Segments from this one on are still wanted.
+    pub(super) fn next(&self) -> u64 {
+        // Acquire: pairs with Release in `note`; what is let go of has been archived.
+        self.next.load(Ordering::Acquire)
+    }
+
+    /// There may be something to do.
+    pub(super) fn wake(&self, env: &Environment) {
+        env.wake(&self.cell);
+    }
+
+    pub(super) fn stop(&self, env: &Environment) {
+        self.to.stop();
+        self.wake(env);
+    }
+
+    pub(super) fn counters(&self, log: &Shared) -> ArchiveCounters {
+        let full = log.flush.durable() / log.segments.bytes();
+        let first = self.next().max(log.segments.range().0);
+        ArchiveCounters {
+            archived: self.archived.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+            waiting: full.saturating_sub(first),
+        }
+    }
+
+    /// The oldest full segment that is not in the archive.
+    fn due(&self, log: &Shared) -> Option<u64> {
+        let full = log.flush.durable() / log.segments.bytes();
+        log.segments.oldest_from(self.next()).filter(|number| *number < full)
+    }
+
+    /// Writes down that everything up to `number` is in the archive.
+    fn note(&self, number: u64) -> Result<()> {
+        let mut sector = [0; SECTOR_BYTES];
+        sector[..8].copy_from_slice(MAGIC);
+        sector[8..CHECKED_BYTES].copy_from_slice(&(number + 1).to_le_bytes());
+        let crc = crc32c::crc32c(&sector[..CHECKED_BYTES]);
+        sector[CHECKED_BYTES..CHECKED_BYTES + 4].copy_from_slice(&crc.to_le_bytes());
+        let file = self.device.open(NAME, true)?;
+        if file.len()? < SECTOR_BYTES as u64 {
+            file.set_len(SECTOR_BYTES as u64)?;
+        }
+        file.write_at(0, &sector)?;
+        file.sync()?;
+        self.device.sync_names()?;
+        self.archived.fetch_add(1, Ordering::Relaxed);
+        self.next.store(number + 1, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The number that was written down, if there is one.
+fn read(device: &dyn Device) -> Result<Option<u64>> {
+    if !device.list(NAME)?.iter().any(|name| name == NAME) {
+        return Ok(None);
+    }
+    let file = device.open(NAME, false)?;
+    if file.len()? < SECTOR_BYTES as u64 {
+        return Ok(None);
+    }
+    let mut sector = [0; SECTOR_BYTES];
+    file.read_at(0, &mut sector)?;
+    let (checked, rest) = sector.split_at(CHECKED_BYTES);
+    let whole = &checked[..8] == MAGIC && rest[..4] == crc32c::crc32c(checked).to_le_bytes();
+    let number = checked[8..].try_into().map(u64::from_le_bytes);
+    Ok(number.ok().filter(|_| whole))
+}
+
+/// The body of the archiver's thread.
+pub(super) fn run(log: &Shared) {
+    let Some(archiving) = &log.archiving else { return };
+    let mut failures = 0;
+    while !log.stopping() && log.flush.alive().is_ok() {
+        let rest = match archiving.due(log) {
+            None => None,
+            Some(number) => {
+                let path = segment::name(number);
+                let name = path.rsplit('/').next().unwrap_or_default();
+                match archiving.to.archive(&path, name) {
+                    Archived::Done => match log.halt_if_unsynced(archiving.note(number)) {
+                        Ok(()) => {
+                            failures = 0;
+                            // Errors are those of a full disk: the next checkpoint tries again.
+                            let _ = log.let_go(Lsn(log.redo()));
+                            continue;
+                        }
+                        Err(_) => Some(RETRY),
+                    },
+                    Archived::Failed => {
+                        archiving.failed.fetch_add(1, Ordering::Relaxed);
+                        failures += 1;
+                        Some(if failures % RETRIES == 0 { LATER } else { RETRY })
+                    }
+                    Archived::Unconfigured => Some(LATER),
+                }
+            }
+        };
+        if log.stopping() {
+            return;
+        }
+        let deadline = rest.map(|rest| log.env.clock.now().plus(rest));
+        log.env.wait(WaitEvent::Background, &archiving.cell, deadline, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Archive, Archived};
+    use crate::component::{DataComponent, Options};
+    use crate::device::faulty::FaultyDevice;
+    use crate::device::{Device, SECTOR_BYTES};
+    use crate::environment::{Environment, SystemClock, Threads};
+    use crate::sync::{Arc, Mutex, lock};
+    use crate::wal::{RecordKind, SpaceClass};
+    use std::time::{Duration, Instant};
+
+    const SEGMENT: u64 = 64 << 10;
+
+    /// Keeps what it is given, once it is open.
+    #[derive(Debug)]
+    struct Shelf {
+        device: Arc<FaultyDevice>,
+        open: Mutex<bool>,
+        kept: Mutex<Vec<(String, Vec<u8>)>>,
+    }
+
+    impl Archive for Shelf {
+        fn archive(&self, path: &str, name: &str) -> Archived {
+            if !*lock(&self.open) {
+                return Archived::Failed;
+            }
+            let file = self.device.open(path, false).expect("a segment is not recycled before");
+            let mut bytes = vec![0; file.len().unwrap() as usize];
+            file.read_at(0, &mut bytes).unwrap();
+            lock(&self.kept).push((name.to_owned(), bytes));
+            Archived::Done
+        }
+
+        fn stop(&self) {}
+    }
+
+    fn options(shelf: &Arc<Shelf>) -> Options {
+        Options {
+            pool_frames: 64,
+            page_bytes: 4096,
+            log_ring_bytes: 64 << 10,
+            log_segment_bytes: SEGMENT,
+            log_bytes_max: 4 * SEGMENT,
+            archive: Some(Arc::<Shelf>::clone(shelf)),
+            ..Options::default()
+        }
+    }
+
+    fn environment(device: &Arc<FaultyDevice>) -> Environment {
+        Environment {
+            device: Arc::<FaultyDevice>::clone(device),
+            clock: Arc::new(SystemClock::new()),
+            scheduler: Arc::new(Threads::new(2)),
+            seed: 1,
+        }
+    }
+
+    /// Fills `segments` segments, with a checkpoint for each.
+    fn fill(data: &DataComponent, segments: u64) {
+        let end = data.log().tail().0 + segments * SEGMENT;
+        let payload = [7; 1000];
+        while data.log().tail().0 < end {
+            for _ in 0..64 {
+                let mut space = data.log().reserve(SpaceClass::Commit, 1, 1000).unwrap();
+                data.log().claim(&mut space, 1000).publish(RecordKind::FIRST_LOGICAL, &payload);
+            }
+            data.log().wait_durable_end(data.log().tail()).unwrap();
+            data.checkpoint_all(&mut |tail| tail).unwrap();
+        }
+    }
+
+    fn wait(what: &str, mut done: impl FnMut() -> bool) {
+        let begun = Instant::now();
+        while !done() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn segments_stay_until_the_archive_has_them_and_go_there_once() {
+        let device = Arc::new(FaultyDevice::new(1));
+        let shelf = Arc::new(Shelf {
+            device: Arc::clone(&device),
+            open: Mutex::new(false),
+            kept: Mutex::default(),
+        });
+        let env = environment(&device);
+        DataComponent::create(&env, &options(&shelf)).unwrap();
+        let data = DataComponent::open(env, options(&shelf)).unwrap().finish(&|_| true).unwrap();
+        let first = data.log().start().0 / SEGMENT;
+        // More than the log's limit, which is no limit to what only the archive wants.
+        fill(&data, 7);
+        let counted = data.log().archive_counters().unwrap();
+        assert!(counted.failed > 0 && counted.archived == 0, "{counted:?}");
+        assert!(counted.waiting >= 7, "{counted:?}");
+        assert!(data.log().oldest().0 / SEGMENT <= first, "nothing has gone");
+        let before = device.list("log/").unwrap().len();
+        *lock(&shelf.open) = true;
+        data.log().wake_archiver();
+        wait("the archive is open", || data.log().archive_counters().unwrap().waiting == 0);
+        // What had only waited for the archive has gone, without another checkpoint.
+        wait("segments go", || device.list("log/").unwrap().len() < before);
+        data.close().unwrap();
+        drop(data);
+        let count = lock(&shelf.kept).len();
+        // A restart ends the segment that was being written, and begins with the next one.
+        let after = Arc::new(device.crash(1));
+        let again = Arc::new(Shelf {
+            device: Arc::clone(&after),
+            open: Mutex::new(true),
+            kept: Mutex::default(),
+        });
+        let env = environment(&after);
+        let data = DataComponent::open(env, options(&again)).unwrap().finish(&|_| true).unwrap();
+        wait("the ended segment", || lock(&again.kept).len() == 1);
+        data.close().unwrap();
+        let (kept, more) = (lock(&shelf.kept), lock(&again.kept));
+        let names = kept.iter().chain(more.iter()).map(|(name, bytes)| {
+            let number = u64::from_str_radix(name, 16).unwrap();
+            assert_eq!(bytes[8..16], (number * SEGMENT).to_le_bytes(), "its own header");
+            assert!(bytes.len() > SECTOR_BYTES);
+            number
+        });
+        let names: Vec<u64> = names.collect();
+        let expected: Vec<u64> = (names[0]..names[0] + count as u64 + 1).collect();
+        assert_eq!(names, expected, "each once, in order");
+    }
+}

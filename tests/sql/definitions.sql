@@ -1,0 +1,36 @@
+-- Definitions as they are printed: every kind of expression with all parentheses and with the fewest, and whole queries.
+CREATE TABLE t (id int PRIMARY KEY, a int, b text, c varchar(10), d numeric(8,2), e timestamptz, CHECK (a > 0 AND a < 10 OR b = 'x'), CHECK (a + 1 * 2 > 3), CHECK (c IN ('x','y')), CHECK (NOT (a = 1 OR b IS NULL)), CHECK (d BETWEEN 1 AND 2.5), CHECK (length(b) > 3 AND (a IS NULL) = false), CHECK ((a + a) * 2 - (3 - a) > 0), CHECK (CASE WHEN a > 1 THEN true ELSE b LIKE 'x%' END), f int DEFAULT (1 + 2) * 3, g text DEFAULT upper('x' || 'y'), CHECK ((a + 1)::text = 'x'), CHECK (c::text = 'a' || b), CHECK ((a + 1)::numeric > d), h int GENERATED ALWAYS AS (a * (f + 1)) STORED);
+CREATE TABLE u (id int, x int, y text);
+CREATE VIEW v1 AS SELECT * FROM t;
+CREATE VIEW v2 (p, q) AS SELECT a + 1, count(*) FROM t WHERE a > 1 AND b = 'x' GROUP BY a + 1 HAVING count(*) > 1 ORDER BY 1 DESC LIMIT 10;
+CREATE VIEW v3 AS SELECT t.id, u.x, c FROM t JOIN u ON t.id = u.id LEFT JOIN u u2 ON u2.id = u.id WHERE c = 'x';
+CREATE VIEW v4 AS SELECT t.a, (SELECT max(x) FROM u WHERE u.id = t.id) AS m, EXISTS (SELECT 1 FROM t WHERE a = 1) FROM t WHERE id IN (SELECT id FROM u) OR a = ANY (ARRAY[1,2]);
+CREATE VIEW v5 AS SELECT a, b FROM t UNION SELECT x, y FROM u UNION ALL (SELECT 1, 'x' ORDER BY 1) ORDER BY 2 LIMIT 3;
+CREATE VIEW v6 AS WITH w AS (SELECT a FROM t), z(k) AS (VALUES (1), (2)) SELECT w.a, z.k, CASE WHEN a = 1 THEN 'one' ELSE 'other' END AS name FROM w, z, generate_series(1, 3) g;
+CREATE VIEW v7 AS SELECT sum(a) OVER (PARTITION BY b ORDER BY id), row_number() OVER (), string_agg(DISTINCT b, ',' ORDER BY b) FILTER (WHERE a > 1) AS s, DATE '2020-01-01' AS d, 'lit' AS l, extract(year FROM e), e AT TIME ZONE 'UTC' AS z FROM t GROUP BY a, b, id, e;
+CREATE VIEW v8 AS SELECT DISTINCT ON (a) a, b FROM (SELECT a, b FROM t) s ORDER BY a, b;
+CREATE VIEW v9 AS SELECT a FROM t CROSS JOIN u, LATERAL (SELECT t.a + u.x AS s) l WHERE a NOT IN (1,2) AND b NOT LIKE 'q%' AND b IS NOT NULL AND NOT EXISTS (SELECT 1 FROM u WHERE u.id = t.id);
+CREATE VIEW v10 AS SELECT id, x FROM t FULL JOIN u USING (id);
+CREATE VIEW v11 AS VALUES (1, 'a'), (2, 'b');
+CREATE VIEW v12 AS (SELECT a FROM t INTERSECT SELECT x FROM u) EXCEPT SELECT 5;
+CREATE VIEW v13 AS SELECT coalesce(b, 'n') || c AS k, nullif(a, 0), greatest(a, 1), a::bigint, (a IS DISTINCT FROM 3) AS di, current_date, -a AS neg FROM t;
+CREATE VIEW v14 AS SELECT p, q FROM v2 v JOIN v1 ON v.p = v1.id;
+CREATE VIEW v15 AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT n FROM r;
+CREATE VIEW v16 AS SELECT a, b, GROUPING(a) FROM t GROUP BY ROLLUP (a, b);
+CREATE VIEW v17 AS SELECT 1 AS one, now() AS n;
+CREATE VIEW v18 AS SELECT a, b, count(*) FROM t GROUP BY ROLLUP (a, b), CUBE(c), GROUPING SETS ((a, b), a, ());
+SELECT conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) FROM pg_constraint WHERE conrelid = 't'::regclass ORDER BY 1;
+SELECT adnum, pg_get_expr(adbin, adrelid), pg_get_expr(adbin, adrelid, true) FROM pg_attrdef WHERE adrelid = 't'::regclass ORDER BY 1;
+SELECT relname, pg_get_viewdef(oid), pg_get_viewdef(oid, true), pg_get_viewdef(oid, 80) FROM pg_class WHERE relkind = 'v' AND relnamespace = 2200 ORDER BY substr(relname, 2)::int;
+SELECT pg_get_viewdef('v1'), pg_get_viewdef('v1', true);
+-- A view stays what it was, whatever the search path is, and whatever its tables become.
+ALTER TABLE u ADD COLUMN z int;
+CREATE VIEW star AS SELECT * FROM u;
+ALTER TABLE u ADD COLUMN zz int;
+SELECT * FROM star;
+SET search_path = pg_catalog;
+SELECT count(*) FROM public.star;
+SELECT pg_get_viewdef('public.v3'::regclass, true);
+RESET search_path;
+DROP VIEW v18, v17, v16, v15, v14, v13, v12, v11, v10, v9, v8, v7, v6, v5, v4, v3, v2, v1, star;
+DROP TABLE t, u;

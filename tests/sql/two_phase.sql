@@ -1,0 +1,20 @@
+-- Two-phase commit as it is by default: disabled, and what that refuses has rolled back.
+CREATE TABLE t (a int PRIMARY KEY);
+PREPARE TRANSACTION 'outside';
+BEGIN;
+INSERT INTO t VALUES (1);
+PREPARE TRANSACTION 'disabled';
+SELECT count(*) FROM t;
+BEGIN;
+SELECT 1 / 0;
+PREPARE TRANSACTION 'failed';
+COMMIT PREPARED 'unknown';
+ROLLBACK PREPARED 'unknown';
+BEGIN;
+COMMIT PREPARED 'inside';
+ROLLBACK;
+BEGIN;
+ROLLBACK PREPARED 'inside';
+ROLLBACK;
+SELECT * FROM pg_prepared_xacts;
+SHOW max_prepared_transactions;

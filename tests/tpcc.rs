@@ -1,0 +1,109 @@
+//! TPC-C by statements at a small scale, over the wire and embedded: the load, the run, and the consistency conditions
+//! before and after, each shown to notice what breaks it.
+
+use bench::tpcc::client::Failure;
+use bench::tpcc::driver::{self, Load, Report};
+use bench::tpcc::embedded::Embedded;
+use bench::tpcc::statement::Rows;
+use bench::tpcc::transactions::{Isolation, Kind};
+use bench::tpcc::wire::Url;
+use bench::tpcc::{Connector, Scale, consistency, load};
+use std::time::Duration;
+use tests::atoll::Atoll;
+use tests::process::TemporaryDirectory;
+
+const SCALE: Scale = Scale { warehouses: 2, items: 1000, customers: 100 };
+
+/// Loads, runs for two seconds with four sessions, and demands that the conditions hold before and after.
+fn run(connector: &dyn Connector, isolation: Isolation) -> Result<Report, Failure> {
+    let mut client = connector.connect()?;
+    load::load(&mut *client, SCALE, true)?;
+    assert_eq!(load::warehouses(&mut *client)?, Some(2));
+    assert_eq!(consistency::check(&mut *client, &SCALE)?, [0; 12], "before");
+    let load = Load {
+        scale: SCALE,
+        clients: 4,
+        warm_up: Duration::ZERO,
+        time: Duration::from_secs(2),
+        isolation,
+        only: None,
+        transactions_max: None,
+    };
+    let report = driver::run(connector, &load, &mut || ())?;
+    assert_eq!(consistency::check(&mut *client, &SCALE)?, [0; 12], "after");
+    assert_eq!(report.errors(), 0, "{}", report.table());
+    for (kind, tally) in Kind::ALL.into_iter().zip(&report.tallies) {
+        assert!(!tally.micros.is_empty(), "no {} came to its end", kind.name());
+    }
+    Ok(report)
+}
+
+#[test]
+fn a_run_over_the_wire_holds_every_condition() {
+    let mut atoll = Atoll::start(&[]);
+    let url = Url::local(atoll.port());
+    run(&url, Isolation::ReadCommitted).expect("the server answers");
+    run(&url, Isolation::RepeatableRead).expect("the server answers");
+    atoll.stop();
+    atoll.check();
+}
+
+#[test]
+fn a_run_without_a_socket_holds_every_condition() {
+    let directory = TemporaryDirectory::new("tpcc");
+    let embedded = Embedded::open(directory.path()).expect("an empty directory");
+    run(&embedded, Isolation::ReadCommitted).expect("the engine answers");
+    embedded.close().expect("a checkpoint");
+    tests::atoll::check(directory.path());
+    let again = Embedded::open(directory.path()).expect("the directory that was closed");
+    let mut client = again.connect().expect("a session");
+    assert_eq!(consistency::check(&mut *client, &SCALE), Ok([0; 12]), "after a restart");
+}
+
+/// What breaks each condition alone or with others: a statement, and the conditions that must complain.
+const DAMAGE: [(&str, &[usize]); 12] = [
+    ("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2", &[1, 8]),
+    ("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 3", &[2]),
+    ("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 1 AND no_o_id = 80", &[3, 5, 11]),
+    (
+        "DELETE FROM order_line WHERE ol_w_id = 2 AND ol_d_id = 2 AND ol_o_id = 3 AND ol_number = 1",
+        &[4, 6],
+    ),
+    ("UPDATE orders SET o_carrier_id = NULL WHERE o_w_id = 1 AND o_d_id = 4 AND o_id = 5", &[5, 7]),
+    (
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt - 1 WHERE o_w_id = 1 AND o_d_id = 4 AND o_id = 6",
+        &[4, 6],
+    ),
+    (
+        "UPDATE order_line SET ol_delivery_d = NULL WHERE ol_w_id = 1 AND ol_d_id = 1 AND ol_o_id = 1",
+        &[7],
+    ),
+    (
+        "UPDATE history SET h_amount = h_amount + 1 WHERE h_w_id = 2 AND h_d_id = 1 AND h_c_id = 1",
+        &[8, 9, 10],
+    ),
+    ("UPDATE district SET d_ytd = d_ytd - 1 WHERE d_w_id = 2 AND d_id = 10", &[1, 9]),
+    (
+        "UPDATE customer SET c_balance = c_balance + 1 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 1",
+        &[10, 12],
+    ),
+    ("UPDATE customer SET c_delivery_cnt = 1 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 1", &[11]),
+    ("UPDATE customer SET c_ytd_payment = 0 WHERE c_w_id = 2 AND c_d_id = 9 AND c_id = 7", &[12]),
+];
+
+#[test]
+fn every_condition_notices_what_breaks_it() {
+    let atoll = Atoll::start(&[]);
+    let mut client = Url::local(atoll.port()).connect().expect("a session");
+    load::load(&mut *client, SCALE, false).expect("the server takes the tables");
+    let mut rows = Rows::default();
+    for (statement, expected) in DAMAGE {
+        client.execute("BEGIN", &mut rows).expect("a transaction");
+        client.execute(statement, &mut rows).expect(statement);
+        assert!(rows.affected > 0, "{statement} met no row");
+        let broken = consistency::check(&mut *client, &SCALE).expect("the conditions can be asked");
+        let found: Vec<usize> = (1..=12).filter(|number| broken[number - 1] != 0).collect();
+        assert_eq!(found, expected, "{statement}");
+        client.execute("ROLLBACK", &mut rows).expect("its end");
+    }
+}

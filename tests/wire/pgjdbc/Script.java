@@ -1,0 +1,413 @@
+// What an application does with pgjdbc. It says the same of Atoll and of PostgreSQL.
+
+import java.io.ByteArrayOutputStream;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.sql.Array;
+import java.sql.BatchUpdateException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.sql.Statement;
+import java.sql.Types;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.UUID;
+import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyManager;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+final class Script {
+    /** What takes minutes. */
+    private static final String LONG =
+            "SELECT sum(a * b) FROM generate_series(1, 100000) AS a, generate_series(1, 1000000) AS b";
+
+    private interface Test {
+        void run() throws Exception;
+    }
+
+    private static void demand(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new AssertionError(otherwise);
+        }
+    }
+
+    private static void same(Object found, Object expected) {
+        demand(Objects.deepEquals(found, expected), "expected " + expected + ", found " + found);
+    }
+
+    /** The error of a statement that must fail, with this SQLSTATE. */
+    private static SQLException fails(String state, Test test) throws Exception {
+        try {
+            test.run();
+        } catch (SQLException error) {
+            same(error.getSQLState(), state);
+            return error;
+        }
+        throw new AssertionError("it did not fail with " + state);
+    }
+
+    private static Connection connect(String... options) throws SQLException {
+        Properties properties = new Properties();
+        properties.setProperty("user", System.getenv("PGUSER"));
+        properties.setProperty("password", System.getenv("PGPASSWORD"));
+        properties.setProperty("sslmode", "verify-full");
+        properties.setProperty("sslrootcert", System.getenv("PGSSLROOTCERT"));
+        for (int at = 0; at < options.length; at += 2) {
+            properties.setProperty(options[at], options[at + 1]);
+        }
+        String place = System.getenv("PGHOST") + ":" + System.getenv("PGPORT");
+        return DriverManager.getConnection(
+                "jdbc:postgresql://" + place + "/" + System.getenv("PGDATABASE"), properties);
+    }
+
+    private static void execute(Connection connection, String... statements) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String text : statements) {
+                statement.execute(text);
+            }
+        }
+    }
+
+    private static void table(Connection connection, String name, String columns) throws SQLException {
+        execute(connection, "DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " (" + columns + ")");
+    }
+
+    private static List<Object> column(Connection connection, String query) throws SQLException {
+        List<Object> values = new ArrayList<>();
+        try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(query)) {
+            while (rows.next()) {
+                values.add(rows.getObject(1));
+            }
+        }
+        return values;
+    }
+
+    private static void isEncryptedAndAuthenticated() throws Exception {
+        try (Connection connection = connect()) {
+            same(column(connection, "SELECT current_user::text"), List.of("driver"));
+            same(connection.getMetaData().getDatabaseMajorVersion(), 15);
+        }
+        fails("28P01", () -> connect("password", "wrong").close());
+        fails("28000", () -> connect("sslmode", "disable").close());
+    }
+
+    /** Stores values, gets them back, and looks for them. */
+    private static void held(Connection connection, String type, Object... values) throws SQLException {
+        String name = "held_" + type.replaceAll("\\W+", "_");
+        table(connection, name, "id int PRIMARY KEY, value " + type);
+        try (PreparedStatement insert =
+                connection.prepareStatement("INSERT INTO " + name + " VALUES (?, ?)")) {
+            for (int at = 0; at < values.length; at++) {
+                insert.setInt(1, at);
+                insert.setObject(2, values[at]);
+                same(insert.executeUpdate(), 1);
+            }
+            insert.setInt(1, values.length);
+            insert.setNull(2, Types.NULL);
+            insert.executeUpdate();
+        }
+        try (PreparedStatement select =
+                connection.prepareStatement("SELECT value FROM " + name + " WHERE id = ?")) {
+            for (int at = 0; at < values.length; at++) {
+                select.setInt(1, at);
+                try (ResultSet row = select.executeQuery()) {
+                    demand(row.next(), type + ": no row");
+                    boolean bytes = values[at] instanceof byte[];
+                    Object value = bytes ? row.getBytes(1) : row.getObject(1, values[at].getClass());
+                    same(value, values[at]);
+                }
+            }
+            select.setInt(1, values.length);
+            try (ResultSet row = select.executeQuery()) {
+                demand(row.next() && row.getObject(1) == null && row.wasNull(), type + ": no NULL");
+            }
+        }
+    }
+
+    private static void types(Connection connection) throws SQLException {
+        held(connection, "bool", true, false);
+        held(connection, "int2", -32768, 32767);
+        held(connection, "int4", Integer.MIN_VALUE, Integer.MAX_VALUE);
+        held(connection, "int8", Long.MIN_VALUE, Long.MAX_VALUE);
+        held(connection, "float4", 0.5f, -1048576f, Float.POSITIVE_INFINITY);
+        held(connection, "float8", 0.1, -1e300, Double.NEGATIVE_INFINITY);
+        held(connection, "numeric", new BigDecimal("0.00"), new BigDecimal("-12345678901234567890.0123456789"));
+        held(connection, "text", "", "naïve 日本");
+        held(connection, "varchar(5)", "abcde");
+        held(connection, "bytea", new byte[0], new byte[] {0, 1, -1, '\\'});
+        held(connection, "date", LocalDate.of(1, 1, 1), LocalDate.of(2026, 11, 22));
+        held(connection, "time", LocalTime.of(23, 59, 59, 999999000));
+        held(connection, "timestamp", LocalDateTime.of(1999, 12, 31, 23, 59, 59, 123456000));
+        held(connection, "timestamptz", OffsetDateTime.of(2026, 3, 29, 1, 0, 0, 0, ZoneOffset.UTC));
+        held(connection, "uuid", UUID.fromString("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"));
+        table(connection, "held_arrays", "numbers int4[], words text[]");
+        try (PreparedStatement insert = connection.prepareStatement(
+                "INSERT INTO held_arrays VALUES (?, ?) RETURNING numbers, words")) {
+            Integer[] numbers = {1, null, -3};
+            String[] words = {"a", "b\"c", "d,e", null};
+            insert.setArray(1, connection.createArrayOf("int4", numbers));
+            insert.setArray(2, connection.createArrayOf("text", words));
+            try (ResultSet row = insert.executeQuery()) {
+                demand(row.next(), "no row");
+                Array first = row.getArray(1);
+                demand(Arrays.equals((Integer[]) first.getArray(), numbers), "int4[]: " + first);
+                demand(Arrays.equals((String[]) row.getArray(2).getArray(), words), "text[]");
+            }
+        }
+    }
+
+    private static void typesInText() throws Exception {
+        try (Connection connection = connect("binaryTransfer", "false", "prepareThreshold", "1")) {
+            types(connection);
+        }
+    }
+
+    private static void typesInBinary() throws Exception {
+        try (Connection connection = connect("prepareThreshold", "-1")) {
+            types(connection);
+        }
+    }
+
+    private static void typesBySimpleQueries() throws Exception {
+        try (Connection connection = connect("preferQueryMode", "simple")) {
+            held(connection, "int4", Integer.MIN_VALUE, Integer.MAX_VALUE);
+            held(connection, "text", "", "it's", "naïve \\ 日本");
+            held(connection, "numeric", new BigDecimal("-0.10"));
+        }
+    }
+
+    private static void statementsArePrepared() throws Exception {
+        try (Connection connection = connect("prepareThreshold", "3")) {
+            table(connection, "numbers", "id int PRIMARY KEY, square int");
+            try (PreparedStatement insert = connection.prepareStatement("INSERT INTO numbers VALUES (?, ?)")) {
+                for (int number = 0; number < 20; number++) {
+                    insert.setInt(1, number);
+                    insert.setInt(2, number * number);
+                    same(insert.executeUpdate(), 1);
+                }
+                same(column(connection, "SELECT count(*) > 0 FROM pg_prepared_statements"), List.of(true));
+                // What the statement was made from changes under it.
+                execute(connection, "ALTER TABLE numbers ADD COLUMN cube int");
+                insert.setInt(1, 100);
+                insert.setInt(2, 1);
+                same(insert.executeUpdate(), 1);
+            }
+            try (PreparedStatement insert = connection.prepareStatement(
+                    "INSERT INTO numbers VALUES (?, ?)", Statement.RETURN_GENERATED_KEYS)) {
+                insert.setInt(1, 200);
+                insert.setInt(2, 2);
+                insert.executeUpdate();
+                try (ResultSet keys = insert.getGeneratedKeys()) {
+                    demand(keys.next() && keys.getInt("id") == 200, "no key");
+                }
+            }
+        }
+    }
+
+    private static void batches() throws Exception {
+        for (String rewrite : new String[] {"false", "true"}) {
+            try (Connection connection = connect("reWriteBatchedInserts", rewrite)) {
+                table(connection, "batched", "id int PRIMARY KEY, word text");
+                try (PreparedStatement insert = connection.prepareStatement("INSERT INTO batched VALUES (?, ?)")) {
+                    for (int number = 0; number < 500; number++) {
+                        insert.setInt(1, number);
+                        insert.setString(2, "word " + number);
+                        insert.addBatch();
+                    }
+                    same(insert.executeBatch().length, 500);
+                }
+                same(column(connection, "SELECT count(*) FROM batched"), List.of(500L));
+            }
+        }
+    }
+
+    private static void anErrorInTheMiddleOfABatch() throws Exception {
+        try (Connection connection = connect()) {
+            connection.setAutoCommit(false);
+            table(connection, "broken", "id int PRIMARY KEY");
+            connection.commit();
+            try (Statement statement = connection.createStatement()) {
+                for (int number : new int[] {1, 2, 1, 3}) {
+                    statement.addBatch("INSERT INTO broken VALUES (" + number + ")");
+                }
+                SQLException error = fails("23505", statement::executeBatch);
+                same(((BatchUpdateException) error).getUpdateCounts().length > 2, true);
+            }
+            fails("25P02", () -> execute(connection, "SELECT 1"));
+            connection.rollback();
+            same(column(connection, "SELECT count(*) FROM broken"), List.of(0L));
+        }
+    }
+
+    private static void portalsInPortions() throws Exception {
+        try (Connection connection = connect()) {
+            connection.setAutoCommit(false);
+            try (PreparedStatement select = connection.prepareStatement("SELECT n FROM generate_series(1, ?) AS n")) {
+                select.setFetchSize(100);
+                select.setInt(1, 1050);
+                int count = 0;
+                try (ResultSet rows = select.executeQuery()) {
+                    while (rows.next()) {
+                        count++;
+                        same(rows.getInt(1), count);
+                        if (count == 150) {
+                            // Another statement between two portions.
+                            same(column(connection, "SELECT 1"), List.of(1));
+                        }
+                    }
+                }
+                same(count, 1050);
+            }
+            connection.commit();
+        }
+    }
+
+    private static void copyInAndOut() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "copied", "id int, word text");
+            StringBuilder lines = new StringBuilder();
+            for (int number = 0; number < 1000; number++) {
+                lines.append(number).append("\ttab\\tand ").append(number).append('\n');
+            }
+            CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
+            same(copies.copyIn("COPY copied FROM STDIN", new StringReader(lines.toString())), 1000L);
+            StringWriter out = new StringWriter();
+            same(copies.copyOut("COPY copied TO STDOUT", out), 1000L);
+            same(out.toString(), lines.toString());
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            copies.copyOut("COPY (SELECT 1, 'a,b') TO STDOUT (FORMAT csv)", bytes);
+            same(bytes.toString(StandardCharsets.UTF_8), "1,\"a,b\"\n");
+            fails("22P02", () -> copies.copyIn("COPY copied FROM STDIN", new StringReader("x\ty\n")));
+            same(column(connection, "SELECT count(*) FROM copied"), List.of(1000L));
+        }
+    }
+
+    private static void aStatementIsCancelled() throws Exception {
+        try (Connection connection = connect(); Statement statement = connection.createStatement()) {
+            Thread canceller = new Thread(() -> {
+                try {
+                    Thread.sleep(300);
+                    statement.cancel();
+                } catch (InterruptedException | SQLException error) {
+                    throw new IllegalStateException(error);
+                }
+            });
+            canceller.start();
+            fails("57014", () -> statement.execute(LONG));
+            canceller.join();
+            same(column(connection, "SELECT 1"), List.of(1));
+            statement.setQueryTimeout(1);
+            fails("57014", () -> statement.execute(LONG));
+        }
+    }
+
+    private static void savepoints() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "saved", "id int PRIMARY KEY");
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            execute(connection, "INSERT INTO saved VALUES (1)");
+            Savepoint savepoint = connection.setSavepoint("here");
+            execute(connection, "INSERT INTO saved VALUES (2)");
+            fails("23505", () -> execute(connection, "INSERT INTO saved VALUES (1)"));
+            connection.rollback(savepoint);
+            execute(connection, "INSERT INTO saved VALUES (3)");
+            connection.releaseSavepoint(savepoint);
+            connection.commit();
+            same(column(connection, "SELECT id FROM saved ORDER BY id"), List.of(1, 3));
+            connection.commit();
+        }
+        // The driver sets a savepoint of its own before each statement.
+        try (Connection connection = connect("autosave", "always")) {
+            connection.setAutoCommit(false);
+            execute(connection, "INSERT INTO saved VALUES (5)");
+            fails("23505", () -> execute(connection, "INSERT INTO saved VALUES (5)"));
+            execute(connection, "INSERT INTO saved VALUES (6)");
+            connection.commit();
+            same(column(connection, "SELECT count(*) FROM saved"), List.of(4L));
+        }
+    }
+
+    private static void errorsHaveTheirFields() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "strict", "id int CONSTRAINT strict_key PRIMARY KEY, word text NOT NULL");
+            execute(connection, "INSERT INTO strict VALUES (1, 'a')");
+            SQLException error = fails("23505", () -> execute(connection, "INSERT INTO strict VALUES (1, 'b')"));
+            ServerErrorMessage message = ((PSQLException) error).getServerErrorMessage();
+            same(message.getConstraint(), "strict_key");
+            same(message.getTable(), "strict");
+            same(message.getSchema(), "public");
+            same(message.getDetail(), "Key (id)=(1) already exists.");
+            error = fails("23502", () -> execute(connection, "INSERT INTO strict VALUES (2, NULL)"));
+            same(((PSQLException) error).getServerErrorMessage().getColumn(), "word");
+            error = fails("42703", () -> execute(connection, "SELECT nothing FROM strict"));
+            same(((PSQLException) error).getServerErrorMessage().getPosition(), 8);
+        }
+    }
+
+    private static void describesTables() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "described", "id int PRIMARY KEY, word varchar(20) NOT NULL, price numeric(8, 2)");
+            List<String> columns = new ArrayList<>();
+            try (ResultSet rows = connection.getMetaData().getColumns(null, "public", "described", null)) {
+                while (rows.next()) {
+                    columns.add(rows.getString("COLUMN_NAME") + " " + rows.getString("TYPE_NAME") + " "
+                            + rows.getInt("COLUMN_SIZE") + " " + rows.getString("IS_NULLABLE"));
+                }
+            }
+            same(columns, List.of("id int4 10 NO", "word varchar 20 NO", "price numeric 8 YES"));
+            try (ResultSet keys = connection.getMetaData().getPrimaryKeys(null, "public", "described")) {
+                demand(keys.next() && keys.getString("COLUMN_NAME").equals("id"), "no primary key");
+                demand(!keys.next(), "two of them");
+            }
+        }
+    }
+
+    public static void main(String[] arguments) {
+        Map<String, Test> tests = new LinkedHashMap<>();
+        tests.put("it_is_encrypted_and_authenticated", Script::isEncryptedAndAuthenticated);
+        tests.put("types_in_text", Script::typesInText);
+        tests.put("types_in_binary", Script::typesInBinary);
+        tests.put("types_by_simple_queries", Script::typesBySimpleQueries);
+        tests.put("statements_are_prepared", Script::statementsArePrepared);
+        tests.put("batches", Script::batches);
+        tests.put("an_error_in_the_middle_of_a_batch", Script::anErrorInTheMiddleOfABatch);
+        tests.put("portals_in_portions", Script::portalsInPortions);
+        tests.put("copy_in_and_out", Script::copyInAndOut);
+        tests.put("a_statement_is_cancelled", Script::aStatementIsCancelled);
+        tests.put("savepoints", Script::savepoints);
+        tests.put("errors_have_their_fields", Script::errorsHaveTheirFields);
+        tests.put("tables_are_described", Script::describesTables);
+        int failed = 0;
+        for (Map.Entry<String, Test> test : tests.entrySet()) {
+            try {
+                test.getValue().run();
+                System.out.println("test " + test.getKey() + " ... ok");
+            } catch (Exception | AssertionError error) {
+                failed++;
+                System.out.println("test " + test.getKey() + " ... FAILED");
+                error.printStackTrace(System.out);
+            }
+        }
+        System.out.println("test result: " + (failed == 0 ? "ok" : "FAILED") + ". " + (tests.size() - failed)
+                + " passed; " + failed + " failed; 0 ignored; pgjdbc " + org.postgresql.Driver.getVersion());
+        System.exit(failed == 0 ? 0 : 1);
+    }
+}

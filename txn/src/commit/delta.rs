@@ -1,0 +1,154 @@
+//! Deltas: of an update the log gets the bytes that have changed, where that is shorter than the whole value.
+//!
+//! A delta says which bytes of which base are others now, and names the base by its LSN. The base is what stands on the
+//! page when the commit gets ready, and it stays that until the commit is applied, because the writer of an update
+//! holds the record's lock ([`crate::Transaction::update`]); what is not locked is logged whole. In recovery the
+//! record is on the page at just that LSN when the delta's turn comes, or the page is newer, or a delete follows.
+//!
+//! Only values of one length are compared, and one range covers all that differs: rows keep columns of fixed width at
+//! fixed places for this.
+
+use crate::Lsn;
+use crate::writeset::Write;
+use std::ops::Range;
+use storage::{Change, RecordBuffer};
+
+/// What a delta takes in the log beyond its bytes, and more than an image does: the base and two short numbers.
+const DELTA_BYTES: usize = 12;
+
+/// How one write of a commit is logged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// As it is.
+    Whole,
+    /// These bytes of its value, over what stands at `base`.
+    Delta { base: Lsn, from: u32, to: u32 },
+}
+
+impl Form {
+    /// The shorter form of `write` over the record that stands there, if one does.
+    pub(crate) fn of(write: &Write<'_>, there: Option<&RecordBuffer>) -> Form {
+        if let (true, Some(new), Some(there)) = (write.update, write.value, there)
+            && let Some(old) = there.value()
+            && old.len() == new.len()
+        {
+            let changed = changed(old, new);
+            if changed.len() + DELTA_BYTES < new.len() {
+                let (from, to) = (changed.start as u32, changed.end as u32);
+                return Form::Delta { base: there.lsn(), from, to };
+            }
+        }
+        Form::Whole
+    }
+
+    /// What is logged of `write`.
+    pub(crate) fn change<'w>(self, write: &Write<'w>) -> Change<'w> {
+        match (self, write.value) {
+            (Form::Delta { base, from, to }, Some(value)) => {
+                Change::Patch { base, from, bytes: &value[from as usize..to as usize] }
+            }
+            (Form::Whole | Form::Delta { .. }, value) => value.map_or(Change::Delete, Change::Put),
+        }
+    }
+
+    /// The planted fault: the last byte that has changed is left out.
+    pub(crate) fn cut_short(self) -> Form {
+        match self {
+            Form::Delta { base, from, to } => Form::Delta { base, from, to: to.max(from + 1) - 1 },
+            Form::Whole => Form::Whole,
+        }
+    }
+}
+
+/// The range outside of which two values of one length are the same.
+fn changed(old: &[u8], new: &[u8]) -> Range<usize> {
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("a word has eight bytes"));
+    let mut from = 0;
+    for (old, new) in old.chunks_exact(8).zip(new.chunks_exact(8)) {
+        let differs = word(old) ^ word(new);
+        if differs != 0 {
+            from += differs.trailing_zeros() as usize / 8;
+            break;
+        }
+        from += 8;
+    }
+    while from < new.len() && old[from] == new[from] {
+        from += 1;
+    }
+    let mut to = new.len();
+    for (old, new) in old[from..].rchunks_exact(8).zip(new[from..].rchunks_exact(8)) {
+        let differs = word(old) ^ word(new);
+        if differs != 0 {
+            to -= differs.leading_zeros() as usize / 8;
+            break;
+        }
+        to -= 8;
+    }
+    while to > from && old[to - 1] == new[to - 1] {
+        to -= 1;
+    }
+    from..to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CommandId, TreeId};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_delta_makes_the_new_value_of_the_old(
+            old in proptest::collection::vec(0u8..3, 0..60),
+            edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            let mut new = old.clone();
+            for (at, byte) in edits {
+                if !new.is_empty() {
+                    let at = at.index(new.len());
+                    new[at] = byte;
+                }
+            }
+            let range = changed(&old, &new);
+            let mut made = old.clone();
+            made[range.clone()].copy_from_slice(&new[range.clone()]);
+            prop_assert_eq!(&made, &new);
+            let first = (0..new.len()).find(|at| old[*at] != new[*at]);
+            let last = (0..new.len()).rfind(|at| old[*at] != new[*at]);
+            match (first, last) {
+                (Some(first), Some(last)) => prop_assert_eq!(range, first..last + 1),
+                _ => prop_assert!(range.is_empty()),
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_locked_record_of_the_same_length_is_a_base() {
+        let mut there = RecordBuffer::default();
+        there.set(Lsn(7), Some(&[1; 40]));
+        let mut value = [1; 40];
+        value[9] = 2;
+        let write = |value, update| Write {
+            tree: TreeId(1),
+            key: b"k",
+            value,
+            command: CommandId(1),
+            update,
+        };
+        let update = write(Some(&value[..]), true);
+        let patch = Change::Patch { base: Lsn(7), from: 9, bytes: &[2] };
+        assert_eq!(Form::of(&update, Some(&there)).change(&update), patch);
+        let whole = Change::Put(&value);
+        assert_eq!(Form::of(&update, None).change(&update), whole);
+        let unlocked = write(Some(&value[..]), false);
+        assert_eq!(Form::of(&unlocked, Some(&there)).change(&unlocked), whole);
+        let shorter = write(Some(&value[..39]), true);
+        assert_eq!(Form::of(&shorter, Some(&there)).change(&shorter), Change::Put(&value[..39]));
+        there.set(Lsn(8), None);
+        assert_eq!(Form::of(&update, Some(&there)).change(&update), whole);
+        there.set(Lsn(9), Some(&[3; 40]));
+        assert_eq!(Form::of(&update, Some(&there)).change(&update), whole, "all of it has changed");
+        let gone = write(None, false);
+        assert_eq!(Form::of(&gone, Some(&there)).change(&gone), Change::Delete);
+    }
+}

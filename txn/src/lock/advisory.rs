@@ -1,0 +1,286 @@
+//! Advisory locks: names that sessions lock and that mean nothing here (PostgreSQL 15 manual, section 13.3.5).
+//!
+//! A lock belongs to the session, whichever level it was taken at: those of the session until it unlocks them as often as
+//! it locked them, those of a transaction until that ends or goes back behind them. So both are held by one *owner* of
+//! the session, and never exclude each other. The queue stands in a record node, whose tree is none that exists, and is
+//! PostgreSQL's queue of heavyweight locks: Share and Exclusive, in order of arrival.
+//!
+//! The session's owner and its transaction's are peers: a deadlock goes through both.
+
+use super::LockManager;
+use super::mode::TableLock;
+use super::queue::{Kind, Request};
+use crate::manager::Manager;
+use crate::owner::{OwnerId, Waiting};
+use crate::record::NodeRef;
+use crate::sync::{Arc, lock};
+use crate::wait::SessionWait;
+use crate::{Result, TreeId};
+use storage::WaitEvent;
+
+/// The tree of names.
+pub const NAMES: TreeId = TreeId(u64::MAX);
+
+/// What an advisory lock stands on, as `pg_locks` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AdvisoryKey {
+    /// The database's OID.
+    pub database: u32,
+    /// The first key, or the upper half of the only one.
+    pub class: u32,
+    /// The second key, or the lower half.
+    pub object: u32,
+    /// 1 for one key, 2 for two.
+    pub sub: u16,
+}
+
+/// How long a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdvisoryLevel {
+    /// Until the session unlocks it, or ends.
+    Session,
+    /// Until the transaction ends.
+    Transaction,
+}
+
+impl AdvisoryKey {
+    fn bytes(self) -> [u8; 14] {
+        let mut bytes = [0; 14];
+        bytes[..4].copy_from_slice(&self.database.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.class.to_be_bytes());
+        bytes[8..12].copy_from_slice(&self.object.to_be_bytes());
+        bytes[12..].copy_from_slice(&self.sub.to_be_bytes());
+        bytes
+    }
+
+    /// Of the key of a node in [`NAMES`].
+    pub(crate) fn of(bytes: &[u8]) -> AdvisoryKey {
+        let word = |at: usize| {
+            u32::from_be_bytes(bytes[at..at + 4].try_into().expect("a key has fourteen bytes"))
+        };
+        let sub = u16::from_be_bytes(bytes[12..14].try_into().expect("a key has fourteen bytes"));
+        AdvisoryKey { database: word(0), class: word(4), object: word(8), sub }
+    }
+}
+
+/// One lock of a session in one mode.
+#[derive(Debug)]
+struct Held {
+    key: AdvisoryKey,
+    mode: TableLock,
+    node: NodeRef,
+    by_session: u32,
+    by_transaction: u32,
+}
+
+/// The advisory locks of one session.
+#[derive(Debug)]
+pub struct AdvisoryLocks {
+    manager: Arc<Manager>,
+    wait: Arc<SessionWait>,
+    /// There from the first lock on.
+    owner: Option<OwnerId>,
+    held: Vec<Held>,
+    /// What the transaction has locked, in order.
+    transaction: Vec<(AdvisoryKey, TableLock)>,
+}
+
+fn mode_of(shared: bool) -> TableLock {
+    if shared { TableLock::Share } else { TableLock::Exclusive }
+}
+
+impl LockManager {
+    /// Locks a name in a mode that `owner` does not hold; none if somebody is in the way and it is not to be waited for.
+    fn lock_name(
+        &self,
+        owner: OwnerId,
+        session: &SessionWait,
+        key: AdvisoryKey,
+        mode: TableLock,
+        waits: bool,
+    ) -> Result<Option<NodeRef>> {
+        let node = self.records.pin(NAMES, &key.bytes());
+        let mut passed = Vec::new();
+        let (before, granted) = {
+            let mut state = node.state();
+            let before = state.lock.held(owner);
+            let granted = state.lock.request(Kind::Table, owner, mode as u8) != Request::Blocked;
+            if !granted && waits {
+                let now = self.env.clock.now().0;
+                let mut grant = |owner| passed.push(owner);
+                state.lock.enqueue(Kind::Table, owner, mode as u8, now, &mut grant);
+            }
+            (before, granted)
+        };
+        self.wake(&passed);
+        if granted {
+            return Ok(Some(node));
+        }
+        if !waits {
+            self.records.unpin(node);
+            return Ok(None);
+        }
+        let waiting = Waiting::Name(node.unpinned(), mode);
+        let is_granted = || !node.state().lock.is_waiting(owner);
+        let cancel = |wake: &mut dyn FnMut(OwnerId)| {
+            node.state().lock.abandon(Kind::Table, owner, before, wake);
+        };
+        match self.wait(owner, session, WaitEvent::Advisory, waiting, &is_granted, &cancel) {
+            Ok(()) => Ok(Some(node)),
+            Err(error) => {
+                self.records.unpin(node);
+                Err(error)
+            }
+        }
+    }
+
+    fn unlock_name(&self, owner: OwnerId, node: NodeRef, mode: TableLock) {
+        let mut granted = Vec::new();
+        self.records.unpin_after(node, |_, state, _| {
+            let left = state.lock.held(owner) & !mode.bit();
+            state.lock.release(Kind::Table, owner, left, &mut |owner| granted.push(owner));
+        });
+        self.wake(&granted);
+    }
+}
+
+impl AdvisoryLocks {
+    /// Of the session that waits as `wait`; none yet.
+    #[must_use]
+    pub fn new(manager: &Arc<Manager>, wait: &Arc<SessionWait>) -> AdvisoryLocks {
+        AdvisoryLocks {
+            manager: Arc::clone(manager),
+            wait: Arc::clone(wait),
+            owner: None,
+            held: Vec::new(),
+            transaction: Vec::new(),
+        }
+    }
+
+    fn place(&self, key: AdvisoryKey, mode: TableLock) -> Option<usize> {
+        self.held.iter().position(|held| held.key == key && held.mode == mode)
+    }
+
+    /// Locks a name. False if somebody is in the way, and it is not to be waited for.
+    ///
+    /// # Errors
+    /// [`crate::Error::Deadlock`], [`crate::Error::LockNotAvailable`], [`crate::Error::Cancelled`].
+    pub fn lock(
+        &mut self,
+        key: AdvisoryKey,
+        shared: bool,
+        level: AdvisoryLevel,
+        waits: bool,
+    ) -> Result<bool> {
+        let mode = mode_of(shared);
+        let owner = *self.owner.get_or_insert_with(|| self.manager.take_session_owner(&self.wait));
+        let at = match self.place(key, mode) {
+            Some(at) => at,
+            None => {
+                let locks = &self.manager.locks;
+                let Some(node) = locks.lock_name(owner, &self.wait, key, mode, waits)? else {
+                    return Ok(false);
+                };
+                self.held.push(Held { key, mode, node, by_session: 0, by_transaction: 0 });
+                self.held.len() - 1
+            }
+        };
+        match level {
+            AdvisoryLevel::Session => self.held[at].by_session += 1,
+            AdvisoryLevel::Transaction => {
+                self.held[at].by_transaction += 1;
+                self.transaction.push((key, mode));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Unlocks once what the session has locked; false if it has not.
+    pub fn unlock(&mut self, key: AdvisoryKey, shared: bool) -> bool {
+        let Some(at) = self.place(key, mode_of(shared)) else { return false };
+        if self.held[at].by_session == 0 {
+            return false;
+        }
+        self.held[at].by_session -= 1;
+        self.release_unneeded(at);
+        true
+    }
+
+    /// Unlocks all that the session has locked; what its transaction has locked stays.
+    pub fn unlock_all(&mut self) {
+        for at in (0..self.held.len()).rev() {
+            self.held[at].by_session = 0;
+            self.release_unneeded(at);
+        }
+    }
+
+    /// A place to go back to.
+    #[must_use]
+    pub fn savepoint(&self) -> usize {
+        self.transaction.len()
+    }
+
+    /// Lets go of what the transaction has locked since.
+    pub fn rollback_to(&mut self, savepoint: usize) {
+        while self.transaction.len() > savepoint {
+            let Some((key, mode)) = self.transaction.pop() else { return };
+            if let Some(at) = self.place(key, mode) {
+                self.held[at].by_transaction -= 1;
+                self.release_unneeded(at);
+            }
+        }
+    }
+
+    /// The transaction has ended.
+    #[inline]
+    pub fn end_transaction(&mut self) {
+        if !self.transaction.is_empty() {
+            self.rollback_to(0);
+        }
+    }
+
+    fn release_unneeded(&mut self, at: usize) {
+        let held = &self.held[at];
+        if held.by_session > 0 || held.by_transaction > 0 {
+            return;
+        }
+        let held = self.held.swap_remove(at);
+        let owner = self.owner.expect("who holds a lock has an owner");
+        self.manager.locks.unlock_name(owner, held.node, held.mode);
+    }
+}
+
+impl Drop for AdvisoryLocks {
+    fn drop(&mut self) {
+        self.end_transaction();
+        self.unlock_all();
+        if let Some(owner) = self.owner.take() {
+            self.manager.give_session_owner(owner);
+        }
+    }
+}
+
+impl Manager {
+    fn take_session_owner(&self, wait: &SessionWait) -> OwnerId {
+        let free = lock(&self.session_owners).pop();
+        let owner = free.unwrap_or_else(|| self.locks.owners.register());
+        self.locks.owners.get(owner).serve(wait.pid, wait.number());
+        owner
+    }
+
+    fn give_session_owner(&self, owner: OwnerId) {
+        self.locks.owners.get(owner).serve(0, 0);
+        lock(&self.session_owners).push(owner);
+    }
+
+    /// Whom the session that clients know as `pid` waits for, as clients know them; each once for each lock that is in
+    /// its way.
+    #[must_use]
+    pub fn blocking_pids(&self, pid: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        for (id, _) in self.locks.owners.iter().filter(|(_, owner)| owner.pid() == pid) {
+            super::deadlock::blockers(&self.locks, id, &mut |blocker| found.push(blocker));
+        }
+        found.into_iter().map(|blocker| self.locks.owners.get(blocker).pid()).collect()
+    }
+}

@@ -1,0 +1,397 @@
+//! Prepared transactions: the first half of two-phase commit, kept until somebody says how it ends (PREPARE TRANSACTION).
+//!
+//! Paper: Mohan, Lindsay and Obermarck, *Transaction Management in the R\* Distributed Database Management System*, 1986.
+//!
+//! A prepared transaction has one record in the log: its writes, whole, and every lock it holds, with what it has read
+//! under SERIALIZABLE as SHARE locks on tables. In memory its locks stay where they are, held by its owner. A restart
+//! reads the record and takes the locks again before anybody else can ask for them.
+//!
+//! Until it is resolved the record is needed, so the redo point stays at or below it. It must not hold the log for that: a
+//! checkpoint that finds a record older than the last redo point logs it anew, and only the newest copy counts. Copies
+//! are claimed under the list's latch and never of one that is being resolved, so none follows its resolution.
+//!
+//! COMMIT PREPARED is a commit like any other, whole, and names what it resolves in the same record. ROLLBACK PREPARED, and
+//! the commit of what wrote nothing, is a record of its own.
+
+use crate::log::{self, Header, Reader};
+use crate::manager::Manager;
+use crate::sync::{Arc, lock};
+use crate::transaction::state::State;
+use crate::wait::SessionWait;
+use crate::{
+    Begin, CommandId, Ended, Error, Lsn, Result, RowLock, TableId, TableLock, Transaction, TreeId,
+    TxnId, WaitPolicy,
+};
+use std::collections::{BTreeMap, HashMap};
+use storage::{Cancel, Change, SpaceClass};
+
+/// What a lock in a record stands on.
+const TABLE: u8 = 1;
+const ROW: u8 = 2;
+
+/// What clients are told of a prepared transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedInfo {
+    /// Its number.
+    pub txn: TxnId,
+    /// Its name.
+    pub name: Vec<u8>,
+    /// What the layer above keeps with it.
+    pub note: Vec<u8>,
+    /// When it was prepared, in microseconds since 2000-01-01.
+    pub wall: i64,
+}
+
+/// Why a name cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Somebody has it.
+    InUse,
+    /// There are as many as there may be.
+    TooMany,
+    /// There is none.
+    Unknown,
+    /// Somebody else is resolving it.
+    Busy,
+}
+
+/// One prepared transaction.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    txn: TxnId,
+    note: Vec<u8>,
+    wall: i64,
+    /// Its newest record.
+    lsn: Lsn,
+    /// That record.
+    payload: Vec<u8>,
+    /// Its locks and writes; none while it is being prepared or resolved.
+    state: Option<Box<State>>,
+}
+
+/// All of them, by name.
+pub(crate) type PreparedList = BTreeMap<Vec<u8>, Prepared>;
+
+/// A record that recovery has met.
+pub(crate) struct Found {
+    lsn: Lsn,
+    payload: Vec<u8>,
+}
+
+/// Those that recovery has met and not seen resolved, by transaction.
+pub(crate) type FoundList = HashMap<u64, Found>;
+
+fn named(name: &[u8], note: &[u8]) -> Vec<u8> {
+    [&(name.len() as u32).to_le_bytes()[..], name, note].concat()
+}
+
+fn parse_name(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (name, note) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    Some((name.to_vec(), note.to_vec()))
+}
+
+fn corrupt(what: &str) -> Error {
+    storage::Error::CorruptLog(format!("a prepared transaction: {what}")).into()
+}
+
+/// Every lock of a transaction, as its record has them.
+fn encode_locks(state: &State) -> Vec<Vec<u8>> {
+    let mut tables: BTreeMap<TableId, u8> = BTreeMap::new();
+    for held in &state.tables {
+        *tables.entry(held.table).or_default() |= held.after;
+    }
+    let tables = tables
+        .into_iter()
+        .map(|(table, modes)| [&[TABLE, modes][..], &table.0.to_le_bytes()].concat());
+    let rows = state.rows.iter().map(|held| {
+        let modes = held.node.state().lock.held(state.owner);
+        [&[ROW, modes][..], &held.node.tree().0.to_le_bytes(), held.node.key()].concat()
+    });
+    tables.chain(rows).collect()
+}
+
+impl Found {
+    pub(crate) fn new(lsn: Lsn, payload: &[u8]) -> Found {
+        Found { lsn, payload: payload.to_vec() }
+    }
+}
+
+impl Transaction {
+    /// Prepares: everything that could fail a commit is done, and what is left is kept under `name`, through restarts,
+    /// until it is resolved. At most `limit` may be kept. `note` is the layer above's.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::commit`]: the transaction has then rolled back. The inner error says why the name cannot
+    /// be used; it has rolled back then, too.
+    pub fn prepare(
+        mut self,
+        (name, note): (&[u8], &[u8]),
+        limit: usize,
+    ) -> Result<std::result::Result<Ended, Refused>> {
+        if let Err(refused) = self.take_name(name, note, limit) {
+            let _ = self.rollback();
+            return Ok(Err(refused));
+        }
+        match self.log_prepared(name, note) {
+            Ok(lsn) => {
+                let state = self.state.take().expect("the transaction has not ended");
+                let owner = self.manager.locks.owners.get(state.owner);
+                owner.serve(0, 0);
+                if let Some(snapshot) = owner.snapshot() {
+                    owner.withdraw();
+                    self.manager.snapshot_ended(snapshot);
+                }
+                let mut list = lock(&self.manager.prepared);
+                let prepared = list.get_mut(name).expect("the name is ours");
+                prepared.state = Some(state);
+                Ok(Ok(Ended { wait_for: self.seen.max(lsn), committed: None }))
+            }
+            Err(error) => {
+                lock(&self.manager.prepared).remove(name);
+                self.abandon(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn take_name(
+        &mut self,
+        name: &[u8],
+        note: &[u8],
+        limit: usize,
+    ) -> std::result::Result<(), Refused> {
+        let mut list = lock(&self.manager.prepared);
+        if list.contains_key(name) {
+            return Err(Refused::InUse);
+        }
+        if list.len() >= limit {
+            return Err(Refused::TooMany);
+        }
+        let wall = self.manager.env.clock.wall();
+        let (txn, note) = (self.id(), note.to_vec());
+        let (lsn, payload) = (Lsn::MAX, Vec::new());
+        list.insert(name.to_vec(), Prepared { txn, note, wall, lsn, payload, state: None });
+        Ok(())
+    }
+
+    /// Logs the writes and locks. What was read is locked first.
+    fn log_prepared(&mut self, name: &[u8], note: &[u8]) -> Result<Lsn> {
+        self.freeze_reads()?;
+        let (txn, manager) = (self.id(), &*self.manager);
+        let state = self.state.as_mut().expect("the transaction has not ended");
+        let wall = lock(&manager.prepared).get(name).map_or(0, |prepared| prepared.wall);
+        let header = Header {
+            txn: txn.0,
+            wall,
+            name: Some(named(name, note)),
+            locks: encode_locks(state),
+            ..Header::default()
+        };
+        let State { writes, record, .. } = &mut **state;
+        record.begin(&header);
+        for write in writes.iter() {
+            record.write(write.tree, write.key, write.value.map_or(Change::Delete, Change::Put));
+        }
+        let payload = record.payload().to_vec();
+        if payload.len() > manager.data.log().payload_bytes_max() {
+            return Err(Error::OutOfMemory(
+                "The writes and locks of a prepared transaction exceed half of wal_buffers.",
+            ));
+        }
+        manager.log_named(name, payload)
+    }
+}
+
+impl Manager {
+    /// Logs a prepared transaction's record, a copy or the first. The space is set aside before the list is locked, where
+    /// nothing waits; the redo point follows from the list.
+    fn log_named(&self, name: &[u8], payload: Vec<u8>) -> Result<Lsn> {
+        let log = self.data.log();
+        let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
+        // Whoever computes a redo point meanwhile reads the slots before the list.
+        let guard = self.hold_redo_point();
+        let mut list = lock(&self.prepared);
+        let prepared = list.get_mut(name).expect("who logs it has taken its name");
+        let claim = log.claim(&mut space, payload.len());
+        let lsn = claim.publish(log::PREPARE, &payload);
+        prepared.lsn = lsn;
+        prepared.payload = payload;
+        drop(list);
+        drop(guard);
+        Ok(lsn)
+    }
+
+    /// Logs anew what would hold the log back: records older than `before`. What cannot be logged now holds it on.
+    pub(crate) fn log_prepared_anew(&self, before: Lsn) {
+        let old: Vec<(Vec<u8>, usize)> = lock(&self.prepared)
+            .iter()
+            .filter(|(_, prepared)| prepared.state.is_some() && prepared.lsn < before)
+            .map(|(name, prepared)| (name.clone(), prepared.payload.len()))
+            .collect();
+        let (log, never) = (self.data.log(), Cancel::default());
+        self.env.raise(&never, 1);
+        for (name, bytes) in old {
+            // A checkpoint must not wait for space, which only it can make.
+            let space = log.reserve_unless(SpaceClass::System, 1, bytes as u64, Some(&never));
+            let Ok(mut space) = space else { return };
+            let guard = self.hold_redo_point();
+            let mut list = lock(&self.prepared);
+            // Being resolved, or resolved, it must not appear again.
+            if let Some(prepared) = list.get_mut(&name)
+                && prepared.state.is_some()
+                && prepared.payload.len() == bytes
+            {
+                let claim = log.claim(&mut space, bytes);
+                prepared.lsn = claim.publish(log::PREPARE, &prepared.payload);
+            }
+            drop(list);
+            drop(guard);
+        }
+    }
+
+    /// The lowest record that a prepared transaction needs.
+    pub(crate) fn prepared_floor(&self) -> Option<Lsn> {
+        lock(&self.prepared).values().map(|prepared| prepared.lsn).min()
+    }
+
+    /// Every prepared transaction.
+    #[must_use]
+    pub fn prepared(&self) -> Vec<PreparedInfo> {
+        let list = lock(&self.prepared);
+        let ready = list.iter().filter(|(_, prepared)| prepared.lsn != Lsn::MAX);
+        ready
+            .map(|(name, prepared)| PreparedInfo {
+                txn: prepared.txn,
+                name: name.clone(),
+                note: prepared.note.clone(),
+                wall: prepared.wall,
+            })
+            .collect()
+    }
+
+    /// Commits a prepared transaction, or rolls it back, for the session that waits as `wait`.
+    ///
+    /// # Errors
+    /// Storage's: it is then as it was. The inner error says why the name cannot be resolved.
+    pub fn resolve(
+        self: &Arc<Self>,
+        name: &[u8],
+        commits: bool,
+        wait: &Arc<SessionWait>,
+    ) -> Result<std::result::Result<Ended, Refused>> {
+        let (state, txn, whole, payload) = {
+            let mut list = lock(&self.prepared);
+            let Some(prepared) = list.get_mut(name) else { return Ok(Err(Refused::Unknown)) };
+            let Some(state) = prepared.state.take() else { return Ok(Err(Refused::Busy)) };
+            (state, prepared.txn, named(name, &prepared.note), prepared.payload.clone())
+        };
+        let begin = Begin::default();
+        let mut transaction =
+            Transaction::new(Arc::clone(self), txn, begin, Arc::clone(wait), state);
+        let logged = if commits && transaction.has_writes() {
+            transaction.state_mut().header.name = Some(whole);
+            let logged = transaction.commit_writes(&mut |_| ());
+            if let Some(state) = &mut transaction.state {
+                state.header.name = None;
+            }
+            logged
+        } else {
+            self.log_resolved(txn, whole).inspect(|_| transaction.finish())
+        };
+        match logged {
+            Ok(lsn) => {
+                lock(&self.prepared).remove(name);
+                Ok(Ok(Ended { wait_for: lsn, committed: commits.then_some(lsn) }))
+            }
+            Err(error) => {
+                // Its writes may have gone to where others could see them: they are read from the record again.
+                if let Some(mut state) = transaction.state.take() {
+                    state.writes.clear();
+                    state.header.name = None;
+                    read_writes(&mut state, &payload)?;
+                    if let Some(prepared) = lock(&self.prepared).get_mut(name) {
+                        prepared.state = Some(state);
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn log_resolved(&self, txn: TxnId, name: Vec<u8>) -> Result<Lsn> {
+        let header = Header {
+            txn: txn.0,
+            wall: self.env.clock.wall(),
+            name: Some(name),
+            ..Header::default()
+        };
+        let mut record = log::Writer::default();
+        record.begin(&header);
+        let (log, bytes) = (self.data.log(), record.payload().len());
+        let mut space = log.reserve(SpaceClass::System, 1, bytes as u64)?;
+        let claim = log.claim(&mut space, bytes);
+        Ok(claim.publish(log::RESOLVE, record.payload()))
+    }
+
+    /// Takes the locks of those that recovery has found again: before anybody else can ask for any.
+    pub(crate) fn restore_prepared(self: &Arc<Self>, found: FoundList) -> Result<()> {
+        for Found { lsn, payload } in found.into_values() {
+            let (header, _) = Reader::new(&payload)?;
+            let name = header.name.as_deref().and_then(parse_name);
+            let (name, note) = name.ok_or_else(|| corrupt("without a name"))?;
+            let wait = Arc::new(SessionWait::new(0));
+            let mut transaction = self.begin(Begin::default(), &wait);
+            for lock in &header.locks {
+                transaction.take_again(lock)?;
+            }
+            let mut state = transaction.state.take().expect("the transaction has not ended");
+            read_writes(&mut state, &payload)?;
+            let txn = TxnId(header.txn);
+            self.locks.owners.get(state.owner).start(txn, (0, 0), self.env.clock.now().0);
+            let state = Some(state);
+            let prepared = Prepared { txn, note, wall: header.wall, lsn, payload, state };
+            lock(&self.prepared).insert(name, prepared);
+        }
+        Ok(())
+    }
+}
+
+impl Transaction {
+    fn take_again(&mut self, lock: &[u8]) -> Result<()> {
+        let [kind, modes, rest @ ..] = lock else { return Err(corrupt("a lock is cut short")) };
+        let (number, key) =
+            rest.split_first_chunk::<8>().ok_or_else(|| corrupt("a lock is cut short"))?;
+        let number = u64::from_le_bytes(*number);
+        match *kind {
+            TABLE => {
+                for mode in TableLock::ALL.into_iter().filter(|mode| modes & mode.bit() != 0) {
+                    self.lock_table(TableId(number), mode, WaitPolicy::Error)?;
+                }
+            }
+            ROW => {
+                // A stronger row lock says all that a weaker one does.
+                let mode = RowLock::ALL.into_iter().rev().find(|mode| modes & mode.bit() != 0);
+                if let Some(mode) = mode {
+                    self.lock_again(TreeId(number), key, mode)?;
+                }
+            }
+            _ => return Err(corrupt("a lock of an unknown kind")),
+        }
+        Ok(())
+    }
+}
+
+/// Fills a write set from a record.
+fn read_writes(state: &mut State, payload: &[u8]) -> Result<()> {
+    let mut reader = Reader::new(payload)?.1;
+    while let Some((tree, key, change)) = reader.write()? {
+        let value = match change {
+            Change::Put(value) => Some(value),
+            Change::Delete => None,
+            Change::Patch { .. } => return Err(corrupt("a write that is not whole")),
+        };
+        state.writes.put(tree, key, value, CommandId(1));
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Prepared transactions: locks and writes kept through restarts, and resolved by name.
+
+use super::*;
+use crate::{Refused, TableId, TableLock};
+
+const NOTE: &[u8] = b"note";
+
+fn open(env: &Environment, tree: storage::TreeId) -> World {
+    let manager = Manager::open::<Error>(env.clone(), small(), |_| Ok(vec![tree])).unwrap();
+    let tree = manager.data().tree(tree).unwrap();
+    World { manager, tree }
+}
+
+/// The process dies; what was written stays.
+fn restarted(world: World, env: &Environment) -> World {
+    let tree = world.tree.id();
+    world.manager.data().log().wait_durable_end(world.manager.data().log().tail()).unwrap();
+    world.manager.quiesce();
+    std::mem::forget(world);
+    open(env, tree)
+}
+
+fn made() -> (World, Environment) {
+    let env = environment(FaultyDevice::new(5), 4);
+    let world = World::with(env.clone(), small());
+    // Somebody catalogs the tree.
+    world.manager.checkpoint().unwrap();
+    (world, env)
+}
+
+fn prepare(world: &World, txn: Transaction, name: &[u8]) {
+    let ended = txn.prepare((name, NOTE), 2).unwrap().unwrap();
+    world.answer(ended);
+}
+
+fn resolve(world: &World, name: &[u8], commits: bool) -> std::result::Result<(), Refused> {
+    let wait = Arc::new(SessionWait::new(4));
+    let ended = world.manager.resolve(name, commits, &wait).unwrap()?;
+    world.answer(ended);
+    Ok(())
+}
+
+fn value(world: &World, key: &[u8]) -> Option<Vec<u8>> {
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let view = txn.begin_statement().unwrap();
+    read(&mut txn, &view, &world.tree, key)
+}
+
+/// Whether somebody else could lock a row now.
+fn is_free(world: &World, key: &[u8], mode: RowLock) -> bool {
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let view = txn.begin_statement().unwrap();
+    let mut buffer = RecordBuffer::default();
+    let locked = txn.lock_row(&view, &world.tree, key, mode, WaitPolicy::Skip, &mut buffer);
+    locked.unwrap() != crate::Locked::Skipped
+}
+
+#[test]
+fn writes_and_locks_survive_restarts_until_they_are_resolved() {
+    for commits in [true, false] {
+        let (mut world, env) = made();
+        for key in [b"a", b"b", b"c", b"d"] {
+            world.set(key, Some(b"old"));
+        }
+        let mut txn = world.begin(Isolation::ReadCommitted, 1);
+        let view = txn.begin_statement().unwrap();
+        txn.lock_table(TableId(7), TableLock::RowExclusive, WaitPolicy::Block).unwrap();
+        write(&mut txn, &world.tree, b"a", Some(b"new"));
+        write(&mut txn, &world.tree, b"b", None);
+        let mut buffer = RecordBuffer::default();
+        let (update, share, block) = (RowLock::Update, RowLock::Share, WaitPolicy::Block);
+        txn.lock_row(&view, &world.tree, b"c", update, block, &mut buffer).unwrap();
+        txn.lock_row(&view, &world.tree, b"d", share, block, &mut buffer).unwrap();
+        prepare(&world, txn, b"one");
+        for round in 0..3 {
+            assert_eq!(value(&world, b"a").unwrap(), b"old");
+            let free = |key, mode| is_free(&world, key, mode);
+            assert!(!free(b"a", share) && !free(b"b", share) && !free(b"c", RowLock::KeyShare));
+            assert!(free(b"d", share) && !free(b"d", update));
+            let mut other = world.begin(Isolation::ReadCommitted, 1);
+            assert!(!other.lock_table(TableId(7), TableLock::Share, WaitPolicy::Skip).unwrap());
+            drop(other);
+            let info = world.manager.prepared();
+            assert_eq!((info.len(), &info[0].name[..], &info[0].note[..]), (1, &b"one"[..], NOTE));
+            if round == 1 {
+                world.manager.checkpoint().unwrap();
+            }
+            world = restarted(world, &env);
+        }
+        resolve(&world, b"one", commits).unwrap();
+        assert_eq!(resolve(&world, b"one", commits), Err(Refused::Unknown));
+        assert!(is_free(&world, b"c", update) && is_free(&world, b"d", update));
+        let world = restarted(world, &env);
+        assert!(world.manager.prepared().is_empty());
+        let expected: (&[u8], bool) = if commits { (b"new", false) } else { (b"old", true) };
+        assert_eq!(value(&world, b"a").unwrap(), expected.0);
+        assert_eq!(value(&world, b"b").is_some(), expected.1);
+        assert!(is_free(&world, b"c", update));
+    }
+}
+
+#[test]
+fn names_are_unique_and_bounded() {
+    let (world, _) = made();
+    for name in [b"x", b"y"] {
+        let mut txn = world.begin(Isolation::ReadCommitted, 1);
+        txn.begin_statement().unwrap();
+        write(&mut txn, &world.tree, name, Some(b"1"));
+        prepare(&world, txn, name);
+    }
+    for (name, refused) in [(b"x", Refused::InUse), (b"z", Refused::TooMany)] {
+        let mut txn = world.begin(Isolation::ReadCommitted, 1);
+        txn.begin_statement().unwrap();
+        write(&mut txn, &world.tree, b"free", Some(b"1"));
+        assert_eq!(txn.prepare((name, NOTE), 2).unwrap(), Err(refused));
+        assert!(is_free(&world, b"free", RowLock::Update), "it has rolled back");
+    }
+    resolve(&world, b"x", true).unwrap();
+    resolve(&world, b"y", false).unwrap();
+    assert_eq!((value(&world, b"x").is_some(), value(&world, b"y").is_some()), (true, false));
+}
+
+/// What a prepared transaction has read under SERIALIZABLE nobody can change before it is resolved.
+#[test]
+fn what_was_read_stays_locked() {
+    let (world, env) = made();
+    world.set(b"a", Some(b"old"));
+    let table = TableId(9);
+    let begun = |world: &World| {
+        let mut txn = world.begin(Isolation::Serializable, 1);
+        let view = txn.begin_statement().unwrap();
+        txn.read_table(table, std::iter::once(world.tree.id()));
+        txn.lock_table(table, TableLock::AccessShare, WaitPolicy::Block).unwrap();
+        assert!(read(&mut txn, &view, &world.tree, b"a").is_some());
+        write(&mut txn, &world.tree, b"b", Some(b"new"));
+        txn
+    };
+    let txn = begun(&world);
+    prepare(&world, txn, b"one");
+    let world = restarted(world, &env);
+    let mut other = world.begin(Isolation::ReadCommitted, 2);
+    let mode = TableLock::RowExclusive;
+    assert!(!other.lock_table(table, mode, WaitPolicy::Skip).unwrap());
+    resolve(&world, b"one", true).unwrap();
+    assert!(other.lock_table(table, mode, WaitPolicy::Skip).unwrap());
+    drop(other);
+    // What has changed before is found when it prepares.
+    let txn = begun(&world);
+    world.set(b"a", Some(b"newer"));
+    let refused = txn.prepare((b"two", NOTE), 2);
+    assert!(matches!(refused, Err(Error::Conflict(crate::ConflictKind::ReadWrite))));
+    assert!(world.manager.prepared().is_empty());
+}
+
+/// An old one does not hold the log: each checkpoint that finds it again logs it anew.
+#[test]
+fn an_old_one_does_not_hold_the_log() {
+    let (world, env) = made();
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    txn.begin_statement().unwrap();
+    write(&mut txn, &world.tree, b"kept", Some(b"1"));
+    prepare(&world, txn, b"old");
+    let at = world.manager.data().log().tail();
+    let mut redo = Lsn::ZERO;
+    for round in 0..4u8 {
+        for number in 0..50u8 {
+            world.set(&[round, number], Some(&[7; 1000]));
+        }
+        redo = world.manager.checkpoint_all().unwrap();
+    }
+    assert!(redo > at, "the redo point is {redo}, and the record was before {at}");
+    let world = restarted(world, &env);
+    assert_eq!(world.manager.prepared().len(), 1);
+    resolve(&world, b"old", true).unwrap();
+    world.manager.checkpoint().unwrap();
+    let world = restarted(world, &env);
+    assert!(world.manager.prepared().is_empty());
+    assert_eq!(value(&world, b"kept").unwrap(), b"1");
+}

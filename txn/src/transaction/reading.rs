@@ -1,0 +1,172 @@
+//! What a serializable transaction notes of its reads, and what becomes of them at its commit.
+//!
+//! Only a transaction that may write notes anything: one that is READ ONLY reads its snapshot, and the commits at or
+//! below a snapshot are a prefix of the serial order, which is the order of LSNs. So it needs no validation.
+//!
+//! A read set past its limit takes a SHARE lock on the table that is being read: what has been read of it must then
+//! still stand, and stays so, and nothing more is noted of it.
+
+use super::Transaction;
+use crate::lock::{TableLock, WaitPolicy};
+use crate::planted::Fault;
+use crate::read_set::{Bounds, ReadSet, Verdict};
+use crate::{Begin, ConflictKind, Error, Isolation, Lsn, ReadView, Result, TableId, TreeId};
+use std::sync::atomic::Ordering;
+use storage::{ReadToken, RecordBuffer};
+
+impl Transaction {
+    /// A read set where `begin` needs one.
+    pub(super) fn reads_for(&mut self, begin: &Begin) {
+        if begin.isolation != Isolation::Serializable || begin.read_only {
+            // What has been read stays, where only the access mode changes.
+            if begin.isolation != Isolation::Serializable {
+                self.reads = None;
+            }
+        } else if self.reads.is_none() {
+            // From here on every commit shares its writes with those who validate.
+            if !self.manager.validating.load(Ordering::Relaxed) {
+                self.manager.validating.store(true, Ordering::SeqCst);
+            }
+            self.reads = Some(Box::default());
+        }
+    }
+
+    /// Whether what this transaction reads is noted, for its commit to be validated.
+    #[must_use]
+    pub fn notes_reads(&self) -> bool {
+        self.reads.is_some()
+    }
+
+    /// Says which trees a table has. The layer above calls this before it reads of them, where [`Transaction::notes_reads`].
+    /// False if all of it is known.
+    pub fn read_table(&mut self, table: TableId, trees: impl Iterator<Item = TreeId>) -> bool {
+        let Some(reads) = &mut self.reads else { return false };
+        trees.filter(|tree| reads.belongs(*tree, table)).count() > 0
+    }
+
+    /// Notes that a key was looked for, as the page had it.
+    #[cold]
+    pub(super) fn note_point(
+        &mut self,
+        view: &ReadView,
+        record: (TreeId, &[u8]),
+        found: Option<Lsn>,
+        token: ReadToken,
+    ) -> Result<()> {
+        // What is read as the latest state is locked by whoever asks for it.
+        if view.snapshot == Lsn::MAX {
+            return Ok(());
+        }
+        let Some(reads) = &mut self.reads else { return Ok(()) };
+        reads.point(view.snapshot, record, found, token);
+        self.bound_reads(record.0)
+    }
+
+    /// Takes a table lock instead of notes, where there are too many of them.
+    pub(super) fn bound_reads(&mut self, tree: TreeId) -> Result<()> {
+        let limit = self.manager.options.read_set_bytes_max;
+        let Some(reads) = &self.reads else { return Ok(()) };
+        if reads.bytes() <= limit {
+            return Ok(());
+        }
+        let Some(table) = reads.table_of(tree) else {
+            // Of the catalog little is read, and of what is the transaction's own nothing has to be noted.
+            return Ok(());
+        };
+        self.freeze(table)
+    }
+
+    /// Locks a table against writers, and makes sure that what has been read of it still stands.
+    fn freeze(&mut self, table: TableId) -> Result<()> {
+        self.lock_table(table, TableLock::Share, WaitPolicy::Block)?;
+        self.check_reads()?;
+        if let Some(reads) = &mut self.reads {
+            reads.freeze(table);
+        }
+        Ok(())
+    }
+
+    /// Locks every table that something has been read of against writers, and makes sure that it stands: what a prepared
+    /// transaction keeps of its reads.
+    pub(crate) fn freeze_reads(&mut self) -> Result<()> {
+        let tables = self.reads.as_ref().map(|reads| reads.tables()).unwrap_or_default();
+        for table in &tables {
+            self.lock_table(*table, TableLock::Share, WaitPolicy::Block)?;
+        }
+        self.check_reads()
+    }
+
+    /// Whether all that has been read still stands. May wait for pages; what commits meanwhile it may miss.
+    pub(crate) fn check_reads(&mut self) -> Result<()> {
+        let Some(snapshot) = self.snapshot else { return Ok(()) };
+        let Some(reads) = &mut self.reads else { return Ok(()) };
+        if self.manager.planted(Fault::SkipValidation) {
+            return Ok(());
+        }
+        reads.resolve(&self.manager.data)?;
+        match reads.check(snapshot, true)? {
+            Verdict::Holds => self.snapshot_stands(),
+            Verdict::Broken(lsn) => {
+                self.failed_by = self.failed_by.max(lsn);
+                Err(Error::Conflict(ConflictKind::ReadWrite))
+            }
+            Verdict::Unsure => unreachable!("who waits is never unsure"),
+        }
+    }
+
+    /// Tombstones above the snapshot are kept as long as it is, and validation finds what was deleted by them.
+    pub(crate) fn snapshot_stands(&self) -> Result<()> {
+        let owner = self.manager.locks.owners.get(self.state().owner);
+        if owner.is_too_old() { Err(Error::SnapshotTooOld) } else { Ok(()) }
+    }
+
+    /// Whether the row at `key` is one that `view` shows, or this transaction's own: above READ COMMITTED nobody may act
+    /// on another, not even by leaving it alone (ON CONFLICT DO NOTHING).
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if not; storage's.
+    pub fn demand_visible(
+        &mut self,
+        view: &ReadView,
+        tree: &storage::Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<()> {
+        if self.begin.isolation == Isolation::ReadCommitted || self.get(view, tree, key, into)? {
+            return Ok(());
+        }
+        let there = self.get_latest(tree, key, into)?;
+        if there && into.lsn() != Lsn::MAX {
+            self.seen = self.seen.max(into.lsn());
+            return Err(Error::Conflict(ConflictKind::Update));
+        }
+        Ok(())
+    }
+}
+
+impl Transaction {
+    /// Begins to note what a scan reads.
+    #[cold]
+    pub(super) fn note_scan(
+        &mut self,
+        view: &ReadView,
+        tree: TreeId,
+        bounds: Bounds<'_>,
+        (direction, token): (storage::Direction, ReadToken),
+    ) -> Result<Option<crate::read_set::RangeId>> {
+        let command = self.command;
+        let Some(reads) = &mut self.reads else { return Ok(None) };
+        if view.snapshot == Lsn::MAX {
+            reads.latest(command, tree, bounds);
+            return Ok(None);
+        }
+        let id = reads.begin_range(tree, bounds, direction, token);
+        self.bound_reads(tree)?;
+        Ok(id)
+    }
+
+    /// The read set, of a transaction that has one.
+    pub(super) fn noted(&mut self) -> Option<&mut ReadSet> {
+        self.reads.as_deref_mut()
+    }
+}
