@@ -107,6 +107,41 @@ impl CopyIn {
 }
 
 impl Session {
+    /// CopyData, in any portion.
+    ///
+    /// # Errors
+    /// 22P04, 22P02, constraint violations: the COPY has ended, and further CopyData is skipped by the caller.
+    pub fn copy_in(&mut self, data: &[u8]) -> Result<()> {
+        self.attempt(|session| session.copy_portion(data))
+    }
+
+    /// CopyDone.
+    ///
+    /// # Errors
+    /// As [`Session::copy_in`].
+    pub fn copy_in_done(&mut self) -> Result<CommandTag> {
+        self.attempt(|session| {
+            let tag = session.copy_end()?;
+            session.block.end_statement();
+            if session.is_last() {
+                session.end_implicit()?;
+            }
+            Ok(tag)
+        })
+    }
+
+    /// CopyFail: gives the error that ends the statement (57014 with the client's words).
+    pub fn copy_in_fail(&mut self, message: &str) -> SqlError {
+        let context = self.copying.as_ref().map(CopyIn::context);
+        self.failed();
+        let error =
+            SqlError::new(SqlState::QUERY_CANCELED, format!("COPY from stdin failed: {message}"));
+        match context {
+            Some(context) => error.context(context),
+            None => error,
+        }
+    }
+
     pub(super) fn copy(
         &mut self,
         parsed: &Arc<Source>,

@@ -1,0 +1,328 @@
+//! The extended protocol: Parse, Bind, Describe, Execute, Close, Sync, each a call (section 55.2.3 of the manual).
+
+use super::portal::{self, Portal, Stage};
+use super::source::Source;
+use super::statement::Prepared;
+use super::{Bind, Format, Progress, Session, StatementDescription, block_has_failed, machines};
+use crate::error::{Result, SqlError};
+use crate::exec::sink::{ColumnDescription, RowSink};
+use crate::parse::Statement;
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+
+impl Session {
+    /// Parse.
+    ///
+    /// # Errors
+    /// Everything up to planning.
+    pub fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()> {
+        self.attempt(|session| {
+            session.begin_statement(Some(text));
+            session.says_unnamed = false;
+            if name.is_empty() {
+                session.unnamed = None;
+            } else if session.statements.contains_key(name) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_PREPARED_STATEMENT,
+                    format!("prepared statement \"{name}\" already exists"),
+                ));
+            }
+            let kept = parameter_types.is_empty().then(|| session.kept(text)).flatten();
+            let prepared = match kept {
+                Some(prepared) => {
+                    session.demand_live(&prepared.parsed)?;
+                    prepared
+                }
+                None => {
+                    let text: Arc<str> = text.into();
+                    let (mut parsed, notices) = Source::parse(&text)?;
+                    session.notices.get_mut().extend(notices);
+                    if parsed.len() > 1 {
+                        return Err(SqlError::new(
+                            SqlState::SYNTAX_ERROR,
+                            "cannot insert multiple commands into a prepared statement",
+                        ));
+                    }
+                    match parsed.pop() {
+                        None => Arc::new(Prepared {
+                            parsed: Arc::new(Source::empty(&text)),
+                            text,
+                            parameters: Vec::new(),
+                            columns: None,
+                            planned: None,
+                        }),
+                        Some(parsed) => {
+                            session.demand_live(&parsed)?;
+                            session.prepare(Arc::new(parsed), parameter_types)?
+                        }
+                    }
+                }
+            };
+            if name.is_empty() {
+                session.unnamed = Some(prepared);
+            } else {
+                session.statements.insert(name.to_owned(), prepared);
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn statement(&self, name: &str) -> Result<&Arc<Prepared>> {
+        let found = if name.is_empty() { self.unnamed.as_ref() } else { self.statements.get(name) };
+        found.ok_or_else(|| {
+            let message = if name.is_empty() {
+                "unnamed prepared statement does not exist".to_owned()
+            } else {
+                format!("prepared statement \"{name}\" does not exist")
+            };
+            SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message)
+        })
+    }
+
+    /// Bind.
+    ///
+    /// # Errors
+    /// 26000, 42P03, 22P02, 22P03, 08P01 and the like.
+    pub fn bind(&mut self, bind: &Bind<'_>) -> Result<()> {
+        self.attempt(|session| {
+            let prepared = Arc::clone(session.statement(bind.statement)?);
+            session.begin_statement(Some(&prepared.text));
+            session.says_unnamed = bind.portal.is_empty();
+            session.demand_live(&prepared.parsed)?;
+            if !bind.portal.is_empty() && session.portals.contains_key(bind.portal) {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_CURSOR,
+                    format!("cursor \"{}\" already exists", bind.portal),
+                ));
+            }
+            // What the statement was made from may have changed: PostgreSQL finds out here.
+            let prepared = match &prepared.planned {
+                Some(planned) if planned.basis.version != session.catalog.snapshot().version() => {
+                    session.fresh(&prepared)?.unwrap_or(prepared)
+                }
+                _ => prepared,
+            };
+            // The unnamed portal's buffers are used again where it runs the same statement again.
+            let kept = if bind.portal.is_empty() { session.unnamed_portal.take() } else { None };
+            if let Some(kept) = &kept {
+                session.let_go(kept);
+            }
+            let mut portal = match kept {
+                Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
+                    kept.progress = Stage::Ready;
+                    kept.view = None;
+                    kept.retained = false;
+                    kept.rows = None;
+                    kept.fetching = None;
+                    kept.given = 0;
+                    kept
+                }
+                other => {
+                    if let Some(other) = other {
+                        session.retire(other);
+                    }
+                    session.new_portal(Arc::clone(&prepared))
+                }
+            };
+            portal.depth = session.block.depth();
+            let columns = prepared.columns.as_ref().map_or(0, Vec::len);
+            let mut parameters = std::mem::take(&mut portal.parameters);
+            let mut formats = std::mem::take(&mut portal.formats);
+            session.with_context(|context| {
+                portal::read_parameters(
+                    bind,
+                    &prepared.parameters,
+                    columns,
+                    context,
+                    &mut parameters,
+                    &mut formats,
+                )
+            })?;
+            portal.parameters = parameters;
+            portal.formats = formats;
+            session.check_presets(&prepared, &portal.parameters)?;
+            if !session.identity.superuser
+                && let Some(planned) = &prepared.planned
+                && planned.program.tag == "SELECT"
+            {
+                // PostgreSQL begins a query here, a change when it is executed.
+                session.may_run(planned)?;
+            }
+            session.keep_portal(bind.portal, portal);
+            Ok(())
+        })
+    }
+
+    /// Describe (statement).
+    ///
+    /// # Errors
+    /// 26000.
+    pub fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
+        let found = self.statement(name).map(|prepared| prepared.columns.is_some());
+        if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
+            self.failed();
+            return Err(error);
+        }
+        let prepared = self.statement(name)?;
+        Ok(StatementDescription {
+            parameters: &prepared.parameters,
+            columns: prepared.columns.as_deref(),
+        })
+    }
+
+    pub(super) fn portal(&self, name: &str) -> Result<&Portal> {
+        let found =
+            if name.is_empty() { self.unnamed_portal.as_ref() } else { self.portals.get(name) };
+        found.map(|portal| &**portal).ok_or_else(|| Session::no_portal(name))
+    }
+
+    /// 25P02 for a Describe of something with `rows` in a failed block.
+    pub(super) fn demand_describable(&self, rows: bool) -> Result<()> {
+        if rows && self.block.is_failed() { Err(block_has_failed()) } else { Ok(()) }
+    }
+
+    pub(super) fn no_portal(name: &str) -> SqlError {
+        SqlError::new(SqlState::INVALID_CURSOR_NAME, format!("portal \"{name}\" does not exist"))
+    }
+
+    /// Describe (portal): its columns with their formats' codes (empty, one, or one each), none for NoData.
+    ///
+    /// # Errors
+    /// 34000.
+    pub fn describe_portal(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<(&[ColumnDescription], &[Format])>> {
+        let found = self.portal(name).map(|portal| portal.prepared.columns.is_some());
+        if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
+            self.failed();
+            return Err(error);
+        }
+        let portal = self.portal(name)?;
+        Ok(portal.prepared.columns.as_deref().map(|columns| (columns, portal.formats.as_slice())))
+    }
+
+    /// Whether the rows of the portal that ran last, and their description, are shown although it has failed: a query's are,
+    /// once it has begun. PostgreSQL runs a modification that returns rows, FETCH and EXECUTE to their end before it shows
+    /// anything of them.
+    #[must_use]
+    pub fn shows_failure(&self) -> bool {
+        self.answer_began
+    }
+
+    /// Execute: runs a portal until it ends, has given `max_rows` rows (0: no limit), or the sink asks to pause.
+    ///
+    /// # Errors
+    /// Everything a statement can fail with.
+    pub fn run(&mut self, name: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
+        self.attempt(|session| {
+            let taken = if name.is_empty() {
+                session.unnamed_portal.take()
+            } else {
+                session.portals.remove(name)
+            };
+            let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
+            // A Query's statements, and one that has paused, have the time of their message.
+            if session.script.is_none() && (portal.progress != Stage::Running || session.resting) {
+                let said = name.is_empty() && session.says_unnamed;
+                session.begin_statement((!said).then_some(&*portal.prepared.text));
+                session.says_unnamed = name.is_empty();
+            }
+            session.answer_began = false;
+            let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
+                Ok(progress) => progress,
+                Err(error) => {
+                    // It stays known, as one that has failed, for as long as its block does.
+                    session.fail_portal(&mut portal);
+                    session.keep_portal(name, portal);
+                    return Err(error);
+                }
+            };
+            if session.copying.is_none() {
+                session.block.end_statement();
+            }
+            session.apply_set_configs()?;
+            for notice in session.notices.get_mut().drain(..) {
+                sink.notice(&notice);
+            }
+            // A transaction statement has ended every portal, this one too.
+            let over =
+                matches!(portal.prepared.parsed.statement(), Some(Statement::Transaction(_)));
+            if !over || name.is_empty() {
+                session.keep_portal(name, portal);
+            }
+            if matches!(progress, Progress::Complete(_)) && session.is_last() {
+                session.end_implicit()?;
+            }
+            Ok(progress)
+        })
+    }
+
+    pub(super) fn keep_portal(&mut self, name: &str, portal: Box<Portal>) {
+        if name.is_empty() {
+            self.unnamed_portal = Some(portal);
+        } else {
+            self.portals.insert(name.to_owned(), portal);
+        }
+    }
+
+    /// Close (statement). Closing what is not there is no error.
+    pub fn close_statement(&mut self, name: &str) {
+        if name.is_empty() {
+            self.unnamed = None;
+        } else {
+            self.statements.remove(name);
+        }
+    }
+
+    /// Close (portal).
+    pub fn close_portal(&mut self, name: &str) {
+        let closed =
+            if name.is_empty() { self.unnamed_portal.take() } else { self.portals.remove(name) };
+        if let Some(portal) = closed {
+            self.let_go(&portal);
+            self.retire(portal);
+        }
+    }
+
+    /// A portal, in the memory of one that is closed.
+    pub(super) fn new_portal(&mut self, prepared: Arc<Prepared>) -> Box<Portal> {
+        match self.spare_portal.take() {
+            Some(spare) => spare.renewed(prepared),
+            None => Portal::new(prepared),
+        }
+    }
+
+    /// Keeps what the next portal can use of one that is closed.
+    pub(super) fn retire(&mut self, mut portal: Box<Portal>) {
+        let machine = portal.machine.take();
+        if let (Some(machine), Stage::Done(_)) = (machine, portal.progress) {
+            self.machines.give(machine);
+        }
+        if portal.parameters.capacity_bytes() <= machines::REST_BYTES_MAX {
+            self.spare_portal = Some(portal);
+        }
+    }
+
+    /// Gives up what a portal keeps that has not come to its end.
+    pub(super) fn let_go(&mut self, portal: &Portal) {
+        let number = self.block.number;
+        if let Some(transaction) = self.block.transaction()
+            && portal.retained
+            && portal.transaction == number
+            && !matches!(portal.progress, Stage::Done(_))
+            && let Some(view) = &portal.view
+        {
+            transaction.release_view(view);
+        }
+    }
+
+    /// Sync: ends the implicit transaction.
+    ///
+    /// # Errors
+    /// What a commit can fail with.
+    pub fn sync(&mut self) -> Result<()> {
+        self.attempt(Session::end_implicit)
+    }
+}

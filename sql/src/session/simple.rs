@@ -1,0 +1,111 @@
+//! The simple protocol: a text of any number of statements, each run in turn (protocol section 55.2.2 of the manual).
+
+use super::source::Source;
+use super::{Session, utility};
+use crate::error::{Result, SqlError};
+use crate::parse::Statement;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+impl Session {
+    /// Simple protocol: takes a Query message's text. A syntax error anywhere in it fails here, before anything runs.
+    ///
+    /// # Errors
+    /// 42601 and the like.
+    pub fn simple_query(&mut self, text: &str) -> Result<()> {
+        self.attempt(|session| {
+            session.begin_statement(Some(text));
+            session.says_unnamed = true;
+            if let Some((prepared, parameters)) = session.lifted(text) {
+                let mut script = std::mem::take(&mut session.spare_script);
+                script.clear();
+                script.push_back(Arc::clone(&prepared.parsed));
+                session.script = Some(script);
+                session.lifted = Some((prepared, parameters));
+                return Ok(());
+            }
+            let mut script = std::mem::take(&mut session.spare_script);
+            script.clear();
+            // A text that is kept needs no parsing: it is one statement.
+            match session.kept(text) {
+                Some(prepared) => {
+                    script.push_back(Arc::clone(&prepared.parsed));
+                    // Where something is computed first, that is what may fail, before the answer begins.
+                    if prepared.parameters.is_empty() && !prepared.has_presets() {
+                        session.lifted = Some((prepared, RowBuf::new()));
+                    }
+                }
+                None => {
+                    let (parsed, notices) = Source::parse(&text.into())?;
+                    session.notices.get_mut().extend(notices);
+                    script.extend(parsed.into_iter().map(Arc::new));
+                }
+            }
+            session.script = Some(script);
+            Ok(())
+        })
+    }
+
+    /// Simple protocol: makes the next statement of the text the portal with the empty name, its results in text.
+    /// False at the end, when the implicit transaction has been committed.
+    ///
+    /// # Errors
+    /// Everything a statement can fail with; the rest of the text is then given up.
+    pub fn simple_next(&mut self) -> Result<bool> {
+        self.attempt(|session| {
+            session.close_portal("");
+            let Some(parsed) = session.script.as_mut().and_then(VecDeque::pop_front) else {
+                session.spare_script = session.script.take().unwrap_or_default();
+                session.end_implicit()?;
+                return Ok(false);
+            };
+            session.demand_live(&parsed)?;
+            if let Some((prepared, parameters)) = session.lifted.take() {
+                let mut portal = session.new_portal(prepared);
+                portal.parameters = parameters;
+                session.unnamed_portal = Some(portal);
+                return Ok(true);
+            }
+            let prepared = match session.prepare(Arc::clone(&parsed), &[]) {
+                Ok(prepared) => prepared,
+                // A parameter that has no type is one that there is not.
+                Err(error) if error.state() == SqlState::INDETERMINATE_DATATYPE => {
+                    return Err(no_parameter(&parsed).unwrap_or(error));
+                }
+                Err(error) => return Err(error),
+            };
+            if !prepared.parameters.is_empty()
+                && let Some(error) = no_parameter(&parsed)
+            {
+                return Err(error);
+            }
+            if let Some(Statement::Execute(execute)) = prepared.parsed.statement()
+                && let Some(named) = session.statements.get(&*execute.name)
+            {
+                utility::check_parameter_count(named, execute)?;
+            }
+            session.check_presets(&prepared, &RowBuf::new())?;
+            session.unnamed_portal = Some(session.new_portal(prepared));
+            Ok(true)
+        })
+    }
+
+    /// Whether a Query message has nothing behind the statement that runs.
+    pub(super) fn is_last(&self) -> bool {
+        self.script.as_ref().is_some_and(VecDeque::is_empty)
+    }
+
+    /// Whether a statement stands alone, so that it may be one that no block holds.
+    pub(super) fn is_alone(&self) -> bool {
+        !self.block.is_explicit() && self.script.as_ref().is_none_or(VecDeque::is_empty)
+    }
+}
+
+/// 42P02 for a statement that stands alone and names a parameter.
+fn no_parameter(parsed: &Source) -> Option<SqlError> {
+    let (number, at) = crate::parse::first_parameter(parsed.query_text())?;
+    let message = format!("there is no parameter ${number}");
+    Some(SqlError::new(SqlState::UNDEFINED_PARAMETER, message).at(parsed.position(at)))
+}
