@@ -22,6 +22,7 @@ pub trait Backend: Send {
     fn status(&self) -> TransactionStatus;
     fn answer_after(&self) -> AnswerAfter;
     fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>>;
+    fn help_answer(&self, after: AnswerAfter);
     fn rest(&mut self);
     fn has_notices(&mut self) -> bool;
     fn take_notices(&mut self) -> Vec<Notice>;
@@ -68,6 +69,10 @@ impl Backend for Live {
 
     fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>> {
         self.engine.poll_answer(after, waker)
+    }
+
+    fn help_answer(&self, after: AnswerAfter) {
+        self.engine.help_answer(after);
     }
 
     fn rest(&mut self) {

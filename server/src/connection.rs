@@ -13,6 +13,7 @@
 use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Step};
 use crate::respond;
+use crate::runtime;
 use sql::SqlError;
 use sql::environment::WaitEvent;
 use sql::session::AnswerAfter;
@@ -143,6 +144,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         let newest = self.dialogue.backend().answer_after();
         if newest != self.answered {
             let dialogue = &mut self.dialogue;
+            if runtime::alone() {
+                dialogue.backend().help_answer(newest);
+            }
             poll_fn(move |context| {
                 let backend = dialogue.backend();
                 let answer = backend.poll_answer(newest, context.waker());

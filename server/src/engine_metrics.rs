@@ -17,6 +17,7 @@ pub fn exposition(engine: &Engine, out: &mut String) {
     counter("atoll_log_written_bytes_total", "Bytes of log written.", flushed.bytes);
     counter("atoll_log_writes_total", "Writes of the log.", flushed.writes);
     counter("atoll_log_syncs_total", "Syncs of the log.", flushed.syncs);
+    counter("atoll_log_syncs_helped_total", "Of these, by a session's thread.", flushed.helped);
     counter("atoll_log_sync_microseconds_total", "Time in syncs of the log.", flushed.sync_us);
     counter(
         "atoll_log_hole_waits_total",

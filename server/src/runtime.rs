@@ -30,7 +30,7 @@ use crate::peer::locked;
 use event_loop::{EventLoop, Next};
 use relief::Relief;
 use socket2::Socket as SystemSocket;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -44,7 +44,12 @@ pub use socket::Socket;
 thread_local! {
     /// The loop that the thread drives, while it runs one of its tasks.
     static DRIVING: RefCell<Option<(Arc<Shared>, Job)>> = const { RefCell::new(None) };
+    /// Whether the task that the thread runs is the only one that its loop has run for a while.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
 }
+
+/// A task is alone at its loop after so many runs without another's.
+const ALONE_AFTER: u32 = 32;
 
 /// The runtime. Dropped, it runs nothing more.
 #[derive(Debug)]
@@ -124,11 +129,16 @@ impl Shared {
     fn drive(self: &Arc<Self>, job: Job) {
         let event_loop = &self.loops[job.index];
         DRIVING.set(Some((Arc::clone(self), job)));
-        let mut left = 0;
+        let (mut left, mut last, mut runs) = (0, std::ptr::null(), 0);
         loop {
             match event_loop.next(job.turn, &mut left) {
                 Next::Run(task, target) => {
+                    // The address only tells one task from another.
+                    runs = if Arc::as_ptr(&task) == last { runs + 1 } else { 0 };
+                    last = Arc::as_ptr(&task);
+                    ALONE.set(runs >= ALONE_AFTER);
                     task.run();
+                    ALONE.set(false);
                     if let Some(target) = target {
                         self.relocate(&task, target);
                     }
@@ -173,6 +183,13 @@ impl Shared {
             }
         }
     }
+}
+
+/// Whether the task that calls this has had its loop to itself for a while: then a short wait may be had in place, as
+/// nobody else is kept waiting, and to be woken costs more. One that becomes long is relieved like a long statement.
+#[must_use]
+pub fn alone() -> bool {
+    ALONE.get()
 }
 
 /// The thread is about to wait: what else it had to do another thread does. A thread that drives no loop, or none any

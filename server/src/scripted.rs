@@ -95,6 +95,8 @@ impl Backend for Scripted {
     fn poll_answer(&self, _after: AnswerAfter, _waker: &Waker) -> Poll<Result<()>> {
         Poll::Ready(Ok(()))
     }
+    fn help_answer(&self, _after: AnswerAfter) {}
+
     fn rest(&mut self) {}
     fn has_notices(&mut self) -> bool {
         !self.notices.is_empty()

@@ -296,6 +296,13 @@ impl Engine {
         }
     }
 
+    /// Does itself what an answer waits for, where that is likely to be quicker than to have it done: see [`Log::help`].
+    ///
+    /// [`Log::help`]: storage::Log::help
+    pub fn help_answer(&self, after: AnswerAfter) {
+        self.manager.help_answer(after.durable);
+    }
+
     /// A server-wide setting's value as SHOW prints it.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<String> {

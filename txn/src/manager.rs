@@ -264,6 +264,12 @@ impl Manager {
         }
     }
 
+    /// Makes the end of a transaction at `lsn` durable, where that is likely to be quicker than to ask the flusher for it:
+    /// [`storage::Log::help`]. For a thread that keeps nobody waiting.
+    pub fn help_answer(&self, lsn: Lsn) {
+        self.data.log().help(lsn);
+    }
+
     /// Waits until `lsn` is visible.
     pub(crate) fn wait_visible(&self, lsn: Lsn, session: &SessionWait) -> Result<()> {
         if self.visible() >= lsn {

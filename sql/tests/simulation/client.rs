@@ -65,6 +65,7 @@ impl Wake for Bell {
 pub struct Client {
     engine: Arc<Engine>,
     session: Session,
+    pid: u32,
 }
 
 impl Client {
@@ -75,7 +76,7 @@ impl Client {
         let session = engine
             .connect(connect, Arc::new(SessionWait::new(pid)))
             .expect("the superuser may connect to the database that is always there");
-        Client { engine: Arc::clone(engine), session }
+        Client { engine: Arc::clone(engine), session, pid }
     }
 
     /// Runs a query and waits until its answer may leave.
@@ -105,6 +106,10 @@ impl Client {
         let env = self.engine.manager().environment().clone();
         let cell = Arc::new(WaitCell::new());
         let waker = Waker::from(Arc::new(Bell { env: env.clone(), cell: Arc::clone(&cell) }));
+        // As a session does that has its loop to itself, and as one that has not.
+        if self.pid.is_multiple_of(2) {
+            self.engine.help_answer(self.session.answer_after());
+        }
         loop {
             match self.engine.poll_answer(self.session.answer_after(), &waker) {
                 Poll::Ready(answer) => return answer.is_ok(),

@@ -25,6 +25,8 @@ pub const DOUBLEWRITE: u16 = 60;
 pub const DOUBLEWRITE_STATE: u16 = 70;
 /// The control file's state.
 pub const CONTROL: u16 = 80;
+/// The log flusher's work: its thread waits for it, a helper only tries.
+pub const FLUSHER: u16 = 85;
 /// Whoever holds nothing above this may touch a disk and wait.
 pub const IO: u16 = 89;
 /// A frame's latch: only ever tried, so that it is never out of order itself.

@@ -7,6 +7,10 @@
 //!
 //! **How it is woken** is [`super::alarm`]'s business.
 //!
+//! **Who has nothing else to do may do it**: a thread that serves one session would wake the flusher, sleep, and be woken
+//! by it, two switches a commit. It tries to take the flusher's place for one round instead ([`super::Log::help`]); if
+//! the flusher is at work, or syncs take long here, it asks like everybody.
+//!
 //! **A hole** in the prefix is a record claimed and not yet published. Its owner does not wait for anything, so the
 //! flusher waits in steps from 20 us up to 1 ms: the one place that polls, and only while somebody is between the two.
 //!
@@ -21,15 +25,19 @@ use crate::environment::{Environment, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::planted::Fault;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, PUBLISH, lock, rank};
+use crate::sync::{Arc, Mutex, PUBLISH, lock, rank, try_lock};
 use crate::{Error, Result};
 use crossbeam_utils::CachePadded;
+use std::fmt;
 use std::task::Waker;
 
 /// How long a published record may stay unwritten when nobody asks, in microseconds.
 const DELAY: Micros = Micros(200_000);
 /// The steps in which a hole is waited for, in microseconds.
 const HOLE_STEPS: (u64, u64) = (20, 1000);
+
+/// Nobody helps where the last sync took this long, in microseconds: a helper serves nobody else meanwhile.
+const HELPED_SYNC_MAX: u64 = 1000;
 
 /// What flusher, inserters and waiters share.
 #[derive(Debug)]
@@ -39,6 +47,11 @@ pub(super) struct Flush {
     /// A claim may be filled if it ends here or before.
     room: CachePadded<AtomicU64>,
     alarm: Alarm,
+    /// Who writes and syncs; taken by a helper it is only tried.
+    flusher: Mutex<Flusher, { rank::FLUSHER }>,
+    /// How long the last sync took, in microseconds.
+    last_sync_us: AtomicU64,
+    helped: AtomicU64,
     /// Records that end here or before are in the files.
     written: AtomicU64,
     /// How far somebody wants durability, and how far somebody wants to read the files.
@@ -70,6 +83,8 @@ pub struct FlushCounters {
     pub sync_us: u64,
     /// Waits for a record that was claimed and not yet published.
     pub hole_waits: u64,
+    /// Syncs by a thread that waited for one ([`super::Log::help`]).
+    pub helped: u64,
 }
 
 impl Flush {
@@ -79,6 +94,9 @@ impl Flush {
             durable: at(),
             room: CachePadded::new(AtomicU64::new(start + ring_bytes)),
             alarm: Alarm::new(),
+            flusher: Mutex::new(Flusher::new(start)),
+            last_sync_us: AtomicU64::new(0),
+            helped: AtomicU64::new(0),
             written: AtomicU64::new(start),
             requested: AtomicU64::new(0),
             write_requested: AtomicU64::new(0),
@@ -220,14 +238,13 @@ impl Flush {
             syncs: self.syncs.load(Ordering::Relaxed),
             sync_us: self.sync_us.load(Ordering::Relaxed),
             hole_waits: self.hole_waits.load(Ordering::Relaxed),
+            helped: self.helped.load(Ordering::Relaxed),
         }
     }
 }
 
 /// The flusher's own side.
-struct Flusher<'a> {
-    log: &'a Shared,
-    flush: &'a Flush,
+struct Flusher {
     written: u64,
     durable: u64,
     /// Since when something is unwritten or not yet durable.
@@ -243,73 +260,142 @@ struct Flusher<'a> {
     woken: Vec<Waker>,
 }
 
-/// The body of the flusher's thread.
-pub(super) fn run(log: &Shared) {
-    let flush = &log.flush;
-    let start = flush.durable();
-    let mut flusher = Flusher {
-        log,
-        flush,
-        written: start,
-        durable: start,
-        dirty_since: None,
-        synced_at: None,
-        file: None,
-        filled: Vec::new(),
-        hole_step: HOLE_STEPS.0,
-        woken: Vec::new(),
-    };
-    if let Err(error) = flusher.work() {
-        let why = match error {
-            Error::Halted(why) => why,
-            other => other.to_string(),
-        };
-        flush.halt(&log.env, &why);
+impl fmt::Debug for Flusher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flusher").field("durable", &self.durable).finish_non_exhaustive()
     }
 }
 
-impl Flusher<'_> {
-    fn work(&mut self) -> Result<()> {
-        while self.flush.alive().is_ok() {
-            let stop = self.flush.stop.load(Ordering::SeqCst);
-            let due = stop || self.dirty_since.is_some_and(|since| self.now() >= since.plus(DELAY));
-            let sync = due || self.flush.requested.load(Ordering::SeqCst) > self.durable;
-            if sync || self.wants_write() {
-                let before = self.written;
-                self.write()?;
-                let progress = self.written > before || (sync && self.written > self.durable);
-                if sync {
-                    self.sync()?;
-                }
-                let all = self.log.inserter.tail() == self.written;
-                if stop && all {
-                    return Ok(());
-                }
-                if progress || all {
-                    self.hole_step = HOLE_STEPS.0;
-                } else {
-                    self.wait_for_hole();
-                }
-            } else {
-                self.rest();
-            }
+/// What the flusher's thread does next.
+enum Next {
+    /// Looks again.
+    Round,
+    /// Waits for the owner of a hole, until then.
+    Hole(Micros),
+    /// Sleeps until it is woken, or until then.
+    Rest(Option<Micros>),
+    /// Ends.
+    Over,
+}
+
+/// The body of the flusher's thread.
+pub(super) fn run(log: &Shared) {
+    if let Err(error) = work(log) {
+        halt_for(log, error);
+    }
+}
+
+/// Writes and syncs in the flusher's place, if it is not at work and `end` is not durable yet.
+pub(super) fn help(log: &Shared, end: u64) {
+    let flush = &log.flush;
+    if flush.last_sync_us.load(Ordering::Relaxed) >= HELPED_SYNC_MAX || flush.durable() >= end {
+        return;
+    }
+    let Some(mut flusher) = try_lock(&flush.flusher) else { return };
+    if flush.alive().is_err() || flush.stop.load(Ordering::SeqCst) {
+        return;
+    }
+    let done = flusher.write(log).and_then(|()| {
+        // Somebody's hole is before the end: the flusher's thread will wait for it.
+        if flusher.written < end {
+            return Ok(());
         }
-        Ok(())
+        flush.helped.fetch_add(1, Ordering::Relaxed);
+        flusher.sync(log)
+    });
+    drop(flusher);
+    if let Err(error) = done {
+        halt_for(log, error);
+    }
+}
+
+fn halt_for(log: &Shared, error: Error) {
+    let why = match error {
+        Error::Halted(why) => why,
+        other => other.to_string(),
+    };
+    log.flush.halt(&log.env, &why);
+}
+
+fn work(log: &Shared) -> Result<()> {
+    let flush = &log.flush;
+    while flush.alive().is_ok() {
+        // Let go before each wait.
+        let next = lock(&flush.flusher).round(log)?;
+        match next {
+            Next::Round => {}
+            Next::Hole(deadline) => {
+                log.env.wait(WaitEvent::Background, &flush.cell, Some(deadline), None);
+            }
+            Next::Rest(deadline) => {
+                let woken = log.env.wait(WaitEvent::Background, &flush.cell, deadline, None);
+                // Nothing may have come within the timer: then nothing is to be expected.
+                let mut flusher = lock(&flush.flusher);
+                if woken == Woken::TimedOut && log.inserter.tail() == flusher.durable {
+                    flusher.synced_at = None;
+                }
+                drop(flusher);
+                flush.alarm.unset();
+            }
+            Next::Over => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+impl Flusher {
+    fn new(start: u64) -> Flusher {
+        Flusher {
+            written: start,
+            durable: start,
+            dirty_since: None,
+            synced_at: None,
+            file: None,
+            filled: Vec::new(),
+            hole_step: HOLE_STEPS.0,
+            woken: Vec::new(),
+        }
     }
 
-    fn now(&self) -> Micros {
-        self.log.env.clock.now()
+    /// Does what there is to do, and says how to go on.
+    fn round(&mut self, log: &Shared) -> Result<Next> {
+        let flush = &log.flush;
+        let stop = flush.stop.load(Ordering::SeqCst);
+        let now = log.env.clock.now();
+        let due = stop || self.dirty_since.is_some_and(|since| now >= since.plus(DELAY));
+        let sync = due || flush.requested.load(Ordering::SeqCst) > self.durable;
+        if !sync && !self.wants_write(log) {
+            return Ok(self.rest(log));
+        }
+        let before = self.written;
+        self.write(log)?;
+        let progress = self.written > before || (sync && self.written > self.durable);
+        if sync {
+            self.sync(log)?;
+        }
+        let all = log.inserter.tail() == self.written;
+        if stop && all {
+            return Ok(Next::Over);
+        }
+        if progress || all {
+            self.hole_step = HOLE_STEPS.0;
+            return Ok(Next::Round);
+        }
+        flush.hole_waits.fetch_add(1, Ordering::Relaxed);
+        let deadline = log.env.clock.now().plus(Micros(self.hole_step));
+        self.hole_step = (self.hole_step * 2).min(HOLE_STEPS.1);
+        Ok(Next::Hole(deadline))
     }
 
-    fn wants_write(&self) -> bool {
-        let half = self.log.ring.bytes() / 2;
-        self.flush.write_requested.load(Ordering::SeqCst) > self.written
-            || self.log.inserter.tail() - self.written >= half
+    fn wants_write(&self, log: &Shared) -> bool {
+        let half = log.ring.bytes() / 2;
+        log.flush.write_requested.load(Ordering::SeqCst) > self.written
+            || log.inserter.tail() - self.written >= half
     }
 
     /// Writes the contiguous prefix of published records and gives its room away.
-    fn write(&mut self) -> Result<()> {
-        let (ring, from) = (&self.log.ring, self.written);
+    fn write(&mut self, log: &Shared) -> Result<()> {
+        let (flush, ring, from) = (&log.flush, &log.ring, self.written);
         let mut to = from;
         while to < from + ring.bytes()
             && let Some(span) = frame::sealed_span(ring.sealed(to))
@@ -321,21 +407,21 @@ impl Flusher<'_> {
         }
         let mut at = from;
         for piece in ring.read(from, to) {
-            self.write_piece(at, piece)?;
+            self.write_piece(log, at, piece)?;
             at += piece.len() as u64;
         }
         ring.clear(from, to);
         self.written = to;
-        self.flush.writes.fetch_add(1, Ordering::Relaxed);
-        self.flush.written.store(to, Ordering::Release);
+        flush.writes.fetch_add(1, Ordering::Relaxed);
+        flush.written.store(to, Ordering::Release);
         // Release: pairs with Acquire in `has_room`; who fills there finds zeros.
-        self.flush.room.store(to + ring.bytes(), PUBLISH);
-        self.flush.wake_write_waiters(&self.log.env);
+        flush.room.store(to + ring.bytes(), PUBLISH);
+        flush.wake_write_waiters(&log.env);
         Ok(())
     }
 
-    fn write_piece(&mut self, mut lsn: u64, mut bytes: &[u8]) -> Result<()> {
-        let segments = &self.log.segments;
+    fn write_piece(&mut self, log: &Shared, mut lsn: u64, mut bytes: &[u8]) -> Result<()> {
+        let segments = &log.segments;
         while !bytes.is_empty() {
             let first = lsn - lsn % segments.bytes();
             if self.file.as_ref().is_none_or(|(current, _)| *current != first) {
@@ -353,17 +439,17 @@ impl Flusher<'_> {
     }
 
     /// Makes what is written durable and wakes who waited for it.
-    fn sync(&mut self) -> Result<()> {
+    fn sync(&mut self, log: &Shared) -> Result<()> {
         if self.durable == self.written {
             self.dirty_since = None;
             return Ok(());
         }
-        let planted = self.log.planted;
+        let (flush, planted, clock) = (&log.flush, log.planted, &log.env.clock);
         if planted.is(Fault::AnswerBeforeSync) {
-            self.answer();
+            self.answer(flush);
         }
         let filled = !self.filled.is_empty();
-        let began = self.now();
+        let began = clock.now();
         if !planted.is(Fault::NoLogSync) {
             for file in
                 self.filled.drain(..).chain(self.file.as_ref().map(|(_, file)| Arc::clone(file)))
@@ -371,63 +457,55 @@ impl Flusher<'_> {
                 file.sync()?;
             }
         }
-        self.flush.syncs.fetch_add(1, Ordering::Relaxed);
-        let ended = self.now();
-        self.flush.sync_us.fetch_add(ended.0 - began.0, Ordering::Relaxed);
+        let ended = clock.now();
+        flush.syncs.fetch_add(1, Ordering::Relaxed);
+        flush.sync_us.fetch_add(ended.0 - began.0, Ordering::Relaxed);
+        flush.last_sync_us.store(ended.0 - began.0, Ordering::Relaxed);
         (self.dirty_since, self.synced_at) = (None, Some(ended));
-        self.answer();
-        if let (true, Some(archiving)) = (filled, &self.log.archiving) {
-            archiving.wake(&self.log.env);
+        self.answer(flush);
+        if let (true, Some(archiving)) = (filled, &log.archiving) {
+            archiving.wake(&log.env);
         }
         Ok(())
     }
 
-    fn answer(&mut self) {
+    fn answer(&mut self, flush: &Flush) {
         self.durable = self.written;
         // Release: pairs with Acquire in `durable`.
-        self.flush.durable.store(self.written, Ordering::Release);
-        let mut waiters = lock(&self.flush.waiters);
+        flush.durable.store(self.written, Ordering::Release);
+        let mut waiters = lock(&flush.waiters);
         let reached = waiters.extract_if(.., |(end, _)| *end <= self.written);
         self.woken.extend(reached.map(|(_, waker)| waker));
         drop(waiters);
         self.woken.drain(..).for_each(Waker::wake);
     }
 
-    fn wait_for_hole(&mut self) {
-        self.flush.hole_waits.fetch_add(1, Ordering::Relaxed);
-        let deadline = self.now().plus(Micros(self.hole_step));
-        self.hole_step = (self.hole_step * 2).min(HOLE_STEPS.1);
-        self.log.env.wait(WaitEvent::Background, &self.flush.cell, Some(deadline), None);
-    }
-
     /// Sleeps until somebody asks or the timer runs out; once nothing has come for that long, until somebody inserts.
     ///
     /// The timer runs behind a sync too, although everything is durable: the next record then wakes nobody, and its
     /// commit one thread, once, when it asks.
-    fn rest(&mut self) {
-        let dirty = self.log.inserter.tail() > self.durable;
+    fn rest(&mut self, log: &Shared) -> Next {
+        let flush = &log.flush;
+        let dirty = log.inserter.tail() > self.durable;
         if dirty && self.dirty_since.is_none() {
-            self.dirty_since = Some(self.synced_at.take().unwrap_or_else(|| self.now()));
+            let since = self.synced_at.take();
+            self.dirty_since = Some(since.unwrap_or_else(|| log.env.clock.now()));
         }
         let timer = self.dirty_since.or(self.synced_at);
         let alarm = match timer {
-            Some(_) => self.written + self.log.ring.bytes() / 2,
+            Some(_) => self.written + log.ring.bytes() / 2,
             None => 0,
         };
-        self.flush.alarm.set(alarm);
-        let missed = self.flush.requested.load(Ordering::SeqCst) > self.durable
-            || self.flush.stop.load(Ordering::SeqCst)
-            || self.wants_write()
-            || self.flush.alive().is_err()
-            || (timer.is_none() && self.log.inserter.tail() > self.durable);
-        if !missed {
-            let deadline = timer.map(|since| since.plus(DELAY));
-            let woken = self.log.env.wait(WaitEvent::Background, &self.flush.cell, deadline, None);
-            // Nothing may have come within the timer: then nothing is to be expected.
-            if woken == Woken::TimedOut && self.log.inserter.tail() == self.durable {
-                self.synced_at = None;
-            }
+        flush.alarm.set(alarm);
+        let missed = flush.requested.load(Ordering::SeqCst) > self.durable
+            || flush.stop.load(Ordering::SeqCst)
+            || self.wants_write(log)
+            || flush.alive().is_err()
+            || (timer.is_none() && log.inserter.tail() > self.durable);
+        if missed {
+            flush.alarm.unset();
+            return Next::Round;
         }
-        self.flush.alarm.unset();
+        Next::Rest(timer.map(|since| since.plus(DELAY)))
     }
 }

@@ -342,6 +342,14 @@ impl Log {
         }
     }
 
+    /// Makes the record at `lsn` durable here and now, where that is likely to be quicker than to wake the flusher and to
+    /// be woken by it: it is not at work, no record before this one is still being filled, and syncs are short on this
+    /// disk. For a thread that has nothing else to do; whether it is durable now is for [`Log::poll_durable`] to say.
+    pub fn help(&self, lsn: Lsn) {
+        // A record that is not the tail's has others behind it, whose owners will ask too.
+        flush::help(&self.shared, lsn.0.saturating_add(1).min(self.tail().0));
+    }
+
     /// Waits until the record at `lsn` is durable, for background work.
     ///
     /// # Errors

@@ -136,6 +136,46 @@ fn an_idle_flusher_sleeps_and_an_unasked_record_is_durable_soon() {
 }
 
 #[test]
+fn who_helps_makes_its_record_durable_and_wakes_who_waits_for_earlier_ones() {
+    let device = Arc::new(FaultyDevice::new(1));
+    create(&device, &options());
+    let (_, log) = open(&device, &options()).unwrap();
+    std::thread::scope(|scope| {
+        for worker in 0..3 {
+            let log = &log;
+            scope.spawn(move || {
+                for n in 0..500 {
+                    let lsn = append(log, &[n as u8; 30]).unwrap();
+                    if worker > 0 {
+                        log.help(lsn);
+                    }
+                    log.wait_durable(lsn).unwrap();
+                    assert!(log.durable() > lsn);
+                }
+            });
+        }
+    });
+    let counters = log.flush_counters();
+    assert!(counters.helped > 0 && counters.helped <= counters.syncs, "{counters:?}");
+    assert_eq!(contents(&log, log.start()).unwrap().len(), 1500);
+}
+
+#[test]
+fn who_helps_does_not_write_past_a_hole() {
+    let device = Arc::new(FaultyDevice::new(1));
+    create(&device, &options());
+    let (_, log) = open(&device, &options()).unwrap();
+    let mut space = log.reserve(SpaceClass::Commit, 2, 200).unwrap();
+    let first = log.claim(&mut space, 100);
+    let second = log.claim(&mut space, 50);
+    let lsn = second.publish(RecordKind(64), &[5; 50]);
+    log.help(lsn);
+    assert!(log.durable() < first.lsn().max(lsn));
+    first.void();
+    log.wait_durable(lsn).unwrap();
+}
+
+#[test]
 fn a_dropped_claim_is_void_and_does_not_hold_up_what_follows() {
     let device = Arc::new(FaultyDevice::new(1));
     create(&device, &options());
@@ -153,7 +193,7 @@ fn a_dropped_claim_is_void_and_does_not_hold_up_what_follows() {
 
 #[test]
 fn after_a_failed_sync_nobody_is_answered_and_nothing_hangs() {
-    for write in [false, true] {
+    for (write, helps) in [(false, false), (true, false), (false, true), (true, true)] {
         let device = Arc::new(FaultyDevice::new(1));
         create(&device, &options());
         let (_, log) = open(&device, &options()).unwrap();
@@ -164,6 +204,9 @@ fn after_a_failed_sync_nobody_is_answered_and_nothing_hangs() {
             false => FaultSchedule { sync_error_at: at, ..Default::default() },
         };
         device.set_schedule(schedule);
+        if helps {
+            log.help(lsn);
+        }
         assert!(matches!(log.wait_durable(lsn), Err(Error::Halted(_))));
         assert!(matches!(log.wait_durable(lsn), Err(Error::Halted(_))));
         assert!(matches!(append(&log, &[1; 100]), Err(Error::Halted(_))));
@@ -322,6 +365,9 @@ fn crash_in(
                 let Ok(lsn) = append(log, &payload) else { break };
                 maybe.push((lsn, payload));
                 if chance.percent(30) {
+                    if chance.percent(50) {
+                        log.help(lsn);
+                    }
                     if log.wait_durable(lsn).is_err() {
                         break;
                     }
