@@ -62,7 +62,11 @@ impl Binder<'_> {
                 )
                 .at(self.position(cte.at)));
             }
-            let (body, output) = self.cte(cte, with.recursive, outside, scope)?;
+            let (body, output) =
+                self.cte(cte, with.recursive, outside, scope).map_err(|error| {
+                    let later = if with.recursive { &[] } else { &with.ctes[at..] };
+                    forward_reference(error, later)
+                })?;
             let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
             let mut columns: Vec<(Ident, SqlType)> =
                 output.into_iter().map(|column| (column.name, column.ty)).collect();
@@ -102,6 +106,16 @@ impl Binder<'_> {
                     && mentions(right, &cte.name)
                 {
                     return self.recursive(cte, left, right, *all, outside, scope);
+                }
+                if recursive && mentions(query, &cte.name) {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_RECURSION,
+                        format!(
+                            "recursive query \"{}\" does not have the form non-recursive-term UNION [ALL] recursive-term",
+                            cte.name
+                        ),
+                    )
+                    .at(self.position(cte.at)));
                 }
                 let query = self.query(query, outside, Some(scope), true)?;
                 let output = query.output.clone();
@@ -162,6 +176,23 @@ impl Binder<'_> {
         }
         let output = base.output.clone();
         Ok((CteBody::Recursive { base, step, all }, output))
+    }
+}
+
+/// A relation that is not there, though a later query of the same WITH has its name.
+fn forward_reference(error: SqlError, later: &[ast::Cte]) -> SqlError {
+    let named = later.iter().find(|cte| {
+        error.state() == SqlState::UNDEFINED_TABLE
+            && error.fields().message == format!("relation \"{}\" does not exist", cte.name)
+    });
+    match named {
+        None => error,
+        Some(cte) => error
+            .detail(format!(
+                "There is a WITH item named \"{}\", but it cannot be referenced from this part of the query.",
+                cte.name
+            ))
+            .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references."),
     }
 }
 

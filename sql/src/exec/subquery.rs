@@ -35,6 +35,8 @@ pub struct CteState {
     working: RowSet,
     state: Progress,
     modifies: bool,
+    /// The rows that UNION has seen, while a recursive one is not done.
+    seen: Option<Box<HashRows>>,
 }
 
 /// How a common table expression's rows are made.
@@ -51,7 +53,10 @@ pub(super) enum CteRun {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     New,
+    /// A term of a recursive one runs: who reads it now is that term.
     Recursing,
+    /// A recursive one has run its terms so far, and `working` holds what was new.
+    Between,
     Done,
 }
 
@@ -68,6 +73,7 @@ impl CteState {
             working: RowSet::new(width),
             state: Progress::New,
             modifies,
+            seen: None,
         }
     }
 
@@ -75,6 +81,7 @@ impl CteState {
     pub fn reset(&mut self) {
         self.rows.clear();
         self.working.clear();
+        self.seen = None;
         self.state = Progress::New;
     }
 }
@@ -188,7 +195,12 @@ impl Context<'_> {
     /// # Errors
     /// Everything it can fail with.
     pub fn read_cte(&mut self, number: u32, at: &mut CteRead, slot: u32) -> Result<bool> {
-        if self.ctes[number as usize].state == Progress::New {
+        // A recursive one goes on only when more of its rows are asked for: it may have no end.
+        while match self.ctes[number as usize].state {
+            Progress::New => true,
+            Progress::Between => at.0 >= self.ctes[number as usize].rows.len(),
+            Progress::Recursing | Progress::Done => false,
+        } {
             self.run_cte(number)?;
         }
         let cte = &self.ctes[number as usize];
@@ -212,6 +224,7 @@ impl Context<'_> {
         if cte.modifies && cte.state == Progress::New { self.run_cte(number) } else { Ok(()) }
     }
 
+    /// Runs a common table expression to its end, or a recursive one's next term.
     fn run_cte(&mut self, number: u32) -> Result<()> {
         let at = number as usize;
         // A modification's count is the statement's own, not this one's.
@@ -220,13 +233,20 @@ impl Context<'_> {
             std::mem::replace(&mut self.ctes[at].body, CteRun::Query(None, Layout::new()));
         let outcome = self.run_cte_body(at, &mut body);
         self.ctes[at].body = body;
-        self.ctes[at].working.clear();
-        self.ctes[at].state = if outcome.is_ok() { Progress::Done } else { Progress::New };
         *self.processed = processed;
-        outcome
+        match outcome {
+            Ok(progress) => {
+                self.ctes[at].state = progress;
+                Ok(())
+            }
+            Err(error) => {
+                self.ctes[at].reset();
+                Err(error)
+            }
+        }
     }
 
-    fn run_cte_body(&mut self, at: usize, body: &mut CteRun) -> Result<()> {
+    fn run_cte_body(&mut self, at: usize, body: &mut CteRun) -> Result<Progress> {
         match body {
             CteRun::Query(operator, layout) => {
                 let operator = operator.as_mut().expect("it does not read itself");
@@ -237,20 +257,26 @@ impl Context<'_> {
                     self.ctes[at].rows.push(layout.iter().map(|var| frame.get(*var)));
                     self.check_memory(self.ctes[at].rows.bytes())?;
                 }
-                Ok(())
+                Ok(Progress::Done)
             }
             CteRun::Recursive { base, step, all, types } => {
-                let width = types.len();
-                let mut seen = HashRows::new(types.clone(), width);
-                let mut working = RowSet::new(width);
-                self.collect(at, base, *all, &mut seen, &mut working)?;
-                self.ctes[at].state = Progress::Recursing;
-                while !working.is_empty() {
-                    std::mem::swap(&mut self.ctes[at].working, &mut working);
-                    working.clear();
-                    self.collect(at, step, *all, &mut seen, &mut working)?;
+                let first = self.ctes[at].state == Progress::New;
+                let mut seen = self.ctes[at]
+                    .seen
+                    .take()
+                    .unwrap_or_else(|| Box::new(HashRows::new(types.clone(), types.len())));
+                let mut fresh = RowSet::new(types.len());
+                if first {
+                    self.collect(at, base, *all, &mut seen, &mut fresh)?;
+                } else {
+                    self.ctes[at].state = Progress::Recursing;
+                    self.collect(at, step, *all, &mut seen, &mut fresh)?;
                 }
-                Ok(())
+                let state = &mut self.ctes[at];
+                let progress = if fresh.is_empty() { Progress::Done } else { Progress::Between };
+                state.working = fresh;
+                state.seen = (progress == Progress::Between).then_some(seen);
+                Ok(progress)
             }
         }
     }

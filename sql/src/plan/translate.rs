@@ -47,6 +47,11 @@ impl Planner<'_> {
             }
             Expr::IsNull { operand, negated } => {
                 let test = Scalar::IsNull(self.boxed(operand)?, *negated);
+                // A row of both kinds of fields is neither NULL nor NOT NULL: one does not negate the other.
+                let test = match Form::of(operand.ty().oid) {
+                    Form::Record => Scalar::IsBool(Box::new(test), Some(true), false),
+                    _ => test,
+                };
                 self.folded(test, ty)
             }
             Expr::IsBool { operand, test, negated } => {
