@@ -79,5 +79,7 @@ pub use scratch::{Scratch, ScratchFile};
 #[cfg(not(loom))]
 pub use wal::{Archive, ArchiveCounters, Archived};
 #[cfg(not(loom))]
-pub use wal::{CheckpointSignal, Claim, FlushCounters, Log, LogRecord, LogScan, SpaceReservation};
+pub use wal::{
+    CheckpointSignal, Claim, FlushCounters, Log, LogRecord, LogScan, SpaceReservation, Stretch,
+};
 pub use wal::{InsertCounters, LogInsert, RecordKind, SpaceClass};

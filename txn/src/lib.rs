@@ -22,6 +22,7 @@ pub mod prepared;
 mod read_set;
 pub mod record;
 pub mod recovery;
+pub mod run;
 pub mod sync;
 #[cfg(test)]
 mod tests;

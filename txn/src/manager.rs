@@ -11,6 +11,7 @@ use crate::planted::{Fault, Planted};
 use crate::prepared::PreparedList;
 use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
+use crate::run::Runs;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::transaction::state::Pool;
@@ -30,7 +31,7 @@ pub struct Options {
     pub storage: storage::Options,
     /// Buckets of the record table; a power of two.
     pub record_buckets: usize,
-    /// A transaction's write set, in bytes: past it 53200.
+    /// A transaction's writes in memory, in bytes, and its row locks, as much again: past it they go to scratch space.
     pub write_set_bytes_max: usize,
     /// What a serializable transaction notes of its reads, in bytes: past it tables are locked instead.
     pub read_set_bytes_max: usize,
@@ -55,7 +56,7 @@ impl Default for Options {
         Options {
             storage: storage::Options::default(),
             record_buckets: 1 << 16,
-            write_set_bytes_max: 1 << 30,
+            write_set_bytes_max: 64 << 20,
             read_set_bytes_max: 1 << 20,
             late_writes: 4096,
             part_bytes_max: 4 << 20,
@@ -87,6 +88,8 @@ pub struct Manager {
     pub(crate) locks: LockManager,
     pub(crate) collector: Collector,
     pub(crate) spill: Spill,
+    /// Makes the runs of all that spills.
+    pub(crate) runs: Arc<Runs>,
     pub(crate) pool: Pool,
     pub(crate) metrics: Counts,
     pub(crate) signals: Arc<Signals>,
@@ -128,6 +131,7 @@ impl Manager {
         let data = Arc::clone(recovering.component());
         let workers = env.scheduler.slots();
         let tail = data.log().tail();
+        let runs = Arc::new(Runs::new(env.seed));
         let mut manager = Manager {
             slots: CommitSlots::new(SLOTS, tail, options.planted),
             validating: AtomicBool::new(false),
@@ -135,7 +139,8 @@ impl Manager {
             late: LateCommits::default(),
             locks: LockManager::new(env.clone(), options.record_buckets),
             collector: Collector::new(workers, options.version_bytes_soft),
-            spill: Spill::new(env.seed),
+            spill: Spill::new(Arc::clone(&runs)),
+            runs,
             pool: Pool::new(workers),
             metrics: Counts::new(workers),
             signals: Arc::default(),

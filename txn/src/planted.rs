@@ -12,6 +12,10 @@ pub enum Fault {
     SlotsBeforeTail,
     /// The last write of a commit is logged and not applied.
     WriteLost,
+    /// A row lock that should go to scratch space is given up instead.
+    SpilledLockLost,
+    /// One write of a commit larger than memory is logged and not applied.
+    SpilledWriteLost,
     /// A delta in a commit's record leaves out the last byte that has changed.
     DeltaCutShort,
     /// A serializable transaction commits without a look at what it has read.

@@ -25,6 +25,9 @@ use crate::{
 use std::collections::{BTreeMap, HashMap};
 use storage::{Cancel, Change, SpaceClass};
 
+/// Why a transaction cannot be prepared.
+const TOO_LARGE: &str =
+    "The writes and locks of a prepared transaction exceed half of wal_buffers.";
 /// What a lock in a record stands on.
 const TABLE: u8 = 1;
 const ROW: u8 = 2;
@@ -188,16 +191,17 @@ impl Transaction {
             locks: encode_locks(state),
             ..Header::default()
         };
-        let State { writes, record, .. } = &mut **state;
+        let State { writes, record, lock_runs, .. } = &mut **state;
+        if writes.is_spilled() || !lock_runs.is_empty() {
+            return Err(Error::OutOfMemory(TOO_LARGE));
+        }
         record.begin(&header);
         for write in writes.iter() {
             record.write(write.tree, write.key, write.value.map_or(Change::Delete, Change::Put));
         }
         let payload = record.payload().to_vec();
         if payload.len() > manager.data.log().payload_bytes_max() {
-            return Err(Error::OutOfMemory(
-                "The writes and locks of a prepared transaction exceed half of wal_buffers.",
-            ));
+            return Err(Error::OutOfMemory(TOO_LARGE));
         }
         manager.log_named(name, payload)
     }

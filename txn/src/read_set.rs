@@ -313,8 +313,24 @@ impl ReadSet {
         Ok(())
     }
 
-    /// Whether a write set changes anything that was read.
+    /// Whether a write set changes anything that was read. Of what is in scratch space nothing can be read here, between a
+    /// claim and its publication: there it says so already where it cannot be excluded.
     pub(crate) fn meets(&self, writes: &WriteSet) -> bool {
+        self.meets_in_memory(writes) || writes.is_spilled() && self.may_meet_spilled(writes)
+    }
+
+    fn may_meet_spilled(&self, writes: &WriteSet) -> bool {
+        let mut points = self.points.iter();
+        points.any(|(tree, keys)| keys.keys().any(|key| writes.may_have_spilled(*tree, key)))
+            || self.ranges.values().any(|range| {
+                range.bounds().is_some_and(|bounds| writes.may_meet_spilled(range.tree, bounds))
+            })
+            || self.unlocked.iter().any(|span| {
+                writes.may_meet_spilled(span.tree, (borrowed(&span.low), borrowed(&span.high)))
+            })
+    }
+
+    fn meets_in_memory(&self, writes: &WriteSet) -> bool {
         let hit = |tree, (low, high): Bounds<'_>| {
             let first = writes.key_at(writes.first(tree, low));
             first.is_some_and(|(of, key)| {

@@ -126,6 +126,33 @@ impl Manager {
         }
     }
 
+    /// Collects what a piece of the commit at `lsn` has replaced, while the rest of it is still being applied. What
+    /// snapshots need spills; where there is no room the oldest of them fails, as it would before a claim.
+    pub(crate) fn collect_piece(&self, lsn: Lsn, notes: &mut Vec<Garbage>) {
+        self.collect_after(lsn, notes);
+        let worker = self.worker();
+        while self.collector.collect(worker, &self.locks.records, self.horizon()).notes > 0 {}
+        let until = (self.horizon(), self.data.log().durable());
+        if self.collector.has_tombstones(worker) && lsn <= until.0 && lsn < until.1 {
+            let lives = |tree| self.data.tree(tree).is_ok();
+            // A page that cannot be read keeps its tombstones: they are in nobody's way.
+            let _ = self.collector.remove_tombstones(worker, &self.locks.records, until, &lives);
+        }
+        while self.collector.bytes() > self.options.version_bytes_soft {
+            if self.collect_versions(self.collect_horizon()) {
+                continue;
+            }
+            let over = self.collector.bytes() > self.options.version_bytes_hard;
+            if self.spill_versions(over) {
+                continue;
+            }
+            let oldest = self.locks.owners.oldest().filter(|_| over);
+            let Some((oldest, _)) = oldest else { return };
+            self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
+            self.locks.owners.get(oldest).give_up();
+        }
+    }
+
     /// Makes room for versions before a commit adds some.
     pub(crate) fn make_version_room(&self, me: OwnerId, session: &SessionWait) -> Result<()> {
         while self.collector.bytes() > self.options.version_bytes_soft {

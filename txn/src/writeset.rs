@@ -7,10 +7,20 @@
 //! Cost: bytes go into one arena and writes into one array, both used again by the next transaction, so that a small
 //! transaction allocates nothing. The order is a two-level array of indexes: chunks of at most [`CHUNK`], split in
 //! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing.
+//!
+//! Past what it may hold in memory the set *spills*: all that is in memory is written to scratch space as a sorted run
+//! ([`spilled`]), and memory is empty again. Then every question has two answers, memory's, which is the newer one, and
+//! the runs', which may have to be read.
 
+pub mod spilled;
+
+use crate::run::{BlockCache, Runs};
+use crate::sync::Arc;
 use crate::{CommandId, TreeId};
+use spilled::{Merge, SpilledWrites};
 use std::cmp::Ordering;
 use std::ops::Bound;
+use storage::{Direction, Scratch};
 
 /// Indexes in a chunk of the order at most.
 const CHUNK: usize = 512;
@@ -65,22 +75,121 @@ pub struct WriteSet {
     entries: Vec<Entry>,
     order: Vec<Vec<u32>>,
     keys: usize,
+    spilled: SpilledWrites,
 }
 
 impl WriteSet {
     /// Whether nothing has been written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.spilled.is_empty()
     }
 
-    /// How many keys have been written.
+    /// How many keys have been written; of a spilled set, at most.
     #[must_use]
     pub fn keys(&self) -> usize {
-        self.keys
+        self.keys + self.spilled.keys()
     }
 
-    /// What it occupies, in bytes.
+    /// Whether some of it is in scratch space.
+    #[must_use]
+    pub fn is_spilled(&self) -> bool {
+        !self.spilled.is_empty()
+    }
+
+    /// Changes whenever what is in scratch space does.
+    #[must_use]
+    pub fn spills(&self) -> u64 {
+        self.spilled.changes()
+    }
+
+    /// Moves what is in memory to scratch space.
+    ///
+    /// # Errors
+    /// [`storage::Error::Full`]; I/O. Then nothing has changed.
+    pub fn spill(&mut self, runs: &Runs, scratch: &Arc<Scratch>) -> storage::Result<()> {
+        if self.entries.is_empty() {
+            return Ok(());
+        }
+        let mut run = runs.begin(scratch, self.entries.len())?;
+        let mut history = Vec::new();
+        for newest in self.order.iter().flatten() {
+            // Oldest first; of one command only the last write.
+            history.clear();
+            let mut index = *newest;
+            while index != NONE {
+                let entry = &self.entries[index as usize];
+                if history
+                    .last()
+                    .is_none_or(|last: &u32| self.entries[*last as usize].command != entry.command)
+                {
+                    history.push(index);
+                }
+                index = entry.previous;
+            }
+            for index in history.iter().rev() {
+                run.push(spilled::entry_of(&self.write(*index)))?;
+            }
+        }
+        self.spilled.add(run.finish()?);
+        self.clear_memory();
+        Ok(())
+    }
+
+    /// Shows the newest write of `key` by a command before `before`; false if there is none.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn look_up(
+        &self,
+        (tree, key): (TreeId, &[u8]),
+        before: CommandId,
+        cache: &mut BlockCache,
+        found: impl FnOnce(Write<'_>),
+    ) -> storage::Result<bool> {
+        if let Some(write) = self.get(tree, key, before) {
+            found(write);
+            return Ok(true);
+        }
+        self.spilled.find((tree, key), before, cache, found)
+    }
+
+    /// A walk over what is in scratch space: the newest write of every key by a command before `before`, from `near` in
+    /// `tree` on and through the trees behind it.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn merge(
+        &self,
+        from: (TreeId, Bound<&[u8]>),
+        before: CommandId,
+        direction: Direction,
+    ) -> storage::Result<Merge> {
+        self.spilled.merge(from, before, direction)
+    }
+
+    /// A walk over the newest write of every key, of a set that is in scratch space as a whole.
+    pub(crate) fn merge_all(&self) -> storage::Result<Merge> {
+        debug_assert!(self.entries.is_empty(), "what is in memory is spilled first");
+        let all = CommandId(u32::MAX);
+        self.spilled.merge((TreeId(0), Bound::Unbounded), all, Direction::Forward)
+    }
+
+    /// Whether a key may be among what is in scratch space. Reads nothing.
+    pub(crate) fn may_have_spilled(&self, tree: TreeId, key: &[u8]) -> bool {
+        self.spilled.may_have(tree, key)
+    }
+
+    /// Whether anything within the bounds may be among what is in scratch space. Reads nothing.
+    pub(crate) fn may_meet_spilled(
+        &self,
+        tree: TreeId,
+        bounds: (Bound<&[u8]>, Bound<&[u8]>),
+    ) -> bool {
+        self.spilled.may_meet(tree, bounds)
+    }
+
+    /// What it occupies in memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes.len() + self.entries.len() * (size_of::<Entry>() + size_of::<u32>())
@@ -134,7 +243,7 @@ impl WriteSet {
         });
     }
 
-    /// The newest write of `key` by a command before `before`.
+    /// The newest write of `key` in memory by a command before `before`.
     #[must_use]
     pub fn get(&self, tree: TreeId, key: &[u8], before: CommandId) -> Option<Write<'_>> {
         if self.entries.is_empty() {
@@ -159,10 +268,18 @@ impl WriteSet {
             self.entries.pop();
             self.bytes.truncate(last.arena);
         }
+        if self.is_spilled() {
+            self.spilled.undo(from);
+        }
     }
 
     /// Forgets everything, and keeps some memory for the next transaction.
     pub fn clear(&mut self) {
+        self.clear_memory();
+        self.spilled.clear();
+    }
+
+    fn clear_memory(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
         self.entries.clear();
@@ -174,7 +291,7 @@ impl WriteSet {
         self.keys = 0;
     }
 
-    /// The newest write of every key, in order.
+    /// The newest write of every key in memory, in order.
     pub fn iter(&self) -> impl Iterator<Item = Write<'_>> {
         self.order.iter().flatten().map(|index| self.write(*index))
     }

@@ -26,7 +26,7 @@ pub struct Faults {
     pub txn: Planted,
 }
 
-/// The smallest legal pool and pages, a small log, parts and late commits at a few rows.
+/// The smallest legal pool and pages, a small log, parts, late commits and spilled writes at a few rows.
 pub fn options(seed: u64, faults: Faults) -> EngineOptions {
     let mut options = EngineOptions { version: "0.0.0".to_owned(), ..EngineOptions::default() };
     let algorithms =
@@ -42,6 +42,8 @@ pub fn options(seed: u64, faults: Faults) -> EngineOptions {
     options.txn.record_buckets = 64;
     options.txn.late_writes = [4, 16, 4096][(seed / 4 % 3) as usize];
     options.txn.part_bytes_max = [400, 3000, 4 << 20][(seed / 12 % 3) as usize];
+    // In half of the runs a transaction of a few rows is larger than memory.
+    options.txn.write_set_bytes_max = [64 << 20, 700][(seed / 5 % 2) as usize];
     options.txn.planted = faults.txn;
     options
 }

@@ -65,6 +65,8 @@ pub const INTENTS: u16 = 220;
 pub const TABLE_LOCKS: u16 = 230;
 /// A record node's state.
 pub const NODE: u16 = 240;
+/// Spilled row locks that stand in their queues again: taken under a node's state.
+pub const LOCK_RUN: u16 = 245;
 /// A worker's queues of garbage, its free states, its transaction numbers, the list of spilled runs.
 pub const GARBAGE: u16 = 250;
 /// The list of late commits.

@@ -81,8 +81,9 @@ pub(super) struct Shared {
     pub(super) segments: Segments,
     pub(super) archiving: Option<Archiving>,
     space: Space,
-    /// Held to prepare or recycle segments.
-    maintenance: Mutex<(), { rank::MAINTENANCE }>,
+    /// Held to prepare or recycle segments. What does not count against the log's limit, each from an LSN to another,
+    /// which is not known yet while its commit runs.
+    maintenance: Mutex<Vec<(Lsn, Option<Lsn>)>, { rank::MAINTENANCE }>,
     redo: AtomicU64,
     /// The tail when the last checkpoint ended.
     checkpointed: AtomicU64,
@@ -122,6 +123,25 @@ impl CheckpointSignal {
     #[must_use]
     pub fn cell(&self) -> &Arc<WaitCell> {
         &self.cell
+    }
+}
+
+/// Lets the log be longer than its limit for the sake of a commit that holds the redo point back: what is logged from its
+/// beginning to its end, by whomever, does not count until a checkpoint has come past the end.
+#[derive(Debug)]
+pub struct Stretch<'l> {
+    log: &'l Shared,
+    from: Lsn,
+}
+
+impl Drop for Stretch<'_> {
+    fn drop(&mut self) {
+        let tail = Lsn(self.log.inserter.tail());
+        let mut stretches = lock(&self.log.maintenance);
+        let own = stretches.iter_mut().find(|(from, until)| *from == self.from && until.is_none());
+        if let Some((_, until)) = own {
+            *until = Some(tail);
+        }
     }
 }
 
@@ -217,7 +237,7 @@ impl Log {
             segments,
             archiving,
             space: Space::new(workers, chunk.min(bytes / 16), kept),
-            maintenance: Mutex::new(()),
+            maintenance: Mutex::default(),
             redo: AtomicU64::new(start.redo.0),
             checkpointed: AtomicU64::new(start.redo.0),
             recycled: AtomicU64::new(0),
@@ -294,6 +314,14 @@ impl Log {
             log.flush.alive()?;
         }
         Ok(SpaceReservation { log, bytes, worker })
+    }
+
+    /// Begins to let the log be longer than its limit, until what is returned is dropped and a checkpoint has come past that.
+    #[must_use]
+    pub fn stretch(&self) -> Stretch<'_> {
+        let from = self.tail();
+        lock(&self.shared.maintenance).push((from, None));
+        Stretch { log: &self.shared, from }
     }
 
     /// Claims the place of one record of `payload` bytes. Never waits but for room in the ring.
@@ -419,6 +447,7 @@ impl Log {
         let moved = log.redo.swap(redo.0, Ordering::Relaxed) / bytes < redo.0 / bytes;
         let (oldest, _) = log.segments.range();
         let recycled = log.let_go(redo);
+        lock(&log.maintenance).retain(|(_, until)| until.is_none_or(|until| until > redo));
         // What only the archive still wants does not count against the log's limit.
         if !moved && log.segments.range().0 == oldest {
             log.fruitless.fetch_add(1, Ordering::AcqRel);
@@ -577,12 +606,17 @@ impl Shared {
 
     /// Prepares one more segment; with `limited`, only within the log's limit.
     fn prepare_segment(&self, limited: bool) -> Result<()> {
-        let _one = lock(&self.maintenance);
+        let stretches = lock(&self.maintenance);
         let (mut oldest, next) = self.segments.range();
         if self.archiving.is_some() {
             oldest = oldest.max(self.redo() / self.segments.bytes());
         }
-        if limited && (next + 1 - oldest) * self.segments.bytes() > self.bytes_max {
+        let from = stretches.iter().map(|(from, _)| from.0).min();
+        let tail = self.inserter.tail();
+        let until = stretches.iter().map(|(_, until)| until.map_or(tail, |until| until.0)).max();
+        let stretched = until.unwrap_or(0).saturating_sub(from.unwrap_or(0));
+        let limit = self.bytes_max + stretched;
+        if limited && (next + 1 - oldest) * self.segments.bytes() > limit {
             return Err(Error::Full("the log"));
         }
         self.halt_if_unsynced(self.segments.prepare())?;

@@ -44,7 +44,7 @@ mod tests;
 pub use archive::{Archive, ArchiveCounters, Archived};
 pub use insert::InsertCounters;
 #[cfg(not(loom))]
-pub use log::{CheckpointSignal, Claim, FlushCounters, Log, SpaceReservation};
+pub use log::{CheckpointSignal, Claim, FlushCounters, Log, SpaceReservation, Stretch};
 #[cfg(not(loom))]
 pub use scan::{LogRecord, LogScan};
 

@@ -54,9 +54,15 @@ impl LateCommits {
 
     /// Takes a commit off the list: all of it is on its pages.
     pub fn remove(&self, lsn: Lsn) {
-        let mut list = lock(&self.list);
-        Arc::make_mut(&mut list).retain(|commit| commit.lsn != lsn);
-        self.count.store(list.len(), Ordering::Release);
+        let gone: Vec<_> = {
+            let mut list = lock(&self.list);
+            let gone =
+                Arc::make_mut(&mut list).extract_if(.., |commit| commit.lsn == lsn).collect();
+            self.count.store(list.len(), Ordering::Release);
+            gone
+        };
+        // Its files go where no latch is held.
+        drop(gone);
     }
 
     /// The list; none if it is empty.

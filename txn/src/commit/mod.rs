@@ -16,6 +16,7 @@
 //! client would be told that it failed.
 
 mod delta;
+mod large;
 pub mod late;
 pub mod slots;
 mod validate;
@@ -35,7 +36,7 @@ use crate::writeset::{Write, WriteSet};
 use crate::{Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
-use storage::{Applied, Change, SpaceClass, Tree};
+use storage::{Applied, Change, RecordBuffer, SpaceClass, Stretch, Tree};
 use validate::Reading;
 
 /// A slot that is given back whatever happens, unless it has to stay.
@@ -45,6 +46,8 @@ pub(crate) struct SlotGuard<'m> {
     taken: bool,
     /// The write set, where others may look at it.
     shared: Option<Arc<WriteSet>>,
+    /// By how much the log may be longer for the sake of this commit.
+    stretch: Option<Stretch<'m>>,
 }
 
 /// Ends the process if dropped by a panic.
@@ -59,6 +62,11 @@ impl Drop for AbortOnUnwind {
 }
 
 impl SlotGuard<'_> {
+    /// Whether the write set has moved here, and is in scratch space.
+    fn is_spilled(&self) -> bool {
+        self.shared.as_ref().is_some_and(|writes| writes.is_spilled())
+    }
+
     /// Gives the slot back and moves the watermark.
     fn free(&mut self) {
         if std::mem::take(&mut self.taken) {
@@ -97,13 +105,19 @@ impl Transaction {
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
         manager.make_version_room(state.owner, &session)?;
-        prepare_leaves(manager, state)?;
-        let mut guard = manager.take_slot();
+        let mut guard = if state.writes.is_spilled() {
+            manager.log_ahead(state, id, &session)?
+        } else {
+            state.header.parts.clear();
+            prepare_leaves(manager, state)?;
+            manager.take_slot()
+        };
         let reads = self.reads.as_deref().zip(self.snapshot);
         let owner = state.owner;
         let reads = reads.map(|(reads, snapshot)| Reading { reads, snapshot, owner });
         let (lsn, floor) =
             manager.log_commit(state, id, &mut guard, (reads, &mut self.failed_by))?;
+        let large = state.writes.is_spilled() || guard.is_spilled();
         for tree in state.built.drain(..) {
             // Nobody else can reach it before the locks go.
             tree.set_birth(lsn);
@@ -115,6 +129,12 @@ impl Transaction {
             manager.env.scheduler.yield_point();
             std::thread::yield_now();
         }
+        if large {
+            // Its snapshot would hold back the versions that are replaced now, and nobody reads by it any more.
+            self.give_snapshot_up();
+        }
+        let manager = &*self.manager;
+        let state = self.state.as_mut().expect("the transaction has not ended");
         let applied = manager.apply_commit(state, lsn, floor, &mut guard);
         if let Err(error) = applied {
             // The record may be durable and the pages lack it: nobody may be told anything any more, and the watermark
@@ -137,6 +157,16 @@ impl Transaction {
         Ok(lsn)
     }
 
+    /// Needs no snapshot any more: what is left of the commit is to apply it.
+    fn give_snapshot_up(&self) {
+        let owner = self.manager.locks.owners.get(self.state().owner);
+        let snapshot = owner.snapshot();
+        owner.withdraw();
+        if let Some(snapshot) = snapshot {
+            self.manager.snapshot_ended(snapshot);
+        }
+    }
+
     /// Lets go of everything, and leaves what the commit replaced to the collector.
     fn finish_committed(&mut self, lsn: Lsn) {
         let mut notes = std::mem::take(&mut self.state_mut().notes);
@@ -151,22 +181,31 @@ fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<()> {
     forms.clear();
     for write in writes.iter() {
         let tree = trees.get(&manager.data, write.tree)?;
-        let value = write.value.map_or(0, <[u8]>::len);
-        let found = tree.get(write.key, scratch)?;
-        let form = Form::of(&write, found.then_some(&*scratch));
-        let cut = manager.planted(Fault::DeltaCutShort);
-        forms.push(if cut { form.cut_short() } else { form });
-        // A record that stands there already needs room for the difference only: an update must not split its leaf.
-        let growth = if found {
-            value.saturating_sub(scratch.value().map_or(0, <[u8]>::len))
-        } else {
-            write.key.len() + value
-        };
-        if growth > 0 {
-            tree.prepare(write.key, growth)?;
-        }
+        forms.push(prepare_leaf(manager, tree, &write, scratch)?);
     }
     Ok(())
+}
+
+fn prepare_leaf(
+    manager: &Manager,
+    tree: &Tree,
+    write: &Write<'_>,
+    scratch: &mut RecordBuffer,
+) -> storage::Result<Form> {
+    let value = write.value.map_or(0, <[u8]>::len);
+    let found = tree.get(write.key, scratch)?;
+    let form = Form::of(write, found.then_some(&*scratch));
+    // A record that stands there already needs room for the difference only: an update must not split its leaf.
+    let growth = if found {
+        value.saturating_sub(scratch.value().map_or(0, <[u8]>::len))
+    } else {
+        write.key.len() + value
+    };
+    if growth > 0 {
+        tree.prepare(write.key, growth)?;
+    }
+    let cut = manager.planted(Fault::DeltaCutShort);
+    Ok(if cut { form.cut_short() } else { form })
 }
 
 impl Manager {
@@ -174,7 +213,7 @@ impl Manager {
         let mut spins = 0;
         loop {
             if let Some(slot) = self.slots.take(self.worker()) {
-                return SlotGuard { manager: self, slot, taken: true, shared: None };
+                return SlotGuard { manager: self, slot, taken: true, shared: None, stretch: None };
             }
             // As many commits are between claim and apply as there are slots: one is free in microseconds.
             relax(&mut spins);
@@ -201,7 +240,6 @@ impl Manager {
         let log = self.data.log();
         header.txn = txn;
         header.wall = self.env.clock.wall();
-        header.parts.clear();
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max);
         record.begin(header);
         let mut rest = writes.iter().zip(forms.iter().copied()).peekable();
@@ -250,8 +288,8 @@ impl Manager {
         guard: &mut SlotGuard<'_>,
     ) -> Result<bool> {
         let shared = guard.shared.clone();
-        let keys = shared.as_deref().unwrap_or(&state.writes).keys();
-        let large = keys > self.options.late_writes;
+        let writes = shared.as_deref().unwrap_or(&state.writes);
+        let large = writes.is_spilled() || writes.keys() > self.options.late_writes;
         if !large && self.apply_all(state, shared.as_deref(), (lsn, floor), false)? {
             return Ok(false);
         }
@@ -260,6 +298,10 @@ impl Manager {
         self.late.add(Arc::clone(&late));
         guard.free();
         self.metrics.late(self.worker());
+        if late.writes.is_spilled() {
+            self.apply_spilled(state, &late.writes, (lsn, floor))?;
+            return Ok(true);
+        }
         self.apply_all(state, Some(&late.writes), (lsn, floor), true)?;
         Ok(true)
     }
@@ -326,7 +368,7 @@ impl Manager {
         Ok(applied)
     }
 
-    /// The planted fault: pages change although nothing has been logged yet.
+    /// The planted fault: pages change although nothing has been logged yet (but for what is in scratch space).
     fn apply_unlogged(&self, state: &mut State) {
         let lsn = self.data.log().tail();
         if let Err(error) = self.apply_all(state, None, (lsn, lsn), true) {

@@ -153,7 +153,9 @@ impl<W> CommitSlots<W> {
 
     /// Shows the writes no more: they are on their pages, or on the list of late commits, or void.
     pub fn unshare(&self, slot: SlotId) {
-        *lock(&self.slots[slot.0].shared) = None;
+        let gone = lock(&self.slots[slot.0].shared).take();
+        // Its files go where no latch is held.
+        drop(gone);
     }
 
     /// Whether some commit but `me`'s own, with an LSN below `lsn`, which `me` has claimed, shares writes that meet. Who

@@ -1,6 +1,7 @@
 //! Hierarchical locks: PostgreSQL's eight table modes and four row modes, their queues, waits and deadlocks.
 //!
-//! A row's lock stands in its record node, a table's in its owner's list or in the shared table. Waiting is the same
+//! A row's lock stands in its record node (where there are too many, in scratch space: [`spilled`]), a table's in its
+//! owner's list or in the shared table. Waiting is the same
 //! for both: the owner stands in a queue, says in its place what it waits for, and rests in the environment's one wait
 //! until it is granted, `lock_timeout` or the session's cancel ends it, or it finds itself in a deadlock.
 
@@ -8,17 +9,19 @@ pub mod advisory;
 pub mod deadlock;
 pub mod mode;
 pub mod queue;
+pub mod spilled;
 pub mod table;
 pub mod wait;
 
 use crate::owner::{OwnerId, Owners, Waiting};
 use crate::record::{NodeRef, RecordTable};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, lock, rank};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, Request};
+use spilled::{InTheWay, LockRun, Seen, SpilledLocks};
 use storage::{Environment, Micros, WaitEvent};
 use table::TableLocks;
 use wait::{Limits, Outcome};
@@ -56,6 +59,7 @@ pub struct LockManager {
     pub(crate) owners: Owners,
     pub(crate) records: RecordTable,
     pub(crate) tables: TableLocks,
+    pub(crate) spilled: SpilledLocks,
     detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
@@ -69,6 +73,7 @@ impl LockManager {
             owners: Owners::new(),
             records: RecordTable::new(buckets, env.seed),
             tables: TableLocks::new(),
+            spilled: SpilledLocks::default(),
             detecting: Mutex::new(()),
             waits: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
@@ -76,13 +81,13 @@ impl LockManager {
         }
     }
 
-    /// Locks a record.
+    /// Locks a record. `own` are the locks that the owner has in scratch space.
     ///
     /// # Errors
     /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
     pub fn lock_row(
         &self,
-        owner: OwnerId,
+        (owner, own): (OwnerId, &[Arc<LockRun>]),
         session: &SessionWait,
         (tree, key): (TreeId, &[u8]),
         mode: RowLock,
@@ -90,13 +95,37 @@ impl LockManager {
     ) -> Result<RowGrant> {
         let node = self.records.pin(tree, key);
         let mut passed = Vec::new();
-        let before = {
+        let mut seen: Option<Seen> = None;
+        let before = loop {
             let mut state = node.state();
             let before = state.lock.held(owner);
             if mode.covered_by(before) {
                 drop(state);
                 self.records.unpin(node);
                 return Ok(RowGrant::Held);
+            }
+            if !self.spilled.is_empty() {
+                let current = seen.as_ref().filter(|seen| seen.made == self.spilled.made());
+                let Some(current) = current else {
+                    drop(state);
+                    seen = match self.spilled.look(owner, (tree, key), mode) {
+                        Ok(Seen { own: true, .. }) => {
+                            self.records.unpin(node);
+                            return Ok(RowGrant::Held);
+                        }
+                        Ok(seen) => Some(seen),
+                        Err(error) => {
+                            self.records.unpin(node);
+                            return Err(error.into());
+                        }
+                    };
+                    continue;
+                };
+                if policy == WaitPolicy::Block {
+                    current.others.iter().for_each(|one| one.put_back(&node, &mut state));
+                } else if current.others.iter().any(InTheWay::stands) {
+                    break before;
+                }
             }
             if let Request::Granted(before) = state.lock.request(Kind::Row, owner, mode as u8) {
                 drop(state);
@@ -107,8 +136,9 @@ impl LockManager {
                 let mut grant = |owner| passed.push(owner);
                 state.lock.enqueue(Kind::Row, owner, mode as u8, now, &mut grant);
             }
-            before
+            break before;
         };
+        drop(seen);
         self.wake(&passed);
         match policy {
             WaitPolicy::Block => {}
@@ -124,7 +154,9 @@ impl LockManager {
         let waiting = Waiting::Row(node.unpinned());
         let granted = || !node.state().lock.is_waiting(owner);
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
-            node.state().lock.abandon(Kind::Row, owner, before, wake);
+            let mut state = node.state();
+            let before = before | spilled::modes_back(own, &node);
+            state.lock.abandon(Kind::Row, owner, before, wake);
         };
         match self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel) {
             Ok(()) => Ok(RowGrant::Granted(node, before)),
@@ -135,10 +167,16 @@ impl LockManager {
         }
     }
 
-    /// Leaves `owner` with `modes` on a record, and gives its pin back.
-    pub fn unlock_row(&self, owner: OwnerId, node: NodeRef, modes: Modes) {
+    /// Leaves an owner with `modes` on a record, and what of `own`, its runs, stands there, and gives its pin back.
+    pub fn unlock_row(
+        &self,
+        (owner, own): (OwnerId, &[Arc<LockRun>]),
+        node: NodeRef,
+        modes: Modes,
+    ) {
         let mut granted = Vec::new();
-        self.records.unpin_after(node, |_, state, _| {
+        self.records.unpin_after(node, |node, state, _| {
+            let modes = modes | spilled::modes_back(own, node);
             state.lock.release(Kind::Row, owner, modes, &mut |owner| granted.push(owner));
         });
         self.wake(&granted);

@@ -27,6 +27,8 @@ use storage::{Tree, TreeId};
 
 /// Notes that one call takes from a queue at most, so that nobody's commit pays for everybody's past.
 const BATCH: usize = 32;
+/// Tombstones that a worker has notes of at most.
+const TOMBSTONES: usize = 1 << 17;
 /// A chain this long is pruned between snapshots too.
 const LONG_CHAIN: u32 = 16;
 
@@ -245,9 +247,12 @@ impl Collector {
         }
     }
 
-    /// Takes a note of a tombstone.
+    /// Takes a note of a tombstone; of one too many none, and it stays until VACUUM.
     pub fn note_tombstone(&self, worker: usize, tombstone: Tombstone) {
         let queue = &self.queues[worker];
+        if queue.waiting.load(Ordering::Relaxed) >= TOMBSTONES {
+            return;
+        }
         lock(&queue.tombstones).push_back(tombstone);
         queue.waiting.fetch_add(1, Ordering::Relaxed);
     }

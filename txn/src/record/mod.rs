@@ -17,5 +17,5 @@ pub mod table;
 pub use chain::Version;
 pub use collect::{Collector, Garbage};
 pub use node::{Node, NodeRef, NodeState};
-pub use spill::{BlockCache, Spill};
+pub use spill::Spill;
 pub use table::RecordTable;

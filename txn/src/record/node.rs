@@ -106,7 +106,7 @@ impl NodeRef {
     }
 
     /// One more pin of a node whose mutex the caller holds.
-    pub(super) fn pinned(node: &Node, state: &mut NodeState) -> NodeRef {
+    pub(crate) fn pinned(node: &Node, state: &mut NodeState) -> NodeRef {
         state.pins += 1;
         NodeRef::counted(node)
     }

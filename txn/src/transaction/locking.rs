@@ -5,8 +5,10 @@
 
 use super::state::{HeldRow, HeldTable, State};
 use super::{ReadView, Transaction};
-use crate::lock::{RowGrant, RowLock, TableLock, WaitPolicy};
+use crate::lock::{LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
+use crate::planted::Fault;
+use crate::writeset::Write;
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId, TreeId};
 use storage::{RecordBuffer, Tree};
 
@@ -42,10 +44,13 @@ impl Transaction {
         if !self.lock_record(tree, key, mode, policy)? {
             return Ok(Locked::Skipped);
         }
-        let own = self.state().writes.get(tree.id(), key, CommandId(u32::MAX));
-        if let Some(write) = own {
+        let State { writes, spilled, .. } = self.state_mut();
+        let mut seen = false;
+        let own = |write: Write<'_>| {
             into.set(storage::Lsn::MAX, write.value);
-            let seen = write.command < view.command && write.value.is_some();
+            seen = write.command < view.command && write.value.is_some();
+        };
+        if writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? {
             return Ok(if seen { Locked::Same } else { Locked::Gone });
         }
         let found = tree.get(key, into)?;
@@ -96,7 +101,7 @@ impl Transaction {
         let (owner, policy) = (self.state().owner, WaitPolicy::Error);
         let locks = &self.manager.locks;
         if let RowGrant::Granted(node, before) =
-            locks.lock_row(owner, &self.wait, (tree, key), mode, policy)?
+            locks.lock_row((owner, &[]), &self.wait, (tree, key), mode, policy)?
         {
             let command = self.command;
             self.state_mut().rows.push(HeldRow { node, before, command });
@@ -113,13 +118,22 @@ impl Transaction {
         policy: WaitPolicy,
     ) -> Result<bool> {
         let record = (tree.id(), key);
-        let owner = self.state().owner;
+        let state = self.state();
+        let owner = (state.owner, &state.lock_runs[..]);
         match self.manager.locks.lock_row(owner, &self.wait, record, mode, policy)? {
             RowGrant::Held => Ok(true),
             RowGrant::Skipped => Ok(false),
             RowGrant::Granted(node, before) => {
                 let command = self.command;
-                self.state_mut().rows.push(HeldRow { node, before, command });
+                let state = self.state.as_mut().expect("the transaction has not ended");
+                state.rows.push(HeldRow { node, before, command });
+                let limit = self.manager.options.write_set_bytes_max;
+                // What was made stronger stays, so there may always be too much: at twice as many it is tried again.
+                if LockManager::is_too_much(state.rows.len(), limit)
+                    && state.rows.len() >= state.rows_kept * 2
+                {
+                    self.manager.spill_locks(state)?;
+                }
                 Ok(true)
             }
         }
@@ -168,10 +182,14 @@ impl Transaction {
             if let Some(reads) = reads {
                 reads.unlocked(last.node.tree(), last.node.key());
             }
-            locks.unlock_row(owner, last.node, last.before);
+            locks.unlock_row((owner, &state.lock_runs), last.node, last.before);
         }
         if reads.is_some() {
+            // What is in scratch space stays locked as well.
             return;
+        }
+        if !state.lock_runs.is_empty() {
+            locks.cut_runs(owner, &mut state.lock_runs, from);
         }
         while let Some(last) = state.tables.pop_if(|last| last.command >= from) {
             locks.unlock_table(owner, last.table, last.after & !last.before);
@@ -180,11 +198,31 @@ impl Transaction {
 }
 
 impl Manager {
+    /// Moves a transaction's row locks to scratch space.
+    #[cold]
+    pub(crate) fn spill_locks(&self, state: &mut State) -> storage::Result<()> {
+        if self.planted(Fault::SpilledLockLost) {
+            for held in state.rows.drain(..) {
+                self.locks.unlock_row((state.owner, &[]), held.node, 0);
+            }
+            return Ok(());
+        }
+        let place = (&*self.runs, self.data.scratch());
+        let run = self.locks.spill_rows(state.owner, &mut state.rows, place)?;
+        state.lock_runs.extend(run);
+        state.rows_kept = state.rows.len();
+        Ok(())
+    }
+
     /// Lets go of every lock.
     pub(crate) fn release_all(&self, state: &mut State) {
         let owner = state.owner;
+        if !state.lock_runs.is_empty() {
+            self.locks.release_runs(owner, &mut state.lock_runs);
+        }
+        state.rows_kept = 0;
         for held in state.rows.drain(..) {
-            self.locks.unlock_row(owner, held.node, 0);
+            self.locks.unlock_row((owner, &[]), held.node, 0);
         }
         for held in state.tables.drain(..) {
             self.locks.unlock_table(owner, held.table, held.after & !held.before);

@@ -14,6 +14,7 @@ use crate::manager::Manager;
 use crate::metrics::Abort;
 use crate::read_set::ReadSet;
 use crate::wait::SessionWait;
+use crate::writeset::Write;
 use crate::{CommandId, Error, Isolation, Result, TxnId};
 pub use locking::Locked;
 pub use scan::{KeyRange, Scan, ScanRow};
@@ -233,9 +234,10 @@ impl Transaction {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<bool> {
-        if let Some(write) = self.state().writes.get(tree.id(), key, view.command) {
-            into.set(Lsn::MAX, write.value);
-            return Ok(write.value.is_some());
+        let State { writes, spilled, .. } = self.state_mut();
+        let own = |write: Write<'_>| into.set(Lsn::MAX, write.value);
+        if writes.look_up((tree.id(), key), view.command, spilled, own)? {
+            return Ok(into.value().is_some());
         }
         // The list before the page: a commit that has left the list is on the page.
         let late = self.manager.late.list();
@@ -289,12 +291,10 @@ impl Transaction {
                 self.older_version(tree.id(), key, snapshot, |lsn, value| into.set(lsn, value))?;
         }
         for commit in late.into_iter().flat_map(|list| list.iter()) {
-            if commit.lsn <= snapshot
-                && (!found || commit.lsn > into.lsn())
-                && let Some(write) = commit.writes.get(tree.id(), key, CommandId(u32::MAX))
-            {
-                into.set(commit.lsn, write.value);
-                found = true;
+            if commit.lsn <= snapshot && (!found || commit.lsn > into.lsn()) {
+                let (cache, all) = (&mut self.state_mut().spilled, CommandId(u32::MAX));
+                let write = |write: Write<'_>| into.set(commit.lsn, write.value);
+                found |= commit.writes.look_up((tree.id(), key), all, cache, write)?;
             }
         }
         if !found {
@@ -317,7 +317,7 @@ impl Transaction {
     /// lock of its own).
     ///
     /// # Errors
-    /// [`storage::Error::TooLarge`], [`Error::OutOfMemory`].
+    /// [`storage::Error::TooLarge`]; [`storage::Error::Full`] where memory is used up and there is no scratch space.
     pub fn put(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<()> {
         self.check_size(key, value)?;
         self.write(tree, key, Some(value), false)
@@ -344,22 +344,23 @@ impl Transaction {
     /// Deletes a record, whose key this transaction has locked.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// As [`Transaction::put`].
     pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<()> {
         self.write(tree, key, None, false)
     }
 
     fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>, update: bool) -> Result<()> {
-        let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
-        let State { writes, loads, .. } = self.state_mut();
+        let (command, manager) = (self.command, &self.manager);
+        let State { writes, loads, .. } =
+            &mut **self.state.as_mut().expect("the transaction has not ended");
         if !loads.is_empty()
             && let Some(load) = loading::of(loads, tree.id())
         {
             let value = value.expect("a statement that loads a table deletes nothing of it");
             return Ok(load.push(key, value)?);
         }
-        if writes.bytes() > limit {
-            return Err(Error::OutOfMemory("A transaction's writes exceed atoll.max_write_set."));
+        if writes.bytes() > manager.options.write_set_bytes_max {
+            writes.spill(&manager.runs, manager.data.scratch())?;
         }
         match value {
             Some(value) if update => writes.update(tree.id(), key, value, command),

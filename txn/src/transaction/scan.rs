@@ -6,11 +6,13 @@
 //! earlier commands; they win always. Without the latter two a record is copied once and handed out.
 //!
 //! The scan borrows nothing, and its places in write sets are found anew from the last key: writes may come and go
-//! between its steps.
+//! between its steps. Where a write set is in scratch space the scan keeps a walk over its runs, which do not change, and
+//! begins it anew from the last key when a run has come or gone.
 
 use super::{ReadView, Transaction};
 use crate::commit::late::LateList;
 use crate::read_set::RangeId;
+use crate::writeset::spilled::Merge;
 use crate::writeset::{Place, Write, WriteSet};
 use crate::{CommandId, Error, Result};
 use std::cmp::Ordering;
@@ -46,6 +48,9 @@ pub struct Scan {
     high: Bound<Vec<u8>>,
     cursor: Cursor,
     late: Option<LateList>,
+    /// Walks over what of the own writes is in scratch space, as it was after so many changes, and of each late commit.
+    own_runs: Option<(u64, Merge)>,
+    late_runs: Vec<Merge>,
     /// The next record of the pages, if `page_ready`.
     page: Row,
     page_ready: bool,
@@ -121,6 +126,8 @@ impl Transaction {
             high: owned(range.high),
             cursor,
             late,
+            own_runs: None,
+            late_runs: Vec::new(),
             page: Row::default(),
             page_ready: false,
             page_ended: false,
@@ -150,6 +157,7 @@ impl Scan {
                 }
                 found
             } else {
+                self.walk_runs(transaction)?;
                 self.merge(transaction)
             };
             if self.noted.is_some() {
@@ -226,15 +234,85 @@ impl Scan {
         }
     }
 
+    /// Brings every walk over runs behind the last row, where there are any.
+    fn walk_runs(&mut self, transaction: &Transaction) -> Result<()> {
+        let writes = &transaction.state().writes;
+        let spills = writes.spills();
+        if self.own_runs.as_ref().is_some_and(|(of, _)| *of != spills) {
+            self.own_runs = None;
+        }
+        if writes.is_spilled() {
+            match &mut self.own_runs {
+                Some((_, merge)) if self.started => merge.pass(self.tree, &self.row.key)?,
+                Some(_) => {}
+                None => {
+                    let merge = self.begin_merge(writes, self.view.command)?;
+                    self.own_runs = Some((spills, merge));
+                }
+            }
+        }
+        let Some(late) = &self.late else { return Ok(()) };
+        if self.late_runs.is_empty() {
+            let seen = late.iter().filter(|commit| commit.lsn <= self.view.snapshot);
+            if seen.clone().any(|commit| commit.writes.is_spilled()) {
+                let all = CommandId(u32::MAX);
+                let merges = seen.map(|commit| self.begin_merge(&commit.writes, all));
+                self.late_runs = merges.collect::<Result<_>>()?;
+            }
+        } else if self.started {
+            for merge in &mut self.late_runs {
+                merge.pass(self.tree, &self.row.key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_merge(&self, writes: &WriteSet, before: CommandId) -> Result<Merge> {
+        let near = match (self.direction, self.started) {
+            (_, true) => Bound::Excluded(&self.row.key[..]),
+            (Direction::Forward, false) => borrowed(&self.low),
+            (Direction::Backward, false) => borrowed(&self.high),
+        };
+        Ok(writes.merge((self.tree, near), before, self.direction)?)
+    }
+
+    /// The write that a walk has come to, if it is within the bounds.
+    fn head_of<'m>(&self, merge: &'m Merge) -> Option<Write<'m>> {
+        let inside = (borrowed(&self.low), borrowed(&self.high));
+        merge.head().filter(|write| {
+            write.tree == self.tree && std::ops::RangeBounds::<[u8]>::contains(&inside, write.key)
+        })
+    }
+
+    /// The first of two writes; of one key that from memory, which is the newer one.
+    fn earlier<'w>(
+        &self,
+        memory: Option<Write<'w>>,
+        spilled: Option<Write<'w>>,
+    ) -> Option<Write<'w>> {
+        match (memory, spilled) {
+            (Some(memory), Some(spilled)) => {
+                let later = self.order(memory.key, spilled.key) == Ordering::Greater;
+                Some(if later { spilled } else { memory })
+            }
+            (memory, spilled) => memory.or(spilled),
+        }
+    }
+
     /// The smallest key of all streams, and who wins there.
     fn merge(&mut self, transaction: &Transaction) -> bool {
         let own = self.next_of(&transaction.state().writes, self.view.command);
+        let own_run = self.own_runs.as_ref().and_then(|(_, merge)| self.head_of(merge));
+        let own = self.earlier(own, own_run);
+        let mut late_runs = self.late_runs.iter();
         let mut best: Option<(Write<'_>, Lsn)> = own.map(|write| (write, Lsn::MAX));
         for commit in self.late.iter().flat_map(|list| list.iter()) {
             if commit.lsn > self.view.snapshot {
                 continue;
             }
-            let Some(write) = self.next_of(&commit.writes, CommandId(u32::MAX)) else { continue };
+            let in_memory = self.next_of(&commit.writes, CommandId(u32::MAX));
+            let in_run = late_runs.next().and_then(|merge| self.head_of(merge));
+            let Some(write) = self.earlier(in_memory, in_run) else { continue };
             let order = best.map_or(Ordering::Less, |(best, lsn)| {
                 self.order(write.key, best.key).then(lsn.cmp(&commit.lsn))
             });

@@ -5,9 +5,11 @@
 
 use crate::commit::Form;
 use crate::lock::Modes;
+use crate::lock::spilled::LockRun;
 use crate::log::{Header, Writer};
 use crate::owner::OwnerId;
-use crate::record::{BlockCache, Garbage, NodeRef};
+use crate::record::{Garbage, NodeRef};
+use crate::run::BlockCache;
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::writeset::WriteSet;
 use crate::{CommandId, Lsn, TableId, TreeId};
@@ -46,6 +48,10 @@ pub struct State {
     pub(crate) ids: Range<u64>,
     pub(crate) writes: WriteSet,
     pub(crate) rows: Vec<HeldRow>,
+    /// How many of them were left when the others went to scratch space.
+    pub(crate) rows_kept: usize,
+    /// Row locks in scratch space.
+    pub(crate) lock_runs: Vec<Arc<LockRun>>,
     pub(crate) tables: Vec<HeldTable>,
     /// Snapshots of views that outlive their statements.
     pub(crate) retained: Vec<Lsn>,
@@ -97,6 +103,8 @@ impl State {
             ids: 0..0,
             writes: WriteSet::default(),
             rows: Vec::new(),
+            rows_kept: 0,
+            lock_runs: Vec::new(),
             tables: Vec::new(),
             retained: Vec::new(),
             trees: TreeHandles::default(),
