@@ -37,8 +37,7 @@ SELECT 'a b'::tsvector;
 SELECT '1'::bit;
 SELECT '1.00'::money;
 -- queries
-SELECT (SELECT count(base.a) FROM base AS other LIMIT 1) FROM base;
+WITH w AS (SELECT 1 AS x) SELECT (SELECT count((SELECT x + base.a FROM w)) FROM base AS other LIMIT 1) FROM base;
 SELECT * FROM base TABLESAMPLE SYSTEM (10);
 SELECT * FROM ROWS FROM (generate_series(1, 2), generate_series(1, 3)) AS x;
-SELECT sum(a) OVER (ORDER BY a RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM base;
 SELECT pg_relation_filepath('base'::regclass);

@@ -1,5 +1,6 @@
 //! Calls: functions, aggregates, window functions, and types called like functions (`ParseFuncOrColumn`).
 
+use crate::bind::aggregate::refused;
 use crate::bind::coerce::{Context, Pathway, pathway};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
@@ -13,7 +14,6 @@ use crate::catalog::builtin::{Kind, aggregate, functions_named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
 use crate::plan::functions::VARIADIC_ARRAY;
-use crate::plan::logical::SortKey;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -53,6 +53,7 @@ impl Binder<'_> {
         let is_aggregate = functions_named(name).iter().any(|found| {
             found.namespace == namespace && matches!(found.kind, Kind::Aggregate | Kind::Window)
         });
+        let with_reads = self.with_reads.get();
         let arguments = if is_aggregate {
             self.aggregate_arguments(call, place)?
         } else {
@@ -166,7 +167,7 @@ impl Binder<'_> {
             .at(at));
         }
         let bound = self.aggregate_call(call, function, arguments, ty, place)?;
-        self.collect(call, bound, place, at)
+        self.collect(call, bound, place, with_reads, at)
     }
 
     fn call_arguments(&self, call: &Call, place: &Place<'_>) -> Result<Vec<Expr>> {
@@ -366,49 +367,47 @@ impl Binder<'_> {
                 .at(self.position(call.order_by[at].expr.start())));
             }
         }
+        let within = Place { clause: "FILTER", collected: None, ..inner };
         let filter = call
             .filter
             .as_ref()
-            .map(|filter| self.condition(filter, &inner, "FILTER"))
+            .map(|filter| self.condition(filter, &within, "FILTER"))
             .transpose()?;
-        let keys = order_by.iter().map(|key: &SortKey| &key.expr);
-        if call.over.is_none() && is_of_outer_query(arguments.iter().chain(keys).chain(&filter)) {
-            return Err(SqlError::unsupported("an aggregate of an outer query's columns is"));
-        }
         Ok(AggregateCall { function, arguments, distinct: call.distinct, order_by, filter, ty })
     }
 
-    /// Hands an aggregate or window call to the query block; the expression that stands for its value.
+    /// Hands an aggregate or window call to the query block that it belongs to; the expression that stands for its value.
     fn collect(
         &self,
         call: &Call,
         bound: AggregateCall,
         place: &Place<'_>,
+        with_reads: u32,
         at: u32,
     ) -> Result<Expr> {
-        let refused = |what: &str| {
-            let message = if place.clause == grouping::NESTED {
-                format!("aggregate function calls cannot contain {what} function calls")
-                    .replace("cannot contain aggregate function calls", "cannot be nested")
-            } else {
-                format!("{what} functions are not allowed in {}", place.clause)
-            };
-            Err(message)
-        };
-        let ty = bound.ty;
-        match (&call.over, place.collected) {
-            (None, Some(collected)) => {
-                Ok(grouping::aggregate_column(&mut collected.borrow_mut(), bound, ty))
+        let Some(over) = &call.over else {
+            // What it sorts by are its last arguments.
+            let count =
+                if call.within_group { call.arguments.len() - call.order_by.len() } else { 0 };
+            let direct = call.arguments[..count.min(bound.arguments.len())].iter();
+            let direct: Vec<u32> =
+                direct.map(|argument| self.position(argument.value.start())).collect();
+            let level = self.aggregate_level(&bound, &direct, place, at)?;
+            if level > 0 && self.with_reads.get() > with_reads {
+                return Err(SqlError::unsupported(
+                    "an aggregate of an outer query's columns that reads a WITH query is",
+                )
+                .at(at));
             }
-            (None, None) => refused("aggregate")
-                .map_err(|message| SqlError::new(SqlState::GROUPING_ERROR, message).at(at)),
-            (Some(over), Some(collected)) if place.windows => {
-                let window = self.window_of(over, place)?;
+            return self.collect_aggregate(bound, level, place, at);
+        };
+        match place.collected {
+            Some(collected) if place.windows => {
+                let (ty, window) = (bound.ty, self.window_of(over, place)?);
                 let call = WindowCall { call: bound, window };
                 Ok(grouping::window_column(&mut collected.borrow_mut(), call, ty))
             }
-            (Some(_), _) => refused("window")
-                .map_err(|message| SqlError::new(SqlState::WINDOWING_ERROR, message).at(at)),
+            _ => Err(refused(place.clause, "window").at(at)),
         }
     }
 
@@ -426,33 +425,13 @@ impl Binder<'_> {
             )
             .at(at));
         }
-        let Some(collected) = place.collected else {
-            return Err(SqlError::new(
-                SqlState::GROUPING_ERROR,
-                format!("grouping operations are not allowed in {}", place.clause),
-            )
-            .at(at));
-        };
         let keys = Place { collected: None, windows: false, sets: false, ..*place };
         let mut bound = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let key = self.decided(self.expression(argument, &keys)?)?;
             bound.push((key, self.position(argument.start())));
         }
-        Ok(grouping::grouping_column(&mut collected.borrow_mut(), bound))
+        let level = self.grouping_level(&bound);
+        self.collect_grouping(bound, level, place, at)
     }
-}
-
-/// Whether what an aggregate reads is of a query around its own, and nothing of its own: it belongs to that one then.
-fn is_of_outer_query<'e>(read: impl Iterator<Item = &'e Expr>) -> bool {
-    let (mut own, mut outer) = (false, false);
-    for expr in read {
-        levels::columns_of_expr(&mut expr.clone(), 0, &mut |column, depth| {
-            if let Expr::Column { level, .. } = column {
-                own |= *level == depth;
-                outer |= *level > depth;
-            }
-        });
-    }
-    outer && !own
 }

@@ -21,7 +21,6 @@ use std::sync::Arc;
 use txn::TableLock;
 
 /// Nothing encloses a data-modifying statement, even in WITH.
-const ALONE: Outside<'static> = Outside { scope: None, cost: 0, sees_lateral: true };
 
 impl Binder<'_> {
     /// The table that a statement changes.
@@ -141,7 +140,7 @@ impl Binder<'_> {
         ctes: Option<&CteScope<'_>>,
     ) -> Result<Modify> {
         let scope = own_ctes(ctes);
-        let with = self.with(insert.with.as_ref(), ALONE, &scope)?;
+        let with = self.with(insert.with.as_ref(), Outside::NOTHING, &scope)?;
         let relation = self.target_table(&insert.table, "inserting into")?;
         self.require(relation.oid, Privileges::INSERT);
         let live = live_columns(&relation);
@@ -229,7 +228,7 @@ impl Binder<'_> {
         {
             return self.insert_values(rows, insert, relation, live, columns, ctes, types);
         }
-        let bound = self.query(query, ALONE, Some(ctes), false)?;
+        let bound = self.query(query, Outside::NOTHING, Some(ctes), false)?;
         let at = first_target(query).map_or(0, |at| self.position(at));
         self.check_count(bound.output.len(), columns, insert, at, at)?;
         let given: Vec<SqlType> = bound.output.iter().map(|column| column.ty).collect();
@@ -462,7 +461,7 @@ impl Binder<'_> {
         if others.is_empty() {
             return Ok(target);
         }
-        let rest = self.bind_list(others, ALONE, ctes, &scans)?;
+        let rest = self.bind_list(others, Outside::NOTHING, ctes, &scans)?;
         let clash =
             rest.items.iter().find(|item| item.name_visible && item.name == target.items[0].name);
         if let Some(name) = clash.and_then(|item| item.name.as_ref()) {
@@ -495,7 +494,7 @@ impl Binder<'_> {
         ctes: Option<&CteScope<'_>>,
     ) -> Result<Modify> {
         let scope = own_ctes(ctes);
-        let with = self.with(update.with.as_ref(), ALONE, &scope)?;
+        let with = self.with(update.with.as_ref(), Outside::NOTHING, &scope)?;
         let relation = self.target_table(&update.table, "updating")?;
         self.require(relation.oid, Privileges::UPDATE);
         let from = self.changed_rows(&relation, update.alias.as_ref(), &update.from, &scope)?;
@@ -526,7 +525,7 @@ impl Binder<'_> {
         ctes: Option<&CteScope<'_>>,
     ) -> Result<Modify> {
         let scope = own_ctes(ctes);
-        let with = self.with(delete.with.as_ref(), ALONE, &scope)?;
+        let with = self.with(delete.with.as_ref(), Outside::NOTHING, &scope)?;
         let relation = self.target_table(&delete.table, "deleting from")?;
         self.require(relation.oid, Privileges::DELETE);
         let from = self.changed_rows(&relation, delete.alias.as_ref(), &delete.using, &scope)?;
@@ -632,8 +631,7 @@ impl Binder<'_> {
                             }
                         }
                         ExprKind::Subquery(query) => {
-                            let query =
-                                self.query_within(query, Some(place.scope), 1, place.ctes, true)?;
+                            let query = self.query(query, Outside::of(place), place.ctes, true)?;
                             if query.output.len() != columns.len() {
                                 return Err(mismatch());
                             }

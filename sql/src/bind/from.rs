@@ -4,7 +4,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::drop_level;
 use crate::bind::query::{Outside, cross};
-use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, column_at};
+use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Standing, column_at};
 use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
@@ -21,6 +21,9 @@ use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::TableLock;
+
+/// Where an aggregate stands that is in FROM and reads nothing but what stands beside it there.
+const OWN_LEVEL: &str = "FROM clause of their own query level";
 
 /// A bound FROM item: its rows, and its names over them.
 pub(super) struct From {
@@ -40,9 +43,9 @@ impl Binder<'_> {
     ) -> Result<From> {
         // What stands beside the query in the FROM list around it is seen through here, as LATERAL allows; within this
         // list each item has rules of its own.
-        let around =
-            Scope { sees_lateral: outside.sees_lateral, ..Scope::new(outside.scope, outside.cost) };
-        let inside = Outside { scope: Some(&around), cost: 0, sees_lateral: true };
+        let around = outside.inner();
+        let stands = Standing { clause: OWN_LEVEL, collected: None };
+        let inside = Outside { scope: Some(&around), cost: 0, stands, sees_lateral: true };
         let mut all: Option<From> = None;
         for item in list {
             let next = match all.take() {
@@ -73,15 +76,9 @@ impl Binder<'_> {
         if matches!(item, FromItem::Table { .. }) {
             return Ok((self.bind_item(item, outside, ctes, scans)?, false));
         }
-        let frame = Scope {
-            items: left.items.clone(),
-            parent: outside.scope,
-            cost: outside.cost,
-            lateral: true,
-            sees_lateral: outside.sees_lateral,
-            used: Cell::new(false),
-        };
-        let within = Outside { scope: Some(&frame), cost: 1, sees_lateral: true };
+        let frame = Scope { items: left.items.clone(), lateral: true, ..outside.inner() };
+        let stands = Standing { clause: OWN_LEVEL, collected: None };
+        let within = Outside { scope: Some(&frame), cost: 1, stands, sees_lateral: true };
         let mut right = self.bind_item(item, within, ctes, scans)?;
         let lateral = frame.used.get();
         if !lateral {
@@ -238,6 +235,7 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
+            self.with_reads.set(self.with_reads.get() + 1);
             let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
             let (columns, name) = (entry.columns.clone(), shown.clone());
             let node = Node::CteScan { level, cte: number, columns, alias: name };
@@ -387,9 +385,9 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
         at: u32,
     ) -> Result<From> {
-        let scope =
-            Scope { sees_lateral: outside.sees_lateral, ..Scope::new(outside.scope, outside.cost) };
-        let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "functions in FROM") };
+        let clause = "functions in FROM";
+        let scope = Scope { stands: Standing { clause, collected: None }, ..outside.inner() };
+        let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), clause) };
         let bound = self.decided(self.expression(call, &place)?)?;
         let called = match &call.kind {
             ExprKind::Call(call) => call.name.name().clone(),
@@ -481,7 +479,7 @@ impl Binder<'_> {
         let mut items = left.items;
         items.extend(shifted(right.items, left.width));
         // ON names the two sides, and nothing that stands beside the join.
-        let mut scope = Scope { sees_lateral: false, ..Scope::new(outside.scope, outside.cost) };
+        let mut scope = Scope { sees_lateral: false, ..outside.inner() };
         let (on, merged) = match condition {
             JoinCondition::None => (Vec::new(), None),
             JoinCondition::On(expr) => {

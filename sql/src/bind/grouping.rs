@@ -5,6 +5,7 @@
 //! columns that are neither grouped by nor aggregated.
 
 use crate::bind::Binder;
+use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
 use crate::bind::levels::{children, columns_of_expr, raise, same};
 use crate::bind::operator::op;
@@ -12,6 +13,7 @@ use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
+use crate::catalog::builtin::{PG_CATALOG, functions_named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
@@ -34,6 +36,8 @@ const MASK_KEYS: usize = 31;
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     pub aggregates: Vec<AggregateCall>,
+    /// Where in the text each aggregate was last asked for.
+    pub asked: Vec<u32>,
     /// Arguments of GROUPING, each with its place in the text.
     pub groupings: Vec<Vec<(Expr, u32)>>,
     pub windows: Vec<WindowCall>,
@@ -64,12 +68,15 @@ pub(super) fn aggregate_column(
     collected: &mut Collected,
     call: AggregateCall,
     ty: SqlType,
+    at: u32,
 ) -> Expr {
     let known = collected.aggregates.iter().position(|known| same_call(known, &call));
     let number = known.unwrap_or_else(|| {
         collected.aggregates.push(call);
+        collected.asked.push(at);
         collected.aggregates.len() - 1
     });
+    collected.asked[number] = at;
     Expr::Column { level: 0, column: AGGREGATES + number as u32, ty }
 }
 
@@ -471,28 +478,56 @@ impl Binder<'_> {
         place: &Place<'_>,
         window_at: u32,
     ) -> Result<Frame> {
-        let at = self.position(frame.at);
-        let offset = |expr: &ast::Expr| -> Result<Expr> {
-            let value = self.expression(expr, place)?;
-            match frame.unit {
-                FrameUnit::Rows | FrameUnit::Groups => {
-                    let clause = if frame.unit == FrameUnit::Rows { "ROWS" } else { "GROUPS" };
-                    self.limit_value(value, clause, self.position(expr.start()))
-                }
-                FrameUnit::Range => {
-                    Err(SqlError::unsupported("RANGE with offset PRECEDING/FOLLOWING is").at(at))
-                }
+        let offset = |expr: &ast::Expr| -> Result<(Expr, Oid)> {
+            let at = self.position(expr.start());
+            let (word, clause) = match frame.unit {
+                FrameUnit::Rows => ("ROWS", "window ROWS"),
+                FrameUnit::Groups => ("GROUPS", "window GROUPS"),
+                FrameUnit::Range => ("RANGE", "window RANGE"),
+            };
+            let value = self.expression(expr, &place.inner(clause))?;
+            let (mut value, function) = match (frame.unit, window.order_by.as_slice()) {
+                (FrameUnit::Range, [key]) => self.range_offset(value, key.expr.ty().oid, at)?,
+                _ => (self.limit_value(value, word, at)?, Oid(0)),
+            };
+            let mut varies = false;
+            columns_of_expr(&mut value, 0, &mut |column, depth| {
+                varies |= matches!(column, Expr::Column { level, .. } if *level == depth);
+            });
+            if varies {
+                return Err(SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    format!("argument of {word} must not contain variables"),
+                )
+                .at(at));
             }
+            Ok((value, function))
         };
-        let bound = |bound: &ast::Bound| -> Result<FrameBound> {
+        let bound = |bound: &ast::Bound| -> Result<(FrameBound, Oid)> {
             Ok(match bound {
-                ast::Bound::UnboundedPreceding => FrameBound::UnboundedPreceding,
-                ast::Bound::Preceding(value) => FrameBound::Preceding(offset(value)?),
-                ast::Bound::CurrentRow => FrameBound::CurrentRow,
-                ast::Bound::Following(value) => FrameBound::Following(offset(value)?),
-                ast::Bound::UnboundedFollowing => FrameBound::UnboundedFollowing,
+                ast::Bound::UnboundedPreceding => (FrameBound::UnboundedPreceding, Oid(0)),
+                ast::Bound::Preceding(value) => {
+                    let (value, function) = offset(value)?;
+                    (FrameBound::Preceding(value), function)
+                }
+                ast::Bound::CurrentRow => (FrameBound::CurrentRow, Oid(0)),
+                ast::Bound::Following(value) => {
+                    let (value, function) = offset(value)?;
+                    (FrameBound::Following(value), function)
+                }
+                ast::Bound::UnboundedFollowing => (FrameBound::UnboundedFollowing, Oid(0)),
             })
         };
+        let has_offset = [&frame.start, &frame.end]
+            .into_iter()
+            .any(|bound| matches!(bound, ast::Bound::Preceding(_) | ast::Bound::Following(_)));
+        if frame.unit == FrameUnit::Range && has_offset && window.order_by.len() != 1 {
+            return Err(SqlError::new(
+                SqlState::WINDOWING_ERROR,
+                "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+            )
+            .at(window_at));
+        }
         if frame.unit == FrameUnit::Groups && window.order_by.is_empty() {
             return Err(SqlError::new(
                 SqlState::WINDOWING_ERROR,
@@ -500,12 +535,61 @@ impl Binder<'_> {
             )
             .at(window_at));
         }
-        Ok(Frame {
-            unit: frame.unit,
-            start: bound(&frame.start)?,
-            end: bound(&frame.end)?,
-            exclude: frame.exclude,
-        })
+        let (start, start_function) = bound(&frame.start)?;
+        let (end, end_function) = bound(&frame.end)?;
+        let in_range = [start_function, end_function];
+        Ok(Frame { unit: frame.unit, start, end, in_range, exclude: frame.exclude })
+    }
+
+    /// An offset of RANGE, as the type that goes with the type that is ordered by, and its `in_range`.
+    fn range_offset(&self, value: Expr, ordered: Oid, at: u32) -> Result<(Expr, Oid)> {
+        let ordered = if ordered.0 == oid::VARCHAR { Oid(oid::TEXT) } else { ordered };
+        let given = value.ty().oid;
+        let refused = |words: &str| {
+            SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!(
+                    "RANGE with offset PRECEDING/FOLLOWING {words} for column type {}",
+                    self.type_text(ordered)
+                ),
+            )
+            .at(at)
+        };
+        let with_offset = |words: &str, hint: &'static str| {
+            let error = refused(words);
+            let message = &error.fields().message;
+            let message = format!("{message} and offset type {}", self.type_text(given));
+            SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(at).hint(hint)
+        };
+        let mut known = functions_named("in_range")
+            .iter()
+            .filter(|found| found.namespace == PG_CATALOG && found.arguments[0] == ordered.0)
+            .peekable();
+        if known.peek().is_none() {
+            return Err(refused("is not supported"));
+        }
+        let fitting: Vec<_> = known
+            .filter(|found| self.can_coerce(given, Oid(found.arguments[2]), Context::Implicit))
+            .collect();
+        let preferred = if given.0 == oid::UNKNOWN { ordered } else { given };
+        let chosen = match fitting.as_slice() {
+            [] => {
+                return Err(with_offset(
+                    "is not supported",
+                    "Cast the offset value to an appropriate type.",
+                ));
+            }
+            [only] => only,
+            several => {
+                several.iter().find(|found| found.arguments[2] == preferred.0).ok_or_else(|| {
+                    with_offset(
+                        "has multiple interpretations",
+                        "Cast the offset value to the exact intended type.",
+                    )
+                })?
+            }
+        };
+        Ok((self.argument(value, Oid(chosen.arguments[2]), at)?, Oid(chosen.oid)))
     }
 
     /// Puts window functions above `node`, one node for each different window, and gives expressions their columns.
@@ -616,6 +700,7 @@ const DEFAULT_FRAME: Frame = Frame {
     unit: FrameUnit::Range,
     start: FrameBound::UnboundedPreceding,
     end: FrameBound::CurrentRow,
+    in_range: [Oid(0); 2],
     exclude: FrameExclude::NoOthers,
 };
 

@@ -112,7 +112,7 @@ fn stricter(a: WaitPolicy, b: WaitPolicy) -> WaitPolicy {
     }
 }
 
-pub(super) fn lock_words(strength: RowLock) -> &'static str {
+pub(crate) fn lock_words(strength: RowLock) -> &'static str {
     match strength {
         RowLock::KeyShare => "FOR KEY SHARE",
         RowLock::Share => "FOR SHARE",

@@ -9,6 +9,7 @@
 //! - `from`, `query`, `dml`: the statements
 //! - [`levels`]: walks over what was bound
 
+mod aggregate;
 mod array;
 mod assign;
 mod call;
@@ -36,6 +37,7 @@ pub mod type_name;
 pub mod typed;
 mod with;
 
+pub(crate) use locking::lock_words;
 pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 
 use crate::catalog::acl::Privileges;
@@ -126,6 +128,8 @@ struct Binder<'a> {
     required: RefCell<Vec<Required>>,
     relations: RefCell<Vec<(Oid, TableLock)>>,
     depth: Cell<u32>,
+    /// How often FROM has named a WITH query.
+    with_reads: Cell<u32>,
     /// The fields of records that functions return, by the modifier of their type.
     records: RefCell<Vec<Vec<(Arc<str>, SqlType)>>>,
     /// Within how many SQL functions this is that are bound in place of their calls.
@@ -330,6 +334,7 @@ impl<'a> Binder<'a> {
             required: RefCell::default(),
             relations: RefCell::default(),
             depth: Cell::new(0),
+            with_reads: Cell::new(0),
             records: RefCell::default(),
             inlining: Cell::new(0),
             subqueries: None,

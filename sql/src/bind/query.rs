@@ -6,7 +6,7 @@ use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, Groups};
 use crate::bind::levels::{children, columns_of_expr, same};
 use crate::bind::locking::lock_words;
-use crate::bind::scope::{Scope, column_at};
+use crate::bind::scope::{Scope, Standing, column_at};
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal};
@@ -25,13 +25,37 @@ pub(super) struct Outside<'s> {
     pub scope: Option<&'s Scope<'s>>,
     /// Levels to that scope's row.
     pub cost: u16,
+    /// Where in that scope's query it stands.
+    pub stands: Standing<'s>,
     /// Names of lateral scopes directly above may be used.
     pub sees_lateral: bool,
 }
 
 impl<'s> Outside<'s> {
+    /// Nothing.
+    pub(super) const NOTHING: Outside<'static> = Outside {
+        scope: None,
+        cost: 0,
+        stands: Standing { clause: "", collected: None },
+        sees_lateral: true,
+    };
+
+    /// What encloses a subquery in an expression at this place, whose row is one level out.
+    pub(super) fn of(place: &Place<'s>) -> Outside<'s> {
+        Outside {
+            scope: Some(place.scope),
+            cost: 1,
+            stands: Standing { clause: place.clause, collected: place.collected },
+            sees_lateral: true,
+        }
+    }
+
     pub(super) fn inner(self) -> Scope<'s> {
-        Scope { sees_lateral: self.sees_lateral, ..Scope::new(self.scope, self.cost) }
+        Scope {
+            sees_lateral: self.sees_lateral,
+            stands: self.stands,
+            ..Scope::new(self.scope, self.cost)
+        }
     }
 }
 
@@ -43,7 +67,7 @@ struct Block {
 
 impl Binder<'_> {
     pub(super) fn top_query(&self, query: &ast::Query) -> Result<Query> {
-        let mut query = self.query_within(query, None, 0, None, true)?;
+        let mut query = self.query(query, Outside::NOTHING, None, true)?;
         // The numbers of records' shapes are this binding's alone.
         for column in query.output.iter_mut().filter(|column| column.ty.oid.0 == oid::RECORD) {
             column.ty.typmod = -1;
@@ -51,19 +75,7 @@ impl Binder<'_> {
         Ok(query)
     }
 
-    /// A query below `scope`. `decide`: untyped output becomes text.
-    pub(super) fn query_within(
-        &self,
-        query: &ast::Query,
-        scope: Option<&Scope<'_>>,
-        cost: u16,
-        ctes: Option<&CteScope<'_>>,
-        decide: bool,
-    ) -> Result<Query> {
-        let outside = Outside { scope, cost, sees_lateral: true };
-        self.query(query, outside, ctes, decide)
-    }
-
+    /// A query within what encloses it. `decide`: untyped output becomes text.
     pub(super) fn query(
         &self,
         query: &ast::Query,

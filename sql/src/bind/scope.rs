@@ -4,11 +4,12 @@
 //! row on its stack of outer rows (a subquery in an expression, the right side of a lateral join), 0 where this scope's query
 //! runs in place of its parent's row (a subquery in FROM).
 
+use crate::bind::grouping::Collected;
 use crate::bind::levels::raise;
 use crate::bind::typed::Expr;
 use crate::parse::ast::Ident;
 use crate::types::{Oid, SqlType};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A column that a name can stand for.
@@ -45,6 +46,15 @@ pub struct ScopeItem {
     pub scan: Option<u32>,
 }
 
+/// Where in a query something stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standing<'p> {
+    /// The clause, as messages name it.
+    pub clause: &'static str,
+    /// Where aggregates go; none: the clause takes none.
+    pub(super) collected: Option<&'p RefCell<Collected>>,
+}
+
 /// The names of one row.
 #[derive(Debug)]
 pub struct Scope<'p> {
@@ -54,6 +64,8 @@ pub struct Scope<'p> {
     pub parent: Option<&'p Scope<'p>>,
     /// Levels from here to the parent's row.
     pub cost: u16,
+    /// Where in the parent's query this stands, for aggregates that belong there.
+    pub stands: Standing<'p>,
     /// The left side of a join, seen from its right side.
     pub lateral: bool,
     /// Whether names may be found in lateral scopes directly above (LATERAL, functions).
@@ -99,6 +111,7 @@ impl<'p> Scope<'p> {
             items: Vec::new(),
             parent,
             cost,
+            stands: Standing::default(),
             lateral: false,
             sees_lateral: true,
             used: Cell::new(false),
@@ -178,6 +191,22 @@ impl<'p> Scope<'p> {
         // A subquery in FROM without LATERAL looks past the lateral scopes that it stands in.
         let hidden = parent.lateral && (skipping || (!self.lateral && !self.sees_lateral));
         Some((parent, level + self.cost, hidden))
+    }
+
+    /// Where the scope `level` rows out holds what this one is part of; `level` is not 0.
+    #[must_use]
+    pub fn standing(&self, level: u16) -> Standing<'p> {
+        let (mut scope, mut passed) = (self, 0);
+        loop {
+            passed += scope.cost;
+            if passed >= level {
+                return scope.stands;
+            }
+            match scope.parent {
+                Some(parent) => scope = parent,
+                None => return Standing::default(),
+            }
+        }
     }
 
     fn search(&self, look: &mut dyn FnMut(&Scope<'_>) -> Option<Hit>) -> Result<Found, Missing> {

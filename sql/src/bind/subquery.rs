@@ -2,6 +2,7 @@
 
 use crate::bind::expression::{BOOL, Place};
 use crate::bind::from::own_ctes;
+use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Quantifier, SubqueryKind};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 impl Binder<'_> {
     /// A subquery in an expression: this place's row is one level out.
     pub(super) fn subquery(&self, query: &ast::Query, place: &Place<'_>) -> Result<Query> {
-        self.query_within(query, Some(place.scope), 1, place.ctes, true)
+        self.query(query, Outside::of(place), place.ctes, true)
     }
 
     /// Keeps what a subquery was written as, where it is going to be printed.
@@ -84,7 +85,7 @@ impl Binder<'_> {
         let left = self.row_fields(fields, place)?;
         // The query is wrapped in one that compares, a step further from the WITH queries around it.
         let ctes = place.ctes.map(|around| own_ctes(Some(around)));
-        let query = self.query_within(query, Some(place.scope), 1, ctes.as_ref(), true)?;
+        let query = self.query(query, Outside::of(place), ctes.as_ref(), true)?;
         columns_match(&query, left.len(), at)?;
         let outer = left.into_iter().map(|mut expr| {
             levels::raise(&mut expr, 1);

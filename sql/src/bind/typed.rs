@@ -293,6 +293,14 @@ pub struct AggregateCall {
     pub ty: SqlType,
 }
 
+impl AggregateCall {
+    /// All that it reads.
+    pub fn expressions(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let keys = self.order_by.iter_mut().map(|key| &mut key.expr);
+        self.arguments.iter_mut().chain(keys).chain(&mut self.filter)
+    }
+}
+
 impl Expr {
     /// The expression's type.
     #[must_use]

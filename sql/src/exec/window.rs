@@ -5,7 +5,7 @@
 //! as it is, is not computed again.
 
 use super::context::Context;
-use super::eval::Eval;
+use super::eval::{Eval, Failure};
 use super::operator::{Builder, Operator};
 use super::sort::compare_rows;
 use crate::error::{Result, SqlError};
@@ -13,7 +13,7 @@ use crate::plan::logical::{FrameExclude, FrameUnit};
 use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
 use crate::plan::scalar::{Comparator, Scalar};
 use crate::sqlstate::SqlState;
-use crate::tuple::RowSet;
+use crate::tuple::{RowBuf, RowSet};
 use crate::types::{Accumulator, Datum};
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,7 +28,10 @@ pub struct Window {
     /// A row: the keys, for each call whether FILTER takes it and its arguments, then what the frame held.
     rows: RowSet,
     order: Vec<u32>,
+    /// Offsets of ROWS and GROUPS.
     offsets: (usize, usize),
+    /// Offsets of RANGE, the start's and the end's.
+    distances: RowBuf,
     partition: Partition,
     aggregates: Vec<Option<Running>>,
     at: usize,
@@ -94,6 +97,7 @@ impl Window {
             keys,
             order: Vec::new(),
             offsets: (0, 0),
+            distances: RowBuf::new(),
             partition: Partition::default(),
             aggregates: Vec::new(),
             at: 0,
@@ -102,10 +106,15 @@ impl Window {
     }
 
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        self.offsets = (
-            offset(cx, &self.plan.frame.start, "starting")?,
-            offset(cx, &self.plan.frame.end, "ending")?,
-        );
+        let plan = Arc::clone(&self.plan);
+        let (start, end) = (&plan.frame.start, &plan.frame.end);
+        if plan.frame.unit == FrameUnit::Range {
+            self.distances.clear();
+            distance(cx, start, "starting", &mut self.distances)?;
+            distance(cx, end, "ending", &mut self.distances)?;
+        } else {
+            self.offsets = (offset(cx, start, "starting")?, offset(cx, end, "ending")?);
+        }
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
@@ -159,8 +168,48 @@ impl Window {
         self.aggregates = self.plan.calls.iter().map(|_| None).collect();
     }
 
+    /// Where the frame of the current row's group begins, or ends, if that bound is an offset of RANGE: groups are in order,
+    /// so those in front of the place are found by halves.
+    fn range_edge(
+        &self,
+        eval: &Eval<'_>,
+        end: bool,
+    ) -> std::result::Result<Option<usize>, Failure> {
+        let (partition, frame) = (&self.partition, &self.plan.frame);
+        let Some(in_range) = &frame.in_range[usize::from(end)] else { return Ok(None) };
+        let bound = if end { &frame.end } else { &frame.start };
+        let key = self.plan.partition_by.len();
+        let order = &self.keys[key].1;
+        let value_of =
+            |group: usize| self.rows.get(self.order[partition.groups[group]] as usize, key);
+        let current = value_of(partition.group);
+        let sub = matches!(bound, WindowBound::Preceding(_)) != order.descending;
+        let less = end != order.descending;
+        let offset = self.distances.get(usize::from(end));
+        let (mut low, mut high) = (0, partition.groups.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let value = value_of(middle);
+            let in_front = match (value.is_null(), current.is_null(), order.nulls_first) {
+                (false, false, _) => {
+                    let how = [value, current, offset, Datum::Bool(sub), Datum::Bool(less)];
+                    matches!(eval.apply(in_range, &how)?, Datum::Bool(true)) == end
+                }
+                // NULLs are peers of one another and in no distance from the others.
+                (true, true, _) => end,
+                (is_null, _, nulls_first) => is_null == nulls_first,
+            };
+            if in_front {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(Some(partition.groups.get(low).copied().unwrap_or(partition.rows.end)))
+    }
+
     /// The frame of the row at a position.
-    fn frame(&self, at: usize) -> Frame {
+    fn frame(&self, eval: &Eval<'_>, at: usize) -> std::result::Result<Frame, Failure> {
         let (partition, frame) = (&self.partition, &self.plan.frame);
         let all = partition.rows.clone();
         let peers = partition.group_rows(partition.group);
@@ -192,15 +241,21 @@ impl Window {
                 },
             }
         };
-        let start = bound(&frame.start, self.offsets.0).start;
-        let end = bound(&frame.end, self.offsets.1).end;
+        let start = match self.range_edge(eval, false)? {
+            Some(start) => start,
+            None => bound(&frame.start, self.offsets.0).start,
+        };
+        let end = match self.range_edge(eval, true)? {
+            Some(end) => end,
+            None => bound(&frame.end, self.offsets.1).end,
+        };
         let (excluded, kept) = match frame.exclude {
             FrameExclude::NoOthers => (at..at, None),
             FrameExclude::CurrentRow => (at..at + 1, None),
             FrameExclude::Group => (peers, None),
             FrameExclude::Ties => (peers, Some(at)),
         };
-        Frame { rows: start..end.max(start), excluded, kept }
+        Ok(Frame { rows: start..end.max(start), excluded, kept })
     }
 
     /// The column of a call's FILTER; its arguments follow.
@@ -325,6 +380,32 @@ fn bucket(row: usize, count: usize, buckets: usize) -> usize {
     if row < in_larger { row / (size + 1) + 1 } else { (row - in_larger) / size + larger + 1 }
 }
 
+fn null_offset(which: &str) -> SqlError {
+    SqlError::new(
+        SqlState::NULL_VALUE_NOT_ALLOWED,
+        format!("frame {which} offset must not be null"),
+    )
+}
+
+/// Keeps the offset of a bound of RANGE; NULL where it has none.
+fn distance(
+    cx: &mut Context<'_>,
+    bound: &WindowBound,
+    which: &str,
+    kept: &mut RowBuf,
+) -> Result<()> {
+    let (WindowBound::Preceding(scalar) | WindowBound::Following(scalar)) = bound else {
+        kept.push(Datum::Null);
+        return Ok(());
+    };
+    let is_null = cx.eval(|eval| {
+        let value = eval.scalar(scalar)?;
+        kept.push(value);
+        Ok(value.is_null())
+    })?;
+    if is_null { Err(null_offset(which)) } else { Ok(()) }
+}
+
 /// A bound's offset; 0 where it has none.
 fn offset(cx: &mut Context<'_>, bound: &WindowBound, which: &str) -> Result<usize> {
     let (WindowBound::Preceding(scalar) | WindowBound::Following(scalar)) = bound else {
@@ -336,12 +417,7 @@ fn offset(cx: &mut Context<'_>, bound: &WindowBound, which: &str) -> Result<usiz
             _ => None,
         })
     })?;
-    let value = value.ok_or_else(|| {
-        SqlError::new(
-            SqlState::NULL_VALUE_NOT_ALLOWED,
-            format!("frame {which} offset must not be null"),
-        )
-    })?;
+    let value = value.ok_or_else(|| null_offset(which))?;
     usize::try_from(value).map_err(|_| {
         SqlError::new(
             SqlState::INVALID_PRECEDING_OR_FOLLOWING_SIZE,
@@ -376,11 +452,11 @@ impl Operator for Window {
         } else if at >= self.partition.group_rows(self.partition.group).end {
             self.partition.group += 1;
         }
-        let frame = self.frame(at);
         let mut row = cx.frame.take(self.plan.slot);
         let plan = Arc::clone(&self.plan);
         let filled = cx.eval(|eval| {
             row.clear();
+            let frame = self.frame(eval, at)?;
             for (call, step) in plan.calls.iter().enumerate() {
                 if let WindowFunction::Aggregate(aggregate) = &step.function {
                     self.aggregate(eval, call, aggregate, &frame)?;

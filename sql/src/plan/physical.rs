@@ -369,11 +369,13 @@ pub struct WindowFrame {
     pub start: WindowBound,
     /// Where it ends.
     pub end: WindowBound,
+    /// `in_range` for the offset of either bound, if the unit is RANGE.
+    pub in_range: [Option<Callee>; 2],
     /// EXCLUDE.
     pub exclude: FrameExclude,
 }
 
-/// A bound of a frame; an offset is an int8.
+/// A bound of a frame; an offset is an int8, or a value to go from the row's own with RANGE.
 #[derive(Clone, Debug)]
 pub enum WindowBound {
     /// UNBOUNDED PRECEDING.

@@ -1,12 +1,14 @@
 //! Window functions: from the bound calls of one window to the node that runs them.
 
 use super::build::{Layout, Planner};
-use super::functions::comparator;
+use super::functions::{callee, comparator};
 use super::physical::{Plan, Window, WindowBound, WindowFrame, WindowFunction, WindowStep};
 use crate::bind::{AggregateCall, Expr};
 use crate::catalog::builtin::{self, Kind};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{Frame, FrameBound, Node, SortKey};
+use crate::plan::scalar::Callee;
+use crate::types::{Oid, SqlType, oids as oid};
 
 /// PostgreSQL's window functions by OID.
 fn own_function(oid: u32) -> Option<WindowFunction> {
@@ -24,6 +26,14 @@ fn own_function(oid: u32) -> Option<WindowFunction> {
         3114 => WindowFunction::NthValue,
         _ => return None,
     })
+}
+
+fn in_range(function: Oid) -> Result<Option<Callee>> {
+    let found = (function.0 != 0).then(|| {
+        // It looks at values alone.
+        callee(function, Vec::new(), SqlType::plain(oid::BOOL))
+    });
+    found.transpose()
 }
 
 impl Planner<'_> {
@@ -48,6 +58,7 @@ impl Planner<'_> {
                 unit: frame.unit,
                 start: planner.window_bound(&frame.start)?,
                 end: planner.window_bound(&frame.end)?,
+                in_range: [in_range(frame.in_range[0])?, in_range(frame.in_range[1])?],
                 exclude: frame.exclude,
             };
             let order_by = planner.sort_keys(order_by)?;

@@ -18,6 +18,7 @@ pub mod form;
 pub mod function;
 #[cfg(test)]
 mod golden;
+mod in_range;
 pub mod integer;
 pub mod json;
 pub mod literal;

@@ -21,6 +21,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::datetime::functions::FUNCTIONS,
     super::datetime::pattern::FUNCTIONS,
     super::enums::FUNCTIONS,
+    super::in_range::FUNCTIONS,
     super::json::access::FUNCTIONS,
     super::json::build::FUNCTIONS,
     super::json::change::FUNCTIONS,

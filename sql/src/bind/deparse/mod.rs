@@ -37,11 +37,11 @@ pub trait Names {
         None
     }
     /// The aggregate or window call that a column stands for.
-    fn call(&self, _column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
+    fn call(&self, _level: u16, _column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
         None
     }
     /// The arguments of the GROUPING that a column stands for.
-    fn grouping(&self, _column: u32) -> Option<Vec<Expr>> {
+    fn grouping(&self, _level: u16, _column: u32) -> Option<Vec<Expr>> {
         None
     }
     /// Writes a subquery.
@@ -140,11 +140,11 @@ impl Printer<'_, '_> {
         }
         match expr {
             Expr::Constant(value, ty) => self.constant(value, *ty, out),
-            Expr::Column { level: 0, column, .. } if *column >= AGGREGATES => {
-                if let Some(arguments) = self.names.grouping(*column) {
+            Expr::Column { level, column, .. } if *column >= AGGREGATES => {
+                if let Some(arguments) = self.names.grouping(*level, *column) {
                     return self.named("GROUPING", &arguments, out);
                 }
-                match self.names.call(*column) {
+                match self.names.call(*level, *column) {
                     Some((call, window)) => self.aggregate(&call, window.as_ref(), out),
                     None => Err(SqlError::unsupported("this call in a stored expression is")),
                 }

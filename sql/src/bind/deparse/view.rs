@@ -5,9 +5,10 @@
 //! binding gives them, and printed from what they were bound to.
 
 use super::{Layout, Names, Printer};
+use crate::bind::aggregate::standing;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, BoundWindow, Collected, GROUPINGS, WINDOWS};
-use crate::bind::levels::{columns_of_expr, same};
+use crate::bind::levels::{columns_of_expr, raise, same};
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::target::BoundTarget;
@@ -67,7 +68,7 @@ pub fn view_text(
     // PostgreSQL's views have two more relations of these names.
     writer.taken.borrow_mut().push(vec!["old".to_owned(), "new".to_owned()]);
     let mut out = Layout::default();
-    let outside = Outside { scope: None, cost: 0, sees_lateral: true };
+    let outside = Outside::NOTHING;
     writer.query(query, outside, None, Headings::Given(columns), &mut out)?;
     Ok(out.text)
 }
@@ -129,8 +130,8 @@ impl Names for Here<'_, '_, '_, '_> {
         columns.find(|column| same(&column.expr, expr)).map(|column| column.name.to_string())
     }
 
-    fn call(&self, column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
-        let collected = self.place.collected?.borrow();
+    fn call(&self, level: u16, column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
+        let collected = standing(self.place, level).collected?.borrow();
         if column >= GROUPINGS {
             return None;
         }
@@ -138,14 +139,18 @@ impl Names for Here<'_, '_, '_, '_> {
             let found = collected.windows.get((column - WINDOWS) as usize)?;
             return Some((found.call.clone(), Some(found.window.clone())));
         }
-        let found = collected.aggregates.get((column - AGGREGATES) as usize)?;
-        Some((found.clone(), None))
+        let mut found = collected.aggregates.get((column - AGGREGATES) as usize)?.clone();
+        found.expressions().for_each(|expr| raise(expr, level));
+        Some((found, None))
     }
 
-    fn grouping(&self, column: u32) -> Option<Vec<Expr>> {
-        let collected = self.place.collected?.borrow();
+    fn grouping(&self, level: u16, column: u32) -> Option<Vec<Expr>> {
+        let collected = standing(self.place, level).collected?.borrow();
         let arguments = collected.groupings.get(column.checked_sub(GROUPINGS)? as usize)?;
-        Some(arguments.iter().map(|(argument, _)| argument.clone()).collect())
+        let mut arguments: Vec<Expr> =
+            arguments.iter().map(|(argument, _)| argument.clone()).collect();
+        arguments.iter_mut().for_each(|argument| raise(argument, level));
+        Some(arguments)
     }
 
     fn query(&self, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
@@ -155,7 +160,7 @@ impl Names for Here<'_, '_, '_, '_> {
             known.iter().rev().find(|(at, _)| *at == address).map(|(_, query)| Arc::clone(query))
         });
         let written = written.ok_or_else(|| unwritten("this subquery"))?;
-        let outside = Outside { scope: Some(self.place.scope), cost: 1, sees_lateral: true };
+        let outside = Outside::of(&self.place);
         self.writer.query(&written, outside, self.place.ctes, Headings::Unused, out)
     }
 }
@@ -558,7 +563,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         out: &mut Layout,
     ) -> Result<()> {
         let ctes = place.ctes.ok_or_else(|| unwritten("FROM"))?;
-        let beside = Outside { scope: Some(place.scope), cost: 1, sees_lateral: true };
+        let beside = Outside::of(place);
         let mut next = || {
             let found = place.scope.items.get(*item).zip(names.get(*item));
             *item += 1;

@@ -143,7 +143,7 @@ fn in_arena<'a>(context: &CallContext<'a>, interval: Interval) -> Result<Datum<'
     Ok(Datum::Interval(context.arena.alloc(interval)))
 }
 
-fn session_zone(context: &CallContext<'_>) -> Zone {
+pub(crate) fn session_zone(context: &CallContext<'_>) -> Zone {
     zone::of_session(&context.settings.time_zone)
 }
 
@@ -229,7 +229,7 @@ fn date_with_time(date: i32, micros: i64) -> Result<Datum<'static>> {
     sum.map(Datum::Timestamp).ok_or_else(|| out_of_range("timestamp"))
 }
 
-fn add_in_session_zone<'a>(
+pub(crate) fn add_in_session_zone<'a>(
     context: &CallContext<'a>,
     timestamp: i64,
     interval: &Interval,

@@ -84,8 +84,13 @@ fn view<'a>(datum: &Datum<'a>) -> View<'a> {
     View::of(datum.numeric())
 }
 
+/// Whether a stored numeric is NaN.
+pub(crate) fn is_nan(stored: &[u8]) -> bool {
+    matches!(View::of(stored), View::Nan)
+}
+
 /// Compares two numerics.
-fn compare(a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
+pub(crate) fn compare(a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
     view(a).compare(&view(b))
 }
 
@@ -130,7 +135,7 @@ fn negated(view: View<'_>) -> Number {
     }
 }
 
-fn negate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+pub(crate) fn negate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     Ok(Datum::Numeric(negated(view(&a[0])).store(context.arena)))
 }
 
