@@ -9,6 +9,8 @@ CLUSTER base USING base_pkey;
 EXPLAIN (ANALYZE, BUFFERS) SELECT 1;
 EXPLAIN (ANALYZE, WAL) SELECT 1;
 COPY base TO STDOUT (FORMAT binary);
+BEGIN; INSERT INTO base VALUES (1); DECLARE c CURSOR FOR SELECT * FROM base FOR UPDATE; FETCH c; DELETE FROM base WHERE CURRENT OF c;
+BEGIN; DECLARE c BINARY CURSOR FOR SELECT 1;
 -- objects
 CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE PROCEDURE nothing() LANGUAGE sql AS 'SELECT 1';
@@ -39,5 +41,4 @@ SELECT '1.00'::money;
 -- queries
 WITH w AS (SELECT 1 AS x) SELECT (SELECT count((SELECT x + base.a FROM w)) FROM base AS other LIMIT 1) FROM base;
 SELECT * FROM base TABLESAMPLE SYSTEM (10);
-SELECT * FROM ROWS FROM (generate_series(1, 2), generate_series(1, 3)) AS x;
 SELECT pg_relation_filepath('base'::regclass);

@@ -3,6 +3,7 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::drop_level;
+use crate::bind::operator::op;
 use crate::bind::query::{Outside, cross};
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Standing, column_at};
 use crate::bind::target::name_of;
@@ -15,7 +16,7 @@ use crate::catalog::builtin::function;
 use crate::catalog::{Named, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident, JoinCondition};
-use crate::plan::logical::{JoinKind, Node};
+use crate::plan::logical::{JoinKind, Node, Output, Query, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
@@ -122,10 +123,30 @@ impl Binder<'_> {
             }
             FromItem::Function { calls, rows_from, ordinality, alias, definitions, at, .. } => {
                 let at = self.position(*at);
-                let [(call, own)] = calls.as_slice() else {
-                    return Err(SqlError::unsupported("ROWS FROM with several functions is").at(at));
+                let several = unnested(calls);
+                let calls = several.as_deref().unwrap_or(calls);
+                let [(call, own)] = calls else {
+                    if let Some(first) = definitions.first() {
+                        let (what, hint) = match *rows_from {
+                            true => (
+                                "ROWS FROM() with multiple functions",
+                                "Put a separate column definition list for each function inside ROWS FROM().",
+                            ),
+                            false => (
+                                "UNNEST() with multiple arguments",
+                                "Use separate UNNEST() calls inside ROWS FROM(), and attach a column definition list to each one.",
+                            ),
+                        };
+                        return Err(SqlError::new(
+                            SqlState::SYNTAX_ERROR,
+                            format!("{what} cannot have a column definition list"),
+                        )
+                        .hint(hint)
+                        .at(self.position(first.at)));
+                    }
+                    return self.bind_functions(calls, *ordinality, alias.as_ref(), outside, ctes, at);
                 };
-                let definitions = if *rows_from { own } else { definitions };
+                let definitions = if own.is_empty() { definitions } else { own };
                 self.bind_function(
                     call,
                     *ordinality,
@@ -454,6 +475,69 @@ impl Binder<'_> {
         Ok(from)
     }
 
+    /// ROWS FROM with several functions: their rows side by side, as many as the one with most gives. They are joined by the
+    /// numbers that WITH ORDINALITY gives them.
+    fn bind_functions(
+        &self,
+        calls: &[(ast::Expr, Vec<ast::ColumnDefinition>)],
+        ordinality: bool,
+        alias: Option<&Alias>,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        at: u32,
+    ) -> Result<From> {
+        let int8 = SqlType::plain(oid::INT8);
+        // They are wrapped in a query, a step further from the WITH queries around it.
+        let ctes = own_ctes(Some(ctes));
+        let mut joined: Option<(Node, usize, Expr)> = None;
+        let mut columns: Vec<ScopeColumn> = Vec::new();
+        let mut name = alias.map(|alias| alias.name.clone());
+        for (call, definitions) in calls {
+            let at = self.position(call.start());
+            let next = self.bind_function(call, true, None, definitions, outside, &ctes, at)?;
+            let before = joined.as_ref().map_or(0, |(_, width, _)| *width);
+            let mut items = shifted(next.items, before);
+            let Some(item) = items.pop() else { continue };
+            name = name.or(item.name);
+            let mut own = item.columns;
+            let Some(number) = own.pop().map(|column| column.expr) else { continue };
+            columns.append(&mut own);
+            joined = Some(match joined {
+                None => (next.node, next.width, number),
+                Some((left, width, known)) => {
+                    let on = self.infix(&op("="), known.clone(), number.clone(), at)?;
+                    let node = Node::Join {
+                        kind: JoinKind::Full,
+                        left: Box::new(left),
+                        right: Box::new(next.node),
+                        on: vec![on],
+                        lateral: false,
+                    };
+                    (node, width + next.width, Expr::Coalesce(vec![known, number], int8))
+                }
+            });
+        }
+        let (input, _, number) =
+            joined.ok_or_else(|| SqlError::unsupported("ROWS FROM without functions is").at(at))?;
+        if ordinality {
+            let (name, expr) = ("ordinality".into(), number.clone());
+            columns.push(ScopeColumn { name, expr, origin: None, system: false });
+        }
+        let key = SortKey { expr: number, descending: false, nulls_first: false };
+        let input = Box::new(Node::Sort { input: Box::new(input), keys: vec![key] });
+        let output = columns
+            .iter()
+            .map(|column| Output { name: column.name.clone(), ty: column.expr.ty(), origin: None })
+            .collect();
+        let names = columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
+        let values = columns.into_iter().map(|column| column.expr).collect();
+        let query =
+            Query { root: Node::Project { input, columns: values }, output, ctes: Vec::new() };
+        let shown: Arc<str> = name.clone().unwrap_or_else(|| "function".into());
+        let node = Node::Derived { query: Arc::new(query), alias: shown };
+        self.named(node, names, alias, name)
+    }
+
     /// The name of a function's only OUT argument.
     fn scalar_name(&self, bound: &Expr) -> Option<Ident> {
         let Expr::Call { function: called, .. } = bound else { return None };
@@ -615,6 +699,29 @@ impl Binder<'_> {
         }
         Ok((on, merged))
     }
+}
+
+/// `unnest` of several arrays is one `unnest` of each (`transformRangeFunction`).
+fn unnested(
+    calls: &[(ast::Expr, Vec<ast::ColumnDefinition>)],
+) -> Option<Vec<(ast::Expr, Vec<ast::ColumnDefinition>)>> {
+    let [(expr, definitions)] = calls else { return None };
+    let ExprKind::Call(call) = &expr.kind else { return None };
+    let plain = call.name.schema().is_none()
+        && &**call.name.name() == "unnest"
+        && call.arguments.len() > 1
+        && definitions.is_empty()
+        && call.order_by.is_empty()
+        && call.filter.is_none()
+        && call.over.is_none()
+        && !(call.star || call.distinct || call.variadic || call.within_group);
+    plain.then(|| {
+        let each = call.arguments.iter().map(|argument| {
+            let one = ast::Call { arguments: vec![argument.clone()], ..(**call).clone() };
+            (ast::Expr { at: expr.at, kind: ExprKind::Call(Box::new(one)) }, Vec::new())
+        });
+        each.collect()
+    })
 }
 
 /// Items whose row has moved `by` columns to the right.

@@ -300,12 +300,13 @@ impl<'t> Parser<'t> {
     }
 
     fn column_definition(&mut self) -> Result<ColumnDefinition> {
+        let at = self.here();
         let name = self.name()?;
         let ty = self.type_name()?;
         if self.accept(Keyword::Collate) {
             self.object_name()?;
         }
-        Ok(ColumnDefinition { name, ty })
+        Ok(ColumnDefinition { name, ty, at })
     }
 
     /// `[AS] name [(columns)]`, if there is one.

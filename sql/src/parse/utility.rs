@@ -9,7 +9,8 @@ use super::ast::{
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use txn::{Isolation, TableLock};
 
 impl<'t> Parser<'t> {
@@ -430,13 +431,13 @@ impl<'t> Parser<'t> {
             if self.accept(Keyword::Binary) {
                 binary = true;
             } else if self.accept(Keyword::Scroll) {
-                scroll = Some(true);
+                once(&mut scroll, true, "SCROLL", "NO SCROLL")?;
             } else if self.accept_all(&[Keyword::No, Keyword::Scroll]) {
-                scroll = Some(false);
+                once(&mut scroll, false, "SCROLL", "NO SCROLL")?;
             } else if self.accept(Keyword::Insensitive) {
-                insensitive = Some(true);
+                once(&mut insensitive, true, "ASENSITIVE", "INSENSITIVE")?;
             } else if self.accept(Keyword::Asensitive) {
-                insensitive = Some(false);
+                once(&mut insensitive, false, "ASENSITIVE", "INSENSITIVE")?;
             } else {
                 return Err(self.error());
             }
@@ -776,4 +777,15 @@ impl<'t> Parser<'t> {
 /// An option.
 pub(super) fn option(name: &str, value: Option<Value>, at: u32) -> OptionValue {
     OptionValue { name: name.into(), value, at }
+}
+
+/// Takes an option of DECLARE that must not be said both ways.
+fn once(option: &mut Option<bool>, value: bool, on: &str, off: &str) -> Result<()> {
+    if option.replace(value).is_some_and(|before| before != value) {
+        return Err(SqlError::new(
+            SqlState::INVALID_CURSOR_DEFINITION,
+            format!("cannot specify both {on} and {off}"),
+        ));
+    }
+    Ok(())
 }

@@ -4,22 +4,27 @@
 //! closed, so it shows no change that came later, the transaction's own included. Rows go straight from the cursor's plan
 //! to the sink, where PostgreSQL first fills a store with what FETCH returns.
 //!
-//! Cursors go forward only and end with their transaction: SCROLL, WITH HOLD, BINARY and every step back are refused.
-//! Where PostgreSQL goes back although SCROLL was not said (it does if the plan happens to be able to), we refuse too.
+//! A cursor that may go back keeps what its plan has given ([`Store`]). One that was declared WITH HOLD is run to its end before
+//! its transaction commits, and lives on by what it kept; BINARY is refused.
 
+use crate::bind::lock_words;
+use crate::catalog::system::Cursor;
 use crate::compile::program::parts;
 use crate::error::{Result, SqlError};
-use crate::exec::sink::{RowSink, Unseen};
+use crate::exec::sink::{Flow, RowSink, Unseen};
 use crate::parse::Statement;
 use crate::parse::ast::{self, FetchDirection};
 use crate::plan::{Plan, vars};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::{Portal, Stage};
+use crate::session::run::cannot_run;
+use crate::session::scroll::{Keeping, Store, only_forward_error};
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// FETCH ALL: more rows than there are.
@@ -32,7 +37,31 @@ pub(super) struct Fetching {
     left: u64,
     /// Rows that have gone out.
     given: u64,
+    /// Towards the first row.
+    backward: bool,
 }
+
+/// What a portal is besides, that DECLARE has opened.
+#[derive(Debug)]
+pub(super) struct Declared {
+    /// The rows it can go back to; none for one that only goes forward within its transaction.
+    store: Option<Store>,
+    /// It may go back.
+    scroll: bool,
+    /// SCROLL was said.
+    said_scroll: bool,
+    /// WITH HOLD.
+    hold: bool,
+    /// Its rows are kept, to the last one, for when its transaction has committed.
+    kept: bool,
+    /// Its transaction has committed.
+    pub held: bool,
+    /// When it was declared.
+    created: i64,
+}
+
+/// How many rows are asked of a plan at a time.
+const PORTION: u64 = 256;
 
 impl Session {
     /// The query of DECLARE, bound and planned.
@@ -55,6 +84,27 @@ impl Session {
                 "DECLARE CURSOR must not contain data-modifying statements in WITH",
             ));
         }
+        if let Some(locking) = declare.query.locking.first() {
+            let words = lock_words(locking.strength);
+            let refused = |state, what: String, detail| {
+                Err(SqlError::new(state, format!("DECLARE {what}")).detail(detail))
+            };
+            if declare.hold {
+                let what = format!("CURSOR WITH HOLD ... {words} is not supported");
+                let detail = "Holdable cursors must be READ ONLY.";
+                return refused(SqlState::FEATURE_NOT_SUPPORTED, what, detail);
+            }
+            if declare.scroll == Some(true) {
+                let what = format!("SCROLL CURSOR ... {words} is not supported");
+                let detail = "Scrollable cursors must be READ ONLY.";
+                return refused(SqlState::FEATURE_NOT_SUPPORTED, what, detail);
+            }
+            if declare.insensitive == Some(true) {
+                let what = format!("INSENSITIVE CURSOR ... {words} is not valid");
+                let detail = "Insensitive cursors must be READ ONLY.";
+                return refused(SqlState::INVALID_CURSOR_DEFINITION, what, detail);
+            }
+        }
         Ok(prepared)
     }
 
@@ -65,17 +115,12 @@ impl Session {
         declare: &ast::Declare,
         portal: &mut Portal,
     ) -> Result<&'static str> {
-        let refused = [
-            (declare.scroll == Some(true), "SCROLL cursors are"),
-            (declare.hold, "WITH HOLD cursors are"),
-            (declare.binary, "BINARY cursors are"),
-        ];
-        if let Some((_, what)) = refused.iter().find(|(asked, _)| *asked) {
-            return Err(SqlError::unsupported(*what));
+        if declare.binary {
+            return Err(SqlError::unsupported("BINARY cursors are"));
         }
         let prepared = self.cursor_query(parsed, declare, &portal.prepared.parameters)?;
         // Statements behind this one in a Query message share its transaction.
-        if self.is_alone() {
+        if !declare.hold && self.is_alone() {
             return Err(SqlError::new(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
                 "DECLARE CURSOR can only be used in transaction blocks",
@@ -95,7 +140,17 @@ impl Session {
         }
         let mut cursor = Portal::new(prepared);
         cursor.parameters = std::mem::take(&mut portal.parameters);
-        cursor.forward_only = declare.scroll == Some(false);
+        cursor.forward_only = declare.scroll == Some(false) || !declare.query.locking.is_empty();
+        let width = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
+        cursor.declared = Some(Box::new(Declared {
+            store: (!cursor.forward_only).then(|| Store::new(width, 0)),
+            scroll: !cursor.forward_only,
+            said_scroll: declare.scroll == Some(true),
+            hold: declare.hold,
+            kept: false,
+            held: false,
+            created: self.block.statement_time,
+        }));
         cursor.depth = self.block.depth();
         self.check_presets(&cursor.prepared, &cursor.parameters)?;
         self.start_plan(&mut cursor)?;
@@ -122,7 +177,12 @@ impl Session {
                 format!("cursor \"{}\" cannot be fetched from", fetch.name),
             ));
         }
-        let fetched = self.fetch_from(&mut cursor, fetch, portal, max_rows, sink);
+        let keeps = cursor.declared.as_ref().is_some_and(|declared| declared.store.is_some());
+        let fetched = if keeps {
+            self.fetch_kept(&mut cursor, fetch, portal, max_rows, sink)
+        } else {
+            self.fetch_from(&mut cursor, fetch, portal, max_rows, sink)
+        };
         match self.shown_at_end(fetched) {
             Ok(progress) => {
                 self.portals.insert(fetch.name.to_string(), cursor);
@@ -156,7 +216,7 @@ impl Session {
             None => {
                 let (skipped, left) = distance(fetch.direction, cursor)?;
                 self.pass(cursor, &fetch.name, skipped, sink)?;
-                Fetching { left, given: 0 }
+                Fetching { left, given: 0, backward: false }
             }
         };
         let portion = if max_rows == 0 { state.left } else { state.left.min(max_rows) };
@@ -174,13 +234,192 @@ impl Session {
         };
         let ended = state.left == 0 || matches!(progress, Progress::Complete(_));
         if ended {
-            let words = if fetch.moves { "MOVE" } else { "FETCH" };
-            let tag = CommandTag { words, rows: Some(state.given) };
-            portal.progress = Stage::Done(tag);
-            return Ok(Progress::Complete(tag));
+            return Ok(fetched(fetch, &state, portal));
         }
         portal.fetching = Some(state);
         Ok(progress)
+    }
+
+    /// The same for a cursor that keeps its rows.
+    fn fetch_kept(
+        &mut self,
+        cursor: &mut Portal,
+        fetch: &ast::Fetch,
+        portal: &mut Portal,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        if cursor.progress == Stage::Failed {
+            return Err(cannot_run(&fetch.name));
+        }
+        let mut state = match portal.fetching {
+            Some(state) => state,
+            None => {
+                if matches!(fetch.direction, FetchDirection::Absolute(row) if row < 0) {
+                    self.pass_kept(cursor, &fetch.name, u64::MAX, false, sink)?;
+                }
+                let only_forward = cursor.forward_only;
+                let wanted = store(cursor).wanted(fetch.direction, only_forward)?;
+                let backward = wanted.backward;
+                self.pass_kept(cursor, &fetch.name, wanted.skip, backward, sink)?;
+                Fetching { left: wanted.rows, given: 0, backward }
+            }
+        };
+        if fetch.moves {
+            state.given = self.pass_kept(cursor, &fetch.name, state.left, state.backward, sink)?;
+            return Ok(fetched(fetch, &state, portal));
+        }
+        let columns = cursor.prepared.columns.clone().unwrap_or_default();
+        let mut portion = if max_rows == 0 { u64::MAX } else { max_rows };
+        while state.left > 0 {
+            if portion == 0 {
+                portal.fetching = Some(state);
+                return Ok(Progress::Suspended);
+            }
+            if !state.backward && store(cursor).wants_more() {
+                self.fill_kept(cursor, &fetch.name, state.left.min(PORTION), sink)?;
+            }
+            let rows = store(cursor);
+            let mut paused = false;
+            let ended = self.with_context(|context| {
+                while state.left > 0 && portion > 0 && !paused {
+                    if !state.backward && rows.wants_more() {
+                        return Ok(false);
+                    }
+                    if rows.pass(1, state.backward)? == 0 {
+                        return Ok(true);
+                    }
+                    let row = context.arena.alloc_slice_fill_iter(rows.current());
+                    paused = sink.row(context, &columns, row)? == Flow::Pause;
+                    state.left -= 1;
+                    state.given += 1;
+                    portion -= 1;
+                }
+                Ok(false)
+            })?;
+            if ended {
+                break;
+            }
+            if paused && state.left > 0 {
+                portal.fetching = Some(state);
+                return Ok(Progress::Paused);
+            }
+        }
+        Ok(fetched(fetch, &state, portal))
+    }
+
+    /// Moves a cursor that keeps its rows over up to `rows` rows; how many there were.
+    fn pass_kept(
+        &mut self,
+        cursor: &mut Portal,
+        name: &str,
+        rows: u64,
+        backward: bool,
+        sink: &mut dyn RowSink,
+    ) -> Result<u64> {
+        let mut passed = 0;
+        while passed < rows {
+            if !backward && store(cursor).wants_more() {
+                self.fill_kept(cursor, name, (rows - passed).min(PORTION), sink)?;
+            }
+            let here = store(cursor).pass(rows - passed, backward)?;
+            passed += here;
+            if backward || !store(cursor).wants_more() {
+                break;
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Has the plan give up to so many rows more, which are kept.
+    fn fill_kept(
+        &mut self,
+        cursor: &mut Portal,
+        name: &str,
+        rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<()> {
+        let Some(mut declared) = cursor.declared.take() else { return Ok(()) };
+        let Some(store) = &mut declared.store else { return Ok(()) };
+        let before = store.given();
+        let mut keeping = Keeping { store, notices: Vec::new() };
+        let progress = self.run_portal(cursor, name, rows, &mut keeping);
+        keeping.notices.iter().for_each(|notice| sink.notice(notice));
+        if matches!(progress, Ok(Progress::Complete(_))) {
+            store.ends();
+        }
+        let work_mem = self.settings.plain().work_mem_bytes;
+        let bound = store.bound(work_mem, declared.hold || declared.said_scroll, before);
+        cursor.declared = Some(declared);
+        progress.and(bound)
+    }
+
+    /// Runs the cursors that outlive the transaction to their end, before it commits.
+    pub(super) fn keep_held(&mut self) -> Result<()> {
+        let wanted = |portal: &Portal| {
+            portal.declared.as_ref().is_some_and(|declared| declared.hold && !declared.kept)
+        };
+        let found = self.portals.iter().filter(|(_, portal)| wanted(portal));
+        let names: Vec<String> = found.map(|(name, _)| name.clone()).collect();
+        for name in names {
+            let Some(mut cursor) = self.portals.remove(&name) else { continue };
+            if cursor.progress == Stage::Failed {
+                continue;
+            }
+            let width = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
+            let gone = sent(&cursor);
+            let at_end = matches!(cursor.progress, Stage::Done(_));
+            if let Some(declared) = &mut cursor.declared
+                && declared.store.is_none()
+            {
+                let mut rest = Store::new(width, gone);
+                if at_end {
+                    rest.ends();
+                    rest.pass(1, false)?;
+                }
+                declared.store = Some(rest);
+            }
+            let mut unseen = Unseen::default();
+            while !store(&mut cursor).is_complete() {
+                self.fill_kept(&mut cursor, &name, PORTION, &mut unseen)?;
+            }
+            self.notices.get_mut().append(&mut unseen.notices);
+            self.let_go(&cursor);
+            cursor.machine = None;
+            cursor.view = None;
+            cursor.retained = false;
+            if let Some(declared) = &mut cursor.declared {
+                declared.kept = true;
+            }
+            self.portals.insert(name, cursor);
+        }
+        Ok(())
+    }
+
+    /// 0A000 for PREPARE TRANSACTION where a cursor would outlive the transaction.
+    pub(super) fn may_prepare_cursors(&self) -> Result<()> {
+        let mut declared = self.portals.values().filter_map(|portal| portal.declared.as_ref());
+        if declared.any(|declared| declared.hold && !declared.held) {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot PREPARE a transaction that has created a cursor WITH HOLD",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The transaction has committed: what was kept of its cursors is theirs.
+    pub(super) fn hold_kept(&mut self) {
+        for portal in self.portals.values_mut() {
+            if let Some(declared) = &mut portal.declared {
+                declared.held |= declared.kept;
+            }
+        }
+    }
+
+    /// Cursors and portals that belong to the transaction go.
+    pub(super) fn close_unheld(&mut self) {
+        self.portals.retain(|_, portal| portal.is_held());
     }
 
     /// Moves a cursor over up to `rows` rows; how many there were.
@@ -246,7 +485,7 @@ impl Session {
         let mut portals = std::mem::take(&mut self.portals);
         let mut unnamed = self.unnamed_portal.take();
         for portal in portals.values_mut().chain(&mut unnamed) {
-            if portal.depth >= depth {
+            if portal.depth >= depth && !portal.is_held() {
                 self.fail_portal(portal);
             }
         }
@@ -260,7 +499,7 @@ impl Session {
         let gone: Vec<String> = self
             .portals
             .iter()
-            .filter(|(_, portal)| portal.depth >= depth)
+            .filter(|(_, portal)| portal.depth >= depth && !portal.is_held())
             .map(|(name, _)| name.clone())
             .collect();
         gone.iter().for_each(|name| self.close_portal(name));
@@ -299,13 +538,37 @@ fn distance(direction: FetchDirection, cursor: &Portal) -> Result<(u64, u64)> {
         {
             Ok((0, 0))
         }
-        _ if cursor.forward_only => Err(SqlError::new(
-            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cursor can only scan forward",
-        )
-        .hint("Declare it with SCROLL option to enable backward scan.")),
-        _ => Err(SqlError::unsupported("moving a cursor backward is")),
+        _ => Err(only_forward_error()),
     }
+}
+
+/// What a cursor keeps, which the caller has seen to be there.
+fn store(cursor: &mut Portal) -> &mut Store {
+    let declared = cursor.declared.as_mut().expect("the caller has looked");
+    declared.store.as_mut().expect("the caller has looked")
+}
+
+/// FETCH or MOVE has come to its end.
+fn fetched(fetch: &ast::Fetch, state: &Fetching, portal: &mut Portal) -> Progress {
+    let words = if fetch.moves { "MOVE" } else { "FETCH" };
+    let tag = CommandTag { words, rows: Some(state.given) };
+    portal.progress = Stage::Done(tag);
+    Progress::Complete(tag)
+}
+
+/// The rows of `pg_cursors`.
+pub(super) fn listed(portals: &FxHashMap<String, Box<Portal>>) -> Vec<Cursor> {
+    let declared = portals.iter().filter_map(|(name, portal)| {
+        let declared = portal.declared.as_ref()?;
+        Some(Cursor {
+            name: name.clone(),
+            statement: portal.prepared.text.to_string(),
+            holdable: declared.hold,
+            scrollable: declared.scroll,
+            created: declared.created,
+        })
+    });
+    declared.collect()
 }
 
 fn no_cursor(name: &str) -> SqlError {

@@ -25,6 +25,7 @@ mod panic_tests;
 mod portal;
 mod role;
 mod run;
+mod scroll;
 pub(crate) mod semantics;
 mod simple;
 pub mod source;
@@ -427,7 +428,7 @@ impl Session {
         self.fail_portals();
         self.with_block(|block, parts| block.fail(parts));
         if !self.block.is_explicit() {
-            self.portals.clear();
+            self.close_unheld();
             self.unnamed_portal = None;
         }
         self.settings_changed();
@@ -435,7 +436,7 @@ impl Session {
 
     /// The transaction has ended: what belonged to it goes.
     fn after_transaction(&mut self) {
-        self.portals.clear();
+        self.close_unheld();
         self.settings_changed();
     }
 
@@ -447,7 +448,7 @@ impl Session {
         if self.catalog.acts_on_commit() {
             self.with_ddl("", |ddl| ddl.act_on_commit())?;
         }
-        Ok(())
+        if self.portals.is_empty() { Ok(()) } else { self.keep_held() }
     }
 
     fn end_implicit(&mut self) -> Result<()> {
@@ -459,6 +460,9 @@ impl Session {
         let ended = self.with_block(|block, parts| block.end_implicit(parts));
         if listens {
             self.inbox = self.engine.channels().inbox(self.wait.pid);
+        }
+        if ended.is_ok() {
+            self.hold_kept();
         }
         if !self.portals.is_empty() || ended.is_err() {
             self.after_transaction();
@@ -596,6 +600,7 @@ impl Session {
         let asked = run::Asked {
             engine: &self.engine,
             statements: &self.statements,
+            portals: &self.portals,
             wait: &self.wait,
             says: Some((self.wait.pid, &self.said)),
         };

@@ -41,6 +41,8 @@ pub(super) struct Portal {
     pub forward_only: bool,
     /// How many savepoints were open around it when it was opened.
     pub depth: usize,
+    /// What DECLARE said of it.
+    pub declared: Option<Box<super::cursor::Declared>>,
 }
 
 /// How far a portal has come.
@@ -81,6 +83,7 @@ impl Portal {
             fetching: None,
             forward_only: false,
             depth: 0,
+            declared: None,
         })
     }
 
@@ -100,7 +103,13 @@ impl Portal {
         self.fetching = None;
         self.forward_only = false;
         self.depth = 0;
+        self.declared = None;
         self
+    }
+
+    /// Whether it outlives transactions: a cursor WITH HOLD whose own has committed.
+    pub fn is_held(&self) -> bool {
+        self.declared.as_ref().is_some_and(|declared| declared.held)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::catalog::object::{Class, well_known};
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::relation::ConstraintKind;
 use crate::catalog::store;
-use crate::catalog::system::{Activity, Counters, PreparedStatement};
+use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
 use crate::catalog::{Relation, RelationKind};
 use crate::engine::Engine;
 use crate::error::{Result, SqlError};
@@ -33,6 +33,7 @@ pub(super) struct Asked<'s> {
     pub wait: &'s SessionWait,
     pub engine: &'s Engine,
     pub statements: &'s FxHashMap<String, Arc<Prepared>>,
+    pub portals: &'s FxHashMap<String, Box<Portal>>,
     /// The session's number, and what its transaction says of channels; none where no session calls.
     pub says: Option<(u32, &'s RefCell<Vec<Said>>)>,
 }
@@ -50,6 +51,10 @@ impl EngineFacts for Asked<'_> {
             ..PreparedStatement::default()
         });
         listed.collect()
+    }
+
+    fn cursors(&self) -> Vec<Cursor> {
+        super::cursor::listed(self.portals)
     }
 
     fn notify(&self, channel: &str, payload: &str) -> Result<()> {
@@ -411,6 +416,7 @@ impl Session {
             block,
             path,
             statements,
+            portals,
             notices,
             random,
             row_ids,
@@ -430,7 +436,7 @@ impl Session {
             session_user: session_user_name,
             pid: wait.pid,
         };
-        let asked = Asked { engine, statements, wait, says: Some((wait.pid, said)) };
+        let asked = Asked { engine, statements, portals, wait, says: Some((wait.pid, said)) };
         let queries = SessionCatalog {
             snapshot,
             path,
@@ -463,7 +469,7 @@ impl Session {
 }
 
 /// 55000 for a portal that has ended or failed.
-fn cannot_run(name: &str) -> SqlError {
+pub(super) fn cannot_run(name: &str) -> SqlError {
     SqlError::new(
         SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("portal \"{name}\" cannot be run"),

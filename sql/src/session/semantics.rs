@@ -85,11 +85,16 @@ impl Meaning<'_> {
     ) -> Result<T> {
         let environment = self.engine.manager().environment();
         let (path, notices) = (self.search_path(), RefCell::<Vec<Notice>>::default());
-        let (statements, sequences, set_configs) =
-            (FxHashMap::default(), RefCell::default(), RefCell::default());
+        let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
+        let (sequences, set_configs) = (RefCell::default(), RefCell::default());
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
-        let asked =
-            Asked { engine: self.engine, statements: &statements, wait: self.wait, says: None };
+        let asked = Asked {
+            engine: self.engine,
+            statements: &statements,
+            portals: &portals,
+            wait: self.wait,
+            says: None,
+        };
         let queries = SessionCatalog {
             snapshot,
             path: &path,
@@ -184,12 +189,17 @@ impl Meaning<'_> {
                 parameters.push(row[number]);
             }
             let environment = self.engine.manager().environment();
-            let (path, notices, statements) =
-                (self.search_path(), RefCell::default(), FxHashMap::default());
+            let (path, notices) = (self.search_path(), RefCell::default());
+            let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
             let (sequences, set_configs) = (RefCell::default(), RefCell::default());
             let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
-            let asked =
-                Asked { engine: self.engine, statements: &statements, wait: self.wait, says: None };
+            let asked = Asked {
+                engine: self.engine,
+                statements: &statements,
+                portals: &portals,
+                wait: self.wait,
+                says: None,
+            };
             let queries = SessionCatalog {
                 snapshot: &snapshot,
                 path: &path,

@@ -63,7 +63,8 @@ impl Session {
             self.after_transaction();
             return Ok("ROLLBACK");
         }
-        let checked = self.before_commit().and_then(|()| self.may_prepare(name));
+        let checked = self.may_prepare_cursors().and_then(|()| self.before_commit());
+        let checked = checked.and_then(|()| self.may_prepare(name));
         let limit =
             usize::try_from(self.settings.integer("max_prepared_transactions")).unwrap_or(0);
         let note = note(self.identity.user, self.catalog.database());

@@ -202,6 +202,9 @@ impl Session {
         if listens {
             self.inbox = self.engine.channels().inbox(self.wait.pid);
         }
+        if result.is_ok() && matches!(control, ast::TransactionStatement::Commit { .. }) {
+            self.hold_kept();
+        }
         // A chained transaction is another one.
         let ends = matches!(
             control,

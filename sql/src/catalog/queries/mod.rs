@@ -16,7 +16,7 @@ mod sizes;
 
 use crate::catalog::builtin;
 use crate::catalog::sequence::SessionSequences;
-use crate::catalog::system::{Activity, Counters, PreparedStatement, SystemContext, scan};
+use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
 use crate::catalog::{Catalog, CatalogSnapshot, Relation, SearchPath};
 use crate::error::Result;
 use crate::settings::Settings;
@@ -31,6 +31,8 @@ pub trait EngineFacts {
     fn activity(&self) -> Vec<Activity>;
     /// The session's prepared statements.
     fn prepared(&self) -> Vec<PreparedStatement>;
+    /// The session's cursors.
+    fn cursors(&self) -> Vec<Cursor>;
     /// `pg_notify`: a channel and a payload, sent when the transaction commits.
     ///
     /// # Errors
@@ -205,6 +207,9 @@ const FUNCTIONS: &[&str] = &[
     "pg_relation_is_updatable",
     "pg_relation_size",
     "pg_sequence_last_value",
+    "pg_sleep",
+    "pg_sleep_for",
+    "pg_sleep_until",
     "pg_statistics_obj_is_visible",
     "pg_table_is_visible",
     "pg_table_size",
@@ -305,6 +310,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 return self.acl_function(name);
             }
             "pg_blocking_pids" => Ok(self.blocking_pids()),
+            "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => self.sleep(),
             _ if name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_") => {
                 self.advisory(name)
             }
@@ -381,6 +387,7 @@ impl SessionCatalog<'_> {
             user: self.user,
             activity: &|| self.engine.activity(),
             prepared: &|| self.engine.prepared(),
+            cursors: &|| self.engine.cursors(),
             counters: &|| self.engine.counters(),
             prepared_transactions: &|| self.catalog.manager().prepared(),
             locks: &|| self.catalog.manager().locks(),

@@ -244,6 +244,27 @@ impl<'a> Call<'_, '_, '_, 'a> {
             engine.pause(now.plus(LOOK_AGAIN).min(end))?;
         }
     }
+
+    /// `pg_sleep` and its kin: for so many seconds or so long, or until then.
+    pub(super) fn sleep(&self) -> Result<Datum<'a>> {
+        let wall = self.context.clock.wall();
+        let micros = match self.arguments.first() {
+            // What is no number or past ends at once, as in PostgreSQL.
+            Some(Datum::Float8(seconds)) => (seconds * 1e6).max(0.0) as u64,
+            Some(Datum::Interval(interval)) => {
+                let zone = crate::types::datetime::functions::session_zone(self.context);
+                let end = crate::types::datetime::arithmetic::add_in_zone(wall, interval, &zone)?;
+                u64::try_from(end.saturating_sub(wall)).unwrap_or(0)
+            }
+            Some(Datum::TimestampTz(end)) => u64::try_from(end.saturating_sub(wall)).unwrap_or(0),
+            _ => 0,
+        };
+        if micros > 0 {
+            let engine = self.session.engine;
+            engine.pause(engine.now().plus(txn::Micros(micros)))?;
+        }
+        Ok(Datum::Text(""))
+    }
 }
 
 /// How long to wait before it is looked again whether a session has ended.

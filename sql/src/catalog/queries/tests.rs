@@ -26,6 +26,10 @@ impl EngineFacts for Engine {
     fn activity(&self) -> Vec<Activity> {
         Vec::new()
     }
+    fn cursors(&self) -> Vec<crate::catalog::system::Cursor> {
+        Vec::new()
+    }
+
     fn prepared(&self) -> Vec<PreparedStatement> {
         Vec::new()
     }

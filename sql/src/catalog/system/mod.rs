@@ -15,7 +15,7 @@ mod session;
 mod types;
 
 pub use counted::Counters;
-pub use rows::{Activity, Emit, PreparedStatement, SystemContext, scan};
+pub use rows::{Activity, Cursor, Emit, PreparedStatement, SystemContext, scan};
 
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;

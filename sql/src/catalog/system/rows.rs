@@ -64,6 +64,21 @@ pub struct PreparedStatement {
     pub from_sql: bool,
 }
 
+/// A cursor: a row of `pg_cursors`.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    /// Its name.
+    pub name: String,
+    /// The text of its message.
+    pub statement: String,
+    /// WITH HOLD.
+    pub holdable: bool,
+    /// Whether it goes back.
+    pub scrollable: bool,
+    /// When it was declared.
+    pub created: i64,
+}
+
 /// What system relations are made of.
 pub struct SystemContext<'s> {
     /// The catalog as the statement sees it.
@@ -76,6 +91,8 @@ pub struct SystemContext<'s> {
     pub activity: &'s dyn Fn() -> Vec<Activity>,
     /// The session's prepared statements.
     pub prepared: &'s dyn Fn() -> Vec<PreparedStatement>,
+    /// The session's cursors.
+    pub cursors: &'s dyn Fn() -> Vec<Cursor>,
     /// What the instance has counted.
     pub counters: &'s dyn Fn() -> Counters,
     /// All prepared transactions.
@@ -318,6 +335,7 @@ pub fn scan<'a>(
         "pg_stat_gssapi" => counted::gssapi(&mut rows),
         "pg_prepared_xacts" => session::prepared_transactions(&mut rows),
         "pg_prepared_statements" => session::prepared_statements(&mut rows),
+        "pg_cursors" => session::cursors(&mut rows),
         _ => rows.builtin(relation),
     }
 }
@@ -344,6 +362,7 @@ mod tests {
             user: well_known::SUPERUSER,
             activity: &|| vec![Activity { pid: 7, state: "active", ..Activity::default() }],
             prepared: &Vec::new,
+            cursors: &Vec::new,
             counters: &super::counted::Counters::default,
             prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),

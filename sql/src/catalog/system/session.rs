@@ -177,3 +177,18 @@ pub(super) fn prepared_statements(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()>
     }
     Ok(())
 }
+
+pub(super) fn cursors(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for found in (rows.system.cursors)() {
+        let row = [
+            rows.text(&found.name),
+            rows.text(&found.statement),
+            Datum::Bool(found.holdable),
+            Datum::Bool(false),
+            Datum::Bool(found.scrollable),
+            Datum::TimestampTz(found.created),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}

@@ -245,6 +245,8 @@ pub struct ColumnDefinition {
     pub name: Ident,
     /// Its type.
     pub ty: TypeName,
+    /// Byte offset in the query text.
+    pub at: u32,
 }
 
 /// FOR UPDATE and its family.

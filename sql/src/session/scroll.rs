@@ -1,0 +1,212 @@
+//! Rows that a cursor keeps, so that FETCH can go back and forth among them, and so that they outlive the transaction
+//! (`DoPortalRunFetch`, `PersistHoldablePortal`).
+//!
+//! A cursor stands in front of its first row (0), on a row (counted from 1), or behind its last. The plan only ever goes
+//! forward: what it gives is kept. A cursor with SCROLL or WITH HOLD keeps all its rows, up to 64 times `work_mem` (53200 past
+//! that); one of which neither was said keeps the newest, within `work_mem`, and cannot go back past those.
+
+use crate::error::{Notice, Result, SqlError};
+use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::parse::ast::FetchDirection;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowSet;
+use crate::types::{CallContext, Datum};
+
+/// How many times `work_mem` a cursor's rows may take.
+const WORK_MEM_TIMES: u64 = 64;
+
+/// Kept rows, and where the cursor stands.
+#[derive(Debug)]
+pub(super) struct Store {
+    rows: RowSet,
+    /// Rows in front of these that are kept no more.
+    passed: u64,
+    /// Where the cursor stands.
+    at: u64,
+    /// The plan has given its last row.
+    complete: bool,
+}
+
+/// A FETCH under way: which rows it still wants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Rows to go over first, without a look at them.
+    pub skip: u64,
+    /// Rows to return.
+    pub rows: u64,
+    /// Towards the first row.
+    pub backward: bool,
+}
+
+impl Store {
+    /// Of rows so wide, behind so many that have gone.
+    pub fn new(width: usize, passed: u64) -> Store {
+        Store { rows: RowSet::new(width), passed, at: passed, complete: false }
+    }
+
+    /// The number of the last row that is known.
+    fn known(&self) -> u64 {
+        self.passed + self.rows.len() as u64
+    }
+
+    fn on_row(&self) -> bool {
+        self.at > 0 && self.at <= self.known()
+    }
+
+    /// Whether the plan has to give more before the cursor can go further forward.
+    pub fn wants_more(&self) -> bool {
+        !self.complete && self.at >= self.known()
+    }
+
+    /// The plan has given its last row.
+    pub fn ends(&mut self) {
+        self.complete = true;
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// What a direction wants from where the cursor stands; `all`: the whole rows have to be known first.
+    ///
+    /// # Errors
+    /// 55000 for a step back that is not to be.
+    pub fn wanted(&mut self, direction: FetchDirection, only_forward: bool) -> Result<Wanted> {
+        let forward = |skip, rows| Wanted { skip, rows, backward: false };
+        let backward = |skip, rows| Wanted { skip, rows, backward: true };
+        let wanted = match direction {
+            FetchDirection::Forward(0)
+            | FetchDirection::Backward(0)
+            | FetchDirection::Relative(0) => {
+                if !self.on_row() {
+                    return Ok(forward(0, 0));
+                }
+                // The row that it stands on, once more.
+                self.may_go_back(only_forward, self.at)?;
+                self.at -= 1;
+                return Ok(forward(0, 1));
+            }
+            FetchDirection::Forward(rows) if rows > 0 => forward(0, rows.unsigned_abs()),
+            FetchDirection::Backward(rows) if rows < 0 => forward(0, rows.unsigned_abs()),
+            FetchDirection::Forward(rows) | FetchDirection::Backward(rows) => {
+                backward(0, rows.unsigned_abs())
+            }
+            FetchDirection::Relative(rows) if rows > 0 => forward(rows.unsigned_abs() - 1, 1),
+            FetchDirection::Relative(rows) => backward(rows.unsigned_abs() - 1, 1),
+            FetchDirection::Absolute(row) if row >= 0 => {
+                let row = row.unsigned_abs();
+                if row <= self.at && self.at > 0 {
+                    self.may_go_back(only_forward, row)?;
+                    self.at = row.saturating_sub(1);
+                }
+                match row {
+                    0 => forward(0, 0),
+                    _ => forward(row - 1 - self.at, 1),
+                }
+            }
+            FetchDirection::Absolute(row) => {
+                // The caller has gone to the end.
+                backward(row.unsigned_abs() - 1, 1)
+            }
+        };
+        if wanted.backward && only_forward {
+            return Err(only_forward_error());
+        }
+        Ok(wanted)
+    }
+
+    /// Whether the row with this number can be come to again.
+    fn may_go_back(&self, only_forward: bool, row: u64) -> Result<()> {
+        if only_forward || row <= self.passed && self.passed > 0 {
+            return Err(only_forward_error());
+        }
+        Ok(())
+    }
+
+    /// Goes over up to `rows` rows that are known; how many there were. Behind the last of all it goes one step further.
+    pub fn pass(&mut self, rows: u64, backward: bool) -> Result<u64> {
+        if backward {
+            let in_front = self.at.saturating_sub(1);
+            let passed = rows.min(in_front);
+            if in_front - passed < self.passed {
+                return Err(only_forward_error());
+            }
+            self.at = if passed < rows { 0 } else { self.at - passed };
+            return Ok(passed);
+        }
+        let passed = rows.min(self.known().saturating_sub(self.at));
+        self.at += passed;
+        if passed < rows && self.complete {
+            self.at = self.known() + 1;
+        }
+        Ok(passed)
+    }
+
+    /// The row that it stands on.
+    pub fn current(&self) -> impl ExactSizeIterator<Item = Datum<'_>> {
+        self.rows.row((self.at - self.passed - 1) as usize)
+    }
+
+    /// Keeps the rows within bounds: all of them up to a limit, or else those from `newest` on.
+    ///
+    /// # Errors
+    /// 53200.
+    pub fn bound(&mut self, work_mem: u64, all: bool, newest: u64) -> Result<()> {
+        let bytes = self.rows.bytes() as u64;
+        if all && bytes > work_mem.saturating_mul(WORK_MEM_TIMES) {
+            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+                .detail("A cursor would hold more than 64 times work_mem.")
+                .hint("Raise work_mem, or declare it with NO SCROLL."));
+        }
+        if all || bytes <= work_mem || newest <= self.passed {
+            return Ok(());
+        }
+        let mut kept = RowSet::new(self.rows.width());
+        for row in (newest - self.passed) as usize..self.rows.len() {
+            kept.push(self.rows.row(row));
+        }
+        self.rows = kept;
+        self.passed = newest;
+        Ok(())
+    }
+
+    /// How many rows have been given by the plan.
+    pub fn given(&self) -> u64 {
+        self.known()
+    }
+}
+
+/// 55000.
+pub(super) fn only_forward_error() -> SqlError {
+    SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "cursor can only scan forward")
+        .hint("Declare it with SCROLL option to enable backward scan.")
+}
+
+/// Takes a plan's rows into a store.
+pub(super) struct Keeping<'s> {
+    pub store: &'s mut Store,
+    /// What came up meanwhile, for the caller to pass on.
+    pub notices: Vec<Notice>,
+}
+
+impl RowSink for Keeping<'_> {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        self.store.rows.push(row.iter().copied());
+        Ok(Flow::Continue)
+    }
+
+    fn copy_out(&mut self, _: CopyFormat) {}
+
+    fn copy_data(&mut self, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.notices.push(notice.clone());
+    }
+}
