@@ -40,7 +40,7 @@ pub(crate) fn tree_names(cluster: &ClusterSnapshot) -> HashMap<TreeId, String> {
             names.insert(tree, table.clone());
             names.insert(long_values, format!("{table}, long values"));
         }
-        for index in relation.indexes.iter().filter(|index| !index.primary) {
+        for index in relation.indexes.iter().filter(|index| !index.holds_rows()) {
             names.insert(index.tree, index_name(&table, index));
         }
     });
@@ -203,7 +203,7 @@ fn check_table(
         indexes: Vec::new(),
     };
     // An index whose making has failed is read by nobody.
-    for index in relation.indexes.iter().filter(|index| !index.primary && index.valid) {
+    for index in relation.indexes.iter().filter(|index| !index.holds_rows() && index.valid) {
         match tree_of(index.tree) {
             Ok(tree) => {
                 let layout = KeyLayout::of_index(relation, index);

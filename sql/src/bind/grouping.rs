@@ -376,7 +376,8 @@ impl Binder<'_> {
         })?;
         let (table, _) = found.origin?;
         let relation = self.catalog.relation(table)?;
-        let primary = relation.indexes.iter().find(|index| index.primary)?;
+        let primary =
+            relation.indexes.iter().find(|index| index.primary && index.is_always_unique())?;
         for key in &primary.columns {
             let origin = Some((table, key.column as i16 + 1));
             let of_key = item.columns.iter().find(|known| known.origin == origin)?;

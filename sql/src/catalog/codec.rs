@@ -9,7 +9,7 @@ use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, Role, Schema,
 };
 use crate::catalog::relation::{
-    Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
+    Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
     IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,
 };
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -115,6 +115,7 @@ stored_codes! {
     Identity { Always = 1, ByDefault = 2 }
     MatchType { Simple = 1, Full = 2 }
     Action { NoAction = 1, Restrict = 2, Cascade = 3, SetNull = 4, SetDefault = 5 }
+    Deferral { Never = 1, Immediate = 2, Deferred = 3 }
 }
 
 stored_struct! {
@@ -133,10 +134,10 @@ stored_struct! {
     IndexColumn { column, descending, nulls_first }
     Index {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
-        nulls_not_distinct, valid
+        nulls_not_distinct, valid, deferral
     }
     IndexExpression { text, name, ty, collation }
-    Constraint { oid, name, kind, validated }
+    Constraint { oid, name, kind, validated, deferral }
     ForeignKey { columns, references, referenced, index, match_type, on_update, on_delete }
     Sequence { ty, start, increment, min, max, cache, cycle, state, owner }
     StoredQuery { text, populated }
@@ -472,12 +473,14 @@ mod tests {
                 filter: Some(Arc::from("(a IS NOT NULL)")),
                 nulls_not_distinct: false,
                 valid: true,
+                deferral: Deferral::Never,
             }],
             constraints: vec![Constraint {
                 oid: Oid(16387),
                 name: Arc::from("t_a_fkey"),
                 kind: ConstraintKind::ForeignKey(key),
                 validated: true,
+                deferral: Deferral::Deferred,
             }],
             referenced_by: Vec::new(),
             lock: Relation::lock_of(Oid(0), Oid(16384)),

@@ -37,7 +37,7 @@ pub mod user_type;
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};
 pub use relation::{
-    Action, Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn,
+    Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
     IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery, Uniqueness,
 };
 pub use search_path::SearchPath;

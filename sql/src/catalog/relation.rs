@@ -139,11 +139,11 @@ pub struct Index {
     pub name: Arc<str>,
     /// Its key columns in order.
     pub columns: Vec<IndexColumn>,
-    /// Its records; for a primary key the table's own tree.
+    /// Its records; the table's own tree where it holds the rows.
     pub tree: TreeId,
     /// UNIQUE.
     pub unique: bool,
-    /// It is the PRIMARY KEY's, whose tree holds the rows.
+    /// It is the PRIMARY KEY's, whose tree holds the rows unless it is deferrable.
     pub primary: bool,
     /// The constraint it stands for (`pg_constraint` row and name), if it was made by one.
     pub constraint: Option<(Oid, Arc<str>)>,
@@ -160,6 +160,34 @@ pub struct Index {
     /// Whether it has an entry for every row that it should; not while CREATE INDEX CONCURRENTLY is under way, nor where
     /// that has failed.
     pub valid: bool,
+    /// When its constraint is checked.
+    pub deferral: Deferral,
+}
+
+/// When a constraint is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deferral {
+    /// NOT DEFERRABLE: a key with each row, a foreign key no later than with the statement's end.
+    #[default]
+    Never,
+    /// DEFERRABLE INITIALLY IMMEDIATE: at the statement's end, unless SET CONSTRAINTS says otherwise.
+    Immediate,
+    /// DEFERRABLE INITIALLY DEFERRED: before the commit, unless SET CONSTRAINTS says otherwise.
+    Deferred,
+}
+
+impl Deferral {
+    /// DEFERRABLE.
+    #[must_use]
+    pub fn is_deferrable(self) -> bool {
+        self != Deferral::Never
+    }
+
+    /// INITIALLY DEFERRED.
+    #[must_use]
+    pub fn is_deferred(self) -> bool {
+        self == Deferral::Deferred
+    }
 }
 
 /// An expression among the keys of an index.
@@ -180,10 +208,16 @@ pub struct IndexExpression {
 pub enum Uniqueness {
     /// Never.
     None,
-    /// Where no column is NULL.
-    NullsDistinct,
-    /// Always.
-    NullsNotDistinct,
+    /// With each row.
+    Immediate {
+        /// Not where a column is NULL.
+        nulls_distinct: bool,
+    },
+    /// When the constraint is checked: until then several rows may have the same key.
+    Deferrable {
+        /// Not where a column is NULL.
+        nulls_distinct: bool,
+    },
 }
 
 /// What the numbers of an index's expressions begin at: no table has so many columns.
@@ -211,6 +245,8 @@ pub struct Constraint {
     pub kind: ConstraintKind,
     /// Whether rows that were there before it have been checked (NOT VALID).
     pub validated: bool,
+    /// When it is checked.
+    pub deferral: Deferral,
 }
 
 /// What a constraint demands.
@@ -315,11 +351,24 @@ impl Index {
     /// When equal keys meet in it.
     #[must_use]
     pub fn uniqueness(&self) -> Uniqueness {
-        match (self.unique, self.nulls_not_distinct) {
+        let nulls_distinct = !self.nulls_not_distinct;
+        match (self.unique, self.deferral.is_deferrable()) {
             (false, _) => Uniqueness::None,
-            (true, false) => Uniqueness::NullsDistinct,
-            (true, true) => Uniqueness::NullsNotDistinct,
+            (true, false) => Uniqueness::Immediate { nulls_distinct },
+            (true, true) => Uniqueness::Deferrable { nulls_distinct },
         }
+    }
+
+    /// Whether its tree holds the rows: it is a primary key that is unique at every moment.
+    #[must_use]
+    pub fn holds_rows(&self) -> bool {
+        self.primary && !self.deferral.is_deferrable()
+    }
+
+    /// Whether no two rows share a key at any moment.
+    #[must_use]
+    pub fn is_always_unique(&self) -> bool {
+        self.unique && !self.deferral.is_deferrable()
     }
 
     /// Whether its entries depend on more than columns: it has expressions, or holds only some rows.
@@ -393,6 +442,14 @@ impl Relation {
         }
     }
 
+    /// The tables that its foreign keys refer to.
+    pub fn parents(&self) -> impl Iterator<Item = Oid> {
+        self.constraints.iter().filter_map(|constraint| match &constraint.kind {
+            ConstraintKind::ForeignKey(key) => Some(key.references),
+            ConstraintKind::Check(_) => None,
+        })
+    }
+
     /// What table locks on the relation `oid` of `database` stand on.
     #[must_use]
     pub fn lock_of(database: Oid, oid: Oid) -> TableId {
@@ -407,7 +464,8 @@ impl Relation {
                 [None, None]
             }
         };
-        let indexes = self.indexes.iter().filter(|index| !index.primary).map(|index| index.tree);
+        let indexes =
+            self.indexes.iter().filter(|index| !index.holds_rows()).map(|index| index.tree);
         own.into_iter().flatten().chain(indexes)
     }
 

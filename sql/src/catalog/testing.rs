@@ -3,8 +3,8 @@
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::well_known;
 use crate::catalog::relation::{
-    Action, Column, Constraint, ConstraintKind, ForeignKey, Index, IndexColumn, MatchType,
-    Relation, RelationKind,
+    Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
+    MatchType, Relation, RelationKind,
 };
 use crate::catalog::{Catalog, Loaded};
 use crate::types::{Oid, SqlType};
@@ -70,6 +70,7 @@ pub(crate) fn table(first: u32) -> Relation {
         filter: None,
         nulls_not_distinct: false,
         valid: true,
+        deferral: Deferral::Never,
     };
     let foreign = ForeignKey {
         columns: vec![2],
@@ -85,6 +86,7 @@ pub(crate) fn table(first: u32) -> Relation {
         name: name.into(),
         kind,
         validated: true,
+        deferral: Deferral::Never,
     };
     let mut columns = vec![
         column("a", SqlType::plain(23), 0),

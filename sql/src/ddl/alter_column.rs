@@ -8,7 +8,7 @@ use super::build::{Rewrite, contains_null, each_row};
 use super::create_table::{Parts, column_type};
 use super::dependency::Dependents;
 use super::resolve::column;
-use crate::catalog::relation::{ConstraintKind, Relation};
+use crate::catalog::relation::{ConstraintKind, Index, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident, TypeName};
 use crate::sqlstate::SqlState;
@@ -135,13 +135,13 @@ impl Ddl<'_> {
         column.identity = None;
         column.generated = false;
         let unclustered = {
-            let had = current.indexes.iter().any(|index| index.primary);
+            let had = current.indexes.iter().any(Index::holds_rows);
             let position = |index: &crate::catalog::Index| gone.contains(&index.oid);
             let removed: Vec<_> = next.indexes.extract_if(.., |index| position(index)).collect();
-            for index in removed.iter().filter(|index| !index.primary) {
+            for index in removed.iter().filter(|index| !index.holds_rows()) {
                 self.catalog.drop_tree(index.tree);
             }
-            had && !next.indexes.iter().any(|index| index.primary)
+            had && !next.indexes.iter().any(Index::holds_rows)
         };
         if unclustered {
             // The rows' key is read from the column as it was.
@@ -273,12 +273,24 @@ impl Ddl<'_> {
         if relation.columns[at].not_null {
             return Ok(());
         }
-        each_row(self.transaction, relation, &mut |_, _, _, row| {
-            if row.get(at).is_null() { Err(contains_null(relation, at)) } else { Ok(()) }
-        })?;
+        self.demand_values(relation, &[at])?;
         let mut next = Relation::clone(relation);
         next.columns[at].not_null = true;
         self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// 23502 if a row that is there has NULL in one of these columns.
+    pub(super) fn demand_values(&mut self, relation: &Relation, columns: &[usize]) -> Result<()> {
+        if columns.iter().all(|&at| relation.columns[at].not_null) {
+            return Ok(());
+        }
+        each_row(self.transaction, relation, &mut |_, _, _, row| match columns
+            .iter()
+            .find(|&&at| row.get(at).is_null())
+        {
+            Some(&at) => Err(contains_null(relation, at)),
+            None => Ok(()),
+        })
     }
 
     pub(super) fn drop_not_null(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {

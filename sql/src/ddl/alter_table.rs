@@ -5,7 +5,7 @@ use super::dependency::Dependents;
 use super::index::tablespace;
 use super::resolve::{column, kind_noun};
 use super::{Ddl, options};
-use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
+use crate::catalog::relation::{ConstraintKind, Deferral, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterAction, AlterTable, Ident, ObjectKind, TableConstraint};
 use crate::sqlstate::SqlState;
@@ -30,6 +30,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
     let found =
         ddl.lock_table(&alter.name, alter.kind, lock_mode(&alter.actions), alter.if_exists)?;
     let Some(relation) = found else { return Ok(tag) };
+    ddl.refuse_pending("ALTER TABLE", &relation)?;
     for action in &alter.actions {
         // Each action sees what those before it left.
         let Some(relation) = ddl.relation(relation.oid) else { break };
@@ -139,7 +140,9 @@ impl Ddl<'_> {
             AlterAction::SetIdentity { .. } => unsupported("SET GENERATED"),
             AlterAction::SetColumnProperty(..) => unsupported("this property of a column"),
             AlterAction::SetColumnOptions(..) => unsupported("options of a column"),
-            AlterAction::AlterConstraint(..) => unsupported("ALTER CONSTRAINT"),
+            AlterAction::AlterConstraint(name, deferral) => {
+                self.alter_constraint(relation, name, *deferral)
+            }
             AlterAction::ClusterOn(Some(_)) => unsupported("CLUSTER ON"),
             AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
             AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
@@ -194,6 +197,37 @@ impl Ddl<'_> {
         self.catalog.put_relation(self.transaction, next)
     }
 
+    /// ALTER CONSTRAINT: when a foreign key is checked.
+    fn alter_constraint(
+        &mut self,
+        relation: &Arc<Relation>,
+        name: &Ident,
+        deferral: Deferral,
+    ) -> Result<()> {
+        let at = relation.constraints.iter().position(|constraint| constraint.name == *name);
+        let is_key = at.is_some_and(|at| {
+            matches!(relation.constraints[at].kind, ConstraintKind::ForeignKey(_))
+        });
+        let Some(at) = at.filter(|_| is_key) else {
+            if !super::name::has_constraint(relation, name) {
+                return Err(undefined_constraint(relation, name));
+            }
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!(
+                    "constraint \"{name}\" of relation \"{}\" is not a foreign key constraint",
+                    relation.name
+                ),
+            ));
+        };
+        if relation.constraints[at].deferral == deferral {
+            return Ok(());
+        }
+        let mut next = Relation::clone(relation);
+        next.constraints[at].deferral = deferral;
+        self.catalog.put_relation(self.transaction, next)
+    }
+
     fn drop_constraint(
         &mut self,
         relation: &Arc<Relation>,
@@ -231,7 +265,7 @@ impl Ddl<'_> {
         let current = self.relation(relation.oid);
         let mut next = current.map_or(next, |relation| Relation::clone(&relation));
         let index = next.indexes.remove(at);
-        if index.primary {
+        if index.holds_rows() {
             self.uncluster(relation, &mut next)?;
         } else {
             self.catalog.drop_tree(index.tree);

@@ -240,7 +240,13 @@ impl Ddl<'_> {
             Ok(load.push(&key, &value).map_err(txn::Error::from)?)
         })?;
         match self.transaction.build(load)? {
-            Loaded::Built(tree) => Ok(self.catalog.adopt_tree(&tree)),
+            Loaded::Built(tree) => {
+                let tree = self.catalog.adopt_tree(&tree);
+                if index.deferral.is_deferrable() {
+                    self.check_built(relation, index, tree)?;
+                }
+                Ok(tree)
+            }
             Loaded::Duplicate(twice, firsts) => {
                 self.catalog.adopt_tree(&firsts);
                 let row = duplicate_row(self.transaction, relation, Some(index), &twice)?;
@@ -248,6 +254,30 @@ impl Ddl<'_> {
                 Err(duplicate(relation, index, &row, &computed))
             }
         }
+    }
+
+    /// 23505 if keys of a deferrable constraint are the same for several rows of a tree that has been built: they are
+    /// beside each other.
+    fn check_built(&mut self, relation: &Relation, index: &Index, tree: TreeId) -> Result<()> {
+        let data = Arc::clone(self.transaction.manager().data());
+        let tree = data.tree(tree).map_err(txn::Error::from)?;
+        let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+        let mut scan = self.transaction.scan(&LATEST, &tree, everything, Direction::Forward)?;
+        let mut last: Vec<u8> = Vec::new();
+        let mut twice = None;
+        while let Some(found) = scan.advance(self.transaction)? {
+            let Some(columns) = entry::checked_columns(found.key, found.value) else { continue };
+            if columns == last {
+                let (key, value) = (found.key.to_vec(), found.value.to_vec());
+                twice = Some(Duplicate { key, value, ordinal: 0 });
+                break;
+            }
+            last.clear();
+            last.extend_from_slice(columns);
+        }
+        let Some(twice) = twice else { return Ok(()) };
+        let row = duplicate_row(self.transaction, relation, Some(index), &twice)?;
+        Err(duplicate(relation, index, &row, &RowBuf::new()))
     }
 
     /// Gives a table new trees, clustered by its primary key where it has one, and moves its rows there. The relation in
@@ -261,12 +291,12 @@ impl Ddl<'_> {
         let RelationKind::Table { tree: old_tree, long_values: old_long, .. } = old.kind else {
             return Ok(());
         };
-        let primary = next.indexes.iter().find(|index| index.primary);
+        let primary = next.indexes.iter().find(|index| index.holds_rows());
         let key: Vec<usize> = primary.map_or_else(Vec::new, |primary| {
             primary.columns.iter().map(|key| key.column).collect()
         });
         let tree = self.move_rows(old, next, &key, rewrite)?;
-        if let Some(primary) = next.indexes.iter_mut().find(|index| index.primary) {
+        if let Some(primary) = next.indexes.iter_mut().find(|index| index.holds_rows()) {
             primary.tree = tree;
         }
         // Long values keep their tree: rows point into it, and the new rows are the only ones to do so.
@@ -342,7 +372,7 @@ impl Ddl<'_> {
             Loaded::Built(tree) => Ok(self.catalog.adopt_tree(&tree)),
             Loaded::Duplicate(twice, firsts) => {
                 self.catalog.adopt_tree(&firsts);
-                let primary = next.indexes.iter().find(|index| index.primary);
+                let primary = next.indexes.iter().find(|index| index.holds_rows());
                 let index = primary.expect("a table with a key has a primary key");
                 let row = duplicate_row(self.transaction, next, None, &twice)?;
                 Err(duplicate(next, index, &row, &RowBuf::new()))
@@ -353,7 +383,7 @@ impl Ddl<'_> {
     /// Gives every secondary index of a table a new tree, filled from its rows.
     pub(super) fn rebuild_indexes(&mut self, next: &mut Relation) -> Result<()> {
         for at in 0..next.indexes.len() {
-            if next.indexes[at].primary {
+            if next.indexes[at].holds_rows() {
                 continue;
             }
             let tree = self.build_index(next, &next.indexes[at])?;

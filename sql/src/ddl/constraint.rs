@@ -2,7 +2,7 @@
 
 use super::build::each_row;
 use super::{Ddl, name};
-use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::catalog::relation::{Constraint, ConstraintKind, Deferral, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident};
 use crate::sqlstate::SqlState;
@@ -37,7 +37,13 @@ impl Ddl<'_> {
             }
         };
         let oid = self.catalog.next_oid()?;
-        Ok(Constraint { oid, name, kind: ConstraintKind::Check(bound.text), validated })
+        Ok(Constraint {
+            oid,
+            name,
+            kind: ConstraintKind::Check(bound.text),
+            validated,
+            deferral: Deferral::Never,
+        })
     }
 
     /// 23514 if a row that is there does not meet a CHECK.

@@ -344,7 +344,9 @@ impl Ddl<'_> {
                 for &column in &columns {
                     relation.columns[column].not_null = true;
                 }
-                if let RelationKind::Table { tree, key, .. } = &mut relation.kind {
+                if !index.holds_rows() {
+                    index.tree = self.catalog.create_tree()?.id();
+                } else if let RelationKind::Table { tree, key, .. } = &mut relation.kind {
                     *key = columns;
                     index.tree = *tree;
                 }

@@ -123,6 +123,7 @@ fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             return Err(other_kind(&relation.name, drop, &kind.to_ascii_uppercase()));
         }
         may_drop(ddl, &relation)?;
+        ddl.refuse_pending(&format!("DROP {}", drop.kind.words()), &relation)?;
         if going.iter().all(|known| known.oid != relation.oid) {
             going.push(relation);
         }
@@ -235,6 +236,7 @@ fn indexes(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             )
             .hint(format!("You can drop constraint {constraint} on table {shown} instead.")));
         }
+        ddl.refuse_pending("DROP INDEX", &relation)?;
         let what = format!("index {}", index.name);
         let mut dependents = Dependents::default();
         ddl.collect_references(&relation, &[], &|through| through == oid, &what, &mut dependents);

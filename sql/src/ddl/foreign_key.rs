@@ -28,9 +28,6 @@ impl Ddl<'_> {
         references: &References,
         validated: bool,
     ) -> Result<Constraint> {
-        if references.deferral.deferrable || references.deferral.deferred {
-            return Err(SqlError::unsupported("deferrable constraints are"));
-        }
         if !references.delete_columns.is_empty() {
             return Err(SqlError::unsupported("column lists of SET NULL and SET DEFAULT are"));
         }
@@ -70,7 +67,13 @@ impl Ddl<'_> {
             on_delete: references.on_delete,
         };
         let oid = self.catalog.next_oid()?;
-        Ok(Constraint { oid, name, kind: ConstraintKind::ForeignKey(key), validated })
+        Ok(Constraint {
+            oid,
+            name,
+            kind: ConstraintKind::ForeignKey(key),
+            validated,
+            deferral: references.deferral,
+        })
     }
 
     /// Finds and locks the referenced table, and checks that it may be referred to.
@@ -239,6 +242,9 @@ fn referenced_key<'a>(
                 format!("there is no primary key for referenced table \"{}\"", parent.name),
             )
         })?;
+        if primary.deferral.is_deferrable() {
+            return Err(cannot_be_deferrable(parent, "primary key"));
+        }
         return Ok((primary.columns.iter().map(|key| key.column).collect(), primary));
     }
     let columns = references
@@ -255,7 +261,10 @@ fn referenced_key<'a>(
     let same = |index: &&Index| {
         index.unique && index.columns.len() == columns.len() && index.is_plain_key(&columns)
     };
-    let index = parent.indexes.iter().find(same).ok_or_else(|| {
+    // One that is unique at every moment is taken before a deferrable one.
+    let always = |index: &&Index| same(index) && index.is_always_unique();
+    let found = parent.indexes.iter().find(always).or_else(|| parent.indexes.iter().find(same));
+    let index = found.ok_or_else(|| {
         SqlError::new(
             SqlState::INVALID_FOREIGN_KEY,
             format!(
@@ -264,7 +273,18 @@ fn referenced_key<'a>(
             ),
         )
     })?;
+    if index.deferral.is_deferrable() {
+        return Err(cannot_be_deferrable(parent, "unique constraint"));
+    }
     Ok((columns, index))
+}
+
+/// 55000: a key that several rows may have until it is checked refers to nothing.
+fn cannot_be_deferrable(parent: &Relation, what: &str) -> SqlError {
+    SqlError::new(
+        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("cannot use a deferrable {what} for referenced table \"{}\"", parent.name),
+    )
 }
 
 /// 42804 for types that have no equality; 0A000 for those that have one but other bytes as keys.

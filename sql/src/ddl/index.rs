@@ -6,7 +6,7 @@ use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
 use crate::catalog::builtin;
 use crate::catalog::relation::{
-    EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation, RelationKind,
+    Deferral, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation, RelationKind,
 };
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateIndex, Direction, ExprKind, Ident, IndexKey, KeyOptions};
@@ -66,6 +66,7 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
         filter,
         nulls_not_distinct: create.nulls_not_distinct,
         valid: true,
+        deferral: Deferral::Never,
     };
     index.name = match &create.name {
         Some(name) => Arc::clone(name),
@@ -258,9 +259,6 @@ impl Ddl<'_> {
         taken: &[Arc<str>],
     ) -> Result<Index> {
         let given = &key.options;
-        if given.deferral.deferrable || given.deferral.deferred {
-            return Err(SqlError::unsupported("deferrable constraints are"));
-        }
         tablespace(given.tablespace.as_ref())?;
         if given.primary && relation.indexes.iter().any(|index| index.primary) {
             return Err(SqlError::new(
@@ -300,6 +298,7 @@ impl Ddl<'_> {
             filter: None,
             nulls_not_distinct: given.nulls_not_distinct,
             valid: true,
+            deferral: given.deferral,
         };
         check_key_types(relation, &index)?;
         Ok(index)
@@ -344,14 +343,19 @@ impl Ddl<'_> {
     pub(super) fn add_key(&mut self, relation: &Relation, key: &NewKey) -> Result<Relation> {
         let mut index = self.new_key(relation, key, &[])?;
         let mut next = relation.clone();
-        if !index.primary {
-            index.tree = self.build_index(relation, &index)?;
-            next.indexes.push(index);
-            return Ok(next);
+        let mut not_null: Vec<usize> = Vec::new();
+        if index.primary {
+            not_null.extend(index.columns.iter().map(|key| key.column));
         }
-        let not_null: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
         for &column in &not_null {
             next.columns[column].not_null = true;
+        }
+        if !index.holds_rows() {
+            self.demand_values(relation, &not_null)?;
+            index.tree = self.build_index(relation, &index)?;
+            let place = if index.primary { 0 } else { next.indexes.len() };
+            next.indexes.insert(place, index);
+            return Ok(next);
         }
         next.indexes.insert(0, index);
         let mut rewrite = Rewrite { columns: Vec::new(), not_null };

@@ -38,6 +38,7 @@ pub mod view;
 
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, SearchPath};
 use crate::error::{Notice, Result, SqlError};
+use crate::exec::deferred::Deferred;
 use crate::parse::ast::{Expr, Query, Statement, TypeName};
 use crate::session::CommandTag;
 use crate::sqlstate::SqlState;
@@ -205,6 +206,8 @@ pub struct Ddl<'a> {
     pub notices: &'a mut Vec<Notice>,
     /// Whether BEGIN was said, or the statement is not alone in its message: some statements refuse then.
     pub in_block: bool,
+    /// The checks that wait for the transaction's end.
+    pub pending: &'a Deferred,
     /// How many other sessions a database has.
     pub other_sessions: &'a dyn Fn(Oid) -> usize,
     /// Who has the sessions of a database.
@@ -291,6 +294,23 @@ impl Ddl<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// 55006 where checks of a table's rows wait for the transaction's end: they would meet another table.
+    ///
+    /// # Errors
+    /// 55006.
+    pub fn refuse_pending(&self, statement: &str, relation: &Relation) -> Result<()> {
+        if !self.pending.has_of(relation.oid) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::OBJECT_IN_USE,
+            format!(
+                "cannot {statement} \"{}\" because it has pending trigger events",
+                relation.name
+            ),
+        ))
     }
 
     /// Random bytes for a password's salt: from the environment's seed, the time and a number that is never used twice.

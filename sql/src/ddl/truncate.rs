@@ -28,6 +28,9 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
     }
     references(ddl, &mut going, truncate.cascade)?;
     for relation in &going {
+        ddl.refuse_pending("TRUNCATE", relation)?;
+    }
+    for relation in &going {
         empty(ddl, relation)?;
         if truncate.restart_identity {
             let snapshot = ddl.snapshot();
@@ -131,7 +134,7 @@ impl Ddl<'_> {
             *long_values = values;
         }
         for index in &mut next.indexes {
-            index.tree = if index.primary { rows } else { self.catalog.create_tree()?.id() };
+            index.tree = if index.holds_rows() { rows } else { self.catalog.create_tree()?.id() };
         }
         Ok(())
     }

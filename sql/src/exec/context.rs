@@ -35,6 +35,8 @@ pub struct Host<'s> {
     pub random: &'s Cell<[u64; 2]>,
     /// Row ids of all sessions.
     pub row_ids: &'s RowIds,
+    /// Checks for the transaction's end.
+    pub deferred: &'s RefCell<super::deferred::Deferred>,
     /// How the session is cancelled.
     pub wait: &'s SessionWait,
 }
@@ -80,8 +82,8 @@ pub struct Context<'s> {
     pub run: u64,
     /// Rows changed by the statement's own modification.
     pub processed: &'s mut u64,
-    /// Foreign-key checks for the statement's end.
-    pub checks: &'s mut super::foreign_key::Pending,
+    /// Checks for the statement's end.
+    pub checks: &'s mut super::deferred::Pending,
     /// What foreign keys may do to other rows; none while one is at work.
     pub actions: &'s mut Vec<Option<super::referential_action::ReferentialAction>>,
 }

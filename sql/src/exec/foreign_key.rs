@@ -4,11 +4,12 @@
 //! holds it FOR UPDATE and then looks for children in the latest state. Whoever comes second sees the first.
 //!
 //! A child asks for its parent at once, unless rows of the same statement may still put things right: a table that refers to
-//! itself, a row that another foreign key has changed. All that a parent's going sets off waits for the statement's end, in
-//! one queue, as PostgreSQL's constraint triggers do: NO ACTION, RESTRICT (which, unlike it, does not care whether another
+//! itself, a row that another foreign key has changed; or the constraint is deferred. All that a parent's going sets off
+//! waits for the statement's end, in one queue ([`super::deferred`]), as PostgreSQL's constraint triggers do: NO ACTION, RESTRICT (which, unlike it, does not care whether another
 //! row has taken the key), and the actions of [`super::referential_action`], which put more into the queue.
 
 use super::context::Context;
+use super::deferred::{self, Check};
 use super::referential_action;
 use super::write::{Writer, differ, encode_key};
 use crate::catalog::{
@@ -21,10 +22,9 @@ use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
 use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::Datum;
-use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{CommandId, Direction, KeyRange, ReadView, RecordBuffer, RowLock, TreeId, WaitPolicy};
+use txn::{Direction, KeyRange, ReadView, RecordBuffer, RowLock, TreeId, WaitPolicy};
 
 /// When a child asks for its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,27 +33,6 @@ pub enum Timing {
     AtOnce,
     /// At the statement's end.
     AtEnd,
-}
-
-/// What is to be done at the end of the statement, in this order.
-#[derive(Debug, Default)]
-pub struct Pending {
-    events: VecDeque<Event>,
-}
-
-#[derive(Debug)]
-enum Event {
-    /// A row of the child, with its key, needs its parent.
-    Child { table: Arc<Table>, reference: usize, key: Vec<u8>, row: RowBuf },
-    /// A row of the parent has gone, or has become another.
-    Parent { table: Arc<Table>, reference: usize, old: RowBuf, new: Option<RowBuf> },
-}
-
-impl Pending {
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.events.clear();
-    }
 }
 
 /// The foreign key that a reference stands for.
@@ -79,18 +58,19 @@ pub fn check_child(
     let table = &writer.table;
     for (at, reference) in table.references.iter().enumerate() {
         let key = key_of(reference);
+        let constraint = &reference.child.constraints[reference.constraint];
+        let waits = cx.host.deferred.borrow().is_deferred((constraint.oid, constraint.deferral));
         if let Some(old) = old
             && !key.columns.iter().any(|column| differ(&table.relation, *column, old, new))
+            // A check that waits knows its row by its key.
+            && !(waits && writer.has_moved())
         {
             continue;
         }
-        if timing == Timing::AtEnd || reference.parent.oid == table.relation.oid {
-            cx.checks.events.push_back(Event::Child {
-                table: Arc::clone(table),
-                reference: at,
-                key: writer.last_key().to_vec(),
-                row: new.clone(),
-            });
+        if waits || timing == Timing::AtEnd || reference.parent.oid == table.relation.oid {
+            let key = writer.last_key().to_vec();
+            let check = Check::Child { reference: at, key, row: new.clone() };
+            deferred::put_off(cx, table, check)?;
         } else {
             demand_parent(cx, reference, new)?;
         }
@@ -232,64 +212,77 @@ fn concerns(reference: &Reference, old: &RowBuf, new: Option<&RowBuf>) -> bool {
     })
 }
 
-/// Once a parent row has gone or changed its key: what follows from it waits for the statement's end.
-pub fn after_parent(cx: &mut Context<'_>, table: &Arc<Table>, old: &RowBuf, new: Option<&RowBuf>) {
-    for (at, reference) in table.referenced_by.iter().enumerate() {
-        if concerns(reference, old, new) {
-            cx.checks.events.push_back(Event::Parent {
-                table: Arc::clone(table),
-                reference: at,
-                old: old.clone(),
-                new: new.cloned(),
-            });
-        }
-    }
-}
-
-/// Makes the checks, and does the actions, that were put off to the statement's end.
+/// Once a parent row has gone or changed its key: what follows from it waits for the statement's end, and NO ACTION of a
+/// deferred constraint longer.
 ///
 /// # Errors
-/// 23503; all that changing referencing rows can fail with.
-pub fn finish(cx: &mut Context<'_>) -> Result<()> {
-    if cx.checks.events.is_empty() {
-        return Ok(());
-    }
-    // What is done now meets what the statement has written; but under REPEATABLE READ and above, a row newer than the
-    // statement's snapshot cannot be changed.
-    let locking = ReadView { snapshot: cx.view.snapshot, command: CommandId(u32::MAX) };
-    cx.view = ReadView::LATEST;
-    while let Some(event) = cx.checks.events.pop_front() {
-        cx.check_cancel()?;
-        match event {
-            Event::Child { table, reference, key, row } => {
-                let reference = &table.references[reference];
-                if still_refers(cx, &table, key_of(reference), &key, &row)? {
-                    demand_parent(cx, reference, &row)?;
-                }
-            }
-            Event::Parent { table, reference, old, new } => {
-                let reference = &table.referenced_by[reference];
-                let key = key_of(reference);
-                let action = if new.is_some() { key.on_update } else { key.on_delete };
-                let acts = !matches!(action, Action::NoAction | Action::Restrict);
-                if acts {
-                    referential_action::perform(cx, &locking, reference, &old, new.as_ref())?;
-                }
-                // A default may be the very key that has gone. Another row of the statement may have taken a key.
-                let keeps = match action {
-                    Action::Restrict => true,
-                    Action::NoAction | Action::SetDefault => {
-                        !parent_again(cx, &table, reference, &old)?
-                    }
-                    Action::Cascade | Action::SetNull => false,
-                };
-                if keeps {
-                    forbid_children(cx, reference, &old)?;
-                }
-            }
+/// 53200 where too much waits.
+pub fn after_parent(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    old: &RowBuf,
+    new: Option<&RowBuf>,
+) -> Result<()> {
+    for (at, reference) in table.referenced_by.iter().enumerate() {
+        if !concerns(reference, old, new) {
+            continue;
+        }
+        let key = key_of(reference);
+        let action = if new.is_some() { key.on_update } else { key.on_delete };
+        let check = Check::Parent { reference: at, old: old.clone(), new: new.cloned() };
+        if action == Action::NoAction {
+            deferred::put_off(cx, table, check)?;
+        } else {
+            cx.checks.push(table, check);
         }
     }
     Ok(())
+}
+
+/// A row of a child that is still there, and still refers to what it referred to, needs its parent.
+///
+/// # Errors
+/// 23503.
+pub(super) fn check_reference(
+    cx: &mut Context<'_>,
+    table: &Table,
+    reference: usize,
+    row_key: &[u8],
+    row: &RowBuf,
+) -> Result<()> {
+    let reference = &table.references[reference];
+    if still_refers(cx, table, key_of(reference), row_key, row)? {
+        demand_parent(cx, reference, row)?;
+    }
+    Ok(())
+}
+
+/// Does what follows from a parent's going, or its change from `old` to `new`. `locking` is the view under which rows are
+/// locked.
+///
+/// # Errors
+/// 23503; all that changing referencing rows can fail with.
+pub(super) fn settle(
+    cx: &mut Context<'_>,
+    table: &Table,
+    reference: usize,
+    (old, new): (&RowBuf, Option<&RowBuf>),
+    locking: &ReadView,
+) -> Result<()> {
+    let reference = &table.referenced_by[reference];
+    let key = key_of(reference);
+    let action = if new.is_some() { key.on_update } else { key.on_delete };
+    let acts = !matches!(action, Action::NoAction | Action::Restrict);
+    if acts {
+        referential_action::perform(cx, locking, reference, old, new)?;
+    }
+    // A default may be the very key that has gone. Another row may have taken a key.
+    let keeps = match action {
+        Action::Restrict => true,
+        Action::NoAction | Action::SetDefault => !parent_again(cx, table, reference, old)?,
+        Action::Cascade | Action::SetNull => false,
+    };
+    if keeps { forbid_children(cx, reference, old) } else { Ok(()) }
 }
 
 fn parent_again(

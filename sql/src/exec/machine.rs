@@ -2,7 +2,7 @@
 //! builds its operators once.
 
 use super::context::{Context, Host};
-use super::foreign_key::Pending;
+use super::deferred::Pending;
 use super::frame::Frame;
 use super::operator::{Builder, Operator};
 use super::probe::Probes;
@@ -285,7 +285,7 @@ impl Machine {
         if self.root.next(&mut cx)? {
             return Ok(true);
         }
-        super::foreign_key::finish(&mut cx)?;
+        super::deferred::finish(&mut cx)?;
         Ok(false)
     }
 }

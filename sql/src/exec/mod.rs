@@ -6,6 +6,7 @@
 //! that nobody still looks.
 
 pub mod context;
+pub mod deferred;
 pub mod eval;
 pub mod foreign_key;
 pub mod frame;

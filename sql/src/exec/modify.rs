@@ -9,6 +9,7 @@ use super::operator::{Builder, Operator};
 use super::row_change::RowChange;
 use super::scan::{reread, still_meets};
 use super::write::{Inserted, Writer};
+use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, ModifyKind, OnConflict, TargetRow};
 use crate::plan::scalar::Scalar;
@@ -143,6 +144,9 @@ impl Modify {
         cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
         self.change.generate(cx)?;
         self.change.check(cx, writer)?;
+        if let Some(clause) = on_conflict {
+            demand_arbiters(&self.change.table.relation, clause)?;
+        }
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
             let arbiter = on_conflict.and_then(|clause| clause.arbiter);
@@ -232,6 +236,23 @@ impl Modify {
             }
         }
         Ok(false)
+    }
+}
+
+/// 55000 where ON CONFLICT would be settled by a key that is not checked with each row.
+fn demand_arbiters(relation: &Relation, clause: &OnConflict) -> Result<()> {
+    let arbitrates = |(at, index): &(usize, &Index)| {
+        index.unique && clause.arbiter.is_none_or(|arbiter| arbiter == *at)
+    };
+    let mut asked = relation.indexes.iter().enumerate().filter(arbitrates);
+    match asked.find(|(_, index)| index.deferral.is_deferrable()) {
+        None => Ok(()),
+        Some((_, index)) => Err(SqlError::new(
+            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters",
+        )
+        .table(&*relation.schema.1, &*relation.name)
+        .constraint(&*index.name)),
     }
 }
 

@@ -94,8 +94,7 @@ impl RowChange {
         let record = self.record.value().unwrap_or_default();
         writer.read(cx, record, &mut self.old)?;
         writer.delete(cx, &self.key, &self.old)?;
-        foreign_key::after_parent(cx, &self.table, &self.old.row, None);
-        Ok(())
+        foreign_key::after_parent(cx, &self.table, &self.old.row, None)
     }
 
     /// Changes the row that has been locked: its record is in `self.record`.
@@ -144,7 +143,7 @@ impl RowChange {
             )?;
         }
         writer.update(cx, &self.key, &self.old, &self.new)?;
-        foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new));
+        foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
     }
 

@@ -86,6 +86,7 @@ impl Bench {
         let mut machine = Machine::new(&program);
         let (settings, notices) = (SessionSettings::default(), RefCell::new(Vec::new()));
         let random = Cell::new([1, 2]);
+        let deferred = RefCell::default();
         let host = Host {
             settings: &settings,
             catalog: &NoCatalog,
@@ -96,6 +97,7 @@ impl Bench {
             notices: &notices,
             random: &random,
             row_ids: &self.ids,
+            deferred: &deferred,
             wait: &self.wait,
         };
         let mut row = RowBuf::new();
@@ -478,6 +480,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
     let view = transaction.begin_statement().unwrap();
     let (settings, notices) = (SessionSettings::default(), RefCell::new(Vec::new()));
     let random = Cell::new([1, 2]);
+    let deferred = RefCell::default();
     let host = Host {
         settings: &settings,
         catalog: &NoCatalog,
@@ -488,6 +491,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
         notices: &notices,
         random: &random,
         row_ids: &bench.ids,
+        deferred: &deferred,
         wait: &bench.wait,
     };
     let mut run = Run {

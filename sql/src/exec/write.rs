@@ -4,13 +4,15 @@
 //! done. A value that would make the record too large for a page is cut out of it, the largest first.
 
 use super::context::Context;
+use super::deferred::{self, Check};
 use super::index_keys::{RowKeys, key_value};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::Table;
 use crate::sqlstate::SqlState;
+use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::LongValue;
 use crate::tuple::row::{self, Field};
-use crate::tuple::{Heap, KeyLayout, RowBuf, entry};
+use crate::tuple::{Heap, KeyLayout, RowBuf};
 use crate::types::{Datum, SqlType, text_of};
 use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
@@ -33,6 +35,8 @@ pub struct Writer {
     old_keys: RowKeys,
     new_keys: RowKeys,
     found: RecordBuffer,
+    /// Whether the last update gave its row another key.
+    moved: bool,
 }
 
 /// A row as it stands in the table: all columns by index, and where long values of it are.
@@ -91,6 +95,7 @@ impl Writer {
             old_keys: RowKeys::default(),
             new_keys: RowKeys::default(),
             found: RecordBuffer::default(),
+            moved: false,
         })
     }
 
@@ -275,14 +280,20 @@ impl Writer {
         &self.key
     }
 
-    /// Makes the entry of a row in an index, and says whether equal keys would meet in it; none if it has no entry.
+    /// Whether the row updated last has another key than before.
+    #[must_use]
+    pub fn has_moved(&self) -> bool {
+        self.moved
+    }
+
+    /// Makes the entry of a row in an index, and says where equal keys would meet; none if it has no entry.
     fn make_entry(
         &mut self,
         at: usize,
         all: &RowBuf,
         which: Row,
         row_key: Option<&[u8]>,
-    ) -> Result<Option<bool>> {
+    ) -> Result<Option<Meets>> {
         let (index, layout) = &self.table.indexes[at];
         let unique = self.table.relation.indexes[*index].uniqueness();
         let (key, value) = &mut self.entry;
@@ -304,7 +315,8 @@ impl Writer {
         entry::write(layout, unique, |column| all.get(column), row_key, key, value).map(Some)
     }
 
-    /// Locks an entry that must be unique, and says who has it.
+    /// Locks an entry that must be unique, and says who has it. That of a deferrable constraint is left to its check,
+    /// unless nobody else can have it.
     fn claim_entry(
         &mut self,
         cx: &mut Context<'_>,
@@ -315,8 +327,22 @@ impl Writer {
         let Some(meets) = self.make_entry(at, all, Row::New, row_key)? else { return Ok(None) };
         let index = self.table.indexes[at].0;
         check_key_size(cx, self.entry.0.len(), &self.table.relation.indexes[index].name)?;
-        if !meets {
-            return Ok(None);
+        match meets {
+            Meets::Never => return Ok(None),
+            Meets::InRecord => {}
+            Meets::WhenChecked(columns) => {
+                let columns = &self.entry.0[..columns];
+                if !deferred::is_free(cx, &self.indexes[at], columns)? {
+                    let check = Check::Key {
+                        index,
+                        entry: self.entry.0.clone(),
+                        columns: columns.len(),
+                        row: all.clone(),
+                    };
+                    deferred::put_off(cx, &self.table, check)?;
+                }
+                return Ok(None);
+            }
         }
         let there = cx.transaction.lock_key(
             &self.indexes[at],
@@ -440,6 +466,7 @@ impl Writer {
             encode_key(layout, new, &mut self.key)?;
             moved = self.key != key;
         }
+        self.moved = moved;
         if !moved {
             self.key.clear();
             self.key.extend_from_slice(key);

@@ -473,7 +473,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 let mut item = self.relation("Index Scan", &scan.relation, scan.slot);
                 let index = match key.index {
                     Some(at) => scan.relation.indexes.get(at),
-                    None => scan.relation.indexes.iter().find(|index| index.primary),
+                    None => scan.relation.indexes.iter().find(|index| index.holds_rows()),
                 };
                 let name = index.map_or("", |index| &*index.name).to_owned();
                 let backward = key.direction == Direction::Backward;

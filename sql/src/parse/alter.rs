@@ -1,12 +1,13 @@
 //! ALTER of tables, indexes, views, sequences, schemas, databases, roles, the system.
 
 use super::ast::{
-    AlterAction, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner, Deferral,
-    ObjectKind, Rename, RenamePart, SetSchema, Statement, Value,
+    AlterAction, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner, ObjectKind,
+    Rename, RenamePart, SetSchema, Statement, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
+use super::table::DeferralWords;
 use crate::error::Result;
 
 impl<'t> Parser<'t> {
@@ -140,9 +141,9 @@ impl<'t> Parser<'t> {
                 self.advance();
                 if self.accept(Keyword::Constraint) {
                     let name = self.name()?;
-                    let mut deferral = Deferral::default();
-                    self.deferral(&mut deferral)?;
-                    return Ok(AlterAction::AlterConstraint(name, deferral));
+                    let mut said = DeferralWords::default();
+                    self.deferral(&mut said, false)?;
+                    return Ok(AlterAction::AlterConstraint(name, said.meaning()));
                 }
                 self.accept(Keyword::Column);
                 self.alter_column()

@@ -1,13 +1,14 @@
 //! CREATE TABLE and what columns and constraints are made of.
 
 use super::ast::{
-    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Deferral,
-    Expr, Ident, KeyOptions, OnCommit, References, Refresh, Span, SpecialTable, Statement,
-    StorageOption, TableConstraint, TableConstraintKind, TableElement,
+    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Expr, Ident,
+    KeyOptions, OnCommit, References, Refresh, Span, SpecialTable, Statement, StorageOption,
+    TableConstraint, TableConstraintKind, TableElement,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
+use crate::catalog::Deferral;
 use crate::catalog::{Action, MatchType};
 use crate::error::Result;
 
@@ -284,17 +285,23 @@ impl<'t> Parser<'t> {
     /// DEFERRABLE and its kin behind a column's constraint; false if none is at hand.
     fn constraint_attribute(&mut self, before: &mut [ColumnConstraint]) -> Result<bool> {
         let at = self.here();
-        let mut deferral = Deferral::default();
-        if !self.deferral(&mut deferral)? {
+        let words = match self.kind() {
+            Kind::Keyword(Keyword::Deferrable) => "DEFERRABLE",
+            Kind::Keyword(Keyword::Not) => "NOT DEFERRABLE",
+            _ if self.is_at(1, Keyword::Deferred) => "INITIALLY DEFERRED",
+            _ => "INITIALLY IMMEDIATE",
+        };
+        let mut said = DeferralWords::default();
+        if !self.deferral(&mut said, true)? {
             return Ok(false);
         }
         match before.last_mut().map(|constraint| &mut constraint.kind) {
             Some(ColumnConstraintKind::Key(KeyOptions { deferral: place, .. }))
             | Some(ColumnConstraintKind::References(References { deferral: place, .. })) => {
-                *place = deferral;
+                *place = said.meaning();
                 Ok(true)
             }
-            _ => Err(self.complaint("misplaced DEFERRABLE clause", at)),
+            _ => Err(self.complaint(format!("misplaced {words} clause"), at)),
         }
     }
 
@@ -436,25 +443,44 @@ impl<'t> Parser<'t> {
         Ok(Action::SetDefault)
     }
 
-    /// DEFERRABLE, NOT DEFERRABLE, INITIALLY ...; false if none is at hand.
-    pub(super) fn deferral(&mut self, deferral: &mut Deferral) -> Result<bool> {
+    /// DEFERRABLE, NOT DEFERRABLE, INITIALLY DEFERRED and INITIALLY IMMEDIATE, as many as there are, behind a column's
+    /// constraint or a table's; false if none is at hand.
+    pub(super) fn deferral(&mut self, said: &mut DeferralWords, of_column: bool) -> Result<bool> {
         let mut found = false;
         loop {
-            if self.accept(Keyword::Deferrable) {
-                deferral.deferrable = true;
+            let at = self.here();
+            let (about_deferrable, word) = if self.accept(Keyword::Deferrable) {
+                (true, true)
             } else if self.accept_all(&[Keyword::Not, Keyword::Deferrable]) {
-                deferral.deferrable = false;
+                (true, false)
             } else if self.accept(Keyword::Initially) {
-                deferral.deferred = self.accept(Keyword::Deferred);
-                if deferral.deferred {
-                    deferral.deferrable = true;
-                } else {
+                let deferred = self.accept(Keyword::Deferred);
+                if !deferred {
                     self.expect(Keyword::Immediate)?;
                 }
+                (false, deferred)
             } else {
                 return Ok(found);
-            }
+            };
             found = true;
+            let place = if about_deferrable { &mut said.deferrable } else { &mut said.deferred };
+            let before = place.replace(word);
+            let complaint = if before.is_some() && of_column {
+                Some(if about_deferrable {
+                    "multiple DEFERRABLE/NOT DEFERRABLE clauses not allowed"
+                } else {
+                    "multiple INITIALLY IMMEDIATE/DEFERRED clauses not allowed"
+                })
+            } else if (said.deferrable, said.deferred) == (Some(false), Some(true)) {
+                Some("constraint declared INITIALLY DEFERRED must be DEFERRABLE")
+            } else if before.is_some_and(|before| before != word) {
+                Some("conflicting constraint properties")
+            } else {
+                None
+            };
+            if let Some(complaint) = complaint {
+                return Err(self.complaint(complaint, at));
+            }
         }
     }
 
@@ -490,6 +516,7 @@ impl<'t> Parser<'t> {
             _ => return Err(self.error()),
         };
         let mut not_valid = false;
+        let mut said = DeferralWords::default();
         loop {
             if self.is(Keyword::Not) && self.is_at(1, Keyword::Valid) {
                 let place = self.here();
@@ -510,11 +537,11 @@ impl<'t> Parser<'t> {
                     _ => return Err(self.error()),
                 }
             } else {
-                let mut deferral = Deferral::default();
                 let place = self.here();
-                if !self.deferral(&mut deferral)? {
+                if !self.deferral(&mut said, false)? {
                     break;
                 }
+                let deferral = said.meaning();
                 match &mut kind {
                     TableConstraintKind::Key(_, options)
                     | TableConstraintKind::KeyUsing(_, options) => options.deferral = deferral,
@@ -530,6 +557,24 @@ impl<'t> Parser<'t> {
             }
         }
         Ok(TableConstraint { name, kind, not_valid, at })
+    }
+}
+
+/// What has been said of when a constraint is checked.
+#[derive(Default)]
+pub(super) struct DeferralWords {
+    deferrable: Option<bool>,
+    deferred: Option<bool>,
+}
+
+impl DeferralWords {
+    /// INITIALLY DEFERRED implies DEFERRABLE.
+    pub(super) fn meaning(&self) -> Deferral {
+        match (self.deferrable, self.deferred) {
+            (_, Some(true)) => Deferral::Deferred,
+            (Some(true), _) => Deferral::Immediate,
+            _ => Deferral::Never,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Result, SqlError};
 use crate::plan::logical;
 use crate::sqlstate::SqlState;
 use crate::tuple::{KeyLayout, RowLayout};
+use crate::types::Oid;
 use std::sync::Arc;
 
 impl Planner<'_> {
@@ -250,65 +251,66 @@ impl Planner<'_> {
         relation: &Arc<Relation>,
         computed: &[logical::ComputedIndex],
     ) -> Result<Table> {
-        let RelationKind::Table { tree, key, long_values } = &relation.kind else {
-            return Err(SqlError::new(
-                SqlState::WRONG_OBJECT_TYPE,
-                format!("cannot change relation \"{}\"", relation.name),
-            ));
-        };
-        let (mut references, mut referenced_by) = (Vec::new(), Vec::new());
-        for (at, constraint) in relation.constraints.iter().enumerate() {
-            if let ConstraintKind::ForeignKey(key) = &constraint.kind {
-                let parent = if key.references == relation.oid {
-                    Some(Arc::clone(relation))
-                } else {
-                    self.figures.facts().relation(key.references)
-                };
-                if let Some(parent) = parent {
-                    references.push(reference(at, Arc::clone(relation), parent)?);
-                }
-            }
+        let facts = self.figures.facts();
+        let mut table = table_of(relation, &|oid| facts.relation(oid))?;
+        if !computed.is_empty() {
+            let width = table.live.len();
+            let slot = self.slot(width);
+            let layout = Self::layout(slot, width);
+            table.computed =
+                Some(ComputedKeys { slot, keys: self.computed_keys(computed, &layout)? });
         }
-        for (child, at) in &relation.referenced_by {
-            let child = if *child == relation.oid {
-                Some(Arc::clone(relation))
-            } else {
-                self.figures.facts().relation(*child)
-            };
-            if let Some(child) = child {
-                referenced_by.push(reference(*at, child, Arc::clone(relation))?);
-            }
-        }
-        let primary = relation.indexes.iter().position(|index| index.tree == *tree);
-        let live: Vec<usize> =
-            (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect();
-        let computed = if computed.is_empty() {
-            None
-        } else {
-            let slot = self.slot(live.len());
-            let layout = Self::layout(slot, live.len());
-            Some(ComputedKeys { slot, keys: self.computed_keys(computed, &layout)? })
-        };
-        Ok(Table {
-            relation: Arc::clone(relation),
-            layout: Arc::new(RowLayout::of(relation)),
-            tree: *tree,
-            long_values: *long_values,
-            live,
-            computed,
-            key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
-            primary,
-            indexes: relation
-                .indexes
-                .iter()
-                .enumerate()
-                .filter(|(_, index)| index.tree != *tree)
-                .map(|(at, index)| (at, KeyLayout::of_index(relation, index)))
-                .collect(),
-            references,
-            referenced_by,
-        })
+        Ok(table)
     }
+}
+
+/// What writing a table's rows needs to know, but for what indexes compute of them.
+///
+/// # Errors
+/// 42809 if it is no table.
+pub fn table_of(
+    relation: &Arc<Relation>,
+    other: &dyn Fn(Oid) -> Option<Arc<Relation>>,
+) -> Result<Table> {
+    let RelationKind::Table { tree, key, long_values } = &relation.kind else {
+        return Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("cannot change relation \"{}\"", relation.name),
+        ));
+    };
+    let find = |oid: Oid| if oid == relation.oid { Some(Arc::clone(relation)) } else { other(oid) };
+    let (mut references, mut referenced_by) = (Vec::new(), Vec::new());
+    for (at, constraint) in relation.constraints.iter().enumerate() {
+        if let ConstraintKind::ForeignKey(key) = &constraint.kind
+            && let Some(parent) = find(key.references)
+        {
+            references.push(reference(at, Arc::clone(relation), parent)?);
+        }
+    }
+    for (child, at) in &relation.referenced_by {
+        if let Some(child) = find(*child) {
+            referenced_by.push(reference(*at, child, Arc::clone(relation))?);
+        }
+    }
+    Ok(Table {
+        relation: Arc::clone(relation),
+        layout: Arc::new(RowLayout::of(relation)),
+        tree: *tree,
+        long_values: *long_values,
+        live: (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect(),
+        computed: None,
+        key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
+        primary: relation.indexes.iter().position(|index| index.tree == *tree),
+        indexes: relation
+            .indexes
+            .iter()
+            .enumerate()
+            .filter(|(_, index)| index.tree != *tree)
+            .map(|(at, index)| (at, KeyLayout::of_index(relation, index)))
+            .collect(),
+        references,
+        referenced_by,
+    })
 }
 
 fn reference(constraint: usize, child: Arc<Relation>, parent: Arc<Relation>) -> Result<Reference> {

@@ -8,6 +8,7 @@
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
+use crate::exec::deferred::{Deferred, DeferredSavepoint};
 use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
 use crate::session::activity::SessionActivity;
 use crate::session::message::{AnswerAfter, TransactionStatus};
@@ -42,6 +43,7 @@ struct Named {
     settings: SettingsSavepoint,
     advisory: usize,
     said: usize,
+    deferred: DeferredSavepoint,
 }
 
 /// The session's transaction.
@@ -74,6 +76,7 @@ pub(super) struct Parts<'s> {
     pub notices: &'s mut Vec<Notice>,
     pub wait: &'s SessionWait,
     pub advisory: &'s mut AdvisoryLocks,
+    pub deferred: &'s mut Deferred,
 }
 
 impl Block {
@@ -161,6 +164,7 @@ impl Block {
     pub fn prepared(&mut self, ended: Ended, parts: &mut Parts<'_>) {
         self.savepoints.clear();
         self.state = State::Idle;
+        parts.deferred.clear();
         parts.settings.commit();
         self.depends_on(ended, parts);
     }
@@ -175,6 +179,7 @@ impl Block {
     pub fn commit(&mut self, parts: &mut Parts<'_>) -> Result<()> {
         self.savepoints.clear();
         self.state = State::Idle;
+        parts.deferred.clear();
         let Some(transaction) = self.transaction.take() else {
             parts.settings.commit();
             return Ok(());
@@ -225,6 +230,7 @@ impl Block {
         self.savepoints.clear();
         self.state = State::Idle;
         parts.said.clear();
+        parts.deferred.clear();
         if let Some(transaction) = self.transaction.take() {
             let synchronous = parts.settings.plain().synchronous_commit;
             let ended = parts.catalog.rollback(transaction);
@@ -253,6 +259,7 @@ impl Block {
                         parts.settings.rollback_to(last.settings);
                         parts.advisory.rollback_to(last.advisory);
                         parts.said.truncate(last.said);
+                        parts.deferred.rollback_to(&last.deferred);
                     }
                     _ => self.rollback(parts),
                 }
@@ -442,6 +449,7 @@ impl Block {
                     settings: parts.settings.savepoint(),
                     advisory: parts.advisory.savepoint(),
                     said: parts.said.len(),
+                    deferred: parts.deferred.savepoint(),
                 });
                 "SAVEPOINT"
             }
@@ -466,6 +474,7 @@ impl Block {
                 parts.settings.rollback_to(named.settings);
                 parts.advisory.rollback_to(named.advisory);
                 parts.said.truncate(named.said);
+                parts.deferred.rollback_to(&named.deferred);
                 self.state = State::Explicit;
                 "ROLLBACK"
             }

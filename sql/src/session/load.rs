@@ -53,6 +53,10 @@ impl Session {
             })
         };
         // Checks of foreign keys by others read the latest rows, and must not meet a tree that has been replaced.
+        // Keys that several rows may have until they are checked do not meet in the trees that are built.
+        if relation.indexes.iter().any(|index| index.deferral.is_deferrable()) {
+            return Ok(false);
+        }
         if refers(own) || !own && (!for_copy || !relation.referenced_by.is_empty()) {
             return Ok(false);
         }
@@ -63,7 +67,8 @@ impl Session {
         let transaction = self.block.ensure(engine.manager(), &self.wait);
         let share = maintenance_bytes(&self.settings) / relation.trees().count();
         for tree in relation.trees() {
-            let index = relation.indexes.iter().find(|index| index.tree == tree && !index.primary);
+            let index =
+                relation.indexes.iter().find(|index| index.tree == tree && !index.holds_rows());
             let options = index.map_or(&relation.options, |index| &index.options);
             // Pieces of long values are never updated in place.
             let fill = if tree == long_values { Some(100) } else { fill_percent(options) };
@@ -118,12 +123,12 @@ impl Session {
             if let RelationKind::Table { tree, .. } = &mut next.kind {
                 *tree = built;
             }
-            for index in next.indexes.iter_mut().filter(|index| index.primary) {
+            for index in next.indexes.iter_mut().filter(|index| index.holds_rows()) {
                 index.tree = built;
             }
         }
         for at in 0..relation.indexes.len() {
-            if relation.indexes[at].primary {
+            if relation.indexes[at].holds_rows() {
                 continue;
             }
             let mut earliest = |duplicate: Duplicate| {
@@ -137,7 +142,7 @@ impl Session {
         }
         if let Some((at, duplicate)) = &twice {
             let within = at.map(|at| &next.indexes[at]);
-            let index = within.or_else(|| next.indexes.iter().find(|index| index.primary));
+            let index = within.or_else(|| next.indexes.iter().find(|index| index.holds_rows()));
             let index = index.expect("hidden row ids are never the same");
             return Err(self.duplicate(&next, index, within, duplicate, place)?);
         }

@@ -9,6 +9,7 @@
 
 pub(crate) mod activity;
 mod block;
+mod constraints;
 mod copy;
 mod create_as;
 mod cursor;
@@ -45,6 +46,7 @@ use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogTransaction, SearchPath};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
+use crate::exec::deferred::Deferred;
 use crate::parse::Statement;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
@@ -126,6 +128,8 @@ pub struct Session {
     row_ids: SessionRowIds,
     sequences: RefCell<SessionSequences>,
     advisory: RefCell<AdvisoryLocks>,
+    /// What SET CONSTRAINTS has said, and the checks that wait for the commit.
+    deferred: RefCell<Deferred>,
     /// What the open transaction has said of channels.
     said: RefCell<Vec<Said>>,
     /// What waits to be told, once the session listens.
@@ -190,6 +194,7 @@ impl Session {
             row_ids: SessionRowIds::default(),
             sequences: RefCell::default(),
             advisory,
+            deferred: RefCell::default(),
             said: RefCell::default(),
             inbox: None,
             set_configs: RefCell::default(),
@@ -270,6 +275,7 @@ impl Session {
             notices: self.notices.get_mut(),
             wait: &self.wait,
             advisory: self.advisory.get_mut(),
+            deferred: self.deferred.get_mut(),
         };
         body(&mut self.block, &mut parts)
     }
@@ -442,6 +448,7 @@ impl Session {
 
     /// What a transaction does before its commit.
     fn before_commit(&mut self) -> Result<()> {
+        self.check_deferred(true)?;
         if !self.said.get_mut().is_empty() {
             self.demand_notifiable()?;
         }

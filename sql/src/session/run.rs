@@ -4,7 +4,6 @@ use crate::bind::Required;
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
-use crate::catalog::relation::ConstraintKind;
 use crate::catalog::store;
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
 use crate::catalog::{Relation, RelationKind};
@@ -323,10 +322,7 @@ impl Session {
             return false;
         }
         let Some(relation) = self.catalog.last_snapshot().relation(oid) else { return false };
-        let parents = relation.constraints.iter().filter_map(|constraint| match &constraint.kind {
-            ConstraintKind::ForeignKey(key) => Some(key.references),
-            ConstraintKind::Check(_) => None,
-        });
+        let parents = relation.parents();
         let children = relation.referenced_by.iter().map(|(child, _)| *child);
         std::iter::once(oid).chain(parents).chain(children).any(|oid| self.catalog.is_past(oid))
     }
@@ -407,6 +403,16 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Stop> {
+        self.with_run(view, parameters, |run| machine.run(run, max_rows, sink))
+    }
+
+    /// Lends what a program runs with. A transaction is open.
+    pub(super) fn with_run<T>(
+        &mut self,
+        view: ReadView,
+        parameters: &crate::tuple::RowBuf,
+        body: impl FnOnce(&mut Run<'_, '_>) -> T,
+    ) -> T {
         let Session {
             engine,
             wait,
@@ -424,6 +430,7 @@ impl Session {
             advisory,
             set_configs,
             said,
+            deferred,
             ..
         } = self;
         let Identity { user, user_name, session_user_name, database_name, .. } = identity;
@@ -460,11 +467,12 @@ impl Session {
             notices,
             random,
             row_ids: engine.row_ids(),
+            deferred,
             wait,
         };
         let transaction = block.transaction().expect("the portal's transaction is open");
         let mut run = Run { transaction, view, parameters, host: &host, row_ids };
-        machine.run(&mut run, max_rows, sink)
+        body(&mut run)
     }
 }
 

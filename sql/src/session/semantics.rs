@@ -192,6 +192,7 @@ impl Meaning<'_> {
             let (path, notices) = (self.search_path(), RefCell::default());
             let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
             let (sequences, set_configs) = (RefCell::default(), RefCell::default());
+            let deferred = RefCell::default();
             let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
             let asked = Asked {
                 engine: self.engine,
@@ -222,6 +223,7 @@ impl Meaning<'_> {
                 notices: &notices,
                 random: self.random,
                 row_ids: self.engine.row_ids(),
+                deferred: &deferred,
                 wait: self.wait,
             };
             machine.restart();

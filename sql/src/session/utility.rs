@@ -35,7 +35,7 @@ pub(super) enum Outcome {
     Progress(Progress),
 }
 
-fn done(words: &'static str) -> Result<Outcome> {
+pub(super) fn done(words: &'static str) -> Result<Outcome> {
     Ok(Outcome::Done(CommandTag { words, rows: None }))
 }
 
@@ -111,7 +111,7 @@ impl Session {
                     .collect(),
                 )
             }
-            Statement::SetConstraints(_) => done("SET CONSTRAINTS"),
+            Statement::SetConstraints(set) => self.set_constraints(set),
             Statement::Prepare(prepare) => self.prepare_named(parsed, prepare),
             Statement::Execute(execute) => self.execute(parsed, execute, portal, sink),
             Statement::Deallocate(None) => {
@@ -486,7 +486,17 @@ impl Session {
         let transaction = self.block.ensure(engine.manager(), &self.wait);
         transaction.begin_statement()?;
         let Session {
-            identity, settings, catalog, block, path, notices, random, arena, wait, ..
+            identity,
+            settings,
+            catalog,
+            block,
+            path,
+            notices,
+            random,
+            arena,
+            wait,
+            deferred,
+            ..
         } = self;
         arena.reset();
         let meaning = Meaning {
@@ -510,6 +520,7 @@ impl Session {
             maintenance_bytes: super::load::maintenance_bytes(settings),
             notices: notices.get_mut(),
             in_block,
+            pending: deferred.get_mut(),
             other_sessions: &other_sessions,
             sessions_of: &|database| {
                 let all = engine.activity();

@@ -1,13 +1,15 @@
 //! Entries of secondary indexes: what is written for a row, and how it leads back to the row.
 //!
 //! ```text
-//! unique:     columns                 -> 1, the row's key
-//! otherwise:  columns, the row's key  -> 2, the length of `columns`: u16 little-endian
+//! unique:      columns                 -> 1, the row's key
+//! deferrable:  columns, the row's key  -> 3, the length of `columns`: u16 little-endian
+//! otherwise:   columns, the row's key  -> 2, the length of `columns`: u16 little-endian
 //! ```
 //!
 //! Equal keys of a unique index meet in one record, and so in one lock. Where a column is NULL, keys are distinct unless the
-//! index says NULLS NOT DISTINCT: such an entry of a unique index has the second form, and the first byte of the value
-//! says which form it is.
+//! index says NULLS NOT DISTINCT: such an entry of a unique index has the last form, and the first byte of the value
+//! says which form it is. A unique index whose constraint is deferrable may have several rows of one key until that is
+//! checked (`exec::deferred`): what is locked then is `columns`, which no entry has as its key.
 
 use super::corrupt;
 use super::key::KeyLayout;
@@ -19,9 +21,22 @@ use crate::types::Datum;
 const ROW_KEY: u8 = 1;
 /// First byte of a value that says where the row's key begins in the entry's key.
 const SUFFIX: u8 = 2;
+/// The same, of an entry whose columns no other entry may have once the constraint is checked.
+const CHECKED: u8 = 3;
+
+/// Where the entries of rows with equal keys meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meets {
+    /// Nowhere.
+    Never,
+    /// In one record.
+    InRecord,
+    /// In the check of a deferrable constraint: the key's columns are so many bytes of the entry's key.
+    WhenChecked(usize),
+}
 
 /// Makes the entry of a row: its columns by index from `column`, its key in the table's tree. Says whether equal keys
-/// would meet in it.
+/// would meet, and where.
 ///
 /// # Errors
 /// 0A000 for a type that cannot be a key.
@@ -32,7 +47,7 @@ pub fn write<'a>(
     row_key: &[u8],
     key: &mut Vec<u8>,
     value: &mut Vec<u8>,
-) -> Result<bool> {
+) -> Result<Meets> {
     key.clear();
     value.clear();
     let mut null = false;
@@ -42,20 +57,34 @@ pub fn write<'a>(
         part.encode(datum, key)?;
     }
     let meets = match unique {
-        Uniqueness::None => false,
-        Uniqueness::NullsDistinct => !null,
-        Uniqueness::NullsNotDistinct => true,
+        Uniqueness::None => Meets::Never,
+        Uniqueness::Immediate { nulls_distinct } | Uniqueness::Deferrable { nulls_distinct }
+            if nulls_distinct && null =>
+        {
+            Meets::Never
+        }
+        Uniqueness::Immediate { .. } => Meets::InRecord,
+        Uniqueness::Deferrable { .. } => Meets::WhenChecked(key.len()),
     };
-    if meets {
+    if meets == Meets::InRecord {
         value.push(ROW_KEY);
         value.extend_from_slice(row_key);
-        return Ok(true);
+        return Ok(meets);
     }
-    value.push(SUFFIX);
+    value.push(if meets == Meets::Never { SUFFIX } else { CHECKED });
     let columns = u16::try_from(key.len()).map_err(|_| corrupt("an index key is too long"))?;
     value.extend_from_slice(&columns.to_le_bytes());
     key.extend_from_slice(row_key);
-    Ok(false)
+    Ok(meets)
+}
+
+/// The columns' part of an entry's key that no other entry may begin with, once its constraint is checked.
+#[must_use]
+pub fn checked_columns<'a>(key: &'a [u8], value: &[u8]) -> Option<&'a [u8]> {
+    match *value {
+        [CHECKED, low, high] => key.get(..usize::from(u16::from_le_bytes([low, high]))),
+        _ => None,
+    }
 }
 
 /// The key of the row that an entry stands for.
@@ -65,7 +94,7 @@ pub fn write<'a>(
 pub fn row_key<'a>(key: &'a [u8], value: &'a [u8]) -> Result<&'a [u8]> {
     match value.split_first() {
         Some((&ROW_KEY, row_key)) => Ok(row_key),
-        Some((&SUFFIX, &[low, high])) => {
+        Some((&(SUFFIX | CHECKED), &[low, high])) => {
             let columns = usize::from(u16::from_le_bytes([low, high]));
             key.get(columns..).ok_or_else(|| corrupt("an index entry ends in its columns"))
         }
@@ -92,15 +121,27 @@ mod tests {
         let layout = KeyLayout { columns: vec![column] };
         let (mut key, mut value) = (Vec::new(), Vec::new());
         for (unique, datum, meets) in [
-            (Uniqueness::NullsDistinct, Datum::Int4(7), true),
-            (Uniqueness::NullsDistinct, Datum::Null, false),
-            (Uniqueness::NullsNotDistinct, Datum::Null, true),
-            (Uniqueness::None, Datum::Int4(7), false),
-            (Uniqueness::None, Datum::Null, false),
+            (Uniqueness::Immediate { nulls_distinct: true }, Datum::Int4(7), Meets::InRecord),
+            (Uniqueness::Immediate { nulls_distinct: true }, Datum::Null, Meets::Never),
+            (Uniqueness::Immediate { nulls_distinct: false }, Datum::Null, Meets::InRecord),
+            (
+                Uniqueness::Deferrable { nulls_distinct: true },
+                Datum::Int4(7),
+                Meets::WhenChecked(5),
+            ),
+            (Uniqueness::Deferrable { nulls_distinct: true }, Datum::Null, Meets::Never),
+            (Uniqueness::Deferrable { nulls_distinct: false }, Datum::Null, Meets::WhenChecked(1)),
+            (Uniqueness::None, Datum::Int4(7), Meets::Never),
+            (Uniqueness::None, Datum::Null, Meets::Never),
         ] {
             let met = write(&layout, unique, |_| datum, b"row", &mut key, &mut value).unwrap();
             assert_eq!(met, meets);
             assert_eq!(row_key(&key, &value).unwrap(), b"row");
+            let checked = match meets {
+                Meets::WhenChecked(columns) => Some(&key[..columns]),
+                _ => None,
+            };
+            assert_eq!(checked_columns(&key, &value), checked);
         }
     }
 }

@@ -79,9 +79,9 @@ impl KeyLayout {
                     column: key.column,
                     ty,
                     form: Form::of(ty),
-                    descending: key.descending && !index.primary,
+                    descending: key.descending && !index.holds_rows(),
                     nulls_first: key.nulls_first,
-                    nullable: !index.primary,
+                    nullable: !index.holds_rows(),
                 }
             })
             .collect();

@@ -96,6 +96,17 @@ impl Transaction {
         self.get_latest(tree, key, into)
     }
 
+    /// Locks a key, whether there is a record or not, if nobody is in the way; says whether it is locked.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_key`], but for those of waiting.
+    pub fn try_lock_key(&mut self, tree: &Tree, key: &[u8], mode: RowLock) -> Result<bool> {
+        if self.is_loading(tree.id()) {
+            return Ok(true);
+        }
+        self.lock_record(tree, key, mode, WaitPolicy::Skip)
+    }
+
     /// Takes a row lock that nobody can be in the way of: a prepared transaction's, after a restart.
     pub(crate) fn lock_again(&mut self, tree: TreeId, key: &[u8], mode: RowLock) -> Result<()> {
         let (owner, policy) = (self.state().owner, WaitPolicy::Error);

@@ -5,7 +5,8 @@ use super::{Call, SessionCatalog};
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
 use crate::catalog::quote::{identifier, literal, qualified};
 use crate::catalog::relation::{
-    Action, Constraint, ConstraintKind, Index, IndexColumn, MatchType, Relation, RelationKind,
+    Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
+    RelationKind,
 };
 use crate::catalog::system::format::format_type;
 use crate::error::Result;
@@ -212,11 +213,21 @@ impl Call<'_, '_, '_, '_> {
         let names: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
         let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
         Some(format!(
-            "{kind}{nulls} ({}){}{}",
+            "{kind}{nulls} ({}){}{}{}",
             columns(table, &names),
             include(table, index),
-            with_options(&index.options)
+            with_options(&index.options),
+            deferral(index.deferral)
         ))
+    }
+}
+
+/// DEFERRABLE and its kin as definitions print them.
+fn deferral(deferral: Deferral) -> &'static str {
+    match deferral {
+        Deferral::Never => "",
+        Deferral::Immediate => " DEFERRABLE",
+        Deferral::Deferred => " DEFERRABLE INITIALLY DEFERRED",
     }
 }
 
@@ -254,6 +265,7 @@ fn constraint_definition(
             text
         }
     };
+    text.push_str(deferral(found.deferral));
     if !found.validated {
         text.push_str(" NOT VALID");
     }

@@ -55,7 +55,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let (oid, snapshot) = (self.oid(0), self.session.snapshot);
         match snapshot.relation(oid) {
             Some(relation) => Some(of(relation)),
-            None => snapshot.index(oid).map(|(_, index)| match index.primary {
+            None => snapshot.index(oid).map(|(_, index)| match index.holds_rows() {
                 true => Vec::new(),
                 false => vec![index.tree],
             }),

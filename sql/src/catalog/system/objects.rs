@@ -5,7 +5,8 @@ use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::relation::{
-    Action, Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
+    Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
+    RelationKind,
 };
 use crate::error::Result;
 use crate::types::{Datum, Oid};
@@ -188,9 +189,9 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
                 Datum::Bool(index.nulls_not_distinct),
                 Datum::Bool(index.primary),
                 Datum::Bool(false),
-                Datum::Bool(true),
+                Datum::Bool(!index.deferral.is_deferrable()),
                 Datum::Bool(false),
-                Datum::Bool(true),
+                Datum::Bool(index.valid),
                 Datum::Bool(false),
                 Datum::Bool(true),
                 Datum::Bool(true),
@@ -224,6 +225,7 @@ struct ConstraintRow<'r> {
     name: &'r str,
     kind: char,
     validated: bool,
+    deferral: Deferral,
     index: Oid,
     columns: Vec<i16>,
     foreign: Option<&'r ForeignKey>,
@@ -245,6 +247,7 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
                 name,
                 kind,
                 validated: true,
+                deferral: index.deferral,
                 index: index.oid,
                 columns,
                 foreign: None,
@@ -309,6 +312,7 @@ fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRo
             name,
             kind: 'c',
             validated,
+            deferral: found.deferral,
             index: Oid(0),
             columns: named_columns(relation, text).into_iter().map(position).collect(),
             foreign: None,
@@ -319,6 +323,7 @@ fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRo
             name,
             kind: 'f',
             validated,
+            deferral: found.deferral,
             index: key.index,
             columns: key.columns.iter().map(|&column| position(column)).collect(),
             foreign: Some(key),
@@ -349,8 +354,8 @@ fn constraint(
         rows.text(row.name),
         Datum::Oid(relation.schema.0.0),
         letter(row.kind),
-        Datum::Bool(false),
-        Datum::Bool(false),
+        Datum::Bool(row.deferral.is_deferrable()),
+        Datum::Bool(row.deferral.is_deferred()),
         Datum::Bool(row.validated),
         Datum::Oid(relation.oid.0),
         Datum::Oid(0),

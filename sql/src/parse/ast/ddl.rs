@@ -4,6 +4,7 @@ use super::expr::{Direction, Expr};
 use super::query::Query;
 use super::utility::{OptionValue, SetStatement, Value};
 use super::{Ident, ObjectName, Statement, TypeName};
+use crate::catalog::Deferral;
 pub use crate::catalog::OnCommit;
 use crate::catalog::{Action, MatchType};
 
@@ -133,15 +134,6 @@ pub struct KeyOptions {
     pub tablespace: Option<Ident>,
     /// DEFERRABLE and its kin.
     pub deferral: Deferral,
-}
-
-/// DEFERRABLE, INITIALLY DEFERRED.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Deferral {
-    /// DEFERRABLE.
-    pub deferrable: bool,
-    /// INITIALLY DEFERRED.
-    pub deferred: bool,
 }
 
 /// REFERENCES and what follows.
