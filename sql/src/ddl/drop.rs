@@ -123,7 +123,6 @@ fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             return Err(other_kind(&relation.name, drop, &kind.to_ascii_uppercase()));
         }
         may_drop(ddl, &relation)?;
-        ddl.refuse_pending(&format!("DROP {}", drop.kind.words()), &relation)?;
         if going.iter().all(|known| known.oid != relation.oid) {
             going.push(relation);
         }
@@ -166,6 +165,8 @@ pub(super) fn drop_relations(
     ddl.drop_dependents(&dependents, cascade, &what)?;
     for relation in going {
         if let Some(relation) = ddl.relation(relation.oid) {
+            let statement = format!("DROP {}", kind_noun(&relation).to_ascii_uppercase());
+            ddl.refuse_pending(&statement, &relation)?;
             ddl.remove_relation(&relation)?;
         }
     }

@@ -28,9 +28,6 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
     }
     references(ddl, &mut going, truncate.cascade)?;
     for relation in &going {
-        ddl.refuse_pending("TRUNCATE", relation)?;
-    }
-    for relation in &going {
         empty(ddl, relation)?;
         if truncate.restart_identity {
             let snapshot = ddl.snapshot();
@@ -64,6 +61,7 @@ fn add(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, relation: Arc<Relation
             format!("permission denied for table {}", relation.name),
         ));
     }
+    ddl.refuse_pending("TRUNCATE", &relation)?;
     if going.iter().all(|known| known.oid != relation.oid) {
         going.push(relation);
     }

@@ -8,9 +8,9 @@ use super::ast::{
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
-use crate::catalog::Deferral;
-use crate::catalog::{Action, MatchType};
-use crate::error::Result;
+use crate::catalog::{Action, Deferral, MatchType};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 
 impl<'t> Parser<'t> {
     /// CREATE TABLE behind the word TABLE.
@@ -519,16 +519,12 @@ impl<'t> Parser<'t> {
         let mut said = DeferralWords::default();
         loop {
             if self.is(Keyword::Not) && self.is_at(1, Keyword::Valid) {
-                let place = self.here();
                 self.advance();
                 self.advance();
                 if matches!(kind, TableConstraintKind::Key(..) | TableConstraintKind::KeyUsing(..))
                 {
                     let what = if is_primary(&kind) { "PRIMARY KEY" } else { "UNIQUE" };
-                    return Err(self.complaint(
-                        format!("{what} constraints cannot be marked NOT VALID"),
-                        place,
-                    ));
+                    return Err(cannot_be_marked(what, "NOT VALID"));
                 }
                 not_valid = true;
             } else if self.accept_all(&[Keyword::No, Keyword::Inherit]) {
@@ -537,7 +533,6 @@ impl<'t> Parser<'t> {
                     _ => return Err(self.error()),
                 }
             } else {
-                let place = self.here();
                 if !self.deferral(&mut said, false)? {
                     break;
                 }
@@ -549,15 +544,21 @@ impl<'t> Parser<'t> {
                         references.deferral = deferral;
                     }
                     TableConstraintKind::Check { .. } | TableConstraintKind::Exclude => {
-                        return Err(
-                            self.complaint("CHECK constraints cannot be marked DEFERRABLE", place)
-                        );
+                        return Err(cannot_be_marked("CHECK", "DEFERRABLE"));
                     }
                 }
             }
         }
         Ok(TableConstraint { name, kind, not_valid, at })
     }
+}
+
+/// 0A000: PostgreSQL says of no place where.
+fn cannot_be_marked(constraint: &str, words: &str) -> SqlError {
+    SqlError::new(
+        SqlState::FEATURE_NOT_SUPPORTED,
+        format!("{constraint} constraints cannot be marked {words}"),
+    )
 }
 
 /// What has been said of when a constraint is checked.
