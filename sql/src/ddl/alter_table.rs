@@ -3,11 +3,13 @@
 use super::create_table::{COLUMNS_MAX, Parts, new_column_name, table_constraint};
 use super::dependency::Dependents;
 use super::index::tablespace;
-use super::resolve::{column, kind_noun};
+use super::resolve::kind_noun;
 use super::{Ddl, options};
 use crate::catalog::relation::{ConstraintKind, Deferral, Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{AlterAction, AlterTable, Ident, ObjectKind, TableConstraint};
+use crate::parse::ast::{
+    AlterAction, AlterTable, Ident, ObjectKind, TableConstraint, TableConstraintKind,
+};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 use txn::TableLock;
@@ -56,7 +58,7 @@ fn lock_mode(actions: &[AlterAction]) -> TableLock {
             | AlterAction::ResetOptions(_)
             | AlterAction::SetColumnOptions(..) => TableLock::ShareUpdateExclusive,
             AlterAction::AddConstraint(TableConstraint {
-                kind: crate::parse::ast::TableConstraintKind::ForeignKey(..),
+                kind: TableConstraintKind::ForeignKey(..),
                 ..
             }) => TableLock::ShareRowExclusive,
             _ => TableLock::AccessExclusive,
@@ -135,9 +137,15 @@ impl Ddl<'_> {
             }
             AlterAction::SetTablespace(name) => tablespace(Some(name)),
             AlterAction::ClusterOn(None) => Ok(()),
-            AlterAction::DropExpression { .. } => unsupported("DROP EXPRESSION"),
-            AlterAction::AddIdentity { .. } => unsupported("ADD GENERATED AS IDENTITY"),
-            AlterAction::SetIdentity { .. } => unsupported("SET GENERATED"),
+            AlterAction::DropExpression { name, if_exists } => {
+                self.drop_expression(relation, name, *if_exists)
+            }
+            AlterAction::AddIdentity { name, always, options } => {
+                self.add_identity(relation, name, *always, options)
+            }
+            AlterAction::SetIdentity { name, always, options } => {
+                self.set_identity(relation, name, *always, options)
+            }
             AlterAction::SetColumnProperty(..) => unsupported("this property of a column"),
             AlterAction::SetColumnOptions(..) => unsupported("options of a column"),
             AlterAction::AlterConstraint(name, deferral) => {
@@ -154,6 +162,10 @@ impl Ddl<'_> {
         relation: &Arc<Relation>,
         constraint: &TableConstraint,
     ) -> Result<()> {
+        if let TableConstraintKind::KeyUsing(index, options) = &constraint.kind {
+            let next = self.key_using(relation, constraint, index, options)?;
+            return self.catalog.put_relation(self.transaction, next);
+        }
         let mut parts = Parts::default();
         table_constraint(constraint, &mut parts)?;
         let mut next = Relation::clone(relation);
@@ -303,31 +315,6 @@ impl Ddl<'_> {
             ));
         }
         Ok(true)
-    }
-
-    fn drop_identity(
-        &mut self,
-        relation: &Arc<Relation>,
-        name: &Ident,
-        if_exists: bool,
-    ) -> Result<()> {
-        let at = column(relation, name)?;
-        if relation.columns[at].identity.is_none() {
-            let message = format!(
-                "column \"{name}\" of relation \"{}\" is not an identity column",
-                relation.name
-            );
-            if if_exists {
-                self.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-                return Ok(());
-            }
-            return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
-        }
-        let mut next = Relation::clone(relation);
-        next.columns[at].identity = None;
-        next.columns[at].default = None;
-        self.catalog.put_relation(self.transaction, next)?;
-        self.drop_owned_sequence(relation, at)
     }
 
     /// Drops the sequence that a column owns.

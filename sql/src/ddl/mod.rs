@@ -19,11 +19,14 @@ pub mod database;
 pub mod dependency;
 pub mod drop;
 pub mod foreign_key;
+mod identity;
 pub mod index;
 pub mod kept_settings;
+mod key_using;
 pub mod name;
 pub mod options;
 pub mod privilege;
+pub mod reindex;
 pub mod rename;
 pub mod resolve;
 pub mod role;
@@ -245,6 +248,7 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::ChangeOwner(change) => rename::change_owner(ddl, change)?,
         Statement::Drop(drop) => drop::drop(ddl, drop)?,
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
+        Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,
         Statement::Grant(grant) => privilege::grant(ddl, grant)?,
         Statement::AlterDefaultPrivileges(alter) => privilege::alter_default(ddl, alter)?,

@@ -193,6 +193,23 @@ impl Ddl<'_> {
         self.catalog.put_relation(self.transaction, relation)
     }
 
+    /// Changes a sequence that is locked, or whose table is.
+    pub(super) fn change_sequence(
+        &mut self,
+        relation: &Relation,
+        options: &[SequenceOption],
+    ) -> Result<()> {
+        let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
+        let (changed, restart) = apply(self, sequence.clone(), options, false)?;
+        let mut next = relation.clone();
+        next.kind = RelationKind::Sequence(changed);
+        self.catalog.put_relation(self.transaction, next.clone())?;
+        match restart {
+            Some(value) => self.restart_sequence(&next, value),
+            None => Ok(()),
+        }
+    }
+
     /// Begins a sequence anew at `value`, as part of this transaction.
     pub(super) fn restart_sequence(&mut self, relation: &Relation, value: i64) -> Result<()> {
         let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
@@ -240,13 +257,6 @@ pub fn alter_sequence(ddl: &mut Ddl<'_>, alter: &AlterSequence) -> Result<&'stat
     let mode = TableLock::ShareRowExclusive;
     let found = ddl.lock_table(&alter.name, ObjectKind::Sequence, mode, alter.if_exists)?;
     let Some(relation) = found else { return Ok(TAG) };
-    let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(TAG) };
-    let (changed, restart) = apply(ddl, sequence.clone(), &alter.options, false)?;
-    let mut next = (*relation).clone();
-    next.kind = RelationKind::Sequence(changed);
-    ddl.catalog.put_relation(ddl.transaction, next.clone())?;
-    if let Some(value) = restart {
-        ddl.restart_sequence(&next, value)?;
-    }
+    ddl.change_sequence(&relation, &alter.options)?;
     Ok(TAG)
 }

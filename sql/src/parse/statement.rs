@@ -69,7 +69,8 @@ impl<'t> Parser<'t> {
             Keyword::Do | Keyword::Call | Keyword::Merge | Keyword::Cluster | Keyword::Load => {
                 Ok(self.unsupported_statement(1))
             }
-            Keyword::Reindex | Keyword::Reassign | Keyword::Import | Keyword::Security => {
+            Keyword::Reindex => self.reindex(),
+            Keyword::Reassign | Keyword::Import | Keyword::Security => {
                 Ok(self.unsupported_statement(2))
             }
             _ => Err(self.error()),

@@ -2,9 +2,9 @@
 
 use super::ast::{
     Analyze, Copy, CopySubject, CopyTarget, Declare, Discard, Execute, Explain, Fetch,
-    FetchDirection, Ident, Lock, ObjectName, OptionValue, Prepare, SetConstraints, SetStatement,
-    SetValue, SettingValue, Statement, TableColumns, TransactionModes, TransactionStatement,
-    Truncate, Vacuum, Value,
+    FetchDirection, Ident, Lock, ObjectKind, ObjectName, OptionValue, Prepare, Reindex,
+    SetConstraints, SetStatement, SetValue, SettingValue, Statement, TableColumns,
+    TransactionModes, TransactionStatement, Truncate, Vacuum, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -642,6 +642,30 @@ impl<'t> Parser<'t> {
             }
         }
         Ok(Statement::Vacuum(Vacuum { options, tables: self.tables_with_columns()? }))
+    }
+
+    /// REINDEX.
+    pub(super) fn reindex(&mut self) -> Result<Statement> {
+        self.expect(Keyword::Reindex)?;
+        let options = if self.is_symbol(b'(') { self.utility_options()? } else { Vec::new() };
+        let system = self.accept(Keyword::System);
+        let kind = if system || self.accept(Keyword::Database) {
+            ObjectKind::Database
+        } else if self.accept(Keyword::Schema) {
+            ObjectKind::Schema
+        } else if self.accept(Keyword::Table) {
+            ObjectKind::Table
+        } else {
+            self.expect(Keyword::Index)?;
+            ObjectKind::Index
+        };
+        let concurrently = self.accept(Keyword::Concurrently);
+        let at = self.here();
+        let name = match kind {
+            ObjectKind::Index | ObjectKind::Table => self.relation_name()?,
+            _ => ObjectName { parts: vec![self.name()?], at },
+        };
+        Ok(Statement::Reindex(Reindex { options, kind, system, concurrently, name }))
     }
 
     /// ANALYZE.

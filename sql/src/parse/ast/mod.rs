@@ -107,6 +107,8 @@ pub enum Statement {
     Copy(Box<Copy>),
     /// VACUUM.
     Vacuum(Vacuum),
+    /// REINDEX.
+    Reindex(Reindex),
     /// ANALYZE.
     Analyze(Analyze),
     /// CHECKPOINT.

@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::query::Query;
-use super::{Ident, ObjectName, Statement, TypeName};
+use super::{Ident, ObjectKind, ObjectName, Statement, TypeName};
 use txn::{Isolation, TableLock};
 
 /// EXPLAIN.
@@ -271,6 +271,21 @@ pub struct Vacuum {
     pub options: Vec<OptionValue>,
     /// Which tables; none is all.
     pub tables: Vec<TableColumns>,
+}
+
+/// REINDEX.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reindex {
+    /// Options by name, lower case: `verbose`, `concurrently`, `tablespace`.
+    pub options: Vec<OptionValue>,
+    /// INDEX, TABLE, SCHEMA or DATABASE.
+    pub kind: ObjectKind,
+    /// SYSTEM: of a database, its system relations only.
+    pub system: bool,
+    /// CONCURRENTLY behind the kind.
+    pub concurrently: bool,
+    /// What is named.
+    pub name: ObjectName,
 }
 
 /// ANALYZE.
