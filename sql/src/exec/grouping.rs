@@ -28,6 +28,12 @@ pub struct Group {
     correlated: Box<[u32]>,
     groups: HashRows,
     states: Vec<Vec<State>>,
+    /// How many sort keys each call's arguments have before them.
+    kept_keys: Vec<usize>,
+    /// Of the row at hand: its key in each grouping set, the calls' arguments, and which calls take it.
+    group_keys: RowSet,
+    arguments: RowBuf,
+    taken: Vec<bool>,
     /// Rows of groups come out by number; filled once the input has ended.
     at: usize,
     filled: bool,
@@ -56,6 +62,10 @@ impl Group {
             correlated,
             groups: HashRows::new(types, width),
             states: Vec::new(),
+            kept_keys: plan.calls.iter().map(|call| keys_of(call).len()).collect(),
+            group_keys: RowSet::new(width),
+            arguments: RowBuf::new(),
+            taken: Vec::new(),
             at: 0,
             filled: false,
         }
@@ -80,21 +90,19 @@ impl Group {
     }
 
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let set_count = self.plan.sets.len();
         let mut bytes = 0;
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (plan, groups, states) = (&self.plan, &mut self.groups, &mut self.states);
-            let mut arguments = RowBuf::new();
-            let mut taken = Vec::new();
             // First everything is computed, so that a subquery that is missing leaves nothing half done.
-            let mut group_keys = RowSet::new(plan.keys.len() + 1);
+            let (plan, arguments, taken) = (&self.plan, &mut self.arguments, &mut self.taken);
+            let group_keys = &mut self.group_keys;
             cx.eval(|eval| {
                 group_keys.clear();
                 arguments.clear();
                 taken.clear();
-                let mut keys = Vec::with_capacity(plan.keys.len());
+                let mut keys =
+                    bumpalo::collections::Vec::with_capacity_in(plan.keys.len(), eval.call.arena);
                 for (key, _) in &plan.keys {
                     keys.push(eval.scalar(key)?);
                 }
@@ -130,26 +138,32 @@ impl Group {
                 }
                 Ok(())
             })?;
-            for set in 0..set_count {
-                let key: Vec<Datum<'_>> = group_keys.row(set).collect();
-                let group = match groups.find(&key) {
-                    Some(group) => group,
-                    None => {
-                        states.push(Group::new_states(&plan.calls)?);
-                        groups.insert(&key)
-                    }
-                };
-                let all: Vec<Datum<'_>> = arguments.iter().collect();
-                let mut rest = all.as_slice();
-                cx.eval(|eval| {
-                    for ((call, state), take) in
-                        plan.calls.iter().zip(&mut states[group]).zip(&taken)
+            let (groups, states) = (&mut self.groups, &mut self.states);
+            let (group_keys, arguments, taken) = (&self.group_keys, &self.arguments, &self.taken);
+            let kept_keys = &self.kept_keys;
+            cx.eval(|eval| {
+                let arena = eval.call.arena;
+                for set in 0..plan.sets.len() {
+                    // Where there is nothing to group by there is one group.
+                    let group =
+                        if plan.keys.is_empty() && plan.sets.len() == 1 && !states.is_empty() {
+                            0
+                        } else {
+                            let (new, group) =
+                                groups.insert_new(arena.alloc_slice_fill_iter(group_keys.row(set)));
+                            if new {
+                                states.push(Group::new_states(&plan.calls)?);
+                            }
+                            group
+                        };
+                    let mut rest: &[Datum<'_>] = arena.alloc_slice_fill_iter(arguments.iter());
+                    for (at, (call, state)) in plan.calls.iter().zip(&mut states[group]).enumerate()
                     {
-                        if !take {
+                        if !taken[at] {
                             continue;
                         }
                         let width = call.arguments.len();
-                        let (own, after) = rest.split_at(keys_of(call).len() + width);
+                        let (own, after) = rest.split_at(kept_keys[at] + width);
                         rest = after;
                         let values = &own[own.len() - width..];
                         if call.strict && values.iter().any(Datum::is_null) {
@@ -163,9 +177,9 @@ impl Group {
                             }
                         }
                     }
-                    Ok(())
-                })?;
-            }
+                }
+                Ok(())
+            })?;
             cx.check_memory(self.groups.bytes() + bytes)?;
         }
         // Without keys there is one group even of nothing; so for each empty grouping set.
@@ -173,9 +187,8 @@ impl Group {
             if set.is_empty() {
                 let mut key = vec![Datum::Null; self.plan.keys.len()];
                 key.push(Datum::Int4(i32::try_from(number).unwrap_or(i32::MAX)));
-                if self.groups.find(&key).is_none() {
+                if self.groups.insert_new(&key).0 {
                     self.states.push(Group::new_states(&self.plan.calls)?);
-                    self.groups.insert(&key);
                 }
             }
         }
@@ -303,15 +316,12 @@ impl Operator for Distinct {
             cx.invalidate(&self.correlated);
             let (keys, seen) = (&self.keys, &mut self.seen);
             let new = cx.eval(|eval| {
-                let mut row = Vec::with_capacity(keys.len());
+                let mut row =
+                    bumpalo::collections::Vec::with_capacity_in(keys.len(), eval.call.arena);
                 for key in keys {
                     row.push(eval.scalar(key)?);
                 }
-                if seen.find(&row).is_some() {
-                    return Ok(false);
-                }
-                seen.insert(&row);
-                Ok(true)
+                Ok(seen.insert_new(&row).0)
             })?;
             if new {
                 cx.check_memory(self.seen.bytes())?;

@@ -1,10 +1,12 @@
 //! Rows found by the values of a key: what hash joins, grouping, DISTINCT and set operations keep.
 //!
 //! Rows stand in a [`RowSet`]; the table maps a hash to the newest row with it, and each row names the next older one.
-//! Equality is that of the types' default order, so 1.0 meets 1.00.
+//! Equality is that of the types' default order, so 1.0 meets 1.00. Hashes are folded multiplications from a random seed:
+//! fast, and nobody outside can aim at a bucket.
 
 use crate::tuple::RowSet;
 use crate::types::{Datum, compare, hash_into};
+use rustc_hash::{FxBuildHasher, FxHasher};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -17,16 +19,17 @@ pub struct HashRows {
     /// All rows.
     pub rows: RowSet,
     types: Vec<u32>,
-    heads: HashMap<u64, u32>,
+    heads: HashMap<u64, u32, FxBuildHasher>,
     next: Vec<u32>,
-    state: RandomState,
+    seed: usize,
 }
 
 impl HashRows {
     /// No rows of `width` columns, whose first ones are a key of these types.
     #[must_use]
     pub fn new(types: Vec<u32>, width: usize) -> HashRows {
-        HashRows { rows: RowSet::new(width), types, ..HashRows::default() }
+        let seed = RandomState::new().hash_one(width) as usize;
+        HashRows { rows: RowSet::new(width), types, seed, ..HashRows::default() }
     }
 
     /// Forgets all rows.
@@ -43,7 +46,7 @@ impl HashRows {
     }
 
     fn hash(&self, key: &[Datum<'_>]) -> u64 {
-        let mut hasher = self.state.build_hasher();
+        let mut hasher = FxHasher::with_seed(self.seed);
         for (ty, datum) in self.types.iter().zip(key) {
             hash_into(*ty, datum, &mut hasher);
         }
@@ -84,9 +87,23 @@ impl HashRows {
         None
     }
 
+    /// Adds a row that is all key, if it is not there yet; whether it was added, and where it is.
+    pub fn insert_new(&mut self, row: &[Datum<'_>]) -> (bool, usize) {
+        let hash = self.hash(row);
+        if let Some(head) = self.heads.get(&hash)
+            && let Some(at) = self.from(*head, row)
+        {
+            return (false, at);
+        }
+        (true, self.insert_hashed(hash, row))
+    }
+
     /// Adds a row, its key first, and says where it is.
     pub fn insert(&mut self, row: &[Datum<'_>]) -> usize {
-        let hash = self.hash(&row[..self.types.len()]);
+        self.insert_hashed(self.hash(&row[..self.types.len()]), row)
+    }
+
+    fn insert_hashed(&mut self, hash: u64, row: &[Datum<'_>]) -> usize {
         let at = self.rows.len();
         let number = u32::try_from(at).expect("memory limits keep the rows below 2^32");
         self.rows.push(row.iter().copied());

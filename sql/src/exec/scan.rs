@@ -6,17 +6,17 @@
 use super::context::Context;
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
-use crate::tuple::{Heap, RowBuf, RowLayout, entry};
+use crate::tuple::{RowBuf, RowLayout, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, RecordBuffer, Tree, TreeId};
+use txn::{Direction, KeyRange, RecordBuffer, ScanRow, Tree, TreeId};
 
 /// A running scan.
 pub struct Scan {
@@ -31,7 +31,6 @@ pub struct Scan {
     low: Vec<u8>,
     high: Vec<u8>,
     record: RecordBuffer,
-    scratch: Heap,
 }
 
 #[derive(Debug)]
@@ -66,7 +65,6 @@ impl Scan {
             low: Vec::new(),
             high: Vec::new(),
             record: RecordBuffer::default(),
-            scratch: Heap::default(),
         }
     }
 
@@ -148,10 +146,10 @@ impl Scan {
         Ok(())
     }
 
-    /// Goes to the next record of the access, its row's key in `self.key` and the row in `self.record`.
-    fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+    /// Reads the next row of the access into `row`.
+    fn advance(&mut self, cx: &mut Context<'_>, row: &mut RowBuf) -> Result<bool> {
         loop {
-            if self.advance_within(cx)? {
+            if self.advance_within(cx, row)? {
                 return Ok(true);
             }
             if self.pending.is_empty() {
@@ -178,43 +176,57 @@ impl Scan {
     }
 
     /// As [`Scan::advance`], among the records of the value at hand.
-    fn advance_within(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+    fn advance_within(&mut self, cx: &mut Context<'_>, row: &mut RowBuf) -> Result<bool> {
         let Some((rows, access)) = &self.trees else { return Ok(false) };
-        let view = cx.view;
-        let index = matches!(&self.plan.access, Access::Key(key) if key.index.is_some());
+        let (view, plan, record) = (cx.view, &self.plan, &mut self.record);
+        let index = matches!(&plan.access, Access::Key(key) if key.index.is_some());
+        let source = RowSource {
+            layout: &plan.layout,
+            long_values: plan.long_values,
+            outputs: &plan.outputs,
+            oid: plan.relation.oid.0,
+        };
         match &mut self.state {
             State::Done => Ok(false),
             State::Point => {
                 self.state = State::Done;
-                if !cx.transaction.get(&view, access, &self.key, &mut self.record)? {
+                if !cx.transaction.get(&view, access, &self.key, record)? {
                     return Ok(false);
                 }
-                if !index {
-                    return Ok(true);
+                if index {
+                    let value = record.value().unwrap_or_default();
+                    let row_key = entry::row_key(&self.key, value)?.to_vec();
+                    self.key = row_key;
+                    if !cx.transaction.get(&view, rows, &self.key, record)? {
+                        return Ok(false);
+                    }
                 }
-                let value = self.record.value().unwrap_or_default();
-                let row_key = entry::row_key(&self.key, value)?.to_vec();
-                self.key = row_key;
-                Ok(cx.transaction.get(&view, rows, &self.key, &mut self.record)?)
+                source.read(cx, Some(&plan.wanted), found(&self.key, record), row)?;
+                Ok(true)
             }
             State::Range(scan) => loop {
-                let Some(row) = scan.advance(cx.transaction)? else {
+                let Some(next) = scan.advance(cx.transaction)? else {
                     self.state = State::Done;
                     return Ok(false);
                 };
-                self.key.clear();
                 if !index {
-                    self.key.extend_from_slice(row.key);
-                    self.record.set(row.lsn, Some(row.value));
+                    source.read(cx, Some(&plan.wanted), next, row)?;
                     return Ok(true);
                 }
-                self.key.extend_from_slice(entry::row_key(row.key, row.value)?);
-                if cx.transaction.get(&view, rows, &self.key, &mut self.record)? {
+                self.key.clear();
+                self.key.extend_from_slice(entry::row_key(next.key, next.value)?);
+                if cx.transaction.get(&view, rows, &self.key, record)? {
+                    source.read(cx, Some(&plan.wanted), found(&self.key, record), row)?;
                     return Ok(true);
                 }
             },
         }
     }
+}
+
+/// A row that was looked up by its key.
+fn found<'r>(key: &'r [u8], record: &'r RecordBuffer) -> ScanRow<'r> {
+    ScanRow { key, lsn: record.lsn(), value: record.value().unwrap_or_default() }
 }
 
 /// Makes the bounds of a key access: `prefix` is the key of a point. None if a value is NULL, which equals nothing.
@@ -438,26 +450,12 @@ impl Operator for Scan {
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         loop {
             cx.arena.reset();
-            if !self.advance(cx)? {
+            let mut row = cx.frame.take(self.plan.slot);
+            let there = self.advance(cx, &mut row);
+            cx.frame.put(self.plan.slot, row);
+            if !there? {
                 return Ok(false);
             }
-            let mut row = cx.frame.take(self.plan.slot);
-            let read = read_columns(
-                cx,
-                &RowSource {
-                    layout: &self.plan.layout,
-                    long_values: self.plan.long_values,
-                    outputs: &self.plan.outputs,
-                    oid: self.plan.relation.oid.0,
-                },
-                &self.plan.wanted,
-                &self.key,
-                &self.record,
-                &mut self.scratch,
-                &mut row,
-            );
-            cx.frame.put(self.plan.slot, row);
-            read?;
             if cx.holds(&self.plan.filter, &self.filter_subqueries)? {
                 return Ok(true);
             }
@@ -478,49 +476,47 @@ pub struct RowSource<'s> {
     pub oid: u32,
 }
 
-/// Copies the wanted columns of a record to a row; others are NULL.
-///
-/// # Errors
-/// XX001; storage's.
-pub fn read_columns(
-    cx: &mut Context<'_>,
-    source: &RowSource<'_>,
-    wanted: &[bool],
-    key: &[u8],
-    record: &RecordBuffer,
-    scratch: &mut Heap,
-    row: &mut RowBuf,
-) -> Result<()> {
-    row.clear();
-    let bytes = record.value().unwrap_or_default();
-    for (output, wanted) in source.outputs.iter().zip(wanted) {
-        if !wanted {
-            row.push(Datum::Null);
-            continue;
-        }
-        match output {
-            ScanColumn::Column(column) => {
-                scratch.clear();
-                match source.layout.read(bytes, *column, scratch)? {
-                    Field::Value(value) => row.push(scratch.view(&value)),
-                    Field::Long(long) => {
-                        let tree = cx.tree(source.long_values)?;
-                        let view = cx.view;
-                        let value = long.fetch(cx.transaction, &view, &tree, scratch)?;
-                        row.push(scratch.view(&value));
-                    }
-                }
+impl RowSource<'_> {
+    /// Copies the wanted columns of a record, or all, to a row; others are NULL.
+    ///
+    /// # Errors
+    /// XX001; storage's.
+    pub fn read(
+        &self,
+        cx: &mut Context<'_>,
+        wanted: Option<&[bool]>,
+        found: ScanRow<'_>,
+        row: &mut RowBuf,
+    ) -> Result<()> {
+        row.clear();
+        let record = self.layout.open(found.value)?;
+        for (at, output) in self.outputs.iter().enumerate() {
+            if wanted.is_some_and(|wanted| !wanted[at]) {
+                row.push(Datum::Null);
+                continue;
             }
-            ScanColumn::Key => row.push(Datum::Bytea(key)),
-            ScanColumn::System(attnum) => row.push(match attnum {
-                -1 => Datum::Int8(row_number(key)),
-                -2 => Datum::Oid(record.lsn().0 as u32),
-                -6 => Datum::Oid(source.oid),
-                _ => Datum::Oid(0),
-            }),
+            match output {
+                ScanColumn::Column(column) => row.push_with(|heap| {
+                    Ok::<_, SqlError>(match record.read(*column, heap)? {
+                        Field::Value(value) => value,
+                        Field::Long(long) => {
+                            let tree = cx.tree(self.long_values)?;
+                            let view = cx.view;
+                            long.fetch(cx.transaction, &view, &tree, heap)?
+                        }
+                    })
+                })?,
+                ScanColumn::Key => row.push(Datum::Bytea(found.key)),
+                ScanColumn::System(attnum) => row.push(match attnum {
+                    -1 => Datum::Int8(row_number(found.key)),
+                    -2 => Datum::Oid(found.lsn.0 as u32),
+                    -6 => Datum::Oid(self.oid),
+                    _ => Datum::Oid(0),
+                }),
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What `ctid` shows: the last six bytes of the row's key, as block and offset.
@@ -531,7 +527,7 @@ fn row_number(key: &[u8]) -> i64 {
 /// Reads the row at `target`'s key anew from a record: what has been locked, or found in conflict.
 ///
 /// # Errors
-/// As [`read_columns`].
+/// As [`RowSource::read`].
 pub fn reread(
     cx: &mut Context<'_>,
     target: &TargetRow,
@@ -544,9 +540,8 @@ pub fn reread(
         outputs: &target.outputs,
         oid: target.relation.oid.0,
     };
-    let wanted = vec![true; target.outputs.len()];
     let mut row = cx.frame.take(target.slot);
-    let read = read_columns(cx, &source, &wanted, key, record, &mut Heap::default(), &mut row);
+    let read = source.read(cx, None, found(key, record), &mut row);
     cx.frame.put(target.slot, row);
     read
 }

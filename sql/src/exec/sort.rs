@@ -1,7 +1,9 @@
 //! ORDER BY: the input's rows are kept and put in order; with a LIMIT above, only as many as are wanted.
 //!
 //! The sort is stable, as a merge sort is, so equal rows keep the order they came in. With a limit of n rows the set is
-//! cut back to the n best whenever it has grown to twice that.
+//! cut back to the n best whenever it has grown to twice that. Most comparisons are of numbers: the beginning of the first
+//! key in its order (PostgreSQL's abbreviated keys), and rows are looked at only where these are equal. A key that is a
+//! column of the row is kept once.
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
@@ -17,10 +19,13 @@ pub struct Sort {
     input: Box<dyn Operator>,
     keys: Vec<(Scalar, Comparator)>,
     saved: Vec<Var>,
+    /// Where each key stands in a row: among the saved columns, or behind them.
+    places: Vec<usize>,
     top: Option<(Option<Scalar>, Option<Scalar>)>,
     correlated: Box<[u32]>,
     rows: RowSet,
-    order: Vec<u32>,
+    /// The rows in order, each behind the beginning of its first key.
+    order: Vec<(u64, u32)>,
     at: usize,
     sorted: bool,
 }
@@ -32,28 +37,58 @@ impl Sort {
     /// Over an input.
     #[must_use]
     pub fn new(input: Box<dyn Operator>, sort: &physical::Sort, builder: &Builder<'_>) -> Sort {
+        let mut width = sort.saved.len();
+        let places: Vec<usize> = sort
+            .keys
+            .iter()
+            .map(|(key, _)| {
+                let saved = match key {
+                    Scalar::Var(var) => sort.saved.iter().position(|saved| saved == var),
+                    _ => None,
+                };
+                saved.unwrap_or_else(|| {
+                    width += 1;
+                    width - 1
+                })
+            })
+            .collect();
         Sort {
             input,
+            places,
             correlated: builder.correlated(sort.keys.iter().map(|(key, _)| key)),
             keys: sort.keys.clone(),
             saved: sort.saved.clone(),
             top: sort.top.clone(),
-            rows: RowSet::new(sort.keys.len() + sort.saved.len()),
+            rows: RowSet::new(width),
             order: Vec::new(),
             at: 0,
             sorted: false,
         }
     }
 
+    /// Which of two rows comes first.
     fn compare(&self, a: u32, b: u32) -> Ordering {
-        compare_rows(&self.keys, &self.rows, a as usize, b as usize)
+        for ((_, comparator), place) in self.keys.iter().zip(&self.places) {
+            let (a, b) = (self.rows.get(a as usize, *place), self.rows.get(b as usize, *place));
+            let order = comparator.compare(&a, &b);
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
     }
 
     fn sort(&mut self) {
-        self.order.clear();
-        self.order.extend(0..self.rows.len() as u32);
         let mut order = std::mem::take(&mut self.order);
-        order.sort_by(|a, b| self.compare(*a, *b));
+        order.clear();
+        let beginning = |row: u32| match (self.keys.first(), self.places.first()) {
+            (Some((_, comparator)), Some(place)) => {
+                comparator.beginning(&self.rows.get(row as usize, *place))
+            }
+            _ => 0,
+        };
+        order.extend((0..self.rows.len() as u32).map(|row| (beginning(row), row)));
+        order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| self.compare(a.1, b.1)));
         self.order = order;
     }
 
@@ -69,16 +104,17 @@ impl Sort {
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (rows, keys, saved) = (&mut self.rows, &self.keys, &self.saved);
+            let (rows, keys, saved, places) =
+                (&mut self.rows, &self.keys, &self.saved, &self.places);
             cx.eval(|eval| {
-                let mut row = bumpalo::collections::Vec::with_capacity_in(
-                    keys.len() + saved.len(),
-                    eval.call.arena,
-                );
-                for (key, _) in keys {
-                    row.push(eval.scalar(key)?);
-                }
+                let mut row =
+                    bumpalo::collections::Vec::with_capacity_in(rows.width(), eval.call.arena);
                 row.extend(saved.iter().map(|var| eval.frame.get(*var)));
+                for ((key, _), place) in keys.iter().zip(places) {
+                    if *place >= saved.len() {
+                        row.push(eval.scalar(key)?);
+                    }
+                }
                 rows.push(row);
                 Ok(())
             })?;
@@ -86,7 +122,7 @@ impl Sort {
                 Some(wanted) if self.rows.len() as u64 > 2 * wanted + 100 => {
                     self.sort();
                     let mut best = RowSet::new(self.rows.width());
-                    for row in self.order.iter().take(wanted as usize) {
+                    for (_, row) in self.order.iter().take(wanted as usize) {
                         best.push(self.rows.row(*row as usize));
                     }
                     self.rows = best;
@@ -124,11 +160,10 @@ impl Operator for Sort {
         if !self.sorted {
             self.run(cx)?;
         }
-        let Some(row) = self.order.get(self.at) else { return Ok(false) };
+        let Some((_, row)) = self.order.get(self.at) else { return Ok(false) };
         self.at += 1;
         cx.arena.reset();
-        let values = self.rows.row(*row as usize).skip(self.keys.len());
-        cx.frame.restore(&self.saved, values);
+        cx.frame.restore(&self.saved, self.rows.row(*row as usize));
         Ok(true)
     }
 }

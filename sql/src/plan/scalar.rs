@@ -112,6 +112,18 @@ impl Comparator {
     }
 }
 
+impl Comparator {
+    /// A number that orders values as far as it goes: where two differ, their values compare as they do.
+    #[must_use]
+    pub fn beginning(&self, value: &Datum<'_>) -> u64 {
+        if value.is_null() {
+            return if self.nulls_first { 0 } else { u64::MAX };
+        }
+        let beginning = crate::types::beginning(self.ty, value);
+        if self.descending { !beginning } else { beginning }
+    }
+}
+
 /// An expression over homes.
 #[derive(Clone, Debug)]
 pub enum Scalar {

@@ -47,6 +47,18 @@ pub struct RowLayout {
     total: (u32, u32),
 }
 
+/// A record whose header has been read: where its parts begin.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenRecord<'r> {
+    layout: &'r RowLayout,
+    record: &'r [u8],
+    /// How many columns it has.
+    count: usize,
+    fixed: usize,
+    ends: usize,
+    data: usize,
+}
+
 /// What a column of a record is.
 #[derive(Clone, Copy, Debug)]
 pub enum Field {
@@ -111,52 +123,33 @@ impl RowLayout {
     /// # Errors
     /// XX001.
     pub fn read(&self, record: &[u8], column: usize, heap: &mut Heap) -> Result<Field> {
+        self.open(record)?.read(column, heap)
+    }
+
+    /// A record whose columns are to be read.
+    ///
+    /// # Errors
+    /// XX001.
+    #[inline]
+    pub fn open<'r>(&'r self, record: &'r [u8]) -> Result<OpenRecord<'r>> {
         let count = usize::from(u16::from_le_bytes(
             *record.first_chunk().ok_or_else(|| corrupt("it has no header"))?,
         ));
-        let place = &self.columns[column];
-        if column >= count {
-            return match &place.missing {
-                None => Ok(Field::Value(Value::Null)),
-                Some(bytes) => Ok(Field::Value(decode(place.form, bytes, heap)?)),
-            };
-        }
-        let short = || corrupt("it is too short");
-        if record.get(2 + column / 8).ok_or_else(short)? >> (column % 8) & 1 == 1 {
-            return Ok(Field::Value(Value::Null));
-        }
-        let fixed = 2 + count.div_ceil(8);
         let (fixed_bytes, varying) = match self.columns.get(count) {
             Some(next) => next.before,
             None if count == self.columns.len() => self.total,
             None => return Err(corrupt("it has more columns than its table")),
         };
-        match place.place {
-            Place::Fixed(offset) => {
-                let bytes = record.get(fixed + offset as usize..).ok_or_else(short)?;
-                Ok(Field::Value(decode_fixed(place.form, bytes)?))
-            }
-            Place::Varying(index) => {
-                let ends = fixed + fixed_bytes as usize;
-                let end_of = |index: usize| -> Result<u16> {
-                    let bytes = record.get(ends + 2 * index..).ok_or_else(short)?;
-                    Ok(u16::from_le_bytes(*bytes.first_chunk().ok_or_else(short)?))
-                };
-                let data = ends + 2 * varying as usize;
-                let start = match index {
-                    0 => 0,
-                    _ => end_of(index as usize - 1)? & !LONG,
-                };
-                let end = end_of(index as usize)?;
-                let bytes = record
-                    .get(data + usize::from(start)..data + usize::from(end & !LONG))
-                    .ok_or_else(short)?;
-                if end & LONG != 0 {
-                    return Ok(Field::Long(LongValue::read(place.form, bytes)?));
-                }
-                Ok(Field::Value(decode(place.form, bytes, heap)?))
-            }
-        }
+        let fixed = 2 + count.div_ceil(8);
+        let ends = fixed + fixed_bytes as usize;
+        Ok(OpenRecord {
+            layout: self,
+            record,
+            count,
+            fixed,
+            ends,
+            data: ends + 2 * varying as usize,
+        })
     }
 
     /// Writes a row of all columns. Varying values whose bit is set in `long` are given as pointers, in order.
@@ -202,6 +195,54 @@ impl RowLayout {
                 index += 1;
             }
         }
+    }
+}
+
+impl OpenRecord<'_> {
+    /// Reads one column.
+    ///
+    /// # Errors
+    /// XX001.
+    #[inline]
+    pub fn read(&self, column: usize, heap: &mut Heap) -> Result<Field> {
+        let place = &self.layout.columns[column];
+        if column >= self.count {
+            return match &place.missing {
+                None => Ok(Field::Value(Value::Null)),
+                Some(bytes) => Ok(Field::Value(decode(place.form, bytes, heap)?)),
+            };
+        }
+        let short = || corrupt("it is too short");
+        if self.record.get(2 + column / 8).ok_or_else(short)? >> (column % 8) & 1 == 1 {
+            return Ok(Field::Value(Value::Null));
+        }
+        match place.place {
+            Place::Fixed(offset) => {
+                let bytes = self.record.get(self.fixed + offset as usize..).ok_or_else(short)?;
+                Ok(Field::Value(decode_fixed(place.form, bytes)?))
+            }
+            Place::Varying(index) => {
+                let start = match index {
+                    0 => 0,
+                    _ => self.end_of(index as usize - 1)? & !LONG,
+                };
+                let end = self.end_of(index as usize)?;
+                let bytes = self
+                    .record
+                    .get(self.data + usize::from(start)..self.data + usize::from(end & !LONG))
+                    .ok_or_else(short)?;
+                if end & LONG != 0 {
+                    return Ok(Field::Long(LongValue::read(place.form, bytes)?));
+                }
+                Ok(Field::Value(decode(place.form, bytes, heap)?))
+            }
+        }
+    }
+
+    #[inline]
+    fn end_of(&self, index: usize) -> Result<u16> {
+        let bytes = self.record.get(self.ends + 2 * index..).and_then(|rest| rest.first_chunk());
+        Ok(u16::from_le_bytes(*bytes.ok_or_else(|| corrupt("it is too short"))?))
     }
 }
 

@@ -203,6 +203,20 @@ impl RowBuf {
         self.values.push(value);
     }
 
+    /// Appends a column that `read` makes in this row's heap.
+    ///
+    /// # Errors
+    /// Those of `read`: then nothing is appended.
+    #[inline]
+    pub fn push_with<E>(
+        &mut self,
+        read: impl FnOnce(&mut Heap) -> Result<Value, E>,
+    ) -> Result<(), E> {
+        let value = read(&mut self.heap)?;
+        self.values.push(value);
+        Ok(())
+    }
+
     /// Replaces a column. The bytes of what stood there stay until the row is cleared.
     pub fn set(&mut self, column: usize, datum: Datum<'_>) {
         self.values[column] = self.heap.store(datum);

@@ -46,7 +46,7 @@ pub use function::{
     Signature, TypedFunction,
 };
 pub use literal::copy_to_arena;
-pub use order::{compare, hash_into};
+pub use order::{beginning, compare, hash_into};
 pub use registry::function;
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
 

@@ -81,6 +81,29 @@ pub fn without_blanks(text: &str) -> &str {
     text.trim_end_matches(' ')
 }
 
+/// A number that begins to order values of the type `ty`: of two that are not NULL, the one whose number is less is less.
+/// Where they are equal, [`compare`] knows more.
+#[must_use]
+pub fn beginning(ty: u32, value: &Datum<'_>) -> u64 {
+    let signed = |value: i64| value as u64 ^ 1 << 63;
+    let bytes = |bytes: &[u8]| {
+        let mut first = [0; 8];
+        let len = bytes.len().min(8);
+        first[..len].copy_from_slice(&bytes[..len]);
+        u64::from_be_bytes(first)
+    };
+    match value {
+        Datum::Text(text) if ty == oids::BPCHAR => bytes(without_blanks(text).as_bytes()),
+        Datum::Text(text) => bytes(text.as_bytes()),
+        Datum::Bytea(value) => bytes(value),
+        Datum::Uuid(value) => bytes(&value[..]),
+        Datum::Int8(value) if matches!(ty, oids::PG_LSN | oids::XID8 | oids::TID) => *value as u64,
+        Datum::Date(value) => signed(i64::from(*value)),
+        Datum::Time(value) | Datum::Timestamp(value) | Datum::TimestampTz(value) => signed(*value),
+        other => integer(other).map_or(0, signed),
+    }
+}
+
 /// Element by element, then by length, then by dimensions.
 fn compare_arrays(a: &Array<'_>, b: &Array<'_>) -> Ordering {
     let arena = Bump::new();
@@ -214,6 +237,29 @@ mod tests {
         for (ty, a, b) in pairs {
             assert!(compare(ty, &a, &b).is_eq(), "{a:?} {b:?}");
             assert_eq!(hash(ty, &a), hash(ty, &b), "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn beginnings_order_values_as_far_as_they_go() {
+        let texts = ["", "a", "a ", "ab", "abcdefgh", "abcdefghi", "b", "\u{e9}", "  "];
+        let numbers = [i64::MIN, -1, 0, 1, 1 << 40, i64::MAX];
+        let mut all: Vec<(u32, Vec<Datum<'_>>)> = Vec::new();
+        for ty in [oids::TEXT, oids::BPCHAR] {
+            all.push((ty, texts.map(Datum::Text).to_vec()));
+        }
+        for ty in [oids::INT8, oids::PG_LSN] {
+            all.push((ty, numbers.map(Datum::Int8).to_vec()));
+        }
+        all.push((oids::INT4, [i32::MIN, -7, 0, 7, i32::MAX].map(Datum::Int4).to_vec()));
+        all.push((oids::TIMESTAMP, numbers.map(Datum::Timestamp).to_vec()));
+        all.push((oids::FLOAT8, [-1.0, 0.0, f64::NAN].map(Datum::Float8).to_vec()));
+        for (ty, values) in all {
+            for (a, b) in values.iter().flat_map(|a| values.iter().map(move |b| (a, b))) {
+                if beginning(ty, a) < beginning(ty, b) {
+                    assert!(compare(ty, a, b).is_lt(), "{a:?} {b:?}");
+                }
+            }
         }
     }
 

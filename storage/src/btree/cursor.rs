@@ -6,7 +6,8 @@
 
 use super::descend::{Stop, Target};
 use super::{Direction, ReadToken, Record, Tree, node};
-use crate::page::{Page, racy};
+use crate::page::Page;
+use crate::page::slotted::VALUE_LEN_BYTES;
 use crate::sync::Arc;
 use crate::{Lsn, Result};
 use std::ops::Bound;
@@ -125,7 +126,15 @@ impl Cursor {
             self.load()?;
         }
         self.given += 1;
-        Ok(Some(self.batch.record(self.given - 1)))
+        Ok(self.current())
+    }
+
+    /// The record that [`Cursor::advance`] has handed out last. None before the first, and where more has been read
+    /// since; a caller that still needs it then has taken it along when [`Cursor::reads_on_at`] said so.
+    #[must_use]
+    #[inline]
+    pub fn current(&self) -> Option<Record<'_>> {
+        Some(self.batch.record(self.given.checked_sub(1)?))
     }
 
     /// The key at which the next leaf is read, or the rest of this one, if all that was read has been handed out: from
@@ -279,20 +288,18 @@ impl Batch {
 
     fn copy(&mut self, tree: &Tree, page: Page<'_>, slot: usize) {
         let at = self.bytes.len();
-        page.append_key(slot, &mut self.bytes);
-        let key_len = self.bytes.len() - at;
-        let value = page.value(slot);
-        racy::append(page.words(), value.at, value.len, &mut self.bytes);
-        let value_len = self.bytes.len() - at - key_len;
+        let (key_len, value_len, tombstone) = page.append_entry(slot, &mut self.bytes);
         let lsn = tree.lsn_of(page.entry_word(slot));
-        self.records.push(Copied { at, key_len, value_len, tombstone: value.tombstone, lsn });
+        self.records.push(Copied { at, key_len, value_len, tombstone, lsn });
     }
 
+    #[inline]
     fn record(&self, index: usize) -> Record<'_> {
-        let copied = self.records[index];
-        let (key, value) =
-            self.bytes[copied.at..][..copied.key_len + copied.value_len].split_at(copied.key_len);
-        Record { key, lsn: copied.lsn, value: (!copied.tombstone).then_some(value) }
+        let Copied { at, key_len, value_len, tombstone, lsn } = self.records[index];
+        let key = &self.bytes[at..at + key_len];
+        // Between the two are the bytes of the value's length.
+        let value = &self.bytes[at + key_len + VALUE_LEN_BYTES..][..value_len];
+        Record { key, lsn, value: (!tombstone).then_some(value) }
     }
 }
 

@@ -231,6 +231,22 @@ impl<'a> Page<'a> {
         self.append_suffix(slot, into);
     }
 
+    /// Appends a leaf entry: the whole key, two bytes of no meaning, the value. Gives the lengths of key and value, and
+    /// whether it is a tombstone. What a torn read makes longer than a page is cut, and the lengths with it.
+    #[inline]
+    pub fn append_entry(self, slot: usize, into: &mut Vec<u8>) -> (usize, usize, bool) {
+        let begin = into.len();
+        self.append_prefix(into);
+        let slot = self.slot(slot);
+        let at = slot.at() + ENTRY_BYTES;
+        let len = racy::load_u16(self.words(), at + slot.key_len());
+        let behind_prefix = slot.key_len() + VALUE_LEN_BYTES + usize::from(len & !TOMBSTONE);
+        let key_len = into.len() - begin + slot.key_len();
+        racy::append(self.words(), at, behind_prefix, into);
+        let value_at = (key_len + VALUE_LEN_BYTES).min(into.len() - begin);
+        (value_at - VALUE_LEN_BYTES, into.len() - begin - value_at, len & TOMBSTONE != 0)
+    }
+
     /// Where a leaf entry's value lies.
     #[inline(always)]
     #[must_use]

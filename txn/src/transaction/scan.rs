@@ -3,7 +3,7 @@
 //! Three streams are merged. The *page* stream is a cursor of the data component, each record turned into the version
 //! that the snapshot shows. The *late* stream are commits that the snapshot includes and that were not on their pages
 //! when the scan began; they win where the page's record is older. The *own* stream are the transaction's writes by
-//! earlier commands; they win always. Without the latter two a record is copied once and handed out.
+//! earlier commands; they win always. Without the latter two a record is handed out as the cursor has copied it.
 //!
 //! The scan borrows nothing, and its places in write sets are found anew from the last key: writes may come and go
 //! between its steps. Where a write set is in scratch space the scan keeps a walk over its runs, which do not change, and
@@ -18,7 +18,7 @@ use crate::{CommandId, Error, Result};
 use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
-use storage::{Cursor, Direction, Lsn, Tree, TreeId};
+use storage::{Cursor, Direction, Lsn, Record, Tree, TreeId};
 
 /// A range of keys.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,17 @@ struct Row {
     tombstone: bool,
 }
 
+/// Where the row is that a scan has handed out last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// There was none yet.
+    None,
+    /// It is the cursor's.
+    Cursor,
+    /// It is the scan's own copy.
+    Row,
+}
+
 /// A scan in progress. It borrows neither transaction nor tree.
 #[derive(Debug)]
 pub struct Scan {
@@ -55,9 +66,9 @@ pub struct Scan {
     page: Row,
     page_ready: bool,
     page_ended: bool,
-    /// The row that was handed out last.
+    /// The row that was handed out last, or its key, where `last` says so.
     row: Row,
-    started: bool,
+    last: Last,
     /// Where the transaction notes what is read, if it does.
     noted: Option<RangeId>,
 }
@@ -78,6 +89,10 @@ impl Row {
         self.key.clear();
         self.key.extend_from_slice(key);
         self.set_value(lsn, value);
+    }
+
+    fn shown(&self) -> ScanRow<'_> {
+        ScanRow { key: &self.key, lsn: self.lsn, value: &self.value }
     }
 
     fn set_value(&mut self, lsn: Lsn, value: Option<&[u8]>) {
@@ -132,7 +147,7 @@ impl Transaction {
             page_ready: false,
             page_ended: false,
             row: Row::default(),
-            started: false,
+            last: Last::None,
             noted,
         })
     }
@@ -147,26 +162,22 @@ impl Scan {
         if let Some(reason) = transaction.wait.cancel.requested() {
             return Err(Error::Cancelled(reason));
         }
+        let alone = self.late.is_none() && transaction.state().writes.is_empty();
+        if alone && self.noted.is_none() && !self.page_ready {
+            return self.advance_on_pages(transaction);
+        }
+        self.take_along();
         loop {
             self.fill(transaction)?;
-            let found = if self.late.is_none() && transaction.state().writes.is_empty() {
-                let found = self.page_ready;
-                self.page_ready = false;
-                if found {
-                    std::mem::swap(&mut self.page, &mut self.row);
-                }
-                found
-            } else {
-                self.walk_runs(transaction)?;
-                self.merge(transaction)
-            };
+            self.walk_runs(transaction)?;
+            let found = self.merge(transaction);
             if self.noted.is_some() {
                 self.note(transaction, found);
             }
             if !found {
                 return Ok(None);
             }
-            self.started = true;
+            self.last = Last::Row;
             let row = &self.row;
             if row.lsn != Lsn::MAX {
                 transaction.seen = transaction.seen.max(row.lsn);
@@ -175,7 +186,54 @@ impl Scan {
                 break;
             }
         }
-        Ok(Some(ScanRow { key: &self.row.key, lsn: self.row.lsn, value: &self.row.value }))
+        Ok(Some(self.row.shown()))
+    }
+
+    /// The next visible row, where there is nothing but the pages: it stays in the cursor's copy.
+    fn advance_on_pages(&mut self, transaction: &mut Transaction) -> Result<Option<ScanRow<'_>>> {
+        loop {
+            if self.cursor.reads_on_at().is_some() {
+                self.take_along();
+            }
+            let Some(record) = self.cursor.advance()? else { return Ok(None) };
+            if record.lsn <= self.view.snapshot {
+                transaction.seen = transaction.seen.max(record.lsn);
+                self.last = Last::Cursor;
+                if record.value.is_some() {
+                    break;
+                }
+                continue;
+            }
+            let (row, snapshot) = (&mut self.row, self.view.snapshot);
+            row.key.clear();
+            row.key.extend_from_slice(record.key);
+            self.last = Last::Row;
+            let found = |lsn, value: Option<&[u8]>| row.set_value(lsn, value);
+            if transaction.older_version(self.tree, record.key, snapshot, found)? {
+                transaction.seen = transaction.seen.max(self.row.lsn);
+                if !self.row.tombstone {
+                    return Ok(Some(self.row.shown()));
+                }
+            }
+        }
+        let record = self.cursor.current();
+        Ok(record.and_then(|Record { key, lsn, value }| Some(ScanRow { key, lsn, value: value? })))
+    }
+
+    /// Whether a row has been handed out, or passed.
+    fn has_begun(&self) -> bool {
+        self.last != Last::None
+    }
+
+    /// Keeps the last key, where the cursor has it and will go on.
+    fn take_along(&mut self) {
+        if self.last == Last::Cursor
+            && let Some(record) = self.cursor.current()
+        {
+            self.row.key.clear();
+            self.row.key.extend_from_slice(record.key);
+            self.last = Last::Row;
+        }
     }
 
     /// Brings the next record of the pages that the snapshot shows, tombstones too.
@@ -241,9 +299,10 @@ impl Scan {
         if self.own_runs.as_ref().is_some_and(|(of, _)| *of != spills) {
             self.own_runs = None;
         }
+        let begun = self.has_begun();
         if writes.is_spilled() {
             match &mut self.own_runs {
-                Some((_, merge)) if self.started => merge.pass(self.tree, &self.row.key)?,
+                Some((_, merge)) if begun => merge.pass(self.tree, &self.row.key)?,
                 Some(_) => {}
                 None => {
                     let merge = self.begin_merge(writes, self.view.command)?;
@@ -259,7 +318,7 @@ impl Scan {
                 let merges = seen.map(|commit| self.begin_merge(&commit.writes, all));
                 self.late_runs = merges.collect::<Result<_>>()?;
             }
-        } else if self.started {
+        } else if begun {
             for merge in &mut self.late_runs {
                 merge.pass(self.tree, &self.row.key)?;
             }
@@ -268,7 +327,7 @@ impl Scan {
     }
 
     fn begin_merge(&self, writes: &WriteSet, before: CommandId) -> Result<Merge> {
-        let near = match (self.direction, self.started) {
+        let near = match (self.direction, self.has_begun()) {
             (_, true) => Bound::Excluded(&self.row.key[..]),
             (Direction::Forward, false) => borrowed(&self.low),
             (Direction::Backward, false) => borrowed(&self.high),
@@ -354,7 +413,7 @@ impl Scan {
 
     /// The next write of `writes` behind the last row, within the bounds, by a command before `before`.
     fn next_of<'w>(&self, writes: &'w WriteSet, before: CommandId) -> Option<Write<'w>> {
-        let mut place: Option<Place> = match (self.direction, self.started) {
+        let mut place: Option<Place> = match (self.direction, self.has_begun()) {
             (Direction::Forward, false) => Some(writes.first(self.tree, borrowed(&self.low))),
             (Direction::Forward, true) => {
                 Some(writes.first(self.tree, Bound::Excluded(&self.row.key)))
