@@ -1,17 +1,19 @@
 //! Table scans: by key, by a range of keys, through an index, or all of it.
 //!
 //! A record is judged visible below; here its columns are copied to their homes, only those that somebody reads, and long
-//! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there.
+//! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there,
+//! and where it holds all that is asked for the row is not read ([`crate::plan::covering`]).
 
 use super::context::Context;
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::error::{Result, SqlError};
+use crate::plan::covering::{Covering, Part, covering};
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
-use crate::tuple::{RowBuf, RowLayout, entry};
+use crate::tuple::{KeyColumn, RowBuf, RowLayout, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
 use std::ops::Bound;
@@ -25,12 +27,22 @@ pub struct Scan {
     key_subqueries: Box<[u32]>,
     trees: Option<(Arc<Tree>, Arc<Tree>)>,
     state: State,
-    /// Values of the key's first columns that are still to be looked up, the next one last.
-    pending: Vec<Vec<u8>>,
+    /// What is still to be read, the next one last: apart from each other, in the key's order.
+    pending: Vec<Stretch>,
     key: Vec<u8>,
+    stretch: Stretch,
+    record: RecordBuffer,
+    /// Where entries hold all that is asked for: then rows are not read.
+    covering: Option<Covering>,
+    /// The columns of an entry.
+    parts: (RowBuf, RowBuf),
+}
+
+/// Keys from `low` on to below `high`, which is empty where there is no end; or the one key `low`.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Stretch {
     low: Vec<u8>,
     high: Vec<u8>,
-    record: RecordBuffer,
 }
 
 #[derive(Debug)]
@@ -47,12 +59,7 @@ impl Scan {
     pub fn new(plan: &physical::Scan, builder: &Builder<'_>) -> Scan {
         let key_subqueries = match &plan.access {
             Access::Full(_) => Box::default(),
-            Access::Key(key) => builder.correlated(
-                key.equal
-                    .iter()
-                    .chain(key.several.iter().flat_map(|several| several.scalars()))
-                    .chain(key.low.iter().chain(&key.high).map(|(bound, _)| bound)),
-            ),
+            Access::Key(key) => builder.correlated(key.scalars()),
         };
         Scan {
             filter_subqueries: builder.correlated(&plan.filter),
@@ -62,9 +69,10 @@ impl Scan {
             state: State::Done,
             pending: Vec::new(),
             key: Vec::new(),
-            low: Vec::new(),
-            high: Vec::new(),
+            stretch: Stretch::default(),
             record: RecordBuffer::default(),
+            covering: covering(plan),
+            parts: Default::default(),
         }
     }
 
@@ -83,62 +91,65 @@ impl Scan {
     }
 
     fn open_range(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
-        let (prefix, low, high) = (&mut self.key, &mut self.low, &mut self.high);
+        let (prefix, stretch) = (&mut self.key, &mut self.stretch);
         cx.invalidate(&self.key_subqueries);
-        let bounds = cx.eval(|eval| bounds(eval, key, prefix, low, high))?;
-        self.open_bounded(cx, key, bounds)
+        let there = cx.eval(|eval| {
+            prefix.clear();
+            Ok(values(eval, &key.equal, &key.layout.columns, prefix)?
+                && (key.point
+                    || range(eval, key.next_column(), prefix, (&key.low, &key.high), stretch)?))
+        })?;
+        self.state = State::Done;
+        if there { self.open_stretch(cx, key) } else { Ok(()) }
     }
 
-    /// Finds the values to be looked up, each once, in the key's order.
+    /// Finds all that is to be read, each key once, in the key's order.
     fn open_several(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
         let (prefix, pending) = (&mut self.key, &mut self.pending);
         self.state = State::Done;
         cx.invalidate(&self.key_subqueries);
-        cx.eval(|eval| several(eval, key, prefix, pending))?;
-        cx.check_memory(self.pending.iter().map(Vec::len).sum())?;
+        cx.eval(|eval| {
+            pending.clear();
+            for first in several(eval, key, prefix)? {
+                stretches(eval, key, first, pending)?;
+            }
+            Ok(())
+        })?;
+        cx.check_memory(self.pending.iter().map(|one| one.low.len() + one.high.len()).sum())?;
         self.pending.sort_unstable();
-        self.pending.dedup();
+        if key.point {
+            self.pending.dedup();
+        } else {
+            self.pending.dedup_by(|next, before| before.takes(next));
+        }
         if key.direction == Direction::Forward {
             self.pending.reverse();
         }
         Ok(())
     }
 
-    /// Begins with the next of several values.
+    /// Begins with the next of several stretches.
     fn open_pending(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let Some(next) = self.pending.pop() else { return Ok(()) };
         self.with_key(cx, |scan, cx, key| {
-            scan.key = next;
-            let (prefix, low, high) = (&scan.key, &mut scan.low, &mut scan.high);
-            let bounds = cx.eval(|eval| range(eval, key, prefix, low, high))?;
-            scan.open_bounded(cx, key, bounds)
+            scan.stretch = next;
+            if key.point {
+                std::mem::swap(&mut scan.key, &mut scan.stretch.low);
+            }
+            scan.open_stretch(cx, key)
         })
     }
 
-    fn open_bounded(
-        &mut self,
-        cx: &mut Context<'_>,
-        key: &KeyAccess,
-        bounds: Option<(bool, bool)>,
-    ) -> Result<()> {
-        let Some((low_included, high_included)) = bounds else {
-            self.state = State::Done;
-            return Ok(());
-        };
+    /// Begins with the stretch, or with the one record.
+    fn open_stretch(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
         if key.point {
             self.state = State::Point;
             return Ok(());
         }
-        let bound = |bytes: &'_ [u8], included: bool| -> Bound<Vec<u8>> {
-            if included { Bound::Included(bytes.to_vec()) } else { Bound::Excluded(bytes.to_vec()) }
-        };
-        let low =
-            if self.low.is_empty() { Bound::Unbounded } else { bound(&self.low, low_included) };
-        let high =
-            if self.high.is_empty() { Bound::Unbounded } else { bound(&self.high, high_included) };
+        let Stretch { low, high } = &self.stretch;
         let range = KeyRange {
-            low: low.as_ref().map(Vec::as_slice),
-            high: high.as_ref().map(Vec::as_slice),
+            low: if low.is_empty() { Bound::Unbounded } else { Bound::Included(low) },
+            high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high) },
         };
         let view = cx.view;
         let Some((_, tree)) = &self.trees else { return Ok(()) };
@@ -195,8 +206,12 @@ impl Scan {
                 }
                 if index {
                     let value = record.value().unwrap_or_default();
-                    let row_key = entry::row_key(&self.key, value)?.to_vec();
-                    self.key = row_key;
+                    let row_key = entry::row_key(&self.key, value)?;
+                    if let Some(covering) = &self.covering {
+                        read_entry(covering, &self.key, row_key, &mut self.parts, row)?;
+                        return Ok(true);
+                    }
+                    self.key = row_key.to_vec();
                     if !cx.transaction.get(&view, rows, &self.key, record)? {
                         return Ok(false);
                     }
@@ -213,8 +228,13 @@ impl Scan {
                     source.read(cx, Some(&plan.wanted), next, row)?;
                     return Ok(true);
                 }
+                let row_key = entry::row_key(next.key, next.value)?;
+                if let Some(covering) = &self.covering {
+                    read_entry(covering, next.key, row_key, &mut self.parts, row)?;
+                    return Ok(true);
+                }
                 self.key.clear();
-                self.key.extend_from_slice(entry::row_key(next.key, next.value)?);
+                self.key.extend_from_slice(row_key);
                 if cx.transaction.get(&view, rows, &self.key, record)? {
                     source.read(cx, Some(&plan.wanted), found(&self.key, record), row)?;
                     return Ok(true);
@@ -224,50 +244,111 @@ impl Scan {
     }
 }
 
+/// Makes a row of an index's entry alone.
+fn read_entry<'e>(
+    covering: &Covering,
+    mut key: &'e [u8],
+    row_key: &'e [u8],
+    (entry, of_row): &mut (RowBuf, RowBuf),
+    row: &mut RowBuf,
+) -> Result<()> {
+    let mut rest = row_key;
+    for (parts, columns, key) in
+        [(&mut *entry, &covering.entry, &mut key), (&mut *of_row, &covering.row, &mut rest)]
+    {
+        parts.clear();
+        for column in columns {
+            parts.push_with(|heap| column.decode(key, heap))?;
+        }
+    }
+    row.clear();
+    for part in &covering.outputs {
+        row.push(match part {
+            None => Datum::Null,
+            Some(Part::Entry(at)) => entry.get(*at),
+            Some(Part::Row(at)) => of_row.get(*at),
+            Some(Part::Key) => Datum::Bytea(row_key),
+        });
+    }
+    Ok(())
+}
+
 /// A row that was looked up by its key.
 fn found<'r>(key: &'r [u8], record: &'r RecordBuffer) -> ScanRow<'r> {
     ScanRow { key, lsn: record.lsn(), value: record.value().unwrap_or_default() }
 }
 
-/// Makes the bounds of a key access: `prefix` is the key of a point. None if a value is NULL, which equals nothing.
-fn bounds(
-    eval: &Eval<'_>,
-    key: &KeyAccess,
-    prefix: &mut Vec<u8>,
-    low: &mut Vec<u8>,
-    high: &mut Vec<u8>,
-) -> std::result::Result<Option<(bool, bool)>, super::eval::Failure> {
-    prefix.clear();
-    for (value, column) in key.equal.iter().zip(&key.layout.columns) {
-        let value = eval.scalar(value)?;
-        if value.is_null() {
-            return Ok(None);
+impl Stretch {
+    /// Grows by another one that does not begin before it, if there is nothing between the two.
+    fn takes(&mut self, next: &mut Stretch) -> bool {
+        if !self.high.is_empty() && self.high < next.low {
+            return false;
         }
-        let Some(value) = fit(value, column.form) else { return Ok(None) };
-        column.encode(value, prefix)?;
+        if !self.high.is_empty() && (next.high.is_empty() || self.high < next.high) {
+            std::mem::swap(&mut self.high, &mut next.high);
+        }
+        true
     }
-    range(eval, key, prefix, low, high)
 }
 
-/// The keys that several values of the first columns make; none where a value is NULL, which equals nothing.
-fn several(
+type Evaluated<T> = std::result::Result<T, super::eval::Failure>;
+
+/// Appends values of the key columns that they are for; false if one is NULL, or none that the column can have.
+fn values(
     eval: &Eval<'_>,
-    key: &KeyAccess,
-    prefix: &mut Vec<u8>,
-    found: &mut Vec<Vec<u8>>,
-) -> std::result::Result<(), super::eval::Failure> {
-    found.clear();
-    prefix.clear();
-    let Some(several) = &key.several else { return Ok(()) };
-    for (value, column) in key.equal.iter().zip(&key.layout.columns) {
+    values: &[Scalar],
+    columns: &[KeyColumn],
+    key: &mut Vec<u8>,
+) -> Evaluated<bool> {
+    for (value, column) in values.iter().zip(columns) {
         let value = eval.scalar(value)?;
         let Some(value) = fit(value, column.form).filter(|value| !value.is_null()) else {
-            return Ok(());
+            return Ok(false);
         };
-        column.encode(value, prefix)?;
+        column.encode(value, key)?;
     }
-    let columns = &key.layout.columns[key.equal.len()..];
+    Ok(true)
+}
+
+/// The stretches behind the key's first columns, `first`.
+fn stretches(
+    eval: &Eval<'_>,
+    key: &KeyAccess,
+    first: Vec<u8>,
+    found: &mut Vec<Stretch>,
+) -> Evaluated<()> {
+    let mut add = |prefix: &[u8], column, bounds: Bounds<'_>| -> Evaluated<()> {
+        let mut stretch = Stretch::default();
+        if range(eval, column, prefix, bounds, &mut stretch)? {
+            found.push(stretch);
+        }
+        Ok(())
+    };
+    match &key.union {
+        None if key.point => found.push(Stretch { low: first, high: Vec::new() }),
+        None => add(&first, key.next_column(), (&key.low, &key.high))?,
+        Some(union) => {
+            let columns = &key.layout.columns[key.prefix_columns()..];
+            for arm in &union.arms {
+                let mut prefix = first.clone();
+                if values(eval, &arm.equal, columns, &mut prefix)? {
+                    add(&prefix, columns.get(arm.equal.len()), (&arm.low, &arm.high))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The keys that the values of the first columns make; none where a value is NULL, which equals nothing.
+fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<Vec<Vec<u8>>> {
+    prefix.clear();
+    if !values(eval, &key.equal, &key.layout.columns, prefix)? {
+        return Ok(Vec::new());
+    }
     let mut made = vec![prefix.clone()];
+    let Some(several) = &key.several else { return Ok(made) };
+    let columns = &key.layout.columns[key.equal.len()..];
     let mut parts = several.parts.iter().zip(columns).peekable();
     while let Some((part, column)) = parts.next() {
         // What may stand in this column, or in those of the tuples.
@@ -319,29 +400,26 @@ fn several(
             .flat_map(|first| behind.iter().map(move |last| [&first[..], last].concat()))
             .collect();
     }
-    *found = made;
-    Ok(())
+    Ok(made)
 }
 
-/// The bounds behind the key's first columns.
+/// Lower and upper bound of a column, and whether they belong to the range.
+type Bounds<'p> = (&'p Option<(Scalar, bool)>, &'p Option<(Scalar, bool)>);
+
+/// Makes the stretch behind the key's first columns, `prefix`, that is bounded in the next one; false if it is empty.
 fn range(
     eval: &Eval<'_>,
-    key: &KeyAccess,
+    next: Option<&KeyColumn>,
     prefix: &[u8],
-    low: &mut Vec<u8>,
-    high: &mut Vec<u8>,
-) -> std::result::Result<Option<(bool, bool)>, super::eval::Failure> {
+    bounds: Bounds<'_>,
+    Stretch { low, high }: &mut Stretch,
+) -> Evaluated<bool> {
     low.clear();
     high.clear();
-    if key.point {
-        return Ok(Some((true, true)));
-    }
     low.extend_from_slice(prefix);
     high.extend_from_slice(prefix);
-    let next = key.layout.columns.get(key.prefix_columns());
-    let (mut low_included, mut high_included) = (true, false);
     // Where there is one bound, NULLs stay outside: they are behind or before all values of the column.
-    let bounded = key.low.is_some() || key.high.is_some();
+    let bounded = bounds.0.is_some() || bounds.1.is_some();
     let edge = |out: &mut Vec<u8>, first: bool| {
         if let Some(column) = next
             && column.nullable
@@ -353,35 +431,33 @@ fn range(
         }
         false
     };
-    match (&key.low, next) {
+    match (bounds.0, next) {
         (Some((value, inclusive)), Some(column)) => {
             let value = eval.scalar(value)?;
             if value.is_null() {
-                return Ok(None);
+                return Ok(false);
             }
             let (value, inclusive) = clamp(value, column.form, !column.descending, *inclusive);
             column.encode(value, low)?;
             if !inclusive && !prefix_end(low) {
-                return Ok(None);
+                return Ok(false);
             }
-            low_included = true;
         }
         _ => {
             edge(low, true);
         }
     }
-    match (&key.high, next) {
+    match (bounds.1, next) {
         (Some((value, inclusive)), Some(column)) => {
             let value = eval.scalar(value)?;
             if value.is_null() {
-                return Ok(None);
+                return Ok(false);
             }
             let (value, inclusive) = clamp(value, column.form, column.descending, *inclusive);
             column.encode(value, high)?;
             if inclusive && !prefix_end(high) {
                 high.clear();
             }
-            high_included = false;
         }
         _ => {
             if !edge(high, false) && !high.is_empty() && !prefix_end(high) {
@@ -389,7 +465,7 @@ fn range(
             }
         }
     }
-    Ok(Some((low_included, high_included)))
+    Ok(high.is_empty() || low < high)
 }
 
 /// A value as the form of its key column; none if no value of that form equals it.
@@ -441,9 +517,9 @@ impl Operator for Scan {
             self.state = State::Range(cx.transaction.scan(&view, access, range, direction)?);
             return Ok(());
         }
-        self.with_key(cx, |scan, cx, key| match key.several {
-            None => scan.open_range(cx, key),
-            Some(_) => scan.open_several(cx, key),
+        self.with_key(cx, |scan, cx, key| match (&key.several, &key.union) {
+            (None, None) => scan.open_range(cx, key),
+            _ => scan.open_several(cx, key),
         })
     }
 

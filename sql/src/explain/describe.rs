@@ -12,6 +12,7 @@ use crate::catalog::quote::identifier;
 use crate::catalog::relation::EXPRESSIONS;
 use crate::exec::probe::{Counters, Part, Probes};
 use crate::plan::build::CtePlanBody;
+use crate::plan::covering::covering;
 use crate::plan::estimate::Estimate;
 use crate::plan::fold::never;
 use crate::plan::functions::Comparison;
@@ -470,7 +471,11 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         let mut item = match &scan.access {
             Access::Full(_) => self.relation("Seq Scan", &scan.relation, scan.slot),
             Access::Key(key) => {
-                let mut item = self.relation("Index Scan", &scan.relation, scan.slot);
+                let kind = match covering(scan) {
+                    Some(_) => "Index Only Scan",
+                    None => "Index Scan",
+                };
+                let mut item = self.relation(kind, &scan.relation, scan.slot);
                 let index = match key.index {
                     Some(at) => scan.relation.indexes.get(at),
                     None => scan.relation.indexes.iter().find(|index| index.holds_rows()),
@@ -478,11 +483,11 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 let name = index.map_or("", |index| &*index.name).to_owned();
                 let backward = key.direction == Direction::Backward;
                 let begin = format!(
-                    "Index Scan{} using {} on",
+                    "{kind}{} using {} on",
                     if backward { " Backward" } else { "" },
                     identifier(&name)
                 );
-                item.title = item.title.replacen("Index Scan on", &begin, 1);
+                item.title = item.title.replacen(&format!("{kind} on"), &begin, 1);
                 let direction = if backward { "Backward" } else { "Forward" };
                 item.target.insert(0, ("Index Name", name.into()));
                 item.target.insert(0, ("Scan Direction", direction.into()));
@@ -546,7 +551,9 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             add(next, kind, value);
         }
         let several = key.several.iter().flat_map(|several| &several.conditions);
-        conditions.extend(several.map(|condition| self.printer.text(condition, scope)));
+        let union = key.union.iter().map(|union| &union.condition);
+        conditions
+            .extend(several.chain(union).map(|condition| self.printer.text(condition, scope)));
         conditions
     }
 

@@ -1,15 +1,18 @@
 //! How a table is read: by its key, through an index, or all of it.
 //!
 //! Every key of the table is tried: the longest run of first columns that have a value (`column = value`), or one of
-//! several (`column = ANY (array)`, an OR whose sides all name the columns), then bounds on the next one. A unique key with all its values is one record. What the key says need not be checked again, except that
-//! the value found in an index may be older or newer than the index entry never is: entries are records of their own,
-//! judged by the same snapshot as the row.
+//! several (`column = ANY (array)`, an OR whose sides all name the columns), then bounds on the next one, or an OR whose
+//! every side bounds it: a union of ranges. A unique key with all its values is one record. What the key says need not be
+//! checked again, except that the value found in an index may be older or newer than the index entry never is: entries are
+//! records of their own, judged by the same snapshot as the row.
 
 use super::build::Planner;
 use super::estimate::DESCENT;
 use super::functions::{Comparison, comparison, key_compatible};
 use super::implied::{implies, same};
-use super::physical::{Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan};
+use super::physical::{
+    self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union,
+};
 use super::scalar::{Scalar, Var};
 use super::vars;
 use crate::bind::Quantifier;
@@ -66,28 +69,30 @@ pub fn choose(
             }
             None => &on_columns,
         };
-        let Some(found) = key_access(index, tree, layout, unique, conditions) else {
-            continue;
-        };
-        let Found { access, asked, used, lookups } = found;
-        let rows = if access.point {
-            lookups
-        } else {
-            let asked: Vec<&Scalar> = asked.iter().map(|at| &all[*at]).collect();
-            (total * figures.all_of(&asked)).max(1.0)
-        };
-        // A secondary index costs a second descent for every row, less where the rows follow its order.
-        let row = match access.index {
-            Some(_) => {
-                let first = Var { slot: scan.slot, column: first_column(&scan, &access) };
-                let follows = figures.correlation(first).powi(2);
-                DESCENT - (DESCENT - 2.0) * follows
+        // With a range that all rows must be in, and with a union of ranges: what asks for less is cheaper.
+        let ways = [false, true]
+            .map(|unions| key_access(index, tree, layout.clone(), unique, conditions, unions));
+        for found in ways.into_iter().flatten() {
+            let Found { access, asked, used, lookups } = found;
+            let rows = if access.point {
+                lookups
+            } else {
+                let asked: Vec<&Scalar> = asked.iter().map(|at| &all[*at]).collect();
+                (total * figures.all_of(&asked)).max(1.0)
+            };
+            // A secondary index costs a second descent for every row, less where the rows follow its order.
+            let row = match access.index {
+                Some(_) => {
+                    let first = Var { slot: scan.slot, column: first_column(&scan, &access) };
+                    let follows = figures.correlation(first).powi(2);
+                    DESCENT - (DESCENT - 2.0) * follows
+                }
+                None => 1.0,
+            };
+            let cost = DESCENT * lookups + rows * row;
+            if best.as_ref().is_none_or(|(best, ..)| cost < *best) {
+                best = Some((cost, rows, access, used));
             }
-            None => 1.0,
-        };
-        let cost = DESCENT * lookups + rows * row;
-        if best.as_ref().is_none_or(|(best, ..)| cost < *best) {
-            best = Some((cost, rows, access, used));
         }
     }
     if let Some((cost, rows, access, used)) = best
@@ -156,8 +161,10 @@ fn key_access(
     layout: KeyLayout,
     unique: bool,
     conditions: &Conditions<'_>,
+    unions: bool,
 ) -> Option<Found> {
     let (mut asked, mut used) = (Vec::new(), Vec::new());
+    let mut union = None;
     let mut equal = Vec::new();
     let mut several = Several { parts: Vec::new(), tuples: Vec::new(), conditions: Vec::new() };
     let (mut low, mut high) = (None, None);
@@ -192,7 +199,7 @@ fn key_access(
             let wanted: Vec<usize> =
                 layout.columns[place..place + width].iter().map(|one| one.column).collect();
             several.tuples = found.arms.iter().map(|arm| arm.values(&wanted)).collect();
-            if found.arms.iter().all(|arm| arm.whole && arm.equal.len() == width) {
+            if found.arms.iter().all(|arm| arm.whole && arm.parts() == width) {
                 used.push(found.at);
             }
             lookups *= several.tuples.len() as f64;
@@ -202,6 +209,16 @@ fn key_access(
                 let _ = columns.next();
             }
             continue;
+        }
+        if unions && let Some((found, arms)) = ranges(conditions, &layout, place) {
+            asked.push(found.at);
+            if arms.iter().all(|(_, whole)| *whole) {
+                used.push(found.at);
+            }
+            lookups *= arms.len() as f64;
+            let arms = arms.into_iter().map(|(arm, _)| arm).collect();
+            union = Some(Box::new(Union { arms, condition: found.condition.clone() }));
+            break;
         }
         for found in on_column() {
             let comparison =
@@ -221,13 +238,14 @@ fn key_access(
         }
         break;
     }
-    if asked.is_empty() {
+    if asked.is_empty() || unions != union.is_some() {
         return None;
     }
     let point = unique && equal.len() + several.parts.len() == layout.columns.len();
     let direction = Direction::Forward;
     let several = (!several.parts.is_empty()).then(|| Box::new(several));
-    let access = KeyAccess { index, tree, layout, equal, several, low, high, point, direction };
+    let access =
+        KeyAccess { index, tree, layout, equal, several, low, high, union, point, direction };
     Some(Found { access, asked, used, lookups })
 }
 
@@ -243,6 +261,19 @@ fn alternatives<'a, 'c>(
             .take_while(|column| found.arms.iter().all(|arm| arm.value(column.column).is_some()))
             .count();
         (width > 0).then_some((found, width))
+    })
+}
+
+/// The OR whose every side bounds the key's column at `place`, and its sides as ranges of the key from there on, each with
+/// whether the range says all of it.
+fn ranges<'a, 'c>(
+    conditions: &'a Conditions<'c>,
+    layout: &KeyLayout,
+    place: usize,
+) -> Option<(&'a OrCondition<'c>, Vec<(physical::Arm, bool)>)> {
+    conditions.either.iter().find_map(|found| {
+        let arms = found.arms.iter().map(|arm| arm.range(layout, place)).collect::<Option<_>>()?;
+        Some((found, arms))
     })
 }
 
@@ -285,6 +316,7 @@ struct OrCondition<'c> {
 #[derive(Default)]
 struct Arm<'c> {
     equal: Vec<(usize, &'c Scalar)>,
+    bounds: Vec<(usize, Comparison, &'c Scalar)>,
     /// It says nothing else.
     whole: bool,
 }
@@ -296,6 +328,40 @@ impl Arm<'_> {
 
     fn values(&self, columns: &[usize]) -> Vec<Scalar> {
         columns.iter().filter_map(|column| self.value(*column).cloned()).collect()
+    }
+
+    /// How many conditions it joins, as far as they are of columns.
+    fn parts(&self) -> usize {
+        self.equal.len() + self.bounds.len()
+    }
+
+    /// It as a range of the key's columns from `place` on, and whether that says all of it.
+    fn range(&self, layout: &KeyLayout, place: usize) -> Option<(physical::Arm, bool)> {
+        let mut range = physical::Arm::default();
+        let mut told = 0;
+        for column in &layout.columns[place..] {
+            if let Some(value) = self.value(column.column) {
+                range.equal.push(value.clone());
+                told += 1;
+                continue;
+            }
+            for (_, comparison, value) in self.bounds.iter().filter(|one| one.0 == column.column) {
+                let comparison = if column.descending { comparison.swapped() } else { *comparison };
+                let (bound, inclusive) = match comparison {
+                    Comparison::Greater => (&mut range.low, false),
+                    Comparison::GreaterEqual => (&mut range.low, true),
+                    Comparison::Less => (&mut range.high, false),
+                    Comparison::LessEqual => (&mut range.high, true),
+                    Comparison::Equal => continue,
+                };
+                if bound.is_none() {
+                    *bound = Some(((*value).clone(), inclusive));
+                    told += 1;
+                }
+            }
+            break;
+        }
+        (told > 0).then(|| (range, self.whole && told == self.parts()))
     }
 }
 
@@ -345,11 +411,14 @@ fn conditions<'c>(
             Scalar::And(parts) => &**parts,
             one => std::slice::from_ref(one),
         };
-        let mut arm = Arm { equal: Vec::new(), whole: true };
+        let mut arm = Arm { whole: true, ..Arm::default() };
         for part in parts {
             match compared(part) {
                 Some((column, Comparison::Equal, value)) if arm.value(column).is_none() => {
                     arm.equal.push((column, value));
+                }
+                Some((column, comparison, value)) if comparison != Comparison::Equal => {
+                    arm.bounds.push((column, comparison, value));
                 }
                 _ => arm.whole = false,
             }

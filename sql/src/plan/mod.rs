@@ -10,6 +10,7 @@
 
 pub mod access_path;
 pub mod build;
+pub mod covering;
 pub mod estimate;
 pub mod exists;
 pub mod figures;

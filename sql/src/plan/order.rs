@@ -129,8 +129,8 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
 /// All of a tree, in the order of its key.
 fn whole(index: Option<usize>, tree: TreeId, layout: KeyLayout, direction: Direction) -> KeyAccess {
     let (equal, low, high) = (Vec::new(), None, None);
-    let (several, point) = (None, false);
-    KeyAccess { index, tree, layout, equal, several, low, high, point, direction }
+    let (several, union, point) = (None, None, false);
+    KeyAccess { index, tree, layout, equal, several, low, high, union, point, direction }
 }
 
 /// Which way a key gives the order wanted, behind `fixed` columns that have one value.

@@ -7,7 +7,7 @@
 use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
 use crate::catalog::Relation;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
-use crate::tuple::{KeyLayout, RowLayout};
+use crate::tuple::{KeyColumn, KeyLayout, RowLayout};
 use crate::types::{Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
@@ -134,6 +134,8 @@ pub struct KeyAccess {
     pub low: Option<(Scalar, bool)>,
     /// Upper bound.
     pub high: Option<(Scalar, bool)>,
+    /// Instead of the two: ranges of the next columns, any of which will do.
+    pub union: Option<Box<Union>>,
     /// All columns have values and the key is unique: at most one record (for each of several values).
     pub point: bool,
     /// Which way.
@@ -145,6 +147,21 @@ impl KeyAccess {
     #[must_use]
     pub fn prefix_columns(&self) -> usize {
         self.equal.len() + self.several.as_ref().map_or(0, |several| several.parts.len())
+    }
+
+    /// The column behind those that have values.
+    #[must_use]
+    pub fn next_column(&self) -> Option<&KeyColumn> {
+        self.layout.columns.get(self.prefix_columns())
+    }
+
+    /// Everything that is evaluated.
+    pub fn scalars(&self) -> impl Iterator<Item = &Scalar> {
+        self.equal
+            .iter()
+            .chain(self.several.iter().flat_map(|several| several.scalars()))
+            .chain(self.union.iter().flat_map(|union| union.scalars()))
+            .chain(self.low.iter().chain(&self.high).map(|(bound, _)| bound))
     }
 
     /// Whether there is at most one record.
@@ -163,6 +180,35 @@ pub struct Several {
     pub tuples: Vec<Vec<Scalar>>,
     /// The conditions that this does the work of, for EXPLAIN.
     pub conditions: Vec<Scalar>,
+}
+
+/// Ranges joined by OR: what lies in any of them is read once, in the key's order.
+#[derive(Clone, Debug)]
+pub struct Union {
+    /// The ranges; they may overlap, and be empty.
+    pub arms: Vec<Arm>,
+    /// The condition that this does the work of, for EXPLAIN.
+    pub condition: Scalar,
+}
+
+/// One of the ranges of a [`Union`].
+#[derive(Clone, Debug, Default)]
+pub struct Arm {
+    /// Values of the next columns.
+    pub equal: Vec<Scalar>,
+    /// Lower bound of the column behind them, and whether it belongs to the range.
+    pub low: Option<(Scalar, bool)>,
+    /// Upper bound.
+    pub high: Option<(Scalar, bool)>,
+}
+
+impl Union {
+    /// Everything that is evaluated.
+    pub fn scalars(&self) -> impl Iterator<Item = &Scalar> {
+        self.arms.iter().flat_map(|arm| {
+            arm.equal.iter().chain(arm.low.iter().chain(&arm.high).map(|(bound, _)| bound))
+        })
+    }
 }
 
 /// What a column's value may be.

@@ -86,9 +86,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
             scan.filter.iter().for_each(&mut *visit);
             scan.recheck.iter().for_each(&mut *visit);
             if let Access::Key(key) = &scan.access {
-                key.equal.iter().for_each(&mut *visit);
-                key.several.iter().for_each(|several| several.scalars().for_each(&mut *visit));
-                key.low.iter().chain(&key.high).for_each(|(bound, _)| visit(bound));
+                key.scalars().for_each(visit);
             }
         }
         Plan::System(scan) => {

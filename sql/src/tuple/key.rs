@@ -7,7 +7,9 @@
 //! of the value. Every encoding ends itself, so that a key of several columns compares column by column, and a prefix of
 //! the columns is a prefix of the bytes. Columns of a primary key have no marker: they are never NULL.
 
+use super::corrupt;
 use super::form::Form;
+use super::value::{Heap, Value};
 use crate::catalog::{Index, Relation};
 use crate::error::Result;
 use crate::types::array::Array;
@@ -160,6 +162,95 @@ impl KeyColumn {
     }
 }
 
+impl KeyColumn {
+    /// Whether a value can be made of its bytes again: those whose equals are all the same value, byte by byte.
+    #[must_use]
+    pub fn keeps_values(&self) -> bool {
+        match self.form {
+            Form::Text => self.ty != BPCHAR,
+            Form::Float4
+            | Form::Float8
+            | Form::Interval
+            | Form::Numeric
+            | Form::Jsonb
+            | Form::Array
+            | Form::Record => false,
+            _ => true,
+        }
+    }
+
+    /// Takes this column's bytes off the front of a key, and makes the value of them.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn decode(&self, key: &mut &[u8], heap: &mut Heap) -> Result<Value> {
+        let short = || corrupt("a key is too short");
+        if self.nullable {
+            let (marker, rest) = key.split_first().ok_or_else(short)?;
+            *key = rest;
+            if *marker != PRESENT {
+                return Ok(Value::Null);
+            }
+        }
+        let turn = if self.descending { 0xFF } else { 0 };
+        let mut fixed = [0; 16];
+        if let Some(width) = self.form.width() {
+            let (bytes, rest) = key.split_at_checked(width).ok_or_else(short)?;
+            *key = rest;
+            for (to, from) in fixed.iter_mut().zip(bytes) {
+                *to = from ^ turn;
+            }
+        }
+        let word = u64::from_be_bytes(std::array::from_fn(|at| fixed[at]));
+        let (short_word, long) = ((word >> 32) as u32 ^ 1 << 31, word ^ 1 << 63);
+        Ok(match self.form {
+            Form::Bool => Value::Bool(fixed[0] != 0),
+            Form::Char => Value::Char(fixed[0]),
+            Form::Int2 => Value::Int2(((word >> 48) as u16 ^ 1 << 15) as i16),
+            Form::Int4 => Value::Int4(short_word as i32),
+            Form::Int8 => Value::Int8(long as i64),
+            Form::Oid => Value::Oid((word >> 32) as u32),
+            Form::Date => Value::Date(short_word as i32),
+            Form::Time => Value::Time(long as i64),
+            Form::Timestamp => Value::Timestamp(long as i64),
+            Form::TimestampTz => Value::TimestampTz(long as i64),
+            Form::Uuid => Value::Uuid(fixed),
+            Form::Text => {
+                let end = key.iter().position(|byte| *byte == turn).ok_or_else(short)?;
+                let (bytes, rest) = key.split_at(end);
+                *key = &rest[1..];
+                let turned: Vec<u8>;
+                let bytes = if turn == 0 {
+                    bytes
+                } else {
+                    turned = bytes.iter().map(|byte| byte ^ turn).collect();
+                    &turned
+                };
+                let text =
+                    std::str::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
+                heap.store(Datum::Text(text))
+            }
+            Form::Bytea => {
+                let mut bytes = Vec::new();
+                loop {
+                    let (byte, rest) = key.split_first().ok_or_else(short)?;
+                    *key = rest;
+                    if byte ^ turn == 0 {
+                        let (mark, rest) = key.split_first().ok_or_else(short)?;
+                        *key = rest;
+                        if mark ^ turn == 0 {
+                            break;
+                        }
+                    }
+                    bytes.push(byte ^ turn);
+                }
+                heap.store(Datum::Bytea(&bytes))
+            }
+            _ => return Err(corrupt("a key does not keep such values")),
+        })
+    }
+}
+
 /// The parts of an array or a row, each behind a marker; the end comes before any part, and a NULL behind all values.
 fn encode_parts<'s>(
     parts: impl Iterator<Item = (u32, Option<&'s [u8]>)>,
@@ -274,6 +365,42 @@ mod tests {
         assert_ascending(column(25, true, true), &values);
         let values = [Datum::Text("b"), Datum::Text("aa"), Datum::Text("a"), Datum::Null];
         assert_ascending(column(25, true, false), &values);
+    }
+
+    #[test]
+    fn values_come_back_from_keys() {
+        let uuid: [u8; 16] = std::array::from_fn(|at| at as u8 * 17);
+        let values = [
+            (16, vec![Datum::Bool(true), Datum::Bool(false)]),
+            (17, [b"".as_slice(), b"\0", b"a\0\0b\xFF"].map(Datum::Bytea).to_vec()),
+            (18, vec![Datum::Char(0), Datum::Char(200)]),
+            (20, [i64::MIN, -1, 0, i64::MAX].map(Datum::Int8).to_vec()),
+            (21, [i16::MIN, -1, 0, i16::MAX].map(Datum::Int2).to_vec()),
+            (23, [i32::MIN, -1, 0, i32::MAX].map(Datum::Int4).to_vec()),
+            (25, ["", "a", "h\u{e9}llo"].map(Datum::Text).to_vec()),
+            (26, vec![Datum::Oid(0), Datum::Oid(u32::MAX)]),
+            (1082, vec![Datum::Date(-5)]),
+            (1114, vec![Datum::Timestamp(-5)]),
+            (2950, vec![Datum::Uuid(&uuid)]),
+        ];
+        for (ty, mut values) in values {
+            values.push(Datum::Null);
+            for (descending, nulls_first) in [(false, false), (true, true)] {
+                let column = column(ty, descending, nulls_first);
+                assert!(column.keeps_values());
+                for value in &values {
+                    let mut key = encoded(&column, *value);
+                    key.push(7);
+                    let (mut rest, mut heap) = (&key[..], Heap::default());
+                    let back = column.decode(&mut rest, &mut heap).expect("it was a value");
+                    assert_eq!(format!("{:?}", heap.view(&back)), format!("{value:?}"));
+                    assert_eq!(rest, [7], "{value:?}");
+                    for cut in 0..key.len() - 1 {
+                        let _ = column.decode(&mut &key[..cut], &mut heap);
+                    }
+                }
+            }
+        }
     }
 
     #[test]
