@@ -19,6 +19,7 @@ pub mod lock_rows;
 pub mod machine;
 mod members;
 pub mod modify;
+mod narrow;
 pub mod operator;
 pub mod preset;
 pub mod probe;

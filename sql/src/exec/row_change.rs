@@ -5,6 +5,7 @@
 
 use super::context::Context;
 use super::foreign_key::{self, Timing};
+use super::narrow::Narrow;
 use super::operator::Builder;
 use super::write::{StoredRow, Writer};
 use crate::error::{Result, SqlError};
@@ -25,6 +26,9 @@ pub struct RowChange {
     /// Generated columns, by place among the live ones.
     generated: Vec<(usize, Scalar)>,
     checks: Vec<(Arc<str>, Scalar)>,
+    /// Whether rows are always changed as a whole, and if not, what an update needs of them: found out by the first one.
+    whole: bool,
+    narrow: Option<Option<Narrow>>,
     /// Correlated subqueries of the new row's expressions.
     pub row_subqueries: Box<[u32]>,
     check_subqueries: Box<[u32]>,
@@ -46,19 +50,21 @@ pub struct Demands<'p> {
     new_slot: u32,
     generated: &'p [(usize, Scalar)],
     checks: &'p [(Arc<str>, Scalar)],
+    /// Whether somebody looks at the whole row that comes of it.
+    whole: bool,
 }
 
 impl<'p> From<&'p physical::Modify> for Demands<'p> {
     fn from(plan: &'p physical::Modify) -> Demands<'p> {
-        let physical::Modify { table, new_slot, generated, checks, .. } = plan;
-        Demands { table, new_slot: *new_slot, generated, checks }
+        let physical::Modify { table, new_slot, generated, checks, returning, .. } = plan;
+        Demands { table, new_slot: *new_slot, generated, checks, whole: returning.is_some() }
     }
 }
 
 impl<'p> From<&'p physical::ReferentialAction> for Demands<'p> {
     fn from(plan: &'p physical::ReferentialAction) -> Demands<'p> {
         let physical::ReferentialAction { table, new_slot, generated, checks, .. } = plan;
-        Demands { table, new_slot: *new_slot, generated, checks }
+        Demands { table, new_slot: *new_slot, generated, checks, whole: true }
     }
 }
 
@@ -70,13 +76,15 @@ impl RowChange {
         row_subqueries: Box<[u32]>,
         builder: &Builder<'_>,
     ) -> RowChange {
-        let Demands { table, new_slot, generated, checks } = demands;
+        let Demands { table, new_slot, generated, checks, whole } = demands;
         RowChange {
             table: Arc::clone(table),
             new_slot,
             check_subqueries: builder.correlated(checks.iter().map(|(_, check)| check)),
             generated: generated.to_vec(),
             checks: checks.to_vec(),
+            whole: whole || !generated.is_empty() || !checks.is_empty(),
+            narrow: None,
             row_subqueries,
             timing: Timing::AtOnce,
             key: Vec::new(),
@@ -97,11 +105,66 @@ impl RowChange {
         foreign_key::after_parent(cx, &self.table, &self.old.row, None)
     }
 
-    /// Changes the row that has been locked: its record is in `self.record`.
+    /// Changes the row that has been locked: its record is in `self.record`. The assignments are the same each time.
     ///
     /// # Errors
     /// 23502, 23503, 23505, 23514; those of expressions, locks and storage.
     pub fn update(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        assignments: &[(usize, Scalar)],
+    ) -> Result<()> {
+        let (whole, table) = (self.whole, &self.table);
+        let narrow = self
+            .narrow
+            .get_or_insert_with(|| if whole { None } else { Narrow::of(table, assignments) })
+            .take();
+        let done = match &narrow {
+            Some(narrow) => self.update_columns(cx, writer, assignments, narrow),
+            None => Ok(false),
+        };
+        self.narrow = Some(narrow);
+        if done? { Ok(()) } else { self.update_whole(cx, writer, assignments) }
+    }
+
+    /// Changes the columns that are assigned, and carries the others over. False, and nothing is done, where the row has to
+    /// be looked at as a whole.
+    fn update_columns(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        assignments: &[(usize, Scalar)],
+        narrow: &Narrow,
+    ) -> Result<bool> {
+        let record = self.record.value().unwrap_or_default();
+        if !writer.read_columns(record, &narrow.read, &mut self.old)? {
+            return Ok(false);
+        }
+        cx.invalidate(&self.row_subqueries);
+        let (table, old, new) = (&self.table, &self.old.row, &mut self.new);
+        cx.eval(|eval| {
+            new.set_nulls(old.len());
+            for column in &narrow.read {
+                new.set(*column, old.get(*column));
+            }
+            for (at, value) in assignments {
+                new.set(table.live[*at], eval.scalar(value)?);
+            }
+            Ok(())
+        })?;
+        let columns = &table.relation.columns;
+        let missing = |column: &usize| columns[*column].not_null && self.new.get(*column).is_null();
+        if narrow.assigned.iter().any(missing)
+            || !writer.patch(cx, &self.key, record, &narrow.assigned, &self.new)
+        {
+            return Ok(false);
+        }
+        self.write(cx, writer, Some(narrow))?;
+        Ok(true)
+    }
+
+    fn update_whole(
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
@@ -129,7 +192,18 @@ impl RowChange {
         self.generate(cx)?;
         self.check(cx, writer)?;
         writer.widen(cx.frame.row(self.new_slot), &mut self.new);
-        if writer.changes_key(&self.old.row, &self.new) {
+        self.write(cx, writer, None)
+    }
+
+    /// Writes the new row over the old one, and sees to what foreign keys demand.
+    fn write(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        narrow: Option<&Narrow>,
+    ) -> Result<()> {
+        if narrow.is_none_or(|narrow| narrow.unique) && writer.changes_key(&self.old.row, &self.new)
+        {
             let view = cx.view;
             let mode = RowLock::Update;
             let policy = WaitPolicy::Block;
@@ -142,7 +216,7 @@ impl RowChange {
                 &mut self.record,
             )?;
         }
-        writer.update(cx, &self.key, &self.old, &self.new)?;
+        writer.update(cx, &self.key, &self.old, &self.new, narrow)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
     }

@@ -6,13 +6,14 @@
 use super::context::Context;
 use super::deferred::{self, Check};
 use super::index_keys::{RowKeys, key_value};
+use super::narrow::Narrow;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::Table;
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::LongValue;
 use crate::tuple::row::{self, Field};
-use crate::tuple::{Heap, KeyLayout, RowBuf};
+use crate::tuple::{KeyLayout, RowBuf, corrupt};
 use crate::types::{Datum, SqlType, text_of};
 use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
@@ -114,20 +115,59 @@ impl Writer {
     pub fn read(&self, cx: &mut Context<'_>, record: &[u8], into: &mut StoredRow) -> Result<()> {
         into.row.clear();
         into.long.clear();
-        let mut heap = Heap::default();
+        let record = self.table.layout.open(record)?;
         for column in 0..self.table.layout.len() {
-            heap.clear();
-            match self.table.layout.read(record, column, &mut heap)? {
-                Field::Value(value) => into.row.push(heap.view(&value)),
-                Field::Long(long) => {
-                    let view = cx.view;
-                    let value = long.fetch(cx.transaction, &view, &self.long_values, &mut heap)?;
-                    into.row.push(heap.view(&value));
-                    into.long.push(long);
-                }
-            }
+            into.row.push_with(|heap| {
+                Ok::<_, SqlError>(match record.read(column, heap)? {
+                    Field::Value(value) => value,
+                    Field::Long(long) => {
+                        into.long.push(long);
+                        let view = cx.view;
+                        long.fetch(cx.transaction, &view, &self.long_values, heap)?
+                    }
+                })
+            })?;
         }
         Ok(())
+    }
+
+    /// Reads some columns of a record, the others as NULL; false if it has long values, or fewer columns than its table.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn read_columns(
+        &self,
+        record: &[u8],
+        columns: &[usize],
+        into: &mut StoredRow,
+    ) -> Result<bool> {
+        into.row.set_nulls(self.table.layout.len());
+        into.long.clear();
+        let record = self.table.layout.open(record)?;
+        if !record.is_plain()? {
+            return Ok(false);
+        }
+        for column in columns {
+            into.row.set_with(*column, |heap| match record.read(*column, heap)? {
+                Field::Value(value) => Ok(value),
+                Field::Long(_) => Err(corrupt("a long value stands where there is none")),
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// Makes the record that [`Writer::update`] is to write of the one at `key`, which is plain, and the columns that have
+    /// changed; false if it is too large for that.
+    pub fn patch(
+        &mut self,
+        cx: &Context<'_>,
+        key: &[u8],
+        record: &[u8],
+        columns: &[usize],
+        new: &RowBuf,
+    ) -> bool {
+        self.table.layout.patch(record, columns, new, &mut self.record);
+        key.len() + self.record.len() <= cx.transaction.manager().data().record_bytes_max()
     }
 
     /// 23502 where a column that must not be is NULL.
@@ -449,7 +489,8 @@ impl Writer {
         })
     }
 
-    /// Replaces the row at `key`, which the caller has locked, by a row of all columns.
+    /// Replaces the row at `key`, which the caller has locked, by a row of all columns; or of some, `narrow`, where
+    /// [`Writer::patch`] has made the record.
     ///
     /// # Errors
     /// 23505; those of locks and storage.
@@ -459,9 +500,12 @@ impl Writer {
         key: &[u8],
         old: &StoredRow,
         new: &RowBuf,
+        narrow: Option<&Narrow>,
     ) -> Result<()> {
         let mut moved = false;
-        if let Some(layout) = &self.table.key {
+        if let Some(layout) = &self.table.key
+            && narrow.is_none()
+        {
             self.key.clear();
             encode_key(layout, new, &mut self.key)?;
             moved = self.key != key;
@@ -488,6 +532,9 @@ impl Writer {
         }
         let mut changed = Vec::new();
         for at in 0..self.indexes.len() {
+            if narrow.is_some_and(|narrow| !narrow.indexes.contains(&at)) {
+                continue;
+            }
             let had = self.make_entry(at, &old.row, Row::Old, Some(key))?;
             let before = had.map(|_| self.entry.clone());
             let has = self.make_entry(at, new, Row::New, None)?.is_some();
@@ -508,7 +555,10 @@ impl Writer {
         if moved {
             cx.transaction.delete(&self.rows, key)?;
         }
-        self.put_row(cx, new, !moved)?;
+        match narrow {
+            Some(_) => self.put_record(cx, !moved)?,
+            None => self.put_row(cx, new, !moved)?,
+        }
         for (at, before) in changed {
             let has = self.make_entry(at, new, Row::New, None)?.is_some();
             if let Some(before) = before.filter(|before| !has || *before != self.entry.0) {

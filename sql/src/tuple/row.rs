@@ -13,7 +13,7 @@
 use super::corrupt;
 use super::form::Form;
 use super::long_value::LongValue;
-use super::value::{Heap, Value};
+use super::value::{Heap, RowBuf, Value};
 use crate::catalog::Relation;
 use crate::error::Result;
 use crate::types::{Datum, Interval};
@@ -246,6 +246,107 @@ impl OpenRecord<'_> {
     }
 }
 
+impl OpenRecord<'_> {
+    /// Whether it has all columns of its table, and no long values.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn is_plain(&self) -> Result<bool> {
+        if self.count != self.layout.columns.len() {
+            return Ok(false);
+        }
+        for index in 0..self.layout.total.1 as usize {
+            if self.end_of(index)? & LONG != 0 {
+                return Ok(false);
+            }
+        }
+        let last = match self.layout.total.1 as usize {
+            0 => 0,
+            some => usize::from(self.end_of(some - 1)?),
+        };
+        if self.record.len() != self.data + last {
+            return Err(corrupt("it is not as long as it says"));
+        }
+        Ok(true)
+    }
+}
+
+impl RowLayout {
+    /// Writes a record that [`OpenRecord::is_plain`] anew, with the values that `columns`, in order, have in `row`. All
+    /// others are carried over as they lie.
+    pub fn patch(&self, record: &[u8], columns: &[usize], row: &RowBuf, out: &mut Vec<u8>) {
+        let bitmap = 2;
+        let fixed = bitmap + self.columns.len().div_ceil(8);
+        let ends = fixed + self.total.0 as usize;
+        let data = ends + 2 * self.total.1 as usize;
+        out.clear();
+        out.extend_from_slice(&record[..data]);
+        // The fixed part in its place, and whether anything behind it moves.
+        let mut carried = 0;
+        for column in columns {
+            let (datum, place) = (row.get(*column), self.columns[*column].place);
+            let bit = 1 << (column % 8);
+            let byte = &mut out[bitmap + column / 8];
+            *byte = if datum.is_null() { *byte | bit } else { *byte & !bit };
+            match place {
+                Place::Fixed(offset) => {
+                    let width = self.columns[*column].form.width().unwrap_or(0);
+                    let at = fixed + offset as usize;
+                    let end = out.len();
+                    if datum.is_null() {
+                        out.resize(end + width, 0);
+                    } else {
+                        encode(datum, out);
+                    }
+                    assert_eq!(out.len() - end, width, "a value has its column's form");
+                    out.copy_within(end.., at);
+                    out.truncate(end);
+                }
+                // Up to here the varying ones are carried over, and their ends moved.
+                Place::Varying(index) => {
+                    carried = carry(record, (ends, data), carried..index as usize, out);
+                    encode(datum, out);
+                    set_end(out, (ends, data), index as usize);
+                    carried += 1;
+                }
+            }
+        }
+        carry(record, (ends, data), carried..self.total.1 as usize, out);
+    }
+}
+
+/// Says in a record that a varying column ends where the record does.
+fn set_end(out: &mut [u8], (ends, data): (usize, usize), index: usize) {
+    let end = u16::try_from(out.len() - data).expect("a record fits a quarter page");
+    out[ends + 2 * index..][..2].copy_from_slice(&end.to_le_bytes());
+}
+
+/// Appends varying columns as they lie in another record of the same layout. Gives the one behind them.
+fn carry(
+    record: &[u8],
+    (ends, data): (usize, usize),
+    columns: std::ops::Range<usize>,
+    out: &mut Vec<u8>,
+) -> usize {
+    let end_of = |index: usize| {
+        usize::from(u16::from_le_bytes([record[ends + 2 * index], record[ends + 2 * index + 1]]))
+    };
+    if columns.is_empty() {
+        return columns.end;
+    }
+    let from = if columns.start == 0 { 0 } else { end_of(columns.start - 1) };
+    let begin = out.len() - data;
+    out.extend_from_slice(&record[data + from..data + end_of(columns.end - 1)]);
+    if begin != from {
+        for index in columns.clone() {
+            let end = u16::try_from(end_of(index) - from + begin);
+            let end = end.expect("a record fits a quarter page");
+            out[ends + 2 * index..][..2].copy_from_slice(&end.to_le_bytes());
+        }
+    }
+    columns.end
+}
+
 /// Appends a value's stored form; NULL has none.
 pub fn encode(datum: Datum<'_>, out: &mut Vec<u8>) {
     match datum {
@@ -354,6 +455,59 @@ mod tests {
         layout.write(&row, &[], &mut record);
         for (column, datum) in row.iter().enumerate() {
             assert_eq!(text_of(&layout, &record, column), format!("{datum:?}"));
+        }
+    }
+
+    #[test]
+    fn a_patched_record_is_the_one_that_would_be_written() {
+        let forms = [Form::Int4, Form::Text, Form::Int8, Form::Bytea, Form::Text, Form::Bool];
+        let layout = RowLayout::new(forms.map(|form| (form, None)));
+        let rows = [
+            [
+                Datum::Int4(1),
+                Datum::Text("a"),
+                Datum::Int8(2),
+                Datum::Null,
+                Datum::Text("xyz"),
+                Datum::Null,
+            ],
+            [
+                Datum::Null,
+                Datum::Text("longer"),
+                Datum::Null,
+                Datum::Bytea(b"12"),
+                Datum::Null,
+                Datum::Bool(true),
+            ],
+            [
+                Datum::Int4(7),
+                Datum::Null,
+                Datum::Int8(-1),
+                Datum::Bytea(b""),
+                Datum::Text("z"),
+                Datum::Bool(false),
+            ],
+        ];
+        let (mut before, mut written, mut patched) = (Vec::new(), Vec::new(), Vec::new());
+        for (old, new) in rows.iter().flat_map(|old| rows.iter().map(move |new| (old, new))) {
+            for mask in 0..1usize << forms.len() {
+                let columns: Vec<usize> =
+                    (0..forms.len()).filter(|at| mask >> at & 1 == 1).collect();
+                let mut mixed = *old;
+                let mut row = RowBuf::new();
+                row.set_nulls(forms.len());
+                for column in &columns {
+                    mixed[*column] = new[*column];
+                    row.set(*column, new[*column]);
+                }
+                layout.write(old, &[], &mut before);
+                layout.write(&mixed, &[], &mut written);
+                assert!(
+                    layout.open(&before).and_then(|record| record.is_plain()).expect("it is whole")
+                );
+                layout.patch(&before, &columns, &row, &mut patched);
+                assert_eq!(patched, written, "{columns:?}");
+            }
         }
     }
 

@@ -222,6 +222,20 @@ impl RowBuf {
         self.values[column] = self.heap.store(datum);
     }
 
+    /// Replaces a column by what `read` makes in this row's heap.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    #[inline]
+    pub fn set_with<E>(
+        &mut self,
+        column: usize,
+        read: impl FnOnce(&mut Heap) -> Result<Value, E>,
+    ) -> Result<(), E> {
+        self.values[column] = read(&mut self.heap)?;
+        Ok(())
+    }
+
     /// A column.
     #[must_use]
     #[inline]

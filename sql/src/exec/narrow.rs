@@ -1,0 +1,77 @@
+//! What an UPDATE of some columns needs of a row: the rest of the record is carried over as it lies.
+//!
+//! Of the row that was, those columns are read that decide on something: those assigned, and with one of them all of its
+//! key, index or foreign key. A row is changed as a whole where more is asked of it: generated columns, CHECK constraints,
+//! computed indexes, RETURNING, a key that may change; long values, columns added since it was written, or a NULL where there must be none, whose
+//! error shows the row.
+
+use crate::plan::physical::Table;
+use crate::plan::scalar::Scalar;
+use std::collections::BTreeSet;
+
+/// The columns of an update, by index in the relation.
+#[derive(Debug)]
+pub struct Narrow {
+    /// Those assigned, each once, in the order of the relation.
+    pub assigned: Vec<usize>,
+    /// Those that are read.
+    pub read: Vec<usize>,
+    /// The indexes whose entries may change, by place in `table.indexes`.
+    pub indexes: Vec<usize>,
+    /// Whether a column of a unique key may change, which others may refer to.
+    pub unique: bool,
+}
+
+impl Narrow {
+    /// Of these assignments, by place among the live columns; none if they need all of a row.
+    #[must_use]
+    pub fn of(table: &Table, assignments: &[(usize, Scalar)]) -> Option<Narrow> {
+        // They may be computed twice, where the row turns out to be changed as a whole.
+        if table.computed.is_some() || assignments.iter().any(|(_, value)| value.volatile()) {
+            return None;
+        }
+        let assigned: BTreeSet<usize> = assignments.iter().map(|(at, _)| table.live[*at]).collect();
+        // Who moves takes all entries along.
+        let mut own = table.key.iter().flat_map(|layout| &layout.columns);
+        if own.any(|column| assigned.contains(&column.column)) {
+            return None;
+        }
+        let mut read = assigned.clone();
+        let mut indexes = Vec::new();
+        for (at, (_, layout)) in table.indexes.iter().enumerate() {
+            let columns = layout.columns.iter().map(|one| one.column);
+            if touches(&assigned, columns.clone()) {
+                read.extend(columns);
+                indexes.push(at);
+            }
+        }
+        for reference in &table.references {
+            let columns = super::foreign_key::key_of(reference).columns.iter().copied();
+            if touches(&assigned, columns.clone()) {
+                read.extend(columns);
+            }
+        }
+        for reference in &table.referenced_by {
+            let columns = super::foreign_key::key_of(reference).referenced.iter().copied();
+            if touches(&assigned, columns.clone()) {
+                read.extend(columns);
+            }
+        }
+        let unique = table
+            .relation
+            .indexes
+            .iter()
+            .filter(|index| index.unique)
+            .any(|index| touches(&assigned, index.columns.iter().map(|one| one.column)));
+        Some(Narrow {
+            assigned: assigned.into_iter().collect(),
+            read: read.into_iter().collect(),
+            indexes,
+            unique,
+        })
+    }
+}
+
+fn touches(assigned: &BTreeSet<usize>, mut columns: impl Iterator<Item = usize>) -> bool {
+    columns.any(|column| assigned.contains(&column))
+}
