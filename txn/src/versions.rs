@@ -150,6 +150,10 @@ impl Manager {
             let Some((oldest, _)) = oldest else { return };
             self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
             self.locks.owners.get(oldest).give_up();
+            if !self.collect_versions(self.collect_horizon()) {
+                // It kept nothing: no other snapshot has to fail for what is held.
+                return;
+            }
         }
     }
 
