@@ -2,13 +2,11 @@
 -- What Atoll learns to do leaves this list: `tests/unsupported.rs` fails until it does.
 CREATE TABLE base (id int PRIMARY KEY, a int, b text);
 -- statements
-MERGE INTO base USING base AS s ON base.id = s.id WHEN MATCHED THEN DO NOTHING;
 DO 'BEGIN END';
 REINDEX TABLE CONCURRENTLY base;
 CLUSTER base USING base_pkey;
 EXPLAIN (ANALYZE, BUFFERS) SELECT 1;
 EXPLAIN (ANALYZE, WAL) SELECT 1;
-COPY base TO STDOUT (FORMAT binary);
 BEGIN; INSERT INTO base VALUES (1); DECLARE c CURSOR FOR SELECT * FROM base FOR UPDATE; FETCH c; DELETE FROM base WHERE CURRENT OF c;
 BEGIN; DECLARE c BINARY CURSOR FOR SELECT 1;
 -- objects

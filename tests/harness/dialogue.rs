@@ -129,6 +129,7 @@ fn words(message: &Message) -> String {
             let body = message.body.strip_suffix(&[0]).unwrap_or(&message.body);
             format!("{tag}{}", String::from_utf8_lossy(body))
         }
+        b'd' | b'G' | b'H' => format!("{tag}({})", message.body.escape_ascii()),
         _ => tag.to_string(),
     }
 }

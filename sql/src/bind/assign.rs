@@ -22,6 +22,17 @@ pub(super) fn target_value(relation: &Relation, number: usize, place: &Place<'_>
 }
 
 impl Binder<'_> {
+    /// 0A000: a part of a column has no DEFAULT.
+    pub(super) fn refuse_default_part(&self, column: &TargetColumn) -> Result<()> {
+        let what = match column.path.first() {
+            None => return Ok(()),
+            Some(TargetStep::Subscript(_)) => "an array element",
+            Some(TargetStep::Field(_)) => "a subfield",
+        };
+        let message = format!("cannot set {what} to DEFAULT");
+        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(self.position(column.at)))
+    }
+
     /// `whole` with `value` at the end of `path`.
     pub(super) fn assigned_part(
         &self,
@@ -113,7 +124,12 @@ impl Binder<'_> {
                     self.type_text(ty.oid)
                 ),
             )
-            .at(self.position(column.at)));
+            // The NULL that an INSERT begins with stands nowhere.
+            .at(if matches!(whole, Expr::Constant(..)) {
+                0
+            } else {
+                self.position(column.at)
+            }));
         };
         let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
         let mut parts = Vec::new();

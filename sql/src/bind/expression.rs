@@ -2,6 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
+use crate::bind::copy::COPY_WHERE;
 use crate::bind::grouping::Collected;
 use crate::bind::operator::op;
 use crate::bind::scope::Scope;
@@ -59,6 +60,18 @@ pub(super) fn text_literal(text: &str) -> Expr {
     Expr::Constant(Literal::Text(text.into()), SqlType::plain(oid::UNKNOWN))
 }
 
+/// Whether an expression is a subquery, or a comparison with one.
+fn has_query(kind: &ExprKind) -> bool {
+    matches!(
+        kind,
+        ExprKind::InQuery { .. }
+            | ExprKind::QuantifiedQuery { .. }
+            | ExprKind::Subquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::ArrayQuery(_)
+    )
+}
+
 impl Binder<'_> {
     /// An expression.
     pub(super) fn expression(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
@@ -78,6 +91,13 @@ impl Binder<'_> {
 
     fn expression_kind(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
         let at = self.position(expr.at);
+        if place.clause == COPY_WHERE && has_query(&expr.kind) {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot use subquery in COPY FROM WHERE condition",
+            )
+            .at(at));
+        }
         match &expr.kind {
             ExprKind::Column(parts) => self.column(parts, place, at),
             // Outside of lists of columns `t.*` is the row as one value.

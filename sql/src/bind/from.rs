@@ -725,7 +725,7 @@ fn unnested(
 }
 
 /// Items whose row has moved `by` columns to the right.
-fn shifted(mut items: Vec<ScopeItem>, by: usize) -> Vec<ScopeItem> {
+pub(super) fn shifted(mut items: Vec<ScopeItem>, by: usize) -> Vec<ScopeItem> {
     for column in items.iter_mut().flat_map(|item| &mut item.columns) {
         super::levels::columns_of_expr(&mut column.expr, 0, &mut |expr, depth| {
             if let Expr::Column { level, column, .. } = expr

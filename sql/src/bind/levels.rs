@@ -5,7 +5,7 @@
 
 use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
 use crate::plan::logical::{
-    Cte, CteBody, Frame, FrameBound, Modify, ModifyKind, Node, Query, SortKey,
+    Cte, CteBody, Frame, FrameBound, MergeChange, Modify, ModifyKind, Node, Query, SortKey,
 };
 use std::sync::Arc;
 
@@ -174,6 +174,24 @@ fn columns_of_modify(modify: &mut Modify, depth: u16, visit: &mut ColumnVisitor<
             assignments.iter_mut().for_each(|(_, value)| columns_of_expr(value, depth, visit));
         }
         ModifyKind::Delete { source } => columns_of_node(source, depth, visit),
+        ModifyKind::Merge { source, on, actions } => {
+            columns_of_node(source, depth, visit);
+            on.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            for action in actions {
+                let conditions = action.conditions.iter_mut();
+                conditions.for_each(|expr| columns_of_expr(expr, depth, visit));
+                match &mut action.change {
+                    MergeChange::Nothing | MergeChange::Delete => {}
+                    MergeChange::Update(assignments) => {
+                        let values = assignments.iter_mut();
+                        values.for_each(|(_, value)| columns_of_expr(value, depth, visit));
+                    }
+                    MergeChange::Insert(row) => {
+                        row.iter_mut().for_each(|value| columns_of_expr(value, depth, visit));
+                    }
+                }
+            }
+        }
     }
     for (expr, _) in modify.returning.iter_mut().flatten() {
         columns_of_expr(expr, depth, visit);

@@ -6,7 +6,7 @@
 //! - [`coerce`] and [`overload`]: casts, operators, functions
 //! - `expression`: every kind of expression; those with rules of their own in `names`, `operator`, `subquery`, `array`,
 //!   `call`, `grouping` (aggregates and windows)
-//! - `from`, `query`, `dml`: the statements
+//! - `from`, `query`, `dml`, `insert`, `merge`, `copy`: the statements
 //! - [`levels`]: walks over what was bound
 
 mod aggregate;
@@ -15,6 +15,7 @@ mod assign;
 mod call;
 mod coerce;
 mod computed;
+mod copy;
 pub mod deparse;
 mod dml;
 mod expression;
@@ -23,8 +24,10 @@ mod from;
 mod golden;
 mod grouping;
 mod inline;
+mod insert;
 pub mod levels;
 mod locking;
+mod merge;
 mod names;
 mod operator;
 mod overload;
@@ -37,6 +40,7 @@ pub mod type_name;
 pub mod typed;
 mod with;
 
+pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
 pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 
@@ -148,7 +152,7 @@ const STACK_GROWTH: usize = 4 << 20;
 /// Parameters are numbered in 16 bits.
 const PARAMETERS_MAX: u32 = 65_535;
 
-/// Binds SELECT, VALUES, INSERT, UPDATE or DELETE. `parameter_types` are those a client declared, 0 or missing where it did not.
+/// Binds SELECT, VALUES, INSERT, UPDATE, DELETE or MERGE. `parameter_types` are those a client declared, 0 or missing where it did not.
 ///
 /// # Errors
 /// Everything that PostgreSQL's analysis can refuse a statement for.
@@ -164,6 +168,7 @@ pub fn bind(
         ast::Statement::Insert(insert) => BoundStatement::Modify(binder.insert(insert, None)?),
         ast::Statement::Update(update) => BoundStatement::Modify(binder.update(update, None)?),
         ast::Statement::Delete(delete) => BoundStatement::Modify(binder.delete(delete, None)?),
+        ast::Statement::Merge(merge) => BoundStatement::Modify(binder.merge_statement(merge)?),
         _ => return Err(SqlError::unsupported("this statement inside another is")),
     };
     binder.finish(statement)
@@ -313,8 +318,9 @@ const SYSTEM_COLUMNS: [(i16, &str, u32); 6] = [
     (-3, "cmin", 29),
     (-4, "xmax", 28),
     (-5, "cmax", 29),
-    (-6, "tableoid", oid::OID),
+    (TABLE_OID, "tableoid", oid::OID),
 ];
+const TABLE_OID: i16 = -6;
 
 fn system_column(attribute: i16) -> (&'static str, u32) {
     let found = SYSTEM_COLUMNS.iter().find(|(number, ..)| *number == attribute);

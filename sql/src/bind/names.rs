@@ -1,7 +1,7 @@
 //! Names in expressions: columns, whole rows and fields of composite values (`transformColumnRef`).
 
 use crate::bind::expression::Place;
-use crate::bind::scope::Missing;
+use crate::bind::scope::{Found, Missing};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::Expr;
 use crate::bind::{Binder, levels};
@@ -18,10 +18,7 @@ impl Binder<'_> {
         let (qualifier, name) = match parts {
             [name] => {
                 return match place.scope.column(name) {
-                    Ok(found) => {
-                        self.read_column(found.origin);
-                        Ok(found.expr)
-                    }
+                    Ok(found) => self.found(found, name, place, at),
                     Err(Missing::Ambiguous) => Err(SqlError::new(
                         SqlState::AMBIGUOUS_COLUMN,
                         format!("column reference \"{name}\" is ambiguous"),
@@ -30,11 +27,19 @@ impl Binder<'_> {
                     // The name of a FROM item stands for its whole row.
                     Err(_) => match place.scope.item(None, name) {
                         Some(_) => self.whole_row(None, name, place, at),
-                        None => Err(SqlError::new(
-                            SqlState::UNDEFINED_COLUMN,
-                            format!("column \"{name}\" does not exist"),
-                        )
-                        .at(at)),
+                        None => {
+                            let error = SqlError::new(
+                                SqlState::UNDEFINED_COLUMN,
+                                format!("column \"{name}\" does not exist"),
+                            )
+                            .at(at);
+                            Err(match place.scope.hidden_item(name) {
+                                None => error,
+                                Some(item) => error.hint(format!(
+                                    "There is a column named \"{name}\" in table \"{item}\", but it cannot be referenced from this part of the query."
+                                )),
+                            })
+                        }
                     },
                 };
             }
@@ -62,10 +67,7 @@ impl Binder<'_> {
             }
         };
         match place.scope.qualified(qualifier.0, qualifier.1, name) {
-            Ok(found) => {
-                self.read_column(found.origin);
-                Ok(found.expr)
-            }
+            Ok(found) => self.found(found, name, place, at),
             Err(Missing::Ambiguous) => Err(SqlError::new(
                 SqlState::AMBIGUOUS_ALIAS,
                 format!("table reference \"{}\" is ambiguous", qualifier.1),
@@ -90,6 +92,15 @@ impl Binder<'_> {
                 Err(self.missing_item(qualifier.1, missing == Missing::Hidden, place, at))
             }
         }
+    }
+
+    /// A column that a name was found to stand for.
+    fn found(&self, found: Found, name: &str, place: &Place<'_>, at: u32) -> Result<Expr> {
+        if let Some((_, column)) = found.origin {
+            self.refuse_system_column(name, column, place, at)?;
+        }
+        self.read_column(found.origin);
+        Ok(found.expr)
     }
 
     fn missing_item(&self, item: &str, hidden: bool, place: &Place<'_>, at: u32) -> SqlError {

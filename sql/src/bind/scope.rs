@@ -118,6 +118,18 @@ impl<'p> Scope<'p> {
         }
     }
 
+    /// A scope whose names are known around [`Scope::beside`] it, and refused there.
+    #[must_use]
+    pub fn hiding(items: Vec<ScopeItem>) -> Scope<'static> {
+        Scope { items, lateral: true, ..Scope::new(None, 0) }
+    }
+
+    /// An empty scope beside one that hides its names.
+    #[must_use]
+    pub fn beside(hidden: &'p Scope<'p>) -> Scope<'p> {
+        Scope { sees_lateral: false, ..Scope::new(Some(hidden), 0) }
+    }
+
     /// An unqualified column: found in the innermost scope that has one.
     ///
     /// # Errors
@@ -182,6 +194,21 @@ impl<'p> Scope<'p> {
                 return Some((item, level));
             }
             (scope, level, skip) = scope.outwards(level, skip)?;
+        }
+    }
+
+    /// The item whose column has a name that is refused here, though it is known.
+    #[must_use]
+    pub fn hidden_item(&self, name: &str) -> Option<Ident> {
+        let (mut scope, mut skip) = (self, false);
+        loop {
+            let visible = scope.items.iter().filter(|item| skip && item.columns_visible);
+            let mut having =
+                visible.filter(|item| item.columns.iter().any(|column| &*column.name == name));
+            if let Some(item) = having.next() {
+                return item.name.clone();
+            }
+            (scope, _, skip) = scope.outwards(0, skip)?;
         }
     }
 

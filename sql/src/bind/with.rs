@@ -97,6 +97,11 @@ impl Binder<'_> {
             ast::CteBody::Insert(insert) => Ok(modify(self.insert(insert, Some(scope))?)),
             ast::CteBody::Update(update) => Ok(modify(self.update(update, Some(scope))?)),
             ast::CteBody::Delete(delete) => Ok(modify(self.delete(delete, Some(scope))?)),
+            ast::CteBody::Merge => Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "MERGE not supported in WITH query",
+            )
+            .at(self.position(cte.at))),
             ast::CteBody::Query(query) => {
                 if recursive
                     && let Body::SetOperation { kind: SetKind::Union, all, left, right, .. } =

@@ -103,6 +103,7 @@ pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program>
                 logical::ModifyKind::Insert { .. } => "INSERT 0",
                 logical::ModifyKind::Update { .. } => "UPDATE",
                 logical::ModifyKind::Delete { .. } => "DELETE",
+                logical::ModifyKind::Merge { .. } => "MERGE",
             };
             (plan, layout, columns, tag)
         }
@@ -148,7 +149,10 @@ impl Program {
             }
         }
         program.changes = program.has(|node| matches!(node, Plan::Modify(_)));
-        program.writes = program.changes || program.has(|node| matches!(node, Plan::LockRows(_)));
+        program.writes = program.has(|node| match node {
+            Plan::Modify(modify) => modify.writes(),
+            node => matches!(node, Plan::LockRows(_)),
+        });
         program.lean =
             program.ctes.is_empty() && program.subplans.is_empty() && !program.has(holds_rows);
         program.correlated =
@@ -394,7 +398,8 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
         Plan::Modify(modify) => match &mut modify.kind {
             ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. } => finish(source, read, widths),
+            | ModifyKind::Delete { source, .. }
+            | ModifyKind::Merge { source, .. } => finish(source, read, widths),
         },
     }
 }

@@ -4,8 +4,8 @@ use super::{Kind, Options, bad, utf8};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
-/// The longest line: what PostgreSQL's string buffer holds.
-const LINE_BYTES_MAX: usize = (1 << 30) - 1;
+/// The longest line or field: what PostgreSQL's string buffer holds.
+pub(super) const PENDING_BYTES_MAX: usize = (1 << 30) - 1;
 
 /// How lines end: the first one decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl LineReader {
             self.scanned -= self.start;
             self.start = 0;
         }
-        if self.pending.len() + data.len() > LINE_BYTES_MAX {
+        if self.pending.len() + data.len() > PENDING_BYTES_MAX {
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "out of memory").detail(
                 format!(
                     "Cannot enlarge string buffer containing {} bytes by {} more bytes.",

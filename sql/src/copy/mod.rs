@@ -1,12 +1,15 @@
-//! COPY's text and csv formats (manual, COPY, "File Formats"): bytes to fields, and values to bytes.
+//! COPY's formats (manual, COPY, "File Formats"): bytes to fields, and values to bytes.
 //!
-//! Streaming: [`lines::LineReader`] is fed portions of any size and holds at most one line; nothing here knows a table.
+//! Streaming: [`lines::LineReader`] and [`binary::TupleReader`] are fed portions of any size and hold at most one line or
+//! tuple; nothing here knows a table.
 
+pub mod binary;
 pub mod csv;
 pub mod lines;
 pub mod options;
 pub mod text;
 
+pub use binary::{Tuple, TupleReader};
 pub use lines::LineReader;
 pub use options::{Columns, Header, Kind, Options};
 
@@ -121,7 +124,7 @@ impl Fields {
 pub fn split(line: &str, options: &Options, into: &mut Fields) -> Result<()> {
     into.clear();
     match options.kind {
-        Kind::Text => {
+        Kind::Text | Kind::Binary => {
             text::split(line.as_bytes(), options, into);
             Ok(())
         }
@@ -139,6 +142,12 @@ pub fn line_context(table: &str, number: u64, line: Option<&str>) -> String {
         None => format!("COPY {table}, line {number}"),
         Some(line) => format!("COPY {table}, line {number}: \"{}\"", shortened(line)),
     }
+}
+
+/// The CONTEXT of an error in a field that is not shown.
+#[must_use]
+pub fn column_context(table: &str, number: u64, column: &str) -> String {
+    format!("COPY {table}, line {number}, column {column}")
 }
 
 /// The CONTEXT of an error in one field.

@@ -13,6 +13,8 @@ pub enum Kind {
     Text,
     /// csv.
     Csv,
+    /// binary.
+    Binary,
 }
 
 /// HEADER.
@@ -131,8 +133,7 @@ impl Options {
     /// error tells.
     ///
     /// # Errors
-    /// 42601, 22023 and 0A000, as PostgreSQL's `ProcessCopyOptions`; 0A000 for FORMAT binary and for encodings that are not
-    /// UTF8.
+    /// 42601, 22023 and 0A000, as PostgreSQL's `ProcessCopyOptions`; 0A000 for encodings whose bytes are not the database's.
     pub fn read(
         given: &[OptionValue],
         from: bool,
@@ -225,6 +226,23 @@ fn once<T>(place: &mut Option<T>, value: T, position: u32) -> Result<()> {
     Ok(())
 }
 
+/// Only what needs no conversion: SQL_ASCII means bytes as they are, and those must be the database's.
+fn check_encoding(option: &OptionValue, at: u32) -> Result<()> {
+    let invalid = || {
+        SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            "argument to option \"encoding\" must be a valid encoding name",
+        )
+        .at(at)
+    };
+    let name = text(option)?;
+    match crate::settings::check::encoding_named(&name) {
+        Some("UTF8" | "SQL_ASCII") => Ok(()),
+        Some(known) => Err(SqlError::unsupported(format!("COPY with encoding {known} is")).at(at)),
+        None => Err(invalid()),
+    }
+}
+
 impl Raw {
     fn take(&mut self, option: &OptionValue, position: &dyn Fn(u32) -> u32) -> Result<()> {
         let at = position(option.at);
@@ -270,12 +288,7 @@ impl Raw {
             "force_not_null" => once(&mut self.force_not_null, columns(option, false, at)?, at),
             "force_null" => once(&mut self.force_null, columns(option, false, at)?, at),
             "encoding" => {
-                let name = text(option)?;
-                if !name.eq_ignore_ascii_case("utf8") && !name.eq_ignore_ascii_case("utf-8") {
-                    return Err(
-                        SqlError::unsupported(format!("COPY with encoding \"{name}\" is")).at(at)
-                    );
-                }
+                check_encoding(option, at)?;
                 once(&mut self.encoding, (), at)
             }
             other => Err(syntax(format!("option \"{other}\" not recognized")).at(at)),
@@ -299,7 +312,7 @@ impl Raw {
                 if self.header.is_some_and(|header| header != Header::None) {
                     return not_supported("cannot specify HEADER in BINARY mode");
                 }
-                return Err(SqlError::unsupported("COPY in binary format is"));
+                Kind::Binary
             }
             Some("csv") => Kind::Csv,
             _ => Kind::Text,

@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE: rows are locked, checked again where they were waited for, and written.
+//! INSERT, UPDATE, DELETE, MERGE: rows are locked, checked again where they were waited for, and written.
 //!
 //! A statement never meets its own writes: its source reads as of before it. With a join, the same target row may come
 //! again; only the first time counts. Without RETURNING all rows are done in one call.
@@ -11,7 +11,7 @@ use super::scan::{reread, still_meets};
 use super::write::{Inserted, Writer};
 use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, ModifyKind, OnConflict, TargetRow};
+use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, OnConflict, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::types::Datum;
@@ -53,6 +53,15 @@ impl Modify {
             ModifyKind::Delete { source, recheck, .. } => {
                 (source, Box::default(), builder.correlated(recheck))
             }
+            ModifyKind::Merge { source, recheck, actions, .. } => {
+                let values = actions.iter().flat_map(|action| action.change.values());
+                let conditions = actions.iter().flat_map(|action| &action.conditions);
+                (
+                    source,
+                    builder.correlated(values),
+                    builder.correlated(recheck.iter().chain(conditions)),
+                )
+            }
         };
         Modify {
             source: builder.build(source),
@@ -92,7 +101,105 @@ impl Modify {
                 self.change.delete(cx, writer)?;
                 Ok(true)
             }
+            ModifyKind::Merge { target, recheck, actions, .. } => {
+                self.merge(cx, writer, target, recheck, actions)
+            }
         }
+    }
+
+    /// One row of a MERGE's source. Conditions of WHEN are asked of the target's row as the statement sees it; only where
+    /// something is to be done is it locked, and where it has changed meanwhile, ON and all of them are asked again of the
+    /// newest one. A row that is gone, or has ceased to match, leaves its source row to WHEN NOT MATCHED.
+    fn merge(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        target: &TargetRow,
+        recheck: &[Scalar],
+        actions: &[MergeAction],
+    ) -> Result<bool> {
+        if let Datum::Bytea(key) = cx.frame.get(target.key) {
+            self.change.key.clear();
+            self.change.key.extend_from_slice(key);
+            let found = self.merge_matched(cx, writer, target, recheck, actions)?;
+            if let Some(changed) = found {
+                return Ok(changed);
+            }
+        }
+        match self.fitting(cx, actions, false)? {
+            Some(MergeChange::Insert(columns)) => self.insert(cx, writer, columns, None),
+            _ => Ok(false),
+        }
+    }
+
+    /// The target's row, its key in `self.change.key`; none if it does not match any more.
+    fn merge_matched(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        target: &TargetRow,
+        recheck: &[Scalar],
+        actions: &[MergeAction],
+    ) -> Result<Option<bool>> {
+        let mut newest = false;
+        loop {
+            let Some(change) = self.fitting(cx, actions, true)? else { return Ok(Some(false)) };
+            let mode = match change {
+                MergeChange::Nothing | MergeChange::Insert(_) => return Ok(Some(false)),
+                MergeChange::Update(_) => RowLock::NoKeyUpdate,
+                MergeChange::Delete => RowLock::Update,
+            };
+            if self.changed.contains(&self.change.key) {
+                return Err(SqlError::new(
+                    SqlState::CARDINALITY_VIOLATION,
+                    "MERGE command cannot affect row a second time",
+                )
+                .hint("Ensure that not more than one source row matches any one target row."));
+            }
+            let view = cx.view;
+            let locked = cx.transaction.lock_row(
+                &view,
+                &writer.rows,
+                &self.change.key,
+                mode,
+                WaitPolicy::Block,
+                &mut self.change.record,
+            )?;
+            match locked {
+                Locked::Gone | Locked::Skipped => return Ok(None),
+                // Locked the first time, it cannot change before it is locked more strongly.
+                Locked::Changed if !newest => {
+                    newest = true;
+                    reread(cx, target, &self.change.key, &self.change.record)?;
+                    if !still_meets(cx, recheck, &self.recheck_subqueries)? {
+                        return Ok(None);
+                    }
+                }
+                Locked::Same | Locked::Changed => {
+                    match change {
+                        MergeChange::Update(values) => self.change.update(cx, writer, values)?,
+                        _ => self.change.delete(cx, writer)?,
+                    }
+                    self.changed.insert(self.change.key.clone());
+                    return Ok(Some(true));
+                }
+            }
+        }
+    }
+
+    /// What the first WHEN of this kind says whose condition holds.
+    fn fitting<'m>(
+        &self,
+        cx: &mut Context<'_>,
+        actions: &'m [MergeAction],
+        matched: bool,
+    ) -> Result<Option<&'m MergeChange>> {
+        for action in actions.iter().filter(|action| action.matched == matched) {
+            if cx.holds(&action.conditions, &self.recheck_subqueries)? {
+                return Ok(Some(&action.change));
+            }
+        }
+        Ok(None)
     }
 
     /// Locks the target of the source row and reads it, its key in `self.change.key`; false if it is not to be changed.

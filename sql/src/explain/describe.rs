@@ -712,6 +712,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             ModifyKind::Insert { source, .. } => ("Insert", source, modify.new_slot),
             ModifyKind::Update { source, target, .. } => ("Update", source, target.slot),
             ModifyKind::Delete { source, target, .. } => ("Delete", source, target.slot),
+            ModifyKind::Merge { source, target, .. } => ("Merge", source, target.slot),
         };
         let mut item = self.relation("ModifyTable", relation, slot);
         item.title = item.title.replacen("ModifyTable", operation, 1);

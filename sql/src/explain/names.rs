@@ -205,9 +205,9 @@ impl<'p> Names<'p> {
                     let column = &modify.table.relation.columns[*column];
                     let name = match &modify.kind {
                         ModifyKind::Insert { .. } => alias(),
-                        ModifyKind::Update { target, .. } | ModifyKind::Delete { target, .. } => {
-                            self.alias(target.slot).to_owned()
-                        }
+                        ModifyKind::Update { target, .. }
+                        | ModifyKind::Delete { target, .. }
+                        | ModifyKind::Merge { target, .. } => self.alias(target.slot).to_owned(),
                     };
                     Home::Column(name, column.name.to_string(), column.ty)
                 }

@@ -1,13 +1,15 @@
-//! INSERT, UPDATE, DELETE.
+//! INSERT, UPDATE, DELETE, MERGE.
 
 use super::ast::{
     Assignment, ConflictTarget, ConflictUpdate, Delete, Expr, ExprKind, FromItem, Ident, Insert,
-    ObjectName, OnConflict, Target, TargetColumn, TargetStep, Update, With,
+    Merge, MergeAction, MergeWhen, ObjectName, OnConflict, Target, TargetColumn, TargetStep,
+    Update, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 
 impl<'t> Parser<'t> {
     /// INSERT.
@@ -19,16 +21,7 @@ impl<'t> Parser<'t> {
         if self.is_symbol(b'(') && !self.opens_query() {
             columns = self.in_parentheses(Parser::target_column)?;
         }
-        let overriding = if self.accept(Keyword::Overriding) {
-            let system = self.accept(Keyword::System);
-            if !system {
-                self.expect(Keyword::User)?;
-            }
-            self.expect(Keyword::Value)?;
-            Some(system)
-        } else {
-            None
-        };
+        let overriding = self.overriding()?;
         let defaults = columns.is_empty()
             && overriding.is_none()
             && self.accept_all(&[Keyword::Default, Keyword::Values]);
@@ -36,6 +29,19 @@ impl<'t> Parser<'t> {
         let on_conflict = if self.is(Keyword::On) { Some(self.on_conflict()?) } else { None };
         let returning = self.returning()?;
         Ok(Insert { with, table, alias, columns, overriding, source, on_conflict, returning })
+    }
+
+    /// OVERRIDING: SYSTEM VALUE is true.
+    fn overriding(&mut self) -> Result<Option<bool>> {
+        if !self.accept(Keyword::Overriding) {
+            return Ok(None);
+        }
+        let system = self.accept(Keyword::System);
+        if !system {
+            self.expect(Keyword::User)?;
+        }
+        self.expect(Keyword::Value)?;
+        Ok(Some(system))
     }
 
     fn on_conflict(&mut self) -> Result<OnConflict> {
@@ -115,7 +121,13 @@ impl<'t> Parser<'t> {
                         path.push(TargetStep::Subscript(indices));
                         *operand
                     }
-                    ExprKind::AllFields(_) => return Err(self.error()),
+                    ExprKind::AllFields(_) => {
+                        return Err(SqlError::new(
+                            SqlState::FEATURE_NOT_SUPPORTED,
+                            "row expansion via \"*\" is not supported here",
+                        )
+                        .at(self.position(at)));
+                    }
                     _ => break,
                 };
             }
@@ -191,5 +203,59 @@ impl<'t> Parser<'t> {
         let filter = self.row_filter()?;
         let returning = self.returning()?;
         Ok(Delete { with, table, alias, using, filter, returning })
+    }
+
+    /// MERGE.
+    pub(super) fn merge(&mut self, with: Option<With>) -> Result<Merge> {
+        self.expect_all(&[Keyword::Merge, Keyword::Into])?;
+        let (table, alias) = self.target_table()?;
+        self.expect(Keyword::Using)?;
+        let source = self.table_reference()?;
+        self.expect(Keyword::On)?;
+        let on = self.expr()?;
+        let mut clauses = Vec::new();
+        while self.is(Keyword::When) || clauses.is_empty() {
+            clauses.push(self.merge_when()?);
+        }
+        Ok(Merge { with, table, alias, source, on, clauses })
+    }
+
+    fn merge_when(&mut self) -> Result<MergeWhen> {
+        self.expect(Keyword::When)?;
+        let matched = !self.accept(Keyword::Not);
+        self.expect(Keyword::Matched)?;
+        let condition = if self.accept(Keyword::And) { Some(self.expr()?) } else { None };
+        self.expect(Keyword::Then)?;
+        let action = if self.accept(Keyword::Do) {
+            self.expect(Keyword::Nothing)?;
+            MergeAction::Nothing
+        } else if !matched {
+            self.expect(Keyword::Insert)?;
+            self.merge_insert()?
+        } else if self.accept(Keyword::Delete) {
+            MergeAction::Delete
+        } else {
+            self.expect_all(&[Keyword::Update, Keyword::Set])?;
+            MergeAction::Update(self.list(Parser::assignment)?)
+        };
+        Ok(MergeWhen { matched, condition, action })
+    }
+
+    /// What follows INSERT.
+    fn merge_insert(&mut self) -> Result<MergeAction> {
+        let columns = if self.is_symbol(b'(') {
+            self.in_parentheses(Parser::target_column)?
+        } else {
+            Vec::new()
+        };
+        let overriding = self.overriding()?;
+        let plain = columns.is_empty() && overriding.is_none();
+        let values = if plain && self.accept_all(&[Keyword::Default, Keyword::Values]) {
+            None
+        } else {
+            self.expect(Keyword::Values)?;
+            Some(self.in_parentheses(Parser::expr)?)
+        };
+        Ok(MergeAction::Insert { columns, overriding, values })
     }
 }

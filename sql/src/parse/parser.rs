@@ -171,7 +171,12 @@ impl<'t> Parser<'t> {
 
     /// 0A000 at a byte.
     pub(super) fn unsupported(&self, what: &str, at: u32) -> SqlError {
-        SqlError::unsupported(what).at(self.positions.of(at))
+        SqlError::unsupported(what).at(self.position(at))
+    }
+
+    /// A byte offset as clients are told it.
+    pub(super) fn position(&self, at: u32) -> u32 {
+        self.positions.of(at)
     }
 
     /// Runs a rule that may nest: the stack grows, the depth is bounded, and the height of what it makes is one more

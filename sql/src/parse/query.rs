@@ -61,7 +61,8 @@ impl<'t> Parser<'t> {
             Kind::Keyword(Keyword::Update) => CteBody::Update(Box::new(self.update(with)?)),
             Kind::Keyword(Keyword::Delete) => CteBody::Delete(Box::new(self.delete(with)?)),
             Kind::Keyword(Keyword::Merge) => {
-                return Err(self.unsupported("MERGE is", self.here()));
+                self.merge(with)?;
+                CteBody::Merge
             }
             _ => CteBody::Query(Box::new(self.query_after(with)?)),
         };

@@ -27,13 +27,16 @@ impl<'t> Parser<'t> {
                     Kind::Keyword(Keyword::Delete) => {
                         Ok(Statement::Delete(Box::new(self.delete(with)?)))
                     }
-                    Kind::Keyword(Keyword::Merge) => Ok(self.unsupported_statement(1)),
+                    Kind::Keyword(Keyword::Merge) => {
+                        Ok(Statement::Merge(Box::new(self.merge(with)?)))
+                    }
                     _ => self.query_statement(with),
                 }
             }
             Keyword::Insert => Ok(Statement::Insert(Box::new(self.insert(None)?))),
             Keyword::Update => Ok(Statement::Update(Box::new(self.update(None)?))),
             Keyword::Delete => Ok(Statement::Delete(Box::new(self.delete(None)?))),
+            Keyword::Merge => Ok(Statement::Merge(Box::new(self.merge(None)?))),
             Keyword::Begin | Keyword::Start => self.begin(),
             Keyword::Commit | Keyword::End | Keyword::Rollback | Keyword::Abort => {
                 self.end_transaction()
@@ -66,7 +69,7 @@ impl<'t> Parser<'t> {
             Keyword::Drop => self.drop(),
             Keyword::Comment => self.comment(),
             Keyword::Grant | Keyword::Revoke => self.grant(),
-            Keyword::Do | Keyword::Call | Keyword::Merge | Keyword::Cluster | Keyword::Load => {
+            Keyword::Do | Keyword::Call | Keyword::Cluster | Keyword::Load => {
                 Ok(self.unsupported_statement(1))
             }
             Keyword::Reindex => self.reindex(),

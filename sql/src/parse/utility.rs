@@ -317,6 +317,7 @@ impl<'t> Parser<'t> {
             | Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
+            | Statement::Merge(_)
             | Statement::Declare(_)
             | Statement::CreateTableAs(_)
             | Statement::Execute(_) => {
@@ -395,7 +396,8 @@ impl<'t> Parser<'t> {
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Update(_)
-            | Statement::Delete(_) => {
+            | Statement::Delete(_)
+            | Statement::Merge(_) => {
                 Ok(Statement::Prepare(Box::new(Prepare { name, types, statement })))
             }
             _ => Err(self.error_at(place)),
@@ -525,14 +527,20 @@ impl<'t> Parser<'t> {
         }
         let subject = if self.accept_symbol(b'(') {
             let place = self.token();
+            let creates = self.is(Keyword::Create);
             let statement = self.nested(Parser::statement)?;
-            if !matches!(
-                statement,
-                Statement::Query(_)
-                    | Statement::Insert(_)
-                    | Statement::Update(_)
-                    | Statement::Delete(_)
-            ) {
+            // SELECT INTO makes a table, which is refused when it runs.
+            let selects_into = matches!(statement, Statement::CreateTableAs(_)) && !creates;
+            if !selects_into
+                && !matches!(
+                    statement,
+                    Statement::Query(_)
+                        | Statement::Insert(_)
+                        | Statement::Update(_)
+                        | Statement::Delete(_)
+                        | Statement::Merge(_)
+                )
+            {
                 return Err(self.error_at(place));
             }
             self.expect_symbol(b')')?;
@@ -567,7 +575,13 @@ impl<'t> Parser<'t> {
         } else {
             self.old_copy_options(&mut options)?;
         }
-        let filter = if self.accept(Keyword::Where) { Some(self.expr()?) } else { None };
+        let at = self.here();
+        let filter =
+            if !queried && self.accept(Keyword::Where) { Some(self.expr()?) } else { None };
+        if filter.is_some() && !from {
+            let message = "WHERE clause not allowed with COPY TO";
+            return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.position(at)));
+        }
         Ok(Statement::Copy(Box::new(Copy { subject, from, target, options, filter })))
     }
 

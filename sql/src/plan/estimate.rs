@@ -139,7 +139,8 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
             use super::physical::ModifyKind;
             let (ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. }) = &modify.kind;
+            | ModifyKind::Delete { source, .. }
+            | ModifyKind::Merge { source, .. }) = &modify.kind;
             let input = of(figures, source);
             // What it writes it would write under any plan.
             let rows = if modify.returning.is_some() { input.rows } else { 0.0 };

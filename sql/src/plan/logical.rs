@@ -344,7 +344,7 @@ pub struct ComputedIndex {
     pub expressions: Vec<Expr>,
 }
 
-/// INSERT, UPDATE or DELETE.
+/// INSERT, UPDATE, DELETE or MERGE.
 #[derive(Clone, Debug)]
 pub struct Modify {
     /// The table.
@@ -410,6 +410,39 @@ pub enum ModifyKind {
         /// As for UPDATE.
         source: Box<Node>,
     },
+    /// MERGE.
+    Merge {
+        /// The source's rows, each with the row of the table that it matches, if any; the table is FROM item 0.
+        source: Box<Node>,
+        /// ON, over that row.
+        on: Vec<Expr>,
+        /// The WHEN clauses: the first one that fits is run.
+        actions: Vec<MergeAction>,
+    },
+}
+
+/// WHEN of MERGE.
+#[derive(Clone, Debug)]
+pub struct MergeAction {
+    /// MATCHED (else NOT MATCHED).
+    pub matched: bool,
+    /// AND.
+    pub conditions: Vec<Expr>,
+    /// THEN.
+    pub change: MergeChange,
+}
+
+/// What a WHEN does.
+#[derive(Clone, Debug)]
+pub enum MergeChange {
+    /// DO NOTHING.
+    Nothing,
+    /// Column index and new value, cast to the column's type.
+    Update(Vec<(usize, Expr)>),
+    /// DELETE.
+    Delete,
+    /// All live columns, in `attnum` order.
+    Insert(Vec<Expr>),
 }
 
 /// ON CONFLICT.

@@ -1,13 +1,13 @@
-//! INSERT, UPDATE, DELETE as plans, with all that writing a table needs to know of it.
+//! INSERT, UPDATE, DELETE, MERGE as plans, with all that writing a table needs to know of it.
 
 use super::build::{Layout, Planner, conditions};
 use super::functions::{key_compatible, predicate};
 use super::physical::{
-    ComputedKey, ComputedKeys, Modify, ModifyKind, OnConflict, Plan, Reference, ReferentialAction,
-    ScanColumn, Table, TargetRow,
+    ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
+    Reference, ReferentialAction, ScanColumn, Table, TargetRow,
 };
-use super::pushdown;
 use super::scalar::{Scalar, Var};
+use super::{pushdown, vars};
 use crate::bind::Expr;
 use crate::catalog::{ConstraintKind, Relation, RelationKind, builtin};
 use crate::error::{Result, SqlError};
@@ -77,6 +77,9 @@ impl Planner<'_> {
             logical::ModifyKind::Delete { source } => {
                 let (source, target, layout, recheck, joined) = self.source(source)?;
                 (ModifyKind::Delete { source, target, recheck, joined }, layout)
+            }
+            logical::ModifyKind::Merge { source, on, actions } => {
+                (self.merge(&table, source, on, actions)?, Layout::new())
             }
         };
         let mut output = Layout::new();
@@ -181,6 +184,52 @@ impl Planner<'_> {
         let joined = joins(&source);
         let source = pushdown::optimise(self, source, Vec::new());
         Ok((source, target, layout, recheck, joined))
+    }
+
+    fn merge(
+        &mut self,
+        table: &Table,
+        source: &logical::Node,
+        on: &[Expr],
+        actions: &[logical::MergeAction],
+    ) -> Result<ModifyKind> {
+        let (mut source, layout) = self.node(source)?;
+        let target = self.target(&mut source, 0).ok_or_else(|| {
+            SqlError::unsupported("changing rows through this kind of relation is")
+        })?;
+        // The key belongs to what is NULL where nothing matches.
+        if let Plan::Join(join) = &mut source {
+            join.right_slots = vars::filled(&join.right, &self.widths);
+        }
+        let (recheck, actions) = self.over(&layout, |planner| {
+            let recheck = planner.conjuncts(on)?;
+            let actions = actions.iter().map(|action| planner.merge_action(table, action));
+            Ok((recheck, actions.collect::<Result<Vec<_>>>()?))
+        })?;
+        let source = pushdown::optimise(self, source, Vec::new());
+        Ok(ModifyKind::Merge { source, target, recheck, actions })
+    }
+
+    fn merge_action(
+        &mut self,
+        table: &Table,
+        action: &logical::MergeAction,
+    ) -> Result<MergeAction> {
+        let change = match &action.change {
+            logical::MergeChange::Nothing => MergeChange::Nothing,
+            logical::MergeChange::Delete => MergeChange::Delete,
+            logical::MergeChange::Update(assignments) => MergeChange::Update(
+                assignments
+                    .iter()
+                    .map(|(column, value)| Ok((live_place(table, *column)?, self.scalar(value)?)))
+                    .collect::<Result<_>>()?,
+            ),
+            logical::MergeChange::Insert(row) => MergeChange::Insert(
+                row.iter().map(|value| self.scalar(value)).collect::<Result<_>>()?,
+            ),
+        };
+        let conditions = self.conjuncts(&action.conditions)?;
+        Ok(MergeAction { matched: action.matched, conditions, change })
     }
 
     fn on_conflict(

@@ -602,6 +602,66 @@ pub enum ModifyKind {
         /// As for UPDATE.
         joined: bool,
     },
+    /// MERGE.
+    Merge {
+        /// Rows of the source, with those of the target that they match; without one the target's key is NULL.
+        source: Plan,
+        /// The row to be changed.
+        target: Arc<TargetRow>,
+        /// ON, for the row that has changed meanwhile.
+        recheck: Vec<Scalar>,
+        /// The WHEN clauses.
+        actions: Vec<MergeAction>,
+    },
+}
+
+/// WHEN of MERGE.
+#[derive(Clone, Debug)]
+pub struct MergeAction {
+    /// MATCHED (else NOT MATCHED).
+    pub matched: bool,
+    /// AND.
+    pub conditions: Vec<Scalar>,
+    /// THEN.
+    pub change: MergeChange,
+}
+
+/// What a WHEN does.
+#[derive(Clone, Debug)]
+pub enum MergeChange {
+    /// DO NOTHING.
+    Nothing,
+    /// Live column (by place among the live ones) and its new value.
+    Update(Vec<(usize, Scalar)>),
+    /// DELETE.
+    Delete,
+    /// Live columns.
+    Insert(Vec<Scalar>),
+}
+
+impl MergeChange {
+    /// The new values.
+    pub fn values(&self) -> impl Iterator<Item = &Scalar> {
+        let (assigned, inserted) = match self {
+            MergeChange::Nothing | MergeChange::Delete => (&[][..], &[][..]),
+            MergeChange::Update(assignments) => (&assignments[..], &[][..]),
+            MergeChange::Insert(row) => (&[][..], &row[..]),
+        };
+        assigned.iter().map(|(_, value)| value).chain(inserted)
+    }
+}
+
+impl Modify {
+    /// Whether it may change a row: a MERGE may have been told to do nothing.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        match &self.kind {
+            ModifyKind::Merge { actions, .. } => {
+                actions.iter().any(|action| !matches!(action.change, MergeChange::Nothing))
+            }
+            _ => true,
+        }
+    }
 }
 
 /// What a foreign key does to the referencing rows once a referenced row has gone, or has changed its key.

@@ -32,7 +32,8 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         Plan::Modify(modify) => match &modify.kind {
             ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. } => vec![source],
+            | ModifyKind::Delete { source, .. }
+            | ModifyKind::Merge { source, .. } => vec![source],
         },
     }
 }
@@ -170,6 +171,14 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
                 ModifyKind::Delete { target, recheck, .. } => {
                     visit(&Scalar::Var(target.key));
                     recheck.iter().for_each(&mut *visit);
+                }
+                ModifyKind::Merge { target, recheck, actions, .. } => {
+                    visit(&Scalar::Var(target.key));
+                    recheck.iter().for_each(&mut *visit);
+                    for action in actions {
+                        action.conditions.iter().for_each(&mut *visit);
+                        action.change.values().for_each(&mut *visit);
+                    }
                 }
             }
         }

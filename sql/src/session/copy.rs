@@ -1,9 +1,10 @@
-//! COPY: rows in by the plan of an INSERT, rows out by the plan of a SELECT; the formats are [`crate::copy`]'s.
+//! COPY: rows in by the plan of an INSERT, rows out by the plan of a query; the formats are [`crate::copy`]'s.
 
 use crate::bind::{self, Bound};
 use crate::catalog::{Relation, RelationKind};
 use crate::copy::{
-    Fields, Header, Kind, LineReader, Options, csv, field_context, line_context, split, text,
+    Fields, Header, Kind, LineReader, Options, Tuple, TupleReader, binary, column_context, csv,
+    field_context, line_context, split, text,
 };
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
@@ -20,7 +21,9 @@ use crate::session::utility::Outcome;
 use crate::session::{Session, run};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{CallContext, Datum, Oid, SqlType, read_text, text_of};
+use crate::types::{
+    CallContext, Datum, Oid, SqlType, read_binary, read_text, text_of, write_binary,
+};
 use std::sync::Arc;
 use txn::{ReadView, TableLock};
 
@@ -29,9 +32,7 @@ pub(super) struct CopyIn {
     table: Arc<str>,
     columns: Vec<(Arc<str>, SqlType)>,
     options: Options,
-    reader: LineReader,
-    fields: Fields,
-    header: Header,
+    reader: RowReader,
     machine: Machine,
     view: ReadView,
     row: RowBuf,
@@ -40,10 +41,17 @@ pub(super) struct CopyIn {
     loads: Option<(Oid, u64)>,
 }
 
+/// What cuts the data into rows.
+enum RowReader {
+    Lines { reader: LineReader, fields: Fields, header: Header },
+    Tuples { reader: TupleReader, tuple: Tuple },
+}
+
 /// How COPY TO writes rows.
 #[derive(Debug)]
 pub(super) struct CopyOut {
     options: Options,
+    /// What goes before the next row.
     line: Vec<u8>,
     pub rows: u64,
 }
@@ -62,24 +70,30 @@ impl RowSink for LineSink<'_> {
         row: &[Datum<'_>],
     ) -> Result<Flow> {
         let CopyOut { options, line, rows } = &mut *self.out;
-        line.clear();
-        for (at, (datum, column)) in row.iter().zip(columns).enumerate() {
-            if at > 0 {
-                line.push(options.delimiter);
+        if options.kind == Kind::Binary {
+            write_tuple(context, columns, row, line)?;
+        } else {
+            for (at, (datum, column)) in row.iter().zip(columns).enumerate() {
+                if at > 0 {
+                    line.push(options.delimiter);
+                }
+                if matches!(datum, Datum::Null) {
+                    line.extend_from_slice(options.null.as_bytes());
+                    continue;
+                }
+                let value = text_of(context, column.ty, datum)?;
+                if options.kind == Kind::Csv {
+                    csv::write(value, at, row.len() == 1, options, line);
+                } else {
+                    text::write(value, options, line);
+                }
             }
-            if matches!(datum, Datum::Null) {
-                line.extend_from_slice(options.null.as_bytes());
-                continue;
-            }
-            let value = text_of(context, column.ty, datum)?;
-            match options.kind {
-                Kind::Text => text::write(value, options, line),
-                Kind::Csv => csv::write(value, at, row.len() == 1, options, line),
-            }
+            line.push(b'\n');
         }
-        line.push(b'\n');
         *rows += 1;
-        Ok(self.sink.copy_data(line))
+        let flow = self.sink.copy_data(line);
+        line.clear();
+        Ok(flow)
     }
 
     fn copy_out(&mut self, format: CopyFormat) {
@@ -91,6 +105,10 @@ impl RowSink for LineSink<'_> {
     }
 
     fn copy_done(&mut self) {
+        if self.out.options.kind == Kind::Binary {
+            binary::write_trailer(&mut self.out.line);
+            self.sink.copy_data(&self.out.line);
+        }
         self.sink.copy_done();
     }
 
@@ -99,10 +117,70 @@ impl RowSink for LineSink<'_> {
     }
 }
 
+/// Appends a row in binary form: how many fields, and each with its length.
+fn write_tuple(
+    context: &CallContext<'_>,
+    columns: &[ColumnDescription],
+    row: &[Datum<'_>],
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    // A table has 1,600 columns at most, a select list 1,664.
+    out.extend_from_slice(&(row.len() as i16).to_be_bytes());
+    for (datum, column) in row.iter().zip(columns) {
+        let length_at = out.len();
+        out.extend_from_slice(&(-1i32).to_be_bytes());
+        if !datum.is_null() {
+            write_binary(context, column.ty, datum, out)?;
+            // No value is longer than 1 GiB.
+            let length = (out.len() - length_at - 4) as i32;
+            out[length_at..length_at + 4].copy_from_slice(&length.to_be_bytes());
+        }
+    }
+    Ok(())
+}
+
+impl RowReader {
+    fn of(options: &Options) -> RowReader {
+        match options.kind {
+            Kind::Binary => {
+                RowReader::Tuples { reader: TupleReader::default(), tuple: Tuple::default() }
+            }
+            Kind::Text | Kind::Csv => RowReader::Lines {
+                reader: LineReader::new(options),
+                fields: Fields::default(),
+                header: options.header,
+            },
+        }
+    }
+
+    fn push(&mut self, data: &[u8]) -> Result<()> {
+        match self {
+            RowReader::Lines { reader, .. } => reader.push(data),
+            RowReader::Tuples { reader, .. } => reader.push(data),
+        }
+    }
+
+    fn close(&mut self) {
+        match self {
+            RowReader::Lines { reader, .. } => reader.close(),
+            RowReader::Tuples { reader, .. } => reader.close(),
+        }
+    }
+}
+
 impl CopyIn {
     /// Where the data stands.
     pub fn context(&self) -> String {
-        line_context(&self.table, self.reader.number() + 1, None)
+        let number = match &self.reader {
+            RowReader::Lines { reader, .. } => reader.number(),
+            RowReader::Tuples { reader, .. } => {
+                if let Some((column, _)) = reader.awaited().and_then(|at| self.columns.get(at)) {
+                    return column_context(&self.table, reader.number() + 1, column);
+                }
+                reader.number()
+            }
+        };
+        line_context(&self.table, number + 1, None)
     }
 }
 
@@ -156,20 +234,22 @@ impl Session {
             }
             CopyTarget::Program(_) => return Err(SqlError::unsupported("COPY with a program is")),
         }
-        if copy.filter.is_some() {
-            return Err(SqlError::unsupported("COPY FROM with WHERE is"));
-        }
         let mut options = Options::read(&copy.options, copy.from, &|at| parsed.position(at))?;
         match &copy.subject {
-            CopySubject::Query(statement) if !copy.from => {
-                if !matches!(statement, Statement::Query(_)) {
-                    return Err(SqlError::unsupported("COPY of a data-modifying statement is"));
+            CopySubject::Query(statement) => {
+                let refused =
+                    |message| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+                if matches!(statement, Statement::CreateTableAs(_)) {
+                    return refused("COPY (SELECT INTO) is not supported");
+                }
+                if matches!(statement, Statement::Merge(_)) {
+                    return refused("MERGE not supported in COPY");
                 }
                 let prepared = self.prepare(Arc::new(parsed.inner(statement)), &[])?;
+                if prepared.columns.is_none() {
+                    return refused("COPY query must have a RETURNING clause");
+                }
                 self.copy_to(prepared, options, portal, sink)
-            }
-            CopySubject::Query(_) => {
-                Err(SqlError::new(SqlState::SYNTAX_ERROR, "COPY FROM takes a table"))
             }
             CopySubject::Table(name, names) => {
                 let relation = self.relation(parsed, name)?;
@@ -181,7 +261,7 @@ impl Session {
                 options
                     .resolve(&relation.name, &listed, &|name| relation.column(name).is_some())?;
                 if copy.from {
-                    match self.copy_from(name, &relation, &columns, options)? {
+                    match self.copy_from(parsed, copy, name, &relation, &columns, options)? {
                         Some(outcome) => Ok(outcome),
                         // The table is another now that it is locked.
                         None => self.copy(parsed, copy, portal, sink),
@@ -204,20 +284,25 @@ impl Session {
     ) -> Result<Outcome> {
         self.check_presets(&prepared, &RowBuf::new())?;
         let columns = prepared.columns.as_deref().unwrap_or_default();
-        sink.copy_out(CopyFormat { binary: false, columns: columns.len() as u16 });
+        let binary = options.kind == Kind::Binary;
+        sink.copy_out(CopyFormat { binary, columns: columns.len() as u16 });
         let mut out = CopyOut { options, line: Vec::new(), rows: 0 };
-        if out.options.header != Header::None {
+        if binary {
+            binary::write_header(&mut out.line);
+        } else if out.options.header != Header::None {
             for (at, column) in columns.iter().enumerate() {
                 if at > 0 {
                     out.line.push(out.options.delimiter);
                 }
-                match out.options.kind {
-                    Kind::Text => text::write(&column.name, &out.options, &mut out.line),
-                    Kind::Csv => csv::write_header(&column.name, &out.options, &mut out.line),
+                if out.options.kind == Kind::Csv {
+                    csv::write_header(&column.name, &out.options, &mut out.line);
+                } else {
+                    text::write(&column.name, &out.options, &mut out.line);
                 }
             }
             out.line.push(b'\n');
             sink.copy_data(&out.line);
+            out.line.clear();
         }
         let mut inner = Portal::new(prepared);
         inner.copy_out = Some(out);
@@ -228,6 +313,8 @@ impl Session {
 
     fn copy_from(
         &mut self,
+        parsed: &Source,
+        copy: &ast::Copy,
         name: &ast::ObjectName,
         relation: &Arc<Relation>,
         columns: &[usize],
@@ -259,7 +346,8 @@ impl Session {
             let reader = Reader(context);
             let environment =
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
-            bind::bind(environment, "", &insert, &types)
+            let filter = copy.filter.as_ref().map(|filter| (parsed.query_text(), filter));
+            bind::bind_copy(environment, &insert, &types, filter)
         })?;
         let planned = {
             let manager = self.engine.manager();
@@ -293,21 +381,20 @@ impl Session {
             let column = &relation.columns[column];
             (Arc::clone(&column.name), column.ty)
         });
-        let count = columns.len() as u16;
+        let format =
+            CopyFormat { binary: options.kind == Kind::Binary, columns: columns.len() as u16 };
         self.copying = Some(CopyIn {
             table: Arc::clone(&relation.name),
             columns: listed.collect(),
-            reader: LineReader::new(&options),
-            header: options.header,
+            reader: RowReader::of(&options),
             options,
-            fields: Fields::default(),
             machine: Machine::new(&planned.program),
             view,
             row: RowBuf::new(),
             rows: 0,
             loads,
         });
-        Ok(Some(Outcome::CopyIn(CopyFormat { binary: false, columns: count })))
+        Ok(Some(Outcome::CopyIn(format)))
     }
 
     fn copying(&mut self) -> Result<CopyIn> {
@@ -319,7 +406,7 @@ impl Session {
     pub(super) fn copy_portion(&mut self, data: &[u8]) -> Result<()> {
         let mut copy = self.copying()?;
         copy.reader.push(data)?;
-        self.copy_lines(&mut copy)?;
+        self.copy_rows(&mut copy)?;
         self.copying = Some(copy);
         Ok(())
     }
@@ -327,7 +414,7 @@ impl Session {
     pub(super) fn copy_end(&mut self) -> Result<CommandTag> {
         let mut copy = self.copying()?;
         copy.reader.close();
-        self.copy_lines(&mut copy)?;
+        self.copy_rows(&mut copy)?;
         if let Some((table, first_line)) = copy.loads {
             let name = &copy.table;
             self.end_load(table, &|error, before| {
@@ -341,21 +428,27 @@ impl Session {
         Ok(tag)
     }
 
-    /// Inserts the rows of all whole lines there are.
-    fn copy_lines(&mut self, copy: &mut CopyIn) -> Result<()> {
-        let CopyIn {
-            table,
-            columns,
-            options,
-            reader,
-            fields,
-            header,
-            machine,
-            view,
-            row,
-            rows,
-            ..
-        } = copy;
+    /// Inserts all rows that have come as a whole.
+    fn copy_rows(&mut self, copy: &mut CopyIn) -> Result<()> {
+        let CopyIn { table, columns, options, reader, machine, view, row, rows, .. } = copy;
+        let mut target = Target { table, columns, machine, view: *view, row, rows };
+        match reader {
+            RowReader::Lines { reader, fields, header } => {
+                self.copy_lines(&mut target, options, reader, fields, header)
+            }
+            RowReader::Tuples { reader, tuple } => self.copy_tuples(&mut target, reader, tuple),
+        }
+    }
+
+    fn copy_lines(
+        &mut self,
+        target: &mut Target<'_>,
+        options: &Options,
+        reader: &mut LineReader,
+        fields: &mut Fields,
+        header: &mut Header,
+    ) -> Result<()> {
+        let (table, columns) = (target.table, target.columns);
         loop {
             let number = reader.number() + 1;
             let line = reader
@@ -379,38 +472,88 @@ impl Session {
                 }
             }
             fields.expect(names()).map_err(|error| line_error(error, number))?;
-            row.clear();
+            target.row.clear();
             self.with_context(|context| {
                 for (at, (name, ty)) in columns.iter().enumerate() {
                     let value = fields.get(at).map_err(|error| line_error(error, number))?;
                     let datum = match value {
                         None => Datum::Null,
-                        Some(text) => {
-                            let plain = SqlType { oid: ty.oid, typmod: -1 };
-                            read_text(context, plain, text).map_err(|error| {
-                                error.context(field_context(table, number, name, value))
-                            })?
-                        }
+                        Some(text) => read_text(context, *ty, text).map_err(|error| {
+                            error.context(field_context(table, number, name, value))
+                        })?,
                     };
-                    row.push(datum);
+                    target.row.push(datum);
                 }
                 Ok(())
             })?;
-            machine.restart();
-            let mut unseen = Unseen::default();
-            let inserted = self.drive(machine, *view, row, 0, &mut unseen);
-            self.notices.get_mut().append(&mut unseen.notices);
-            inserted.map_err(|error| match error.state() {
-                _ if error.fields().context.is_some() => error,
-                // PostgreSQL finds a duplicate when it inserts the rows of many lines, and names the number only.
-                SqlState::UNIQUE_VIOLATION => error.context(line_context(table, number, None)),
-                // It asks for parents when all lines are gone.
-                SqlState::FOREIGN_KEY_VIOLATION => error,
-                _ => line_error(error, number),
-            })?;
-            *rows += 1;
+            self.copy_row(target, number, Some(line))?;
         }
     }
+
+    fn copy_tuples(
+        &mut self,
+        target: &mut Target<'_>,
+        reader: &mut TupleReader,
+        tuple: &mut Tuple,
+    ) -> Result<()> {
+        let (table, columns) = (target.table, target.columns);
+        loop {
+            let found = reader.next_tuple(columns.len(), tuple);
+            let number = reader.number();
+            let found = found.map_err(|error| match number {
+                // PostgreSQL reads the header before it counts.
+                0 => error,
+                _ => error.context(line_context(table, number, None)),
+            })?;
+            if !found {
+                return Ok(());
+            }
+            target.row.clear();
+            self.with_context(|context| {
+                for (at, (name, ty)) in columns.iter().enumerate() {
+                    let field = reader.field(tuple, at).and_then(|bytes| match bytes {
+                        None => Ok(Datum::Null),
+                        Some(bytes) => read_binary(context, *ty, bytes),
+                    });
+                    target.row.push(
+                        field
+                            .map_err(|error| error.context(column_context(table, number, name)))?,
+                    );
+                }
+                Ok(())
+            })?;
+            self.copy_row(target, number, None)?;
+        }
+    }
+
+    /// Inserts the row that has been read, if the WHERE lets it in.
+    fn copy_row(&mut self, target: &mut Target<'_>, number: u64, line: Option<&str>) -> Result<()> {
+        let Target { table, machine, view, row, rows, .. } = target;
+        machine.restart();
+        let mut unseen = Unseen::default();
+        let inserted = self.drive(machine, *view, row, 0, &mut unseen);
+        self.notices.get_mut().append(&mut unseen.notices);
+        inserted.map_err(|error| match error.state() {
+            _ if error.fields().context.is_some() => error,
+            // PostgreSQL finds a duplicate when it inserts the rows of many lines, and names the number only.
+            SqlState::UNIQUE_VIOLATION => error.context(line_context(table, number, None)),
+            // It asks for parents when all lines are gone.
+            SqlState::FOREIGN_KEY_VIOLATION => error,
+            _ => error.context(line_context(table, number, line)),
+        })?;
+        **rows += machine.rows();
+        Ok(())
+    }
+}
+
+/// Where a COPY's rows go.
+struct Target<'c> {
+    table: &'c str,
+    columns: &'c [(Arc<str>, SqlType)],
+    machine: &'c mut Machine,
+    view: ReadView,
+    row: &'c mut RowBuf,
+    rows: &'c mut u64,
 }
 
 /// The columns that COPY names, by index; all live ones if it names none.
@@ -466,14 +609,14 @@ fn plain_query(body: Body) -> Query {
 }
 
 /// `INSERT INTO table (columns) VALUES ($1, ...)`.
-fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usize]) -> Statement {
+fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usize]) -> Insert {
     let targets = columns.iter().map(|&column| TargetColumn {
         name: Arc::clone(&relation.columns[column].name),
         path: Vec::new(),
         at: 0,
     });
     let values = (1..=columns.len() as u32).map(|number| expr(ExprKind::Parameter(number)));
-    Statement::Insert(Box::new(Insert {
+    Insert {
         with: None,
         table: name.clone(),
         alias: None,
@@ -482,7 +625,7 @@ fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usiz
         source: Some(Box::new(plain_query(Body::Values(vec![values.collect()])))),
         on_conflict: None,
         returning: Vec::new(),
-    }))
+    }
 }
 
 /// `SELECT columns FROM table`.

@@ -647,6 +647,10 @@ fn block_has_failed() -> SqlError {
 fn is_plan(statement: &Statement) -> bool {
     matches!(
         statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+        Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_)
     )
 }

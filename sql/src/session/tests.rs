@@ -419,3 +419,13 @@ fn constants_of_a_with_query_are_computed_though_nobody_reads_them() {
     let query = "with x as (select 1 / 0 as y) select 1 from x";
     assert_eq!(say(&mut session, query), ["22012 division by zero"]);
 }
+
+#[test]
+fn the_condition_of_a_merge_is_boolean() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int)");
+    let merge = "merge into t using t s on t.a when matched then do nothing";
+    let refused = "42804 argument of JOIN/ON must be type boolean, not type integer";
+    assert_eq!(say(&mut session, merge), [refused]);
+}

@@ -200,20 +200,27 @@ const OTHER_ENCODINGS: &[&str] = &[
     "WIN874",
 ];
 
-fn client_encoding(definition: &Definition, text: &str) -> Result<String> {
+/// The encoding that a text names, by the name that PostgreSQL shows; none if there is none.
+#[must_use]
+pub fn encoding_named(text: &str) -> Option<&'static str> {
     let bare = |name: &str| -> String {
         name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
     };
     let wanted = bare(text);
     match wanted.as_str() {
-        "utf8" | "unicode" => Ok("UTF8".to_owned()),
-        "sqlascii" => Ok("SQL_ASCII".to_owned()),
-        _ => match OTHER_ENCODINGS.iter().find(|name| bare(name) == wanted) {
-            Some(name) => Err(SqlError::unsupported(format!(
-                "conversion between UTF8 and {name} for clients is"
-            ))),
-            None => Err(invalid(definition, text)),
-        },
+        "utf8" | "unicode" => Some("UTF8"),
+        "sqlascii" => Some("SQL_ASCII"),
+        _ => OTHER_ENCODINGS.iter().find(|name| bare(name) == wanted).copied(),
+    }
+}
+
+fn client_encoding(definition: &Definition, text: &str) -> Result<String> {
+    match encoding_named(text) {
+        Some(name @ ("UTF8" | "SQL_ASCII")) => Ok(name.to_owned()),
+        Some(name) => {
+            Err(SqlError::unsupported(format!("conversion between UTF8 and {name} for clients is")))
+        }
+        None => Err(invalid(definition, text)),
     }
 }
 

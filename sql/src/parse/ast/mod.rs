@@ -79,6 +79,8 @@ pub enum Statement {
     Update(Box<Update>),
     /// DELETE.
     Delete(Box<Delete>),
+    /// MERGE.
+    Merge(Box<Merge>),
     /// EXPLAIN.
     Explain(Box<Explain>),
     /// BEGIN and everything that ends or divides a transaction.

@@ -83,6 +83,8 @@ pub enum CteBody {
     Update(Box<Update>),
     /// DELETE.
     Delete(Box<Delete>),
+    /// MERGE, which is refused.
+    Merge,
 }
 
 /// SELECT.
@@ -377,4 +379,52 @@ pub struct Delete {
     pub filter: Option<Expr>,
     /// RETURNING.
     pub returning: Vec<Target>,
+}
+
+/// MERGE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merge {
+    /// WITH.
+    pub with: Option<With>,
+    /// The table.
+    pub table: ObjectName,
+    /// AS.
+    pub alias: Option<Ident>,
+    /// USING.
+    pub source: FromItem,
+    /// ON.
+    pub on: Expr,
+    /// The WHEN clauses.
+    pub clauses: Vec<MergeWhen>,
+}
+
+/// WHEN of MERGE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeWhen {
+    /// MATCHED (else NOT MATCHED).
+    pub matched: bool,
+    /// AND.
+    pub condition: Option<Expr>,
+    /// THEN.
+    pub action: MergeAction,
+}
+
+/// What a WHEN does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MergeAction {
+    /// DO NOTHING.
+    Nothing,
+    /// UPDATE SET.
+    Update(Vec<Assignment>),
+    /// DELETE.
+    Delete,
+    /// INSERT.
+    Insert {
+        /// The columns, with subscripts or fields of them.
+        columns: Vec<TargetColumn>,
+        /// OVERRIDING SYSTEM VALUE (true), USER VALUE (false).
+        overriding: Option<bool>,
+        /// VALUES; none is DEFAULT VALUES.
+        values: Option<Vec<Expr>>,
+    },
 }

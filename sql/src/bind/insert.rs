@@ -1,0 +1,379 @@
+//! INSERT: whole rows out of the values given, into columns and parts of columns, and ON CONFLICT.
+//!
+//! MERGE makes its new rows here too.
+
+use crate::bind::Binder;
+use crate::bind::dml::generated_always;
+use crate::bind::expression::Place;
+use crate::bind::from::own_ctes;
+use crate::bind::query::Outside;
+use crate::bind::scope::{Scope, ScopeItem, column_at};
+use crate::bind::table_item;
+use crate::bind::typed::{Expr, Literal};
+use crate::bind::with::CteScope;
+use crate::catalog::acl::Privileges;
+use crate::catalog::{Identity, Relation};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Body, ConflictTarget, ExprKind, TargetColumn};
+use crate::plan::logical::{ConflictUpdate, Modify, ModifyKind, Node, OnConflict};
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+use std::sync::Arc;
+
+/// What the values of an INSERT go to.
+pub(super) struct InsertTarget<'i> {
+    pub relation: &'i Relation,
+    /// The live columns, by index.
+    pub live: Vec<usize>,
+    /// The column of each value, by index; one of whose parts several are given comes several times.
+    pub columns: Vec<usize>,
+    /// The columns as they were named; empty if all are meant.
+    pub named: &'i [TargetColumn],
+    /// OVERRIDING SYSTEM VALUE (true), USER VALUE (false).
+    pub overriding: Option<bool>,
+}
+
+impl Binder<'_> {
+    pub(super) fn insert(
+        &self,
+        insert: &ast::Insert,
+        ctes: Option<&CteScope<'_>>,
+    ) -> Result<Modify> {
+        let scope = own_ctes(ctes);
+        let with = self.with(insert.with.as_ref(), Outside::NOTHING, &scope)?;
+        let relation = self.target_table(&insert.table, "inserting into")?;
+        self.require(relation.oid, Privileges::INSERT);
+        let target = self.insert_target(&relation, &insert.columns, insert.overriding)?;
+        let source = self.insert_source(insert.source.as_deref(), &target, &scope)?;
+        let alias = insert.alias.clone().unwrap_or_else(|| relation.name.clone());
+        let item = table_item(&relation, insert.alias.as_ref(), 0, &[]);
+        let on_conflict = insert
+            .on_conflict
+            .as_ref()
+            .map(|conflict| self.on_conflict(conflict, &relation, &item, &scope))
+            .transpose()?;
+        let returning = self.returning(&insert.returning, vec![item], &scope)?;
+        let checks = self.checks(&relation)?;
+        let update = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
+        let actions = match update {
+            Some(update) => self.actions_of_update(&relation, &update.assignments)?,
+            None => Vec::new(),
+        };
+        let kind = ModifyKind::Insert { source: Box::new(source), on_conflict };
+        let (generated, computed) =
+            (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
+        let ctes = with;
+        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
+    }
+
+    /// The columns that values are given for.
+    pub(super) fn insert_target<'i>(
+        &self,
+        relation: &'i Relation,
+        named: &'i [TargetColumn],
+        overriding: Option<bool>,
+    ) -> Result<InsertTarget<'i>> {
+        let live = live_columns(relation);
+        let mut columns: Vec<usize> = Vec::new();
+        for (at, column) in named.iter().enumerate() {
+            let number = self.target_column(relation, column)?;
+            // Parts of one column may be given one by one.
+            let twice = columns.iter().zip(&named[..at]).any(|(known, earlier)| {
+                *known == number && (earlier.path.is_empty() || column.path.is_empty())
+            });
+            if twice {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_COLUMN,
+                    format!("column \"{}\" specified more than once", column.name),
+                )
+                .at(self.position(column.at)));
+            }
+            columns.push(number);
+        }
+        if named.is_empty() {
+            columns.clone_from(&live);
+        }
+        Ok(InsertTarget { relation, live, columns, named, overriding })
+    }
+
+    /// Whole rows of the table, defaults filled in; none is DEFAULT VALUES.
+    fn insert_source(
+        &self,
+        query: Option<&ast::Query>,
+        target: &InsertTarget<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Node> {
+        let relation = target.relation;
+        let types: Vec<SqlType> =
+            target.live.iter().map(|&number| relation.columns[number].ty).collect();
+        let Some(query) = query else {
+            return Ok(Node::Values { rows: vec![self.default_row(target)?], types });
+        };
+        self.require_insert(target);
+        if let Body::Values(rows) = &query.body
+            && query.with.is_none()
+            && query.order_by.is_empty()
+            && query.limit.is_none()
+            && query.offset.is_none()
+        {
+            return self.insert_values(rows, target, ctes, types);
+        }
+        let bound = self.query(query, Outside::NOTHING, Some(ctes), false)?;
+        let at = first_target(query).map_or(0, |at| self.position(at));
+        self.check_count(bound.output.len(), target, at, at)?;
+        let given: Vec<SqlType> = bound.output.iter().map(|column| column.ty).collect();
+        let literals = match &bound.root {
+            Node::Project { columns, .. } => columns.clone(),
+            _ => Vec::new(),
+        };
+        let values = given.iter().enumerate().map(|(place, ty)| {
+            // An untyped literal of the select list is read as the column's type.
+            match literals.get(place) {
+                Some(literal @ Expr::Constant(..)) if ty.oid.0 == super::oid::UNKNOWN => {
+                    literal.clone()
+                }
+                _ => column_at(place, *ty),
+            }
+        });
+        let mut values: Vec<Expr> = values.collect();
+        for (number, value) in target.columns.iter().zip(&mut values) {
+            if !self.takes_value(target, *number)? {
+                *value = self.default_value(relation, *number)?;
+            }
+        }
+        let row = self.whole_row_of(target, values, ctes, |_| at)?;
+        let input = Box::new(Node::Derived { query: Arc::new(bound), alias: "*SELECT*".into() });
+        Ok(Node::Project { input, columns: row })
+    }
+
+    /// Whoever gives values for columns must be allowed to.
+    pub(super) fn require_insert(&self, target: &InsertTarget<'_>) {
+        for &column in &target.columns {
+            let attribute = Some(column as i16 + 1);
+            self.require_column(target.relation.oid, attribute, Privileges::INSERT);
+        }
+    }
+
+    /// DEFAULT VALUES.
+    pub(super) fn default_row(&self, target: &InsertTarget<'_>) -> Result<Vec<Expr>> {
+        target.live.iter().map(|&number| self.default_value(target.relation, number)).collect()
+    }
+
+    fn check_count(
+        &self,
+        given: usize,
+        target: &InsertTarget<'_>,
+        extra_at: u32,
+        missing_at: u32,
+    ) -> Result<()> {
+        let InsertTarget { columns, named, .. } = target;
+        if given > columns.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "INSERT has more expressions than target columns",
+            )
+            .at(extra_at));
+        }
+        if given < columns.len() && !named.is_empty() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "INSERT has more target columns than expressions",
+            )
+            .at(named.get(given).map_or(missing_at, |column| self.position(column.at))));
+        }
+        Ok(())
+    }
+
+    /// Whether a column takes the value that an INSERT gives; an identity column may take its own instead.
+    fn takes_value(&self, target: &InsertTarget<'_>, number: usize) -> Result<bool> {
+        let column = &target.relation.columns[number];
+        if column.generated {
+            return Err(SqlError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(format!("Column \"{}\" is a generated column.", column.name)));
+        }
+        match (column.identity, target.overriding) {
+            (Some(Identity::Always), None) => Err(SqlError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(generated_always(&column.name))
+            .hint("Use OVERRIDING SYSTEM VALUE to override.")),
+            (Some(_), Some(false)) => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
+    fn insert_values(
+        &self,
+        rows: &[Vec<ast::Expr>],
+        target: &InsertTarget<'_>,
+        ctes: &CteScope<'_>,
+        types: Vec<SqlType>,
+    ) -> Result<Node> {
+        let hidden = Scope::hiding(vec![table_item(target.relation, None, 0, &[])]);
+        let scope = Scope::beside(&hidden);
+        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        let width = rows.first().map_or(0, Vec::len);
+        let mut bound = Vec::with_capacity(rows.len());
+        for row in rows {
+            if row.len() != width {
+                let at = row.first().map_or(0, |first| self.position(first.start()));
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "VALUES lists must all be the same length",
+                )
+                .at(at));
+            }
+            bound.push(self.insert_row(row, target, &place, ctes)?);
+        }
+        Ok(Node::Values { rows: bound, types })
+    }
+
+    /// A whole row out of one list of VALUES.
+    pub(super) fn insert_row(
+        &self,
+        row: &[ast::Expr],
+        target: &InsertTarget<'_>,
+        place: &Place<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Vec<Expr>> {
+        let InsertTarget { relation, columns, named, .. } = target;
+        let extra_at = row.get(columns.len()).map_or(0, |extra| self.position(extra.start()));
+        self.check_count(row.len(), target, extra_at, 0)?;
+        let mut values = Vec::with_capacity(row.len());
+        for (at, (number, expr)) in columns.iter().zip(row).enumerate() {
+            let given = !matches!(expr.kind, ExprKind::Default);
+            if let Some(column) = named.get(at).filter(|_| !given) {
+                self.refuse_default_part(column)?;
+            }
+            values.push(if given && self.takes_value(target, *number)? {
+                self.expression(expr, place)?
+            } else {
+                self.default_value(relation, *number)?
+            });
+        }
+        self.whole_row_of(target, values, ctes, |value| self.position(row[value].start()))
+    }
+
+    /// All live columns: the values given, cast, and defaults for the rest.
+    fn whole_row_of(
+        &self,
+        target: &InsertTarget<'_>,
+        values: Vec<Expr>,
+        ctes: &CteScope<'_>,
+        at: impl Fn(usize) -> u32,
+    ) -> Result<Vec<Expr>> {
+        let InsertTarget { relation, live, columns, named, .. } = target;
+        let given = values.len();
+        let mut values: Vec<Option<Expr>> = values.into_iter().map(Some).collect();
+        live.iter()
+            .map(|number| {
+                let column = &relation.columns[*number];
+                let mut whole = None;
+                for value in (0..given).filter(|value| columns[*value] == *number) {
+                    let expr = values[value].take().expect("each value has one column");
+                    let part = named.get(value).filter(|column| !column.path.is_empty());
+                    whole = Some(match part {
+                        None => self.assign(expr, column.ty, &column.name, at(value))?,
+                        // What no part is given of is NULL, whatever the column's default is.
+                        Some(part) => {
+                            let before = whole.unwrap_or(Expr::Constant(Literal::Null, column.ty));
+                            let hidden = Scope::hiding(vec![table_item(relation, None, 0, &[])]);
+                            let scope = Scope::beside(&hidden);
+                            let place = Place::plain(&scope, Some(ctes), "INSERT");
+                            self.assigned_part(before, &part.path, expr, part, &place, at(value))?
+                        }
+                    });
+                }
+                whole.map_or_else(|| self.default_value(relation, *number), Ok)
+            })
+            .collect()
+    }
+
+    fn on_conflict(
+        &self,
+        conflict: &ast::OnConflict,
+        relation: &Arc<Relation>,
+        item: &ScopeItem,
+        ctes: &CteScope<'_>,
+    ) -> Result<OnConflict> {
+        let at = self.position(conflict.at);
+        let arbiter = match &conflict.target {
+            ConflictTarget::Any => {
+                if conflict.update.is_some() {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX_ERROR,
+                        "ON CONFLICT DO UPDATE requires inference specification or constraint name",
+                    )
+                    .hint("For example, ON CONFLICT (column_name).")
+                    .at(at));
+                }
+                None
+            }
+            ConflictTarget::Constraint(name) => {
+                let found = relation.indexes.iter().find(|index| {
+                    index.unique
+                        && index.constraint.as_ref().is_some_and(|(_, known)| known == name)
+                });
+                let index = found.ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::UNDEFINED_OBJECT,
+                        format!(
+                            "constraint \"{name}\" for table \"{}\" does not exist",
+                            relation.name
+                        ),
+                    )
+                })?;
+                Some(index.oid)
+            }
+            ConflictTarget::Inferred(exprs, filter, _) => {
+                for expr in exprs {
+                    if let ExprKind::Column(parts) = &expr.kind
+                        && let Some(number) = parts.last().and_then(|name| relation.column(name))
+                    {
+                        self.read_column(Some((relation.oid, number as i16 + 1)));
+                    }
+                }
+                Some(self.arbiter(exprs, filter.as_ref(), relation)?)
+            }
+        };
+        let update = conflict
+            .update
+            .as_ref()
+            .map(|update| {
+                self.require(relation.oid, Privileges::UPDATE);
+                let mut scope = Scope::new(None, 0);
+                let mut excluded =
+                    table_item(relation, Some(&"excluded".into()), item.columns.len(), &[]);
+                // Its columns are found by `excluded.a` only.
+                excluded.columns_visible = false;
+                scope.items = vec![item.clone(), excluded];
+                let place = Place::plain(&scope, Some(ctes), "ON CONFLICT DO UPDATE");
+                let assignments = self.assignments(&update.assignments, relation, &place)?;
+                let filter = update
+                    .filter
+                    .as_ref()
+                    .map(|filter| self.condition(filter, &place, "WHERE"))
+                    .transpose()?;
+                Ok::<_, SqlError>(ConflictUpdate { assignments, filter })
+            })
+            .transpose()?;
+        Ok(OnConflict { arbiter, update })
+    }
+}
+
+/// The live columns of a table, by index.
+fn live_columns(relation: &Relation) -> Vec<usize> {
+    (0..relation.columns.len()).filter(|&number| !relation.columns[number].dropped).collect()
+}
+
+fn first_target(query: &ast::Query) -> Option<u32> {
+    match &query.body {
+        Body::Select(select) => select.targets.first().map(|target| target.expr.start()),
+        Body::Values(rows) => rows.first()?.first().map(ast::Expr::start),
+        Body::SetOperation { left, .. } => first_target(left),
+    }
+}

@@ -1,0 +1,197 @@
+//! COPY's binary format, byte by byte: what both servers write, what both read, and what both refuse with the same words.
+
+use tests::atoll::Atoll;
+use tests::dialogue::{Dialogue, assert_same};
+
+/// The header: signature, flags, no extension.
+const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+const TRAILER: &[u8] = b"\xff\xff";
+
+/// A column of each type, with its values.
+const TYPES: &[(&str, &str)] = &[
+    ("boolean", "(true), (false)"),
+    ("int2", "(1), (-32768)"),
+    ("int4", "(1), (-2147483648)"),
+    ("int8", "(1), (-9223372036854775808)"),
+    ("float4", "(1.5), ('NaN')"),
+    ("float8", "(-1e300), ('Infinity')"),
+    ("numeric", "(123456789.000100), ('NaN'), (-0.00001), (0), (1e100)"),
+    ("numeric(10,2)", "(12.34), (-1)"),
+    ("text", "(''), ('ä long text')"),
+    ("varchar(5)", "('abc'), ('')"),
+    ("char(4)", "('ab'), ('')"),
+    ("\"char\"", "('x'), ('')"),
+    ("name", "('a name')"),
+    ("bytea", r"('\x00ff'), ('')"),
+    ("date", "('2024-02-29'), ('infinity'), ('0044-03-15 BC')"),
+    ("time", "('23:59:59.999999'), ('00:00')"),
+    ("timestamp", "('2024-02-29 12:00:00.5'), ('-infinity')"),
+    ("timestamptz", "('2024-02-29 12:00:00+02'), ('infinity')"),
+    ("interval", "('1 year 2 mons -3 days 04:05:06.7')"),
+    ("uuid", "('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11')"),
+    ("json", r#"('{"a": [1, null]}')"#),
+    ("jsonb", r#"('{"b": 1, "a": [1, null]}')"#),
+    ("oid", "(4294967295)"),
+    ("regclass", "('pg_class')"),
+    ("int4[]", "('{1,NULL,3}'), ('{}'), ('[2:3][0:1]={{1,2},{3,4}}')"),
+    ("text[]", r#"('{a,"b c",NULL}')"#),
+    ("numeric[]", "('{1.5,NULL}')"),
+    ("mood", "('sad'), ('happy')"),
+    ("pair", "(row(1, 'x')), (row(NULL, NULL))"),
+    ("mood[]", "('{sad,NULL}')"),
+    ("pair[]", "(array[row(1, 'x')::pair, NULL])"),
+];
+
+fn make_types(talk: &mut Dialogue) {
+    talk.query("CREATE TYPE mood AS ENUM ('sad', 'happy')");
+    talk.query("CREATE TYPE pair AS (a int, b text)");
+}
+
+fn copy(talk: &mut Dialogue, statement: &str, data: &[&[u8]]) {
+    talk.send(b'Q', format!("{statement}\0").as_bytes());
+    data.iter().for_each(|portion| talk.send(b'd', portion));
+    talk.send(b'c', &[]);
+    talk.answer();
+}
+
+/// A tuple of these fields; none is NULL.
+fn tuple(fields: &[Option<&[u8]>]) -> Vec<u8> {
+    let mut bytes = (fields.len() as i16).to_be_bytes().to_vec();
+    for field in fields {
+        match field {
+            None => bytes.extend_from_slice(&(-1i32).to_be_bytes()),
+            Some(field) => {
+                bytes.extend_from_slice(&(field.len() as i32).to_be_bytes());
+                bytes.extend_from_slice(field);
+            }
+        }
+    }
+    bytes
+}
+
+/// What a COPY TO STDOUT sends.
+fn copied(talk: &mut Dialogue, statement: &str) -> Vec<u8> {
+    talk.client.send(b'Q', format!("{statement}\0").as_bytes()).expect("the connection stands");
+    let mut data = Vec::new();
+    loop {
+        let message = talk.client.receive().expect("the connection stands");
+        match message.tag {
+            b'd' => data.extend_from_slice(&message.body),
+            b'Z' => return data,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_type_goes_out_and_comes_back_alike() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        make_types(talk);
+        talk.query("CREATE TABLE empty (a int)");
+        talk.query("COPY empty TO STDOUT (FORMAT binary)");
+        talk.query("COPY BINARY empty TO STDOUT");
+        talk.query("COPY (SELECT FROM generate_series(1, 2)) TO STDOUT BINARY");
+        talk.run("COPY (SELECT 1, 'x', NULL::text) TO STDOUT (FORMAT binary)");
+        for (ty, values) in TYPES {
+            talk.query(format!("CREATE TABLE t (id serial, v {ty})"));
+            talk.query(format!("INSERT INTO t (v) VALUES {values}, (NULL)"));
+            // Arrays name their elements' types, and made ones have numbers of their own.
+            if !matches!(*ty, "mood[]" | "pair[]") {
+                talk.query("COPY t TO STDOUT (FORMAT binary)");
+            }
+            let data = copied(talk, "COPY t TO STDOUT (FORMAT binary)");
+            talk.query(format!("CREATE TABLE back (id int, v {ty})"));
+            copy(talk, "COPY back FROM STDIN (FORMAT binary)", &[&data]);
+            let bytes: Vec<&[u8]> = data.chunks(1).collect();
+            talk.query("TRUNCATE back");
+            copy(talk, "COPY back FROM STDIN BINARY", &bytes);
+            talk.query(
+                "SELECT id, v, t.v::text = back.v::text FROM t JOIN back USING (id) ORDER BY 1",
+            );
+            // A table of the same transaction is built, not written to.
+            talk.query(format!("BEGIN; CREATE TABLE built (id int PRIMARY KEY, v {ty})"));
+            copy(talk, "COPY built FROM STDIN (FORMAT binary) WHERE id > 1", &[&data]);
+            talk.query("COMMIT; SELECT * FROM built ORDER BY id");
+            talk.query("DROP TABLE t, back, built");
+        }
+    });
+}
+
+#[test]
+fn what_is_no_binary_copy_is_refused_alike() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query(
+            "CREATE TABLE t(a int PRIMARY KEY, b varchar(3) NOT NULL, c numeric(5,2) CHECK (c > 0))",
+        );
+        let seven = Some(&[0, 0, 0, 7][..]);
+        let number = Some(&b"\0\x01\0\0\0\0\0\0\0\x05"[..]);
+        let whole = tuple(&[seven, Some(b"abc"), number]);
+        let with = |flags: &[u8], rest: &[u8]| [b"PGCOPY\n\xff\r\n\0", flags, rest].concat();
+        let headers: &[Vec<u8>] = &[
+            Vec::new(),
+            b"PGCOPY\n".to_vec(),
+            b"PGCOPY\n\xfe\r\n\0\0\0\0\0\0\0\0\0".to_vec(),
+            b"1\tabc\t5\n".to_vec(),
+            with(b"", b""),
+            with(b"\0\x01\0\0", b""),
+            with(b"\0\x02\0\0", b"\0\0\0\0"),
+            with(b"\0\0\0\x01", b"\0\0\0\0\xff\xff"),
+            with(b"\0\0\0\0", b""),
+            with(b"\0\0\0\0", b"\xff\xff\xff\xff"),
+            with(b"\0\0\0\0", b"\0\0\0\x04abc"),
+            with(b"\0\0\0\0", b"\0\0\0\x04abcd\xff\xff"),
+        ];
+        for data in headers {
+            copy(talk, "COPY t FROM STDIN (FORMAT binary)", &[data]);
+        }
+        let tuples: &[Vec<u8>] = &[
+            // Nothing at all, and half a count, are ends.
+            Vec::new(),
+            b"\0".to_vec(),
+            TRAILER.to_vec(),
+            [TRAILER, b"x"].concat(),
+            [&whole[..], TRAILER, b"\0"].concat(),
+            tuple(&[seven]),
+            tuple(&[seven, seven, seven, seven]),
+            b"\xff\xfe".to_vec(),
+            // Cut off in a length, and in a field.
+            whole[..4].to_vec(),
+            whole[..8].to_vec(),
+            whole[..whole.len() - 1].to_vec(),
+            // Lengths that are none.
+            b"\0\x03\xff\xff\xff\xfe".to_vec(),
+            b"\0\x03\x7f\xff\xff\xff".to_vec(),
+            // The field that is wrong is told before what is cut off behind it.
+            [&tuple(&[Some(b"xyz"), None, None])[..9], b""].concat(),
+            tuple(&[Some(b"xyz"), Some(b"a"), number]),
+            tuple(&[Some(b"\0\0\0\0\x07"), Some(b"a"), number]),
+            tuple(&[seven, Some(b"\xff"), number]),
+            tuple(&[seven, Some(b"a\0b"), number]),
+            tuple(&[seven, Some(b"abcd"), number]),
+            tuple(&[seven, Some(b"abc"), Some(b"\0")]),
+            tuple(&[seven, Some(b"abc"), Some(b"\0\x01\0\0\0\0\0\0\x27\x10")]),
+            // Rows that the table refuses.
+            tuple(&[None, Some(b"abc"), None]),
+            tuple(&[seven, None, None]),
+            tuple(&[seven, Some(b"abc"), Some(b"\0\x01\0\0\x40\0\0\0\0\x05")]),
+            [&whole[..], &whole[..]].concat(),
+        ];
+        for rows in tuples {
+            let data = [HEADER, rows].concat();
+            copy(talk, "COPY t FROM STDIN (FORMAT binary)", &[&data]);
+            talk.query("SELECT count(*) FROM t");
+        }
+        copy(
+            talk,
+            "COPY t (b, a) FROM STDIN (FORMAT binary)",
+            &[HEADER, &tuple(&[Some(b"x"), seven])],
+        );
+        talk.query("SELECT * FROM t");
+        // The client gives up.
+        talk.send(b'Q', b"COPY t FROM STDIN (FORMAT binary)\0");
+        talk.send(b'd', HEADER);
+        talk.send(b'd', &whole[..5]);
+        talk.send(b'f', b"because\0");
+        talk.answer();
+    });
+}
