@@ -2,6 +2,7 @@
 -- What Atoll learns to do leaves this list: `tests/unsupported.rs` fails until it does.
 CREATE TABLE base (id int PRIMARY KEY, a int, b text);
 -- statements
+COPY base TO STDOUT (ENCODING 'latin1');
 DO 'BEGIN END';
 REINDEX TABLE CONCURRENTLY base;
 CLUSTER base USING base_pkey;

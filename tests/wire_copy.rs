@@ -1,7 +1,9 @@
 //! COPY's binary format, byte by byte: what both servers write, what both read, and what both refuse with the same words.
 
+use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::dialogue::{Dialogue, assert_same};
+use tests::process::wait_until;
 
 /// The header: signature, flags, no extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -194,4 +196,69 @@ fn what_is_no_binary_copy_is_refused_alike() {
         talk.send(b'f', b"because\0");
         talk.answer();
     });
+}
+
+#[test]
+fn files_and_programs_give_and_take_what_the_client_does() {
+    let atoll = Atoll::start(&[]);
+    let mut talk = Dialogue::new(atoll.connect());
+    let directory = std::env::temp_dir().join(format!("atoll-copy-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory can be made");
+    talk.client.run("CREATE TABLE t (a int PRIMARY KEY, b text)");
+    // Several portions of a file.
+    talk.client
+        .run("INSERT INTO t SELECT g, repeat('row ' || g, 10) FROM generate_series(1, 20000) g");
+    talk.client.run("CREATE TABLE back (a int, b text)");
+    for format in ["text", "csv", "binary"] {
+        let header = if format == "csv" { ", HEADER" } else { "" };
+        let options = format!("(FORMAT {format}{header})");
+        let streamed = copied(&mut talk, &format!("COPY t TO STDOUT {options}"));
+        let path = directory.join(format);
+        let path = path.to_str().expect("a plain path");
+        for target in [format!("'{path}'"), format!("PROGRAM 'cat > {path}'")] {
+            let written = talk.client.run(&format!("COPY t TO {target} {options}"));
+            assert_eq!(written.tag.as_deref(), Some("COPY 20000"));
+            assert!(std::fs::read(path).expect("it was written") == streamed, "{format}");
+        }
+        for source in [format!("'{path}'"), format!("PROGRAM 'cat {path}'")] {
+            talk.client.run("TRUNCATE back");
+            let read = talk.client.run(&format!("COPY back FROM {source} {options}"));
+            assert_eq!(read.tag.as_deref(), Some("COPY 20000"));
+            let same = "SELECT count(*) FROM t JOIN back USING (a, b)";
+            assert_eq!(talk.client.run(same).value(), "20000");
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("it can be removed");
+}
+
+#[test]
+fn a_program_that_says_nothing_keeps_nobody_else_waiting_and_can_be_cancelled() {
+    let atoll = Atoll::start(&[]);
+    let mut watcher = atoll.connect();
+    // An empty table would be loaded, which keeps other writers out.
+    watcher.run("CREATE TABLE t (a int)");
+    watcher.run("INSERT INTO t VALUES (0)");
+    // More than there are loops, and both directions.
+    let mut silent: Vec<_> = (0..8).map(|_| atoll.connect()).collect();
+    for (at, client) in silent.iter_mut().enumerate() {
+        client.start(if at % 2 == 0 {
+            "COPY t FROM PROGRAM 'exec sleep 600'"
+        } else {
+            "COPY (SELECT repeat('x', 1000) FROM generate_series(1, 10000)) TO PROGRAM 'exec sleep 600'"
+        });
+    }
+    let running = "FROM pg_stat_activity WHERE query LIKE 'COPY%' AND state = 'active'";
+    let count = format!("SELECT count(*) {running}");
+    wait_until("eight COPYs", Duration::from_secs(60), || {
+        (watcher.run(&count).value() == "8").then_some(())
+    });
+    let mut other = atoll.connect();
+    assert_eq!(other.run("INSERT INTO t VALUES (1) RETURNING a").value(), "1");
+    watcher.run(&format!("SELECT pg_cancel_backend(pid) {running}"));
+    for client in &mut silent {
+        let replies = client.replies().expect("the connection stands");
+        let error = replies[0].error.as_ref().expect("it was cancelled");
+        assert_eq!(error.field(b'C'), "57014");
+        assert_eq!(client.run("SELECT count(*) FROM t").value(), "2");
+    }
 }

@@ -37,3 +37,4 @@ pub mod telemetry;
 pub mod timers;
 pub mod tls;
 pub mod unix_socket;
+mod user_files;

@@ -22,6 +22,7 @@ use crate::runtime::Runtime;
 use crate::scheduler::Workers;
 use crate::timers::Timers;
 use crate::tls::Tls;
+use crate::user_files::UserFiles;
 use sql::environment::{Archive, FileDevice, SystemClock};
 use sql::error::cancel;
 use sql::{Engine, Environment, SqlError};
@@ -293,6 +294,7 @@ impl Started {
             .map_err(|error| format!("could not start workers: {error}"))?;
         let mut options = config.engine_options();
         let archive = archive(&config, &data)?;
+        options.files = Some(Arc::new(UserFiles::new(&data)));
         options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
         let engine = Engine::open(environment.clone(), options)?;
         let listeners = Listeners::open(&config, &data)?;

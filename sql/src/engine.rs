@@ -5,6 +5,7 @@ use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::system::{Activity, Counters};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
 use crate::check;
+use crate::copy::server_files::ServerFiles;
 use crate::error::{Result, Severity, SqlError};
 use crate::session::activity::SessionActivity;
 use crate::session::notify::Channels;
@@ -33,6 +34,8 @@ pub struct EngineOptions {
     pub settings: Vec<(String, String)>,
     /// The server's own version: `version()` names it.
     pub version: String,
+    /// What COPY opens files by; none where there is no server.
+    pub files: Option<Arc<dyn ServerFiles>>,
 }
 
 /// What a start-up packet asks for, after authentication.
@@ -80,6 +83,7 @@ pub struct Engine {
     /// Who knows all sessions: the server.
     peers: Mutex<Option<Arc<dyn Peers>>, { rank::ACTIVITY }>,
     channels: Channels,
+    files: Option<Arc<dyn ServerFiles>>,
     started: i64,
     /// What had been counted when the counters were last reset, and when that was.
     counters_base: Mutex<Counters>,
@@ -159,9 +163,15 @@ impl Engine {
             sessions: Mutex::default(),
             channels: Channels::default(),
             peers: Mutex::default(),
+            files: options.files,
             started,
             counters_base: Mutex::new(Counters { since: started, ..Counters::default() }),
         }))
+    }
+
+    /// What COPY opens files by.
+    pub(crate) fn server_files(&self) -> Option<Arc<dyn ServerFiles>> {
+        self.files.clone()
     }
 
     /// What authentication needs to know of a role; none if there is no such role.

@@ -117,19 +117,18 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let ty = whole.ty();
         let Some(element) = self.element_of(base_type(ty.oid)) else {
-            return Err(SqlError::new(
+            let error = SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!(
                     "cannot subscript type {} because it does not support subscripting",
                     self.type_text(ty.oid)
                 ),
-            )
+            );
             // The NULL that an INSERT begins with stands nowhere.
-            .at(if matches!(whole, Expr::Constant(..)) {
-                0
-            } else {
-                self.position(column.at)
-            }));
+            return Err(match whole {
+                Expr::Constant(..) => error,
+                _ => error.at(self.position(column.at)),
+            });
         };
         let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
         let mut parts = Vec::new();

@@ -106,6 +106,12 @@ impl LineReader {
         self.closed = true;
     }
 
+    /// Whether the end of the data has come, be it `\.`.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// The number of the line handed out last, from 1; a csv line counts the line ends within it.
     #[must_use]
     pub fn number(&self) -> u64 {

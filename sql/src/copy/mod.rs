@@ -7,6 +7,7 @@ pub mod binary;
 pub mod csv;
 pub mod lines;
 pub mod options;
+pub mod server_files;
 pub mod text;
 
 pub use binary::{Tuple, TupleReader};
@@ -65,19 +66,27 @@ impl Fields {
         self.fields.push(Field { start, end: self.bytes.len(), null });
     }
 
-    /// Demands as many fields as there are columns.
+    /// Refuses more fields than there are columns. That there are fewer is found when the missing one is reached, behind
+    /// what the others are wrong in.
     ///
     /// # Errors
-    /// 22P04, with the name of the first column that has no data.
-    pub fn expect<'a>(&self, mut columns: impl ExactSizeIterator<Item = &'a str>) -> Result<()> {
-        let expected = columns.len();
-        if self.len() > expected {
+    /// 22P04.
+    pub fn expect(&self, columns: usize) -> Result<()> {
+        if self.len() > columns {
             return Err(bad("extra data after last expected column"));
         }
-        match columns.nth(self.len()) {
-            Some(missing) => Err(bad(format!("missing data for column \"{missing}\""))),
-            None => Ok(()),
+        Ok(())
+    }
+
+    /// Demands that there is a field for a column.
+    ///
+    /// # Errors
+    /// 22P04, with the column's name.
+    pub fn demand(&self, at: usize, column: &str) -> Result<()> {
+        if at >= self.len() {
+            return Err(bad(format!("missing data for column \"{column}\"")));
         }
+        Ok(())
     }
 
     /// Demands that a header line names the columns (HEADER MATCH).

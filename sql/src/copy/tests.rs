@@ -133,9 +133,10 @@ fn values_are_written_so_that_they_read_back() {
     ] {
         for value in values {
             let mut out = Vec::new();
-            match options.kind {
-                Kind::Text => text::write(value, &options, &mut out),
-                Kind::Csv => csv::write(value, 0, true, &options, &mut out),
+            if options.kind == Kind::Csv {
+                csv::write(value, 0, true, &options, &mut out);
+            } else {
+                text::write(value, &options, &mut out);
             }
             out.push(b'\n');
             assert_eq!(read_all(&out, &options), [value], "{options:?}");
@@ -155,13 +156,7 @@ fn field_counts_and_headers_are_checked() {
         message(fields.expect_header("", columns.into_iter())),
         Err("column name mismatch in header line field 2: got \"c\", expected \"b\"".to_owned())
     );
-    assert_eq!(
-        message(fields.expect(["a"].into_iter())),
-        Err("extra data after last expected column".to_owned())
-    );
-    assert_eq!(
-        message(fields.expect(["a", "b", "c", "d"].into_iter())),
-        Err("missing data for column \"c\"".to_owned())
-    );
-    assert_eq!(message(fields.expect(columns.into_iter())), Ok(()));
+    assert_eq!(message(fields.expect(1)), Err("extra data after last expected column".to_owned()));
+    assert_eq!(message(fields.demand(2, "c")), Err("missing data for column \"c\"".to_owned()));
+    assert_eq!(message(fields.expect(2)), Ok(()));
 }

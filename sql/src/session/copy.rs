@@ -190,7 +190,7 @@ impl Session {
     /// # Errors
     /// 22P04, 22P02, constraint violations: the COPY has ended, and further CopyData is skipped by the caller.
     pub fn copy_in(&mut self, data: &[u8]) -> Result<()> {
-        self.attempt(|session| session.copy_portion(data))
+        self.attempt(|session| session.copy_portion(data).map(|_| ()))
     }
 
     /// CopyDone.
@@ -200,6 +200,9 @@ impl Session {
     pub fn copy_in_done(&mut self) -> Result<CommandTag> {
         self.attempt(|session| {
             let tag = session.copy_end()?;
+            if let Some(portal) = &mut session.unnamed_portal {
+                portal.progress = super::portal::Stage::Done(tag);
+            }
             session.block.end_statement();
             if session.is_last() {
                 session.end_implicit()?;
@@ -227,13 +230,7 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        match &copy.target {
-            CopyTarget::Client => {}
-            CopyTarget::File(_) => {
-                return Err(SqlError::unsupported("COPY with a file of the server is"));
-            }
-            CopyTarget::Program(_) => return Err(SqlError::unsupported("COPY with a program is")),
-        }
+        self.may_copy(copy)?;
         let mut options = Options::read(&copy.options, copy.from, &|at| parsed.position(at))?;
         match &copy.subject {
             CopySubject::Query(statement) => {
@@ -249,7 +246,7 @@ impl Session {
                 if prepared.columns.is_none() {
                     return refused("COPY query must have a RETURNING clause");
                 }
-                self.copy_to(prepared, options, portal, sink)
+                self.copy_to(prepared, &copy.target, options, portal, sink)
             }
             CopySubject::Table(name, names) => {
                 let relation = self.relation(parsed, name)?;
@@ -269,7 +266,7 @@ impl Session {
                 } else {
                     let query = table_query(name, &listed);
                     let prepared = self.prepare(Arc::new(parsed.inner(&query)), &[])?;
-                    self.copy_to(prepared, options, portal, sink)
+                    self.copy_to(prepared, &copy.target, options, portal, sink)
                 }
             }
         }
@@ -278,6 +275,7 @@ impl Session {
     fn copy_to(
         &mut self,
         prepared: Arc<Prepared>,
+        target: &CopyTarget,
         options: Options,
         portal: &mut Portal,
         sink: &mut dyn RowSink,
@@ -285,7 +283,10 @@ impl Session {
         self.check_presets(&prepared, &RowBuf::new())?;
         let columns = prepared.columns.as_deref().unwrap_or_default();
         let binary = options.kind == Kind::Binary;
-        sink.copy_out(CopyFormat { binary, columns: columns.len() as u16 });
+        let client = matches!(target, CopyTarget::Client);
+        if client {
+            sink.copy_out(CopyFormat { binary, columns: columns.len() as u16 });
+        }
         let mut out = CopyOut { options, line: Vec::new(), rows: 0 };
         if binary {
             binary::write_header(&mut out.line);
@@ -301,11 +302,17 @@ impl Session {
                 }
             }
             out.line.push(b'\n');
-            sink.copy_data(&out.line);
-            out.line.clear();
+            if client {
+                sink.copy_data(&out.line);
+                out.line.clear();
+            }
         }
+        let header = if client { Vec::new() } else { std::mem::take(&mut out.line) };
         let mut inner = Portal::new(prepared);
         inner.copy_out = Some(out);
+        if !client {
+            return self.copy_to_file(target, &mut inner, header, sink).map(Outcome::Done);
+        }
         let progress = self.run_portal(&mut inner, "", 0, sink)?;
         *portal = *inner;
         Ok(Outcome::Progress(progress))
@@ -394,7 +401,10 @@ impl Session {
             rows: 0,
             loads,
         });
-        Ok(Some(Outcome::CopyIn(format)))
+        if matches!(copy.target, CopyTarget::Client) {
+            return Ok(Some(Outcome::CopyIn(format)));
+        }
+        self.copy_from_file(&copy.target).map(|tag| Some(Outcome::Done(tag)))
     }
 
     fn copying(&mut self) -> Result<CopyIn> {
@@ -403,12 +413,18 @@ impl Session {
         })
     }
 
-    pub(super) fn copy_portion(&mut self, data: &[u8]) -> Result<()> {
+    /// Takes a portion of the data; whether no more of it is looked at.
+    pub(super) fn copy_portion(&mut self, data: &[u8]) -> Result<bool> {
         let mut copy = self.copying()?;
         copy.reader.push(data)?;
         self.copy_rows(&mut copy)?;
+        let ended = match &copy.reader {
+            RowReader::Lines { reader, .. } => reader.has_ended(),
+            // What follows the trailer is an error.
+            RowReader::Tuples { .. } => false,
+        };
         self.copying = Some(copy);
-        Ok(())
+        Ok(ended)
     }
 
     pub(super) fn copy_end(&mut self) -> Result<CommandTag> {
@@ -421,11 +437,7 @@ impl Session {
                 error.context(line_context(name, first_line + before, None))
             })?;
         }
-        let tag = CommandTag { words: "COPY", rows: Some(copy.rows) };
-        if let Some(portal) = &mut self.unnamed_portal {
-            portal.progress = crate::session::portal::Stage::Done(tag);
-        }
-        Ok(tag)
+        Ok(CommandTag { words: "COPY", rows: Some(copy.rows) })
     }
 
     /// Inserts all rows that have come as a whole.
@@ -471,10 +483,11 @@ impl Session {
                     continue;
                 }
             }
-            fields.expect(names()).map_err(|error| line_error(error, number))?;
+            fields.expect(columns.len()).map_err(|error| line_error(error, number))?;
             target.row.clear();
             self.with_context(|context| {
                 for (at, (name, ty)) in columns.iter().enumerate() {
+                    fields.demand(at, name).map_err(|error| line_error(error, number))?;
                     let value = fields.get(at).map_err(|error| line_error(error, number))?;
                     let datum = match value {
                         None => Datum::Null,

@@ -4,13 +4,14 @@
 //! the state PostgreSQL would be in; the caller only sends it, and in the extended protocol skips to the next Sync.
 //!
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
-//! - `run`: plans; `utility`: everything that is no plan; `copy`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
+//! - `run`: plans; `utility`: everything that is no plan; `copy`, `copy_file`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
 //! - `simple`, `extended`: the two protocols' messages
 
 pub(crate) mod activity;
 mod block;
 mod constraints;
 mod copy;
+mod copy_file;
 mod create_as;
 mod cursor;
 pub(crate) mod definitions;
