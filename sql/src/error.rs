@@ -147,6 +147,13 @@ impl SqlError {
         self
     }
 
+    /// Nowhere in the query text, where PostgreSQL does not say where.
+    #[must_use]
+    pub fn nowhere(mut self) -> SqlError {
+        self.0.position = None;
+        self
+    }
+
     /// With a CONTEXT.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> SqlError {
@@ -166,6 +173,14 @@ impl SqlError {
     #[must_use]
     pub fn column(mut self, column: impl Into<String>) -> SqlError {
         self.0.column = Some(column.into());
+        self
+    }
+
+    /// About a type.
+    #[must_use]
+    pub fn data_type(mut self, schema: impl Into<String>, name: impl Into<String>) -> SqlError {
+        self.0.schema = Some(schema.into());
+        self.0.data_type = Some(name.into());
         self
     }
 

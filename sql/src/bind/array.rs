@@ -149,7 +149,7 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let operand = self.expression(operand, place)?;
         let ty = operand.ty();
-        if base_type(ty.oid).0 == oid::JSONB {
+        if base_type(self.catalog, ty.oid).0 == oid::JSONB {
             let path = self.json_path(indices, place)?;
             return Ok(Expr::Call {
                 function: Oid(JSONB_EXTRACT_PATH),

@@ -9,6 +9,7 @@ use crate::bind::expression::Place;
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::Expr;
 use crate::catalog::Relation;
+use crate::catalog::builtin::is_domain;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Index, TargetColumn, TargetStep};
 use crate::sqlstate::SqlState;
@@ -45,9 +46,16 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let Some((step, rest)) = path.split_first() else { return Ok(value) };
         let ty = whole.ty();
+        if is_domain(ty.oid.0) {
+            // A part of what the domain is over; the whole is held against the domain again.
+            let base = self.catalog.base_type(ty);
+            let whole = Expr::Relabel(Box::new(whole), base);
+            let changed = self.assigned_part(whole, path, value, column, place, at)?;
+            return Ok(Expr::Domain(Box::new(changed), ty));
+        }
         match step {
             TargetStep::Field(name) => {
-                let base = base_type(ty.oid);
+                let base = base_type(self.catalog, ty.oid);
                 let fields = fields_of(self.catalog, base).ok_or_else(|| {
                     SqlError::new(
                         SqlState::DATATYPE_MISMATCH,
@@ -88,7 +96,7 @@ impl Binder<'_> {
                 let step = AssignStep::Field(number as u32, types);
                 Ok(Expr::Assign { parts: vec![whole, value], step, ty })
             }
-            TargetStep::Subscript(indices) if base_type(ty.oid).0 == oid::JSONB => {
+            TargetStep::Subscript(indices) if base_type(self.catalog, ty.oid).0 == oid::JSONB => {
                 let path = self.json_path(indices, place)?;
                 let jsonb = SqlType::plain(oid::JSONB);
                 let value = if rest.is_empty() {
@@ -116,7 +124,7 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<Expr> {
         let ty = whole.ty();
-        let Some(element) = self.element_of(base_type(ty.oid)) else {
+        let Some(element) = self.element_of(base_type(self.catalog, ty.oid)) else {
             let error = SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!(
@@ -152,7 +160,7 @@ impl Binder<'_> {
             }
         }
         let wanted = if slice {
-            SqlType { oid: base_type(ty.oid), typmod: ty.typmod }
+            SqlType { oid: base_type(self.catalog, ty.oid), typmod: ty.typmod }
         } else {
             SqlType { oid: element, typmod: ty.typmod }
         };

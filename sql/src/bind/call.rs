@@ -209,7 +209,7 @@ impl Binder<'_> {
         let way = if source.0 == oid::UNKNOWN {
             true
         } else {
-            match pathway(source, Oid(target.oid), Context::Explicit) {
+            match pathway(self.catalog, source, Oid(target.oid), Context::Explicit) {
                 Some(Pathway::Relabel) => true,
                 Some(Pathway::ViaText) => {
                     !matches!(source.0, oid::RECORD) || target.category != 'S'

@@ -4,9 +4,10 @@ use crate::bind::Binder;
 use crate::bind::scope::column_at;
 use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::function;
 use crate::catalog::builtin::{CastContext, CastMethod, cast};
-use crate::catalog::builtin::{TypeKind, element_type, type_by_oid};
+use crate::catalog::builtin::{element_type, is_domain, type_by_oid};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -41,11 +42,8 @@ const fn plain(ty: u32) -> SqlType {
 
 /// The type that a domain stands on; any other type is its own.
 #[must_use]
-pub fn base_type(ty: Oid) -> Oid {
-    match type_by_oid(ty.0) {
-        Some(found) if found.kind == TypeKind::Domain => base_type(Oid(found.base)),
-        _ => ty,
-    }
+pub fn base_type(catalog: &CatalogSnapshot, ty: Oid) -> Oid {
+    catalog.base_type(SqlType { oid: ty, typmod: -1 }).oid
 }
 
 /// Whether a type of a function's signature stands for others.
@@ -69,8 +67,13 @@ pub fn is_polymorphic(ty: u32) -> bool {
 
 /// The way from `source` to `target` that `context` allows (`find_coercion_pathway`).
 #[must_use]
-pub fn pathway(source: Oid, target: Oid, context: Context) -> Option<Pathway> {
-    let (source, target) = (base_type(source), base_type(target));
+pub fn pathway(
+    catalog: &CatalogSnapshot,
+    source: Oid,
+    target: Oid,
+    context: Context,
+) -> Option<Pathway> {
+    let (source, target) = (base_type(catalog, source), base_type(catalog, target));
     if source == target {
         return Some(Pathway::Relabel);
     }
@@ -90,8 +93,9 @@ pub fn pathway(source: Oid, target: Oid, context: Context) -> Option<Pathway> {
         && target.0 != oid::INT2VECTOR
         && let (Some(from), Some(to)) = (element_type(source.0), element_type(target.0))
     {
-        return match pathway(Oid(from), Oid(to), context)? {
-            Pathway::Relabel => Some(Pathway::Relabel),
+        return match pathway(catalog, Oid(from), Oid(to), context)? {
+            // Each element is held against a domain.
+            Pathway::Relabel if from == to || !is_domain(to) => Some(Pathway::Relabel),
             _ => Some(Pathway::Array),
         };
     }
@@ -113,7 +117,7 @@ impl Binder<'_> {
         if is_polymorphic(target.0) {
             return true;
         }
-        if pathway(source, target, context).is_some() {
+        if pathway(self.catalog, source, target, context).is_some() {
             return true;
         }
         let composite = |ty: Oid| fields_of(self.catalog, ty).is_some();
@@ -136,10 +140,17 @@ impl Binder<'_> {
         {
             return Ok(expr);
         }
+        // A parameter takes the domain as its type, and is held against it when it is bound.
+        let parameter = matches!(expr, Expr::Parameter(..)) && source.oid.0 == oid::UNKNOWN;
+        if is_domain(target.oid.0) && !parameter {
+            let base = self.catalog.base_type(target);
+            let value = self.cast(expr, base, context, position)?;
+            return Ok(Expr::Domain(Box::new(value), SqlType { oid: target.oid, typmod: -1 }));
+        }
         if source.oid.0 == oid::UNKNOWN {
             return self.convert_unknown(expr, target, position);
         }
-        match pathway(source.oid, target.oid, context) {
+        match pathway(self.catalog, source.oid, target.oid, context) {
             Some(Pathway::Relabel)
                 if is_oid(target.oid) && matches!(expr, Expr::Constant(Literal::Int4(_), _)) =>
             {
@@ -200,6 +211,8 @@ impl Binder<'_> {
         context: Context,
         position: u32,
     ) -> Result<Expr> {
+        let base = self.catalog.base_type(expr.ty());
+        let expr = if base == expr.ty() { expr } else { Expr::Relabel(Box::new(expr), base) };
         let (Some(from), Some(to)) = (element_type(expr.ty().oid.0), element_type(target.oid.0))
         else {
             return Err(self.cannot_cast(expr.ty(), target).at(position));
@@ -283,7 +296,7 @@ impl Binder<'_> {
         }
         // A cast function that takes the modifier has applied it.
         let one_step = matches!(
-            pathway(expr.ty().oid, target.oid, context),
+            pathway(self.catalog, expr.ty().oid, target.oid, context),
             Some(Pathway::Function(chosen))
                 if expr.ty().oid != target.oid && function(chosen).is_some_and(|found| found.arguments.len() > 1)
         );
@@ -337,9 +350,9 @@ impl Binder<'_> {
         if first.0 != oid::UNKNOWN && types.iter().all(|(ty, _)| *ty == first) {
             return Ok(Some(first));
         }
-        let mut chosen = base_type(first);
+        let mut chosen = base_type(self.catalog, first);
         for &(ty, position) in &types[1..] {
-            let ty = base_type(ty);
+            let ty = base_type(self.catalog, ty);
             if ty.0 == oid::UNKNOWN || ty == chosen {
                 continue;
             }

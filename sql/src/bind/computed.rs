@@ -190,7 +190,8 @@ fn alike(a: &Expr, b: &Expr) -> bool {
             Expr::IsBool { operand: other, test: other_test, negated: other_negated },
         ) => test == other_test && negated == other_negated && alike(operand, other),
         (Expr::Relabel(a, ty), Expr::Relabel(b, other))
-        | (Expr::ViaText(a, ty), Expr::ViaText(b, other)) => ty == other && alike(a, b),
+        | (Expr::ViaText(a, ty), Expr::ViaText(b, other))
+        | (Expr::Domain(a, ty), Expr::Domain(b, other)) => ty == other && alike(a, b),
         _ => false,
     }
 }

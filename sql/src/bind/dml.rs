@@ -78,7 +78,8 @@ impl Binder<'_> {
     /// A column's DEFAULT, NULL if it has none.
     pub(super) fn default_value(&self, relation: &Relation, column: usize) -> Result<Expr> {
         let column = &relation.columns[column];
-        match &column.default {
+        let own = || self.catalog.domain(column.ty.oid)?.default.as_ref();
+        match column.default.as_ref().or_else(own) {
             Some(text) if !column.generated => {
                 let parsed = crate::parse::parse_expression(text)?;
                 let wanted = Some((column.ty, &*column.name));
@@ -92,8 +93,18 @@ impl Binder<'_> {
                 )
             }
             // A generated column is filled in behind the others.
-            Some(_) | None => Ok(Expr::Constant(Literal::Null, column.ty)),
+            Some(_) => Ok(Expr::Constant(Literal::Null, column.ty)),
+            None => Ok(self.null_of(column.ty)),
         }
+    }
+
+    /// NULL of a type, held against it if it is a domain.
+    fn null_of(&self, ty: SqlType) -> Expr {
+        if self.catalog.domain(ty.oid).is_none() {
+            return Expr::Constant(Literal::Null, ty);
+        }
+        let null = Expr::Constant(Literal::Null, self.catalog.base_type(ty));
+        Expr::Domain(Box::new(null), ty)
     }
 
     /// The table's CHECK constraints over its live columns.

@@ -313,7 +313,8 @@ impl Binder<'_> {
                 if self.element_of(target.oid).is_some()
                     && (!self.printed || elements.is_empty()) =>
             {
-                self.array(elements, Some(target), place, self.position(operand.at))?
+                let base = self.catalog.base_type(target);
+                self.array(elements, Some(base), place, self.position(operand.at))?
             }
             _ => self.expression(operand, place)?,
         };

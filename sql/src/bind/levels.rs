@@ -82,6 +82,7 @@ pub fn children(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | Expr::IsBool { operand, .. }
         | Expr::Relabel(operand, _)
         | Expr::ViaText(operand, _)
+        | Expr::Domain(operand, _)
         | Expr::ArrayCast { operand, .. }
         | Expr::Field { operand, .. } => visit(operand),
         Expr::IsDistinct { left, right, .. } | Expr::NullIf { left, right, .. } => {
@@ -297,6 +298,7 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         (Expr::Not(a), Expr::Not(b))
         | (Expr::Relabel(a, _), Expr::Relabel(b, _))
         | (Expr::ViaText(a, _), Expr::ViaText(b, _)) => same(a, b),
+        (Expr::Domain(a, ta), Expr::Domain(b, tb)) => ta == tb && same(a, b),
         (Expr::IsNull { operand: a, negated: na }, Expr::IsNull { operand: b, negated: nb }) => {
             na == nb && same(a, b)
         }

@@ -45,7 +45,7 @@ pub(crate) use locking::lock_words;
 pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 
 use crate::catalog::acl::Privileges;
-use crate::catalog::{CatalogSnapshot, Relation};
+use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::plan::logical::{Modify, Query};
@@ -195,6 +195,40 @@ pub fn bind_expression(
     match wanted {
         Some((ty, column)) => binder.assign(bound, ty, column, at),
         None => Ok(bound),
+    }
+}
+
+/// What a domain's condition is over: one column, VALUE, of the type that the domain is over.
+#[must_use]
+pub fn value_relation(base: SqlType) -> Relation {
+    let value = Column {
+        name: "value".into(),
+        ty: base,
+        collation: Oid(0),
+        not_null: false,
+        default: None,
+        missing: None,
+        dropped: false,
+        identity: None,
+        generated: false,
+    };
+    Relation {
+        oid: Oid(0),
+        schema: (Oid(0), "".into()),
+        name: "".into(),
+        owner: Oid(0),
+        kind: RelationKind::System,
+        columns: vec![value],
+        indexes: Vec::new(),
+        constraints: Vec::new(),
+        referenced_by: Vec::new(),
+        lock: Relation::lock_of(Oid(0), Oid(0)),
+        row_estimate: 0.0,
+        options: Vec::new(),
+        persistence: 'p',
+        row_type: (Oid(0), Oid(0)),
+        acl: None,
+        stored_query: None,
     }
 }
 

@@ -346,7 +346,7 @@ impl Binder<'_> {
         let (declared, _) =
             self.resolve_polymorphic(&[chosen.left, chosen.right], &actual, chosen.result, at)?;
         let array_type = if declared[1] == element && array.ty().oid.0 != oid::UNKNOWN {
-            array.ty().oid
+            self.catalog.base_type(array.ty()).oid
         } else {
             self.array_type(declared[1], at)?
         };

@@ -103,7 +103,9 @@ impl Binder<'_> {
                 (false, true) => [*left, *left],
                 _ => [*left, *right],
             };
-            if let Some(found) = exact(&wanted).or_else(|| exact(&wanted.map(base_type))) {
+            if let Some(found) =
+                exact(&wanted).or_else(|| exact(&wanted.map(|ty| base_type(self.catalog, ty))))
+            {
                 return Choice::One(found);
             }
         } else if let Some(found) = exact(operands) {
@@ -131,7 +133,7 @@ impl Binder<'_> {
             1 => return Choice::One(left[0].0),
             _ => {}
         }
-        let inputs: Vec<Oid> = inputs.iter().map(|input| base_type(*input)).collect();
+        let inputs: Vec<Oid> = inputs.iter().map(|input| base_type(self.catalog, *input)).collect();
         let known: Vec<usize> =
             (0..inputs.len()).filter(|&at| inputs[at].0 != oid::UNKNOWN).collect();
         let unknown: Vec<usize> =
@@ -277,7 +279,7 @@ impl Binder<'_> {
             if input.0 == oid::UNKNOWN {
                 continue;
             }
-            let input = base_type(input);
+            let input = self.flattened(declared, input);
             match declared {
                 oid::ANYCOMPATIBLE | oid::ANYCOMPATIBLENONARRAY => compatible.push((input, 0)),
                 oid::ANYCOMPATIBLEARRAY => {
@@ -322,6 +324,18 @@ impl Binder<'_> {
         }
     }
 
+    /// An argument's type as a polymorphic parameter sees it: one that asks for an array or a range looks through a domain.
+    fn flattened(&self, declared: u32, actual: Oid) -> Oid {
+        match declared {
+            oid::ANYELEMENT
+            | oid::ANYNONARRAY
+            | oid::ANYENUM
+            | oid::ANYCOMPATIBLE
+            | oid::ANYCOMPATIBLENONARRAY => actual,
+            _ => base_type(self.catalog, actual),
+        }
+    }
+
     /// Replaces polymorphic types by what the arguments make of them (`enforce_generic_type_consistency`): the types to cast
     /// arguments to, and the result's.
     ///
@@ -342,7 +356,8 @@ impl Binder<'_> {
         let (mut element, mut array) = (None, None);
         let mut compatible: Vec<(Oid, u32)> = Vec::new();
         for (&declared, &actual) in declared.iter().zip(actual) {
-            let actual = if actual.0 == oid::UNKNOWN { None } else { Some(base_type(actual)) };
+            let known = actual.0 != oid::UNKNOWN;
+            let actual = known.then(|| self.flattened(declared, actual));
             match declared {
                 oid::ANYELEMENT | oid::ANYNONARRAY | oid::ANYENUM => {
                     if let (Some(before), Some(now)) = (element, actual)
@@ -460,6 +475,7 @@ impl Binder<'_> {
 
     /// The element type of an array type, a row type's too.
     pub(super) fn element_of(&self, array: Oid) -> Option<Oid> {
+        let array = base_type(self.catalog, array);
         element_type(array.0).map(Oid).or_else(|| {
             let relation = self.catalog.row_type(array)?;
             (relation.row_type.1 == array).then_some(relation.row_type.0)

@@ -1,6 +1,8 @@
 //! Type names: from what was written to a type with its modifier, and back to the words PostgreSQL uses.
 
-use crate::catalog::builtin::{array_type, element_of_made, is_enum, type_by_name, type_by_oid};
+use crate::catalog::builtin::{
+    array_type, element_of_made, is_enum, stand_in, type_by_name, type_by_oid,
+};
 use crate::catalog::quote::identifier;
 use crate::catalog::system::format;
 use crate::catalog::{CatalogSnapshot, RelationKind};
@@ -275,6 +277,7 @@ pub fn array_of(_: &CatalogSnapshot, element: Oid) -> Option<Oid> {
 /// What a type is to the rules of chapter 10: category and preference. A row type is composite.
 #[must_use]
 pub fn category(ty: Oid) -> (char, bool) {
+    let ty = Oid(stand_in(ty.0));
     match type_by_oid(ty.0) {
         Some(found) => (found.category, found.preferred),
         None if element_of_made(ty.0).is_some() => ('A', false),
@@ -302,6 +305,7 @@ pub fn format_type(catalog: &CatalogSnapshot, ty: SqlType) -> String {
 /// The relation behind a row type, if `ty` is one.
 #[must_use]
 pub fn fields_of(catalog: &CatalogSnapshot, ty: Oid) -> Option<Vec<(Arc<str>, SqlType)>> {
+    let ty = catalog.base_type(SqlType { oid: ty, typmod: -1 }).oid;
     if let Some(attributes) = catalog.user_type(ty).and_then(|found| found.attributes()) {
         return Some(attributes.iter().map(|one| (Arc::clone(&one.name), one.ty)).collect());
     }

@@ -106,6 +106,8 @@ pub enum Expr {
     Relabel(Box<Expr>, SqlType),
     /// A cast through the text form (`castmethod` i, and every cast of an unknown literal that is not constant).
     ViaText(Box<Expr>, SqlType),
+    /// A value of a domain's base type, held against the domain.
+    Domain(Box<Expr>, SqlType),
     /// A cast of an array, element by element: `element` casts its `Column { level: 0, column: 0 }`.
     ArrayCast {
         /// The array.
@@ -232,6 +234,8 @@ pub enum Literal {
     Date(i32),
     /// time.
     Time(i64),
+    /// timetz.
+    TimeTz(crate::types::TimeTz),
     /// timestamp.
     Timestamp(i64),
     /// timestamptz.
@@ -325,6 +329,7 @@ impl Expr {
             | Expr::Extreme { ty, .. }
             | Expr::Relabel(_, ty)
             | Expr::ViaText(_, ty)
+            | Expr::Domain(_, ty)
             | Expr::ArrayCast { ty, .. }
             | Expr::Array { ty, .. }
             | Expr::Subscript { ty, .. }

@@ -13,7 +13,9 @@ use crate::catalog::relation::{
     IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,
 };
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
-use crate::catalog::user_type::{Attribute, EnumLabel, UserType, UserTypeKind};
+use crate::catalog::user_type::{
+    Attribute, Domain, DomainCheck, EnumLabel, UserType, UserTypeKind,
+};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -357,12 +359,17 @@ impl Stored for UserTypeKind {
                 out.push(2);
                 attributes.write(out);
             }
+            UserTypeKind::Domain(domain) => {
+                out.push(3);
+                domain.write(out);
+            }
         }
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         match u8::read(from)? {
             1 => Ok(UserTypeKind::Enum(Stored::read(from)?)),
             2 => Ok(UserTypeKind::Composite(Stored::read(from)?)),
+            3 => Ok(UserTypeKind::Domain(Stored::read(from)?)),
             _ => Err(corrupt("a type's kind")),
         }
     }
@@ -372,6 +379,8 @@ stored_struct! {
     UserType { oid, schema, name, owner, kind }
     EnumLabel { oid, position, sort_order, name }
     Attribute { name, ty }
+    Domain { base, not_null, default, checks }
+    DomainCheck { oid, name, text, validated }
 }
 
 /// The stored form of an object.

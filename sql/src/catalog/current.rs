@@ -12,6 +12,7 @@
 //! key that clusters the table anew) it goes on with the relation as it was: [`Catalog::past`]. Of TRUNCATE, and where
 //! columns have other types now, it sees what PostgreSQL shows it: no rows (manual, section 13.6).
 
+use crate::catalog::builtin;
 use crate::catalog::object::Object;
 use crate::catalog::object::{Class, ObjectKey, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -221,7 +222,8 @@ impl Catalog {
                 SqlError::new(SqlState::DATA_CORRUPTED, "the OID counter is no number")
             })?),
         };
-        let end = start.checked_add(OIDS_PER_ADVANCE).ok_or_else(|| {
+        let end = start.checked_add(OIDS_PER_ADVANCE);
+        let end = end.filter(|end| *end <= builtin::COUNTED_END).ok_or_else(|| {
             SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "no object identifiers are left")
         })?;
         store::write(&mut transaction, &self.tree, COUNTER, Some(&end.to_le_bytes()))?;

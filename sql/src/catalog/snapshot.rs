@@ -9,6 +9,7 @@
 //! transactions included: a plan is good exactly as long as the version is the same.
 
 use crate::catalog::acl::Acl;
+use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, SettingList,
     well_known,
@@ -16,8 +17,8 @@ use crate::catalog::object::{
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::system;
-use crate::catalog::user_type::UserType;
-use crate::types::Oid;
+use crate::catalog::user_type::{Domain, DomainCheck, UserType};
+use crate::types::{Oid, SqlType};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -564,6 +565,44 @@ impl CatalogSnapshot {
     #[must_use]
     pub fn user_type(&self, oid: Oid) -> Option<&Arc<UserType>> {
         self.objects.types.get(&oid)
+    }
+
+    /// A domain that users made, by OID.
+    #[must_use]
+    pub fn domain(&self, oid: Oid) -> Option<&Domain> {
+        // Its OID says whether it is one: most types are none.
+        if !builtin::is_domain(oid.0) {
+            return None;
+        }
+        self.user_type(oid)?.domain()
+    }
+
+    /// What a domain stands on in the end, with its modifier; any other type is its own (`getBaseTypeAndTypmod`).
+    #[must_use]
+    pub fn base_type(&self, ty: SqlType) -> SqlType {
+        if let Some(domain) = self.domain(ty.oid) {
+            return self.base_type(domain.base);
+        }
+        match builtin::type_by_oid(ty.oid.0) {
+            Some(found) if found.kind == builtin::TypeKind::Domain => {
+                self.base_type(SqlType { oid: Oid(found.base), typmod: found.base_typmod })
+            }
+            _ => ty,
+        }
+    }
+
+    /// A domain that users made and those it is over, the outermost first.
+    pub fn domains(&self, oid: Oid) -> impl Iterator<Item = &Domain> {
+        std::iter::successors(self.domain(oid), |domain| self.domain(domain.base.oid))
+    }
+
+    /// A CHECK of a domain, and the domain.
+    #[must_use]
+    pub fn domain_check(&self, oid: Oid) -> Option<(&Arc<UserType>, &DomainCheck)> {
+        self.types().find_map(|ty| {
+            let found = ty.domain()?.checks.iter().find(|check| check.oid == oid)?;
+            Some((ty, found))
+        })
     }
 
     /// A type that users made, by schema and name.

@@ -1,4 +1,4 @@
-//! Types that users made: enums and composite types, rows of `pg_type` and `pg_enum`.
+//! Types that users made: enums, composite types and domains, rows of `pg_type` and `pg_enum`.
 //!
 //! The OID of an enum says that it is one (`builtin::is_enum`); the type of arrays over each has the OID that follows
 //! from its own, and no object. A label's place is a number, so that values compare without the catalog: between two
@@ -32,6 +32,34 @@ pub enum UserTypeKind {
     Enum(Vec<EnumLabel>),
     /// A composite type: its attributes in order.
     Composite(Vec<Attribute>),
+    /// A domain.
+    Domain(Domain),
+}
+
+/// What a domain says of its base type's values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Domain {
+    /// The type it is over: it may be a domain too.
+    pub base: SqlType,
+    /// NOT NULL.
+    pub not_null: bool,
+    /// DEFAULT, as PostgreSQL prints it.
+    pub default: Option<Arc<str>>,
+    /// Its CHECKs.
+    pub checks: Vec<DomainCheck>,
+}
+
+/// A CHECK of a domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DomainCheck {
+    /// Its `pg_constraint` row.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The condition over VALUE, as PostgreSQL prints it.
+    pub text: Arc<str>,
+    /// Values that are stored have been held against it.
+    pub validated: bool,
 }
 
 /// A label of an enum.
@@ -62,7 +90,7 @@ impl UserType {
     pub fn labels(&self) -> &[EnumLabel] {
         match &self.kind {
             UserTypeKind::Enum(labels) => labels,
-            UserTypeKind::Composite(_) => &[],
+            UserTypeKind::Composite(_) | UserTypeKind::Domain(_) => &[],
         }
     }
 
@@ -70,8 +98,17 @@ impl UserType {
     #[must_use]
     pub fn attributes(&self) -> Option<&[Attribute]> {
         match &self.kind {
-            UserTypeKind::Enum(_) => None,
+            UserTypeKind::Enum(_) | UserTypeKind::Domain(_) => None,
             UserTypeKind::Composite(attributes) => Some(attributes),
+        }
+    }
+
+    /// What a domain says; nothing for another type.
+    #[must_use]
+    pub fn domain(&self) -> Option<&Domain> {
+        match &self.kind {
+            UserTypeKind::Domain(domain) => Some(domain),
+            UserTypeKind::Enum(_) | UserTypeKind::Composite(_) => None,
         }
     }
 }

@@ -58,24 +58,15 @@ pub struct Program {
     pub lean: bool,
 }
 
-/// The type that clients are told of: what a domain stands on (`getBaseTypeAndTypmod`).
-fn sent_type(ty: SqlType) -> SqlType {
-    match builtin::type_by_oid(ty.oid.0) {
-        Some(found) if found.kind == builtin::TypeKind::Domain => {
-            sent_type(SqlType { oid: Oid(found.base), typmod: found.base_typmod })
-        }
-        _ => ty,
-    }
-}
-
-/// Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
+// Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
 ///
 /// # Errors
 /// 0A000 for what cannot be run yet; 42883, 42809.
 pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program> {
     let mut planner = Planner::new(facts);
     let describe = |output: &Output| {
-        let ty = sent_type(output.ty);
+        // Clients are told of what a domain stands on.
+        let ty = facts.base_type(output.ty);
         ColumnDescription {
             name: Arc::clone(&output.name),
             table: output.origin.map_or(0, |(table, _)| table.0),

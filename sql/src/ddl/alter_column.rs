@@ -75,9 +75,16 @@ impl Ddl<'_> {
             ColumnConstraintKind::Default(expr, _) => Some(expr),
             _ => None,
         });
-        let Some(expr) = default else { return Ok(()) };
         let snapshot = self.snapshot();
         let ty = next.columns[at].ty;
+        // Without a default of its own, the domain's; a domain may not have NULL.
+        let of_domain = match snapshot.domain(ty.oid) {
+            Some(domain) if default.is_none() && has_rows(self, relation)? => {
+                Some(crate::parse::parse_expression(domain.default.as_deref().unwrap_or("NULL"))?)
+            }
+            _ => None,
+        };
+        let Some(expr) = default.or(of_domain.as_ref()) else { return Ok(()) };
         let bound = self.semantics.default(&snapshot, &element.name, ty, expr)?;
         match bound.constant {
             Some(constant) => next.columns[at].missing = constant,
@@ -224,7 +231,7 @@ impl Ddl<'_> {
             .hint(format!("You might need to specify \"USING {name}::{shown}\".")));
         };
         let mut next = Relation::clone(relation);
-        let found = crate::catalog::builtin::type_by_oid(ty.oid.0);
+        let found = crate::catalog::builtin::held_as(ty.oid.0);
         next.columns[at].ty = ty;
         next.columns[at].missing = None;
         next.columns[at].collation = crate::types::Oid(found.map_or(0, |ty| ty.collation));

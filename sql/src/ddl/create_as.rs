@@ -57,7 +57,7 @@ pub fn table_for(
             ));
         }
         column_type(name, *ty)?;
-        let collation = builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        let collation = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
         relation.columns.push(Column {
             name: Arc::clone(name),
             ty: *ty,

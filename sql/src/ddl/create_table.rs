@@ -13,9 +13,9 @@ use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Identity, Relation, RelationKind, Sequence};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
-    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, Expr, Ident, OnCommit,
-    References, SequenceOption, SpecialTable, StorageOption, TableConstraint, TableConstraintKind,
-    TableElement,
+    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, Expr, Ident, ObjectName,
+    OnCommit, References, SequenceOption, SpecialTable, StorageOption, TableConstraint,
+    TableConstraintKind, TableElement,
 };
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -187,6 +187,17 @@ impl Ddl<'_> {
         })
     }
 
+    /// 0A000 for a collation that does not compare by bytes.
+    pub(super) fn check_collation(&self, collation: Option<&ObjectName>) -> Result<()> {
+        let by_bytes = ["default", "C", "POSIX", "C.UTF-8", "ucs_basic"];
+        match collation {
+            Some(collation) if !by_bytes.contains(&&**collation.name()) => {
+                Err(SqlError::unsupported(format!("collation \"{collation}\" is")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Adds a column to a relation that is being made; what it asks for beside goes to `parts`.
     pub(super) fn add_column<'a>(
         &mut self,
@@ -217,12 +228,8 @@ impl Ddl<'_> {
         };
         column_type(name, ty)?;
         self.lock_type(ty)?;
-        let collation = builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
-        if let Some(collation) = &element.collation
-            && !matches!(&**collation.name(), "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic")
-        {
-            return Err(SqlError::unsupported(format!("collation \"{collation}\" is")));
-        }
+        let collation = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
+        self.check_collation(element.collation.as_ref())?;
         relation.columns.push(Column {
             name: Arc::clone(name),
             ty,

@@ -24,6 +24,7 @@ pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
         ObjectKind::Sequence => relations(ddl, drop).map(|()| "DROP SEQUENCE"),
         ObjectKind::Index => indexes(ddl, drop).map(|()| "DROP INDEX"),
         ObjectKind::Type => super::user_type::drop_types(ddl, drop).map(|()| "DROP TYPE"),
+        ObjectKind::Domain => super::user_type::drop_types(ddl, drop).map(|()| "DROP DOMAIN"),
         ObjectKind::Schema => super::schema::drop_schema(ddl, drop).map(|()| "DROP SCHEMA"),
         kind => absent(ddl, drop, kind),
     }
@@ -32,7 +33,6 @@ pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
 /// Kinds of objects of which there are none: whatever is named does not exist.
 fn absent(ddl: &mut Ddl<'_>, drop: &Drop, kind: ObjectKind) -> Result<&'static str> {
     let (noun, tag) = match kind {
-        ObjectKind::Domain => ("type", "DROP DOMAIN"),
         ObjectKind::Extension => ("extension", "DROP EXTENSION"),
         _ => {
             let words = kind.words();

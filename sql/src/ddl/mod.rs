@@ -10,6 +10,7 @@
 pub mod alter_column;
 pub mod alter_table;
 pub mod analyze;
+pub mod attribute;
 pub mod build;
 pub mod comment;
 pub mod constraint;
@@ -17,6 +18,7 @@ pub mod create_as;
 pub mod create_table;
 pub mod database;
 pub mod dependency;
+pub mod domain;
 pub mod drop;
 pub mod foreign_key;
 mod identity;
@@ -132,6 +134,16 @@ pub trait Semantics {
         relation: &Relation,
         expr: &Expr,
     ) -> Result<Arc<str>>;
+    /// Binds a domain's condition over VALUE.
+    ///
+    /// # Errors
+    /// 42703, 42804 and so on.
+    fn domain_check(
+        &self,
+        snapshot: &CatalogSnapshot,
+        base: SqlType,
+        expr: &Expr,
+    ) -> Result<Arc<str>>;
     /// A function that evaluates a bound text over rows of a relation: one column.
     ///
     /// # Errors
@@ -232,6 +244,13 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::CreateSequence(create) => sequence::create_sequence(ddl, create)?,
         Statement::AlterSequence(alter) => sequence::alter_sequence(ddl, alter)?,
         Statement::CreateType(create) => user_type::create_type(ddl, create)?,
+        Statement::CreateDomain(create) => {
+            domain::create_domain(ddl, create).map_err(SqlError::nowhere)?
+        }
+        Statement::AlterDomain(alter) => {
+            domain::alter_domain(ddl, alter).map_err(SqlError::nowhere)?
+        }
+        Statement::AlterComposite(alter) => attribute::alter_composite(ddl, alter)?,
         Statement::AlterEnum(alter) => user_type::alter_enum(ddl, alter)?,
         Statement::CreateSchema(create) => schema::create_schema(ddl, create)?,
         Statement::CreateDatabase(create) => database::create_database(ddl, create)?,

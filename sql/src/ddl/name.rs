@@ -3,6 +3,7 @@
 //! PostgreSQL's rules: the table's name, the columns' names, a label; cut to 63 bytes by shortening the longer of the two
 //! names first; a number behind it where the name is taken.
 
+use crate::catalog::user_type::Domain;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::types::Oid;
 use std::sync::Arc;
@@ -69,6 +70,24 @@ pub fn relation_name(
 #[must_use]
 pub fn constraint_name(table: &Relation, second: Option<&str>, label: &str) -> Arc<str> {
     choose(&table.name, second, label, |name| !has_constraint(table, name))
+}
+
+/// A domain constraint's name that no constraint in its schema has.
+#[must_use]
+pub fn domain_check_name(
+    snapshot: &CatalogSnapshot,
+    schema: Oid,
+    domain: &Domain,
+    name: &str,
+) -> Arc<str> {
+    let has = |domain: &Domain, name: &str| domain.checks.iter().any(|check| *check.name == *name);
+    choose(name, None, "check", |name| {
+        let tables = snapshot.relations().filter(|relation| relation.schema.0 == schema);
+        let types = snapshot.types().filter(|ty| ty.schema == schema);
+        !has(domain, name)
+            && !types.filter_map(|ty| ty.domain()).any(|known| has(known, name))
+            && !tables.into_iter().any(|table| has_constraint(table, name))
+    })
 }
 
 /// Whether a table has a constraint of that name, a key's too.

@@ -29,6 +29,7 @@ fn tag(kind: ObjectKind) -> Result<&'static str> {
         ObjectKind::Database => "ALTER DATABASE",
         ObjectKind::Role => "ALTER ROLE",
         ObjectKind::Type => "ALTER TYPE",
+        ObjectKind::Domain => "ALTER DOMAIN",
         kind => return Err(SqlError::unsupported(format!("ALTER {} is", kind.words()))),
     })
 }
@@ -45,7 +46,7 @@ pub fn rename(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<&'static str> {
             super::database::rename_database(ddl, rename.name.name(), &rename.to)?;
         }
         ObjectKind::Role => super::role::rename_role(ddl, rename.name.name(), &rename.to)?,
-        ObjectKind::Type => super::user_type::rename_type(ddl, rename)?,
+        ObjectKind::Type | ObjectKind::Domain => super::user_type::rename_type(ddl, rename)?,
         _ => rename_relation(ddl, rename)?,
     }
     Ok(tag)
@@ -160,7 +161,7 @@ fn rename_index(ddl: &mut Ddl<'_>, next: &mut Relation, index: Oid, to: &Ident) 
 /// 42P01, 3F000, 42P07, 42501.
 pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
     let tag = tag(set.kind)?;
-    if set.kind == ObjectKind::Type {
+    if matches!(set.kind, ObjectKind::Type | ObjectKind::Domain) {
         super::user_type::move_type(ddl, set)?;
         return Ok(tag);
     }
@@ -202,7 +203,7 @@ pub fn change_owner(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<&'static 
     match change.kind {
         ObjectKind::Schema => give_schema(ddl, &change.name, &change.owner)?,
         ObjectKind::Database => give_database(ddl, &change.name, &change.owner)?,
-        ObjectKind::Type => super::user_type::give_type(ddl, change)?,
+        ObjectKind::Type | ObjectKind::Domain => super::user_type::give_type(ddl, change)?,
         _ => {
             let mode = TableLock::AccessExclusive;
             let found = ddl.lock_table(&change.name, change.kind, mode, false)?;

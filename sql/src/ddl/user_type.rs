@@ -11,13 +11,14 @@ use crate::catalog::relation::RelationKind;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
-    AlterEnum, ChangeOwner, CreateType, Drop, EnumChange, Ident, ObjectName, Rename, SetSchema,
-    TypeDefinition,
+    AlterEnum, ChangeOwner, CreateType, Drop, EnumChange, Ident, ObjectKind, ObjectName, Rename,
+    RenamePart, SetSchema, TypeDefinition,
 };
 use crate::sqlstate::SqlState;
 
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
 
 /// The longest label.
 const LABEL_BYTES_MAX: usize = 63;
@@ -74,7 +75,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
     let counted = ddl.catalog.next_oid()?;
     let oid = match kind {
         UserTypeKind::Enum(_) => Oid(builtin::enum_oid(counted.0)),
-        UserTypeKind::Composite(_) => counted,
+        UserTypeKind::Composite(_) | UserTypeKind::Domain(_) => counted,
     };
     let owner = ddl.user;
     put(ddl, UserType { oid, schema: schema.oid, name: Arc::clone(name), owner, kind })?;
@@ -90,7 +91,7 @@ fn check_label(label: &str) -> Result<()> {
 }
 
 /// Locks a name that a type is about to get; 42710 if a type or a table's row type has it.
-fn check_name(ddl: &mut Ddl<'_>, schema: &Schema, name: &str) -> Result<()> {
+pub(super) fn check_name(ddl: &mut Ddl<'_>, schema: &Schema, name: &str) -> Result<()> {
     ddl.catalog.lock_name(ddl.transaction, Class::Type, schema.oid, name)?;
     let taken = ddl.lock_relation_name(schema.oid, name)?;
     if taken || ddl.snapshot().type_in(schema.oid, name).is_some() {
@@ -102,7 +103,7 @@ fn check_name(ddl: &mut Ddl<'_>, schema: &Schema, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn put(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
+pub(super) fn put(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
     let key = ddl.catalog.key(Class::Type, ty.oid);
     ddl.catalog.change(ddl.transaction, key, Some(Object::Type(Arc::new(ty))))
 }
@@ -111,7 +112,7 @@ fn undefined(name: &ObjectName) -> SqlError {
     SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist"))
 }
 
-fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<UserType>>> {
+pub(super) fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<UserType>>> {
     let schema = ddl.schema_part(name)?;
     let path = ddl.path();
     let snapshot = ddl.snapshot();
@@ -125,7 +126,7 @@ fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<UserType>>> {
 }
 
 /// A type of that name, locked, which the current user owns.
-fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
+pub(super) fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
     let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
     let key = ddl.catalog.key(Class::Type, found.oid);
     ddl.catalog.lock(ddl.transaction, key)?;
@@ -134,6 +135,19 @@ fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
         return Err(must_own("type", name.name()));
     }
     Ok(found)
+}
+
+/// As [`owned`]; 42809 where a domain is asked for and it is none.
+fn of_kind(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    kind: ObjectKind,
+    quoted: bool,
+) -> Result<Arc<UserType>> {
+    if kind == ObjectKind::Domain {
+        return Ok(super::domain::owned_domain(ddl, name, quoted)?.0);
+    }
+    owned(ddl, name)
 }
 
 /// ALTER TYPE ... ADD VALUE, RENAME VALUE.
@@ -218,10 +232,19 @@ fn between(labels: &[EnumLabel], at: usize) -> Result<(i64, f64)> {
 
 /// ALTER TYPE ... RENAME TO.
 pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
-    if rename.part.is_some() {
-        return Err(SqlError::unsupported("ALTER TYPE ... RENAME ATTRIBUTE is"));
+    match &rename.part {
+        Some(RenamePart::Constraint(from)) if rename.kind == ObjectKind::Domain => {
+            return super::domain::rename_check(ddl, &rename.name, from, &rename.to);
+        }
+        Some(RenamePart::Column(from)) => {
+            return super::attribute::rename_attribute(ddl, &rename.name, from, &rename.to);
+        }
+        Some(RenamePart::Constraint(_)) => {
+            return Err(SqlError::unsupported("a constraint of a type is"));
+        }
+        None => {}
     }
-    let found = owned(ddl, &rename.name)?;
+    let found = of_kind(ddl, &rename.name, rename.kind, true)?;
     let snapshot = ddl.snapshot();
     let schema = snapshot.schema_by_oid(found.schema).cloned();
     let schema = schema.ok_or_else(|| undefined_schema(""))?;
@@ -231,7 +254,7 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
 
 /// ALTER TYPE ... SET SCHEMA.
 pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
-    let found = owned(ddl, &set.name)?;
+    let found = of_kind(ddl, &set.name, set.kind, true)?;
     let snapshot = ddl.snapshot();
     let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
     ddl.may_create_in(schema)?;
@@ -251,7 +274,7 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
 /// ALTER TYPE ... OWNER TO.
 pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
     let owner = ddl.role(&change.owner)?;
-    let found = owned(ddl, &change.name)?;
+    let found = of_kind(ddl, &change.name, change.kind, true)?;
     ddl.check_member(&owner)?;
     put(ddl, UserType { owner: owner.oid, ..UserType::clone(&found) })
 }
@@ -280,67 +303,136 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
                 "DROP TYPE of \"{name}\", which CREATE TYPE has not made, is"
             )));
         }
-        going.push(owned(ddl, name)?);
+        going.push(of_kind(ddl, name, drop.kind, true)?);
     }
-    let oids: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
-    let mut lines = Vec::new();
-    let snapshot = ddl.snapshot();
+    let named: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
+    let mut dependents = Vec::new();
     for ty in &going {
-        let own = [ty.oid];
-        // PostgreSQL's order: what depends on the type of arrays first, then by OID.
-        let mut dependents = Vec::new();
-        let on = |of: Oid| match of == ty.oid {
-            true => (1, ty.name.to_string()),
-            false => (0, format!("{}[]", ty.name)),
-        };
-        for relation in snapshot.relations() {
-            let kind = match &relation.kind {
-                RelationKind::View { .. } => "view",
-                _ => "table",
-            };
-            for (at, column) in relation.columns.iter().enumerate() {
-                if !column.dropped && is_of(column.ty.oid, &own) {
-                    let shown = ddl.display(relation);
-                    let (rank, on) = on(column.ty.oid);
-                    let line =
-                        format!("column {} of {kind} {shown} depends on type {on}", column.name);
-                    dependents.push(((rank, relation.oid, std::cmp::Reverse(at)), line));
-                }
-            }
-        }
-        for other in snapshot.types().filter(|other| !oids.contains(&other.oid)) {
-            for (at, attribute) in other.attributes().unwrap_or_default().iter().enumerate() {
-                if is_of(attribute.ty.oid, &own) {
-                    let (rank, on) = on(attribute.ty.oid);
-                    let line = format!(
-                        "column {} of composite type {} depends on type {on}",
-                        attribute.name, other.name
-                    );
-                    dependents.push(((rank, other.oid, std::cmp::Reverse(at)), line));
-                }
-            }
-        }
-        dependents.sort();
-        lines.extend(dependents.into_iter().map(|(_, line)| line));
+        depending(ddl, ty, &named, &mut dependents);
     }
-    if !lines.is_empty() && drop.cascade {
-        return Err(SqlError::unsupported("DROP TYPE ... CASCADE of a type that columns have is"));
-    }
-    if !lines.is_empty() {
+    if !dependents.is_empty() && !drop.cascade {
         let message = match going.as_slice() {
             [one] => {
                 format!("cannot drop type {} because other objects depend on it", one.name)
             }
             _ => "cannot drop desired object(s) because other objects depend on them".to_owned(),
         };
+        let lines: Vec<String> = dependents
+            .iter()
+            .map(|one| format!("{} depends on type {}", one.shown, one.on))
+            .collect();
         return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
             .detail(lines.join("\n"))
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));
+    }
+    let mut things: Vec<String> = Vec::new();
+    for dependent in &dependents {
+        if !things.contains(&dependent.shown) {
+            things.push(dependent.shown.clone());
+        }
+    }
+    ddl.tell_cascade(&things);
+    for dependent in dependents {
+        match dependent.what {
+            What::Column(table, name) => drop_typed_column(ddl, table, &name)?,
+            What::Attribute(oid, name) => {
+                super::attribute::drop_by_name(ddl, oid, &name)?;
+            }
+            What::Domain(oid) => remove(ddl, oid)?,
+        }
     }
     for ty in going {
         remove(ddl, ty.oid)?;
     }
     Ok(())
+}
+
+/// What goes with a type.
+struct Dependent {
+    /// How messages name it.
+    shown: String,
+    /// The type that it is of, or over.
+    on: String,
+    what: What,
+}
+
+enum What {
+    /// A column of a relation.
+    Column(Oid, Ident),
+    /// An attribute of a composite type.
+    Attribute(Oid, Ident),
+    /// A domain over the type.
+    Domain(Oid),
+}
+
+/// Collects what depends on a type, and on what depends on it, in PostgreSQL's order: what depends on the type of arrays
+/// first, then by OID.
+fn depending(ddl: &mut Ddl<'_>, ty: &UserType, going: &[Oid], into: &mut Vec<Dependent>) {
+    let own = [ty.oid];
+    let snapshot = ddl.snapshot();
+    let shown_type = ddl.display_type(ty);
+    let on = |of: Oid| match of == ty.oid {
+        true => (1, shown_type.clone()),
+        false => (0, format!("{shown_type}[]")),
+    };
+    let mut found = Vec::new();
+    for relation in snapshot.relations() {
+        let kind = match &relation.kind {
+            RelationKind::View { .. } => "view",
+            _ => "table",
+        };
+        for (at, column) in relation.columns.iter().enumerate() {
+            if !column.dropped && is_of(column.ty.oid, &own) {
+                let (rank, on) = on(column.ty.oid);
+                let shown = format!("column {} of {kind} {}", column.name, ddl.display(relation));
+                let what = What::Column(relation.oid, Arc::clone(&column.name));
+                let order = (rank, relation.oid.0, std::cmp::Reverse(at));
+                found.push((order, Dependent { shown, on, what }));
+            }
+        }
+    }
+    for other in snapshot.types().filter(|other| !going.contains(&other.oid)) {
+        let counted = builtin::counted(other.oid.0);
+        for (at, attribute) in other.attributes().unwrap_or_default().iter().enumerate() {
+            if is_of(attribute.ty.oid, &own) {
+                let (rank, on) = on(attribute.ty.oid);
+                let name = ddl.display_type(other);
+                let shown = format!("column {} of composite type {name}", attribute.name);
+                let what = What::Attribute(other.oid, Arc::clone(&attribute.name));
+                found.push(((rank, counted, std::cmp::Reverse(at)), Dependent { shown, on, what }));
+            }
+        }
+        if let Some(domain) = other.domain()
+            && is_of(domain.base.oid, &own)
+        {
+            let (rank, on) = on(domain.base.oid);
+            let shown = format!("type {}", ddl.display_type(other));
+            let what = What::Domain(other.oid);
+            found.push(((rank, counted, std::cmp::Reverse(0)), Dependent { shown, on, what }));
+        }
+    }
+    found.sort_by_key(|(order, _)| *order);
+    for (_, dependent) in found {
+        let over = match dependent.what {
+            What::Domain(oid) => snapshot.user_type(oid).cloned(),
+            _ => None,
+        };
+        into.push(dependent);
+        if let Some(over) = over {
+            depending(ddl, &over, going, into);
+        }
+    }
+}
+
+/// Drops a column because its type goes.
+fn drop_typed_column(ddl: &mut Ddl<'_>, table: Oid, name: &Ident) -> Result<()> {
+    let Some(relation) = ddl.relation(table) else { return Ok(()) };
+    if !matches!(relation.kind, RelationKind::Table { .. }) {
+        return Err(SqlError::unsupported("DROP TYPE ... CASCADE of a type that a view shows is"));
+    }
+    ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+    let Some(relation) = ddl.relation(table) else { return Ok(()) };
+    ddl.drop_column(&relation, name, true, true)
 }
 
 /// Whether a name is that of a built-in type or of a table's rows.
@@ -361,6 +453,20 @@ pub(super) fn remove(ddl: &mut Ddl<'_>, oid: Oid) -> Result<()> {
 }
 
 impl Ddl<'_> {
+    /// A type's name as messages say it: qualified unless the search path finds it.
+    pub(super) fn display_type(&mut self, ty: &UserType) -> String {
+        let path = self.path();
+        let visible = path.schemas.iter().find_map(|schema| {
+            self.catalog.snapshot().type_in(*schema, &ty.name).map(|found| found.oid)
+        });
+        match self.catalog.snapshot().schema_by_oid(ty.schema) {
+            Some(schema) if visible != Some(ty.oid) => {
+                crate::catalog::quote::qualified(&schema.name, &ty.name)
+            }
+            _ => crate::catalog::quote::identifier(&ty.name),
+        }
+    }
+
     /// Locks a type that something is about to be made of, so that it is not dropped meanwhile.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
                 format!("column \"{name}\" specified more than once"),
             ));
         }
-        let collation = crate::catalog::builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        let collation = crate::catalog::builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
         columns.push(Column {
             name: Arc::clone(name),
             ty: *ty,

@@ -392,7 +392,8 @@ impl Eval<'_> {
             CurrentValue::Date => (oids::DATE, None),
         };
         if ty == oids::TIMETZ {
-            return Err(SqlError::unsupported("the type time with time zone is").into());
+            let now = round(self.call.transaction_time, precision);
+            return Ok(Datum::TimeTz(crate::types::datetime::timetz::local_time(&self.call, now)));
         }
         let now = Datum::TimestampTz(round(self.call.transaction_time, precision));
         if ty == oids::TIMESTAMPTZ {

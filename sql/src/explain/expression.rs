@@ -15,9 +15,10 @@ use crate::compile::Program;
 use crate::plan::build::SubplanKind;
 use crate::plan::functions::Comparison;
 use crate::plan::physical::{AggregateStep, SetCall, WindowFunction, WindowStep};
-use crate::plan::scalar::{Callee, Comparator};
+use crate::plan::scalar::{Callee, Comparator, Target};
 use crate::plan::{Scalar, Var};
 use crate::tuple::Form;
+use crate::types::domain::DOMAIN_IN;
 use crate::types::{CallContext, Datum, Oid, SqlType, text_of};
 use std::collections::HashSet;
 
@@ -66,6 +67,11 @@ impl<'p> Printer<'p, '_, '_> {
             Scalar::Constant(row, ty) => self.constant(&row.get(0), *ty, out),
             Scalar::Var(var) => self.var(*var, scope, out),
             Scalar::Parameter(number) => out.push_str(&format!("${}", number + 1)),
+            Scalar::Call {
+                callee: Callee { oid: DOMAIN_IN, target: Target::Typed(_, types), .. },
+                arguments,
+                ..
+            } => self.cast(&arguments[0], types.result, scope, out),
             Scalar::Call { callee, arguments, .. } => self.call(callee, arguments, scope, out),
             Scalar::And(all) => self.joined(all, " AND ", scope, out),
             Scalar::Or(all) => self.joined(all, " OR ", scope, out),

@@ -1,8 +1,8 @@
 //! ALTER of tables, indexes, views, sequences, schemas, databases, roles, the system.
 
 use super::ast::{
-    AlterAction, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner, ObjectKind,
-    Rename, RenamePart, SetSchema, Statement, Value,
+    AlterAction, AlterComposite, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner,
+    ObjectKind, Rename, RenamePart, SetSchema, Statement, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -60,10 +60,23 @@ impl<'t> Parser<'t> {
         {
             return Ok(Statement::AlterEnum(AlterEnum { name, change }));
         }
+        if kind == ObjectKind::Type && self.begins_attribute_change() {
+            let changes = self.list(Parser::attribute_change)?;
+            return Ok(Statement::AlterComposite(Box::new(AlterComposite { name, changes })));
+        }
         if self.accept(Keyword::Rename) {
             let part = if self.accept(Keyword::Constraint) {
                 Some(RenamePart::Constraint(self.name()?))
-            } else if self.is(Keyword::To) || !table_like {
+            } else if self.is(Keyword::To) {
+                None
+            } else if kind == ObjectKind::Type && self.accept(Keyword::Attribute) {
+                let attribute = self.name()?;
+                self.expect(Keyword::To)?;
+                let to = self.name()?;
+                self.cascade();
+                let part = Some(RenamePart::Column(attribute));
+                return Ok(Statement::Rename(Rename { kind, name, part, if_exists, to }));
+            } else if !table_like {
                 None
             } else {
                 self.accept(Keyword::Column);
@@ -97,7 +110,8 @@ impl<'t> Parser<'t> {
                 }
             }
             ObjectKind::Schema => return Err(self.error()),
-            ObjectKind::Type | ObjectKind::Domain => return Ok(self.unsupported_alter(kind)),
+            ObjectKind::Domain => return self.alter_domain(name),
+            ObjectKind::Type => return Ok(self.unsupported_alter(kind)),
             _ => {}
         }
         let actions = self.list(Parser::alter_action)?;

@@ -42,6 +42,7 @@ enum Infix {
     Like,
     Ilike,
     Similar,
+    Overlaps,
     Operator,
     At,
     Collate,
@@ -131,6 +132,7 @@ impl<'t> Parser<'t> {
                 Keyword::Similar if self.is_at(1, Keyword::To) => {
                     plain(Infix::Similar, power::RANGE)
                 }
+                Keyword::Overlaps => plain(Infix::Overlaps, power::RANGE),
                 Keyword::At if self.is_at(1, Keyword::Time) => plain(Infix::At, power::AT),
                 Keyword::Collate => plain(Infix::Collate, power::COLLATE),
                 _ => None,
@@ -201,6 +203,7 @@ impl<'t> Parser<'t> {
             Infix::Like | Infix::Ilike | Infix::Similar => {
                 return self.pattern(left, infix, negated, at);
             }
+            Infix::Overlaps => return self.overlaps(left, at),
             Infix::At => {
                 self.advance();
                 self.expect_all(&[Keyword::Time, Keyword::Zone])?;
@@ -218,6 +221,25 @@ impl<'t> Parser<'t> {
             }
         };
         Ok(Expr { at, kind })
+    }
+
+    /// `(a, b) OVERLAPS (c, d)`: a function of the four.
+    fn overlaps(&mut self, left: Expr, at: u32) -> Result<Expr> {
+        let ExprKind::Row { fields: mut arguments, .. } = left.kind else {
+            return Err(self.error());
+        };
+        self.advance();
+        let right = self.expr_from(power::RANGE + 1, false)?;
+        let ExprKind::Row { fields: right, .. } = right.kind else { return Err(self.error()) };
+        for (side, fields) in [("left", &arguments), ("right", &right)] {
+            if fields.len() != 2 {
+                let message =
+                    format!("wrong number of parameters on {side} side of OVERLAPS expression");
+                return Err(self.complaint(message, at));
+            }
+        }
+        arguments.extend(right);
+        Ok(call(system_name("overlaps", at), arguments, true))
     }
 
     /// The further terms of an AND or OR. A first term that is such a list itself, in parentheses, is continued

@@ -69,6 +69,7 @@ impl<'t> Parser<'t> {
                     options,
                 })))
             }
+            Keyword::Domain => self.create_domain(),
             Keyword::Index | Keyword::Unique => self.create_index(),
             Keyword::Schema => self.create_schema(),
             Keyword::Database => {
@@ -91,7 +92,6 @@ impl<'t> Parser<'t> {
                     Keyword::Function
                     | Keyword::Procedure
                     | Keyword::Trigger
-                    | Keyword::Domain
                     | Keyword::Extension
                     | Keyword::Aggregate
                     | Keyword::Cast

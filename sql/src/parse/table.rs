@@ -236,7 +236,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A constraint of a column, none if what is at hand is none.
-    fn column_constraint(&mut self) -> Result<Option<ColumnConstraint>> {
+    pub(super) fn column_constraint(&mut self) -> Result<Option<ColumnConstraint>> {
         let at = self.here();
         let name = if self.accept(Keyword::Constraint) { Some(self.name()?) } else { None };
         let kind = match self.kind() {

@@ -1,6 +1,9 @@
-//! CREATE TYPE, and what ALTER TYPE does to enums.
+//! CREATE TYPE, what ALTER TYPE does to enums, and domains.
 
-use super::ast::{CreateType, EnumChange, Statement, TypeDefinition};
+use super::ast::{
+    AlterDomain, AttributeChange, CreateDomain, CreateType, DomainChange, EnumChange, ObjectName,
+    Statement, TypeDefinition,
+};
 use super::keyword::Keyword;
 use super::parser::Parser;
 use crate::error::Result;
@@ -65,5 +68,95 @@ impl Parser<'_> {
             return Ok(Some(EnumChange::Rename { from, to }));
         }
         Ok(None)
+    }
+
+    /// CREATE DOMAIN, from DOMAIN on.
+    pub(super) fn create_domain(&mut self) -> Result<Statement> {
+        self.expect(Keyword::Domain)?;
+        let name = self.relation_name()?;
+        self.accept(Keyword::As);
+        let ty = self.type_name()?;
+        let mut collation = None;
+        let mut constraints = Vec::new();
+        loop {
+            if self.accept(Keyword::Collate) {
+                collation = Some(self.object_name()?);
+            } else if let Some(constraint) = self.column_constraint()? {
+                constraints.push(constraint);
+            } else {
+                break;
+            }
+        }
+        Ok(Statement::CreateDomain(Box::new(CreateDomain { name, ty, collation, constraints })))
+    }
+
+    /// ALTER DOMAIN, behind the name: what is not the same for all types.
+    pub(super) fn alter_domain(&mut self, name: ObjectName) -> Result<Statement> {
+        let change = if self.accept(Keyword::Set) {
+            if self.accept(Keyword::Default) {
+                DomainChange::SetDefault(Some(self.spanned(Parser::expr)?.0))
+            } else {
+                self.expect_all(&[Keyword::Not, Keyword::Null])?;
+                DomainChange::SetNotNull(true)
+            }
+        } else if self.accept(Keyword::Drop) {
+            if self.accept(Keyword::Default) {
+                DomainChange::SetDefault(None)
+            } else if self.accept(Keyword::Constraint) {
+                let if_exists = self.if_exists()?;
+                let name = self.name()?;
+                self.cascade();
+                DomainChange::DropConstraint { name, if_exists }
+            } else {
+                self.expect_all(&[Keyword::Not, Keyword::Null])?;
+                DomainChange::SetNotNull(false)
+            }
+        } else if self.accept(Keyword::Add) {
+            let Some(constraint) = self.column_constraint()? else { return Err(self.error()) };
+            let valid = !self.accept_all(&[Keyword::Not, Keyword::Valid]);
+            let (name, kind) = (constraint.name, constraint.kind);
+            DomainChange::AddConstraint { name, kind, valid }
+        } else {
+            self.expect_all(&[Keyword::Validate, Keyword::Constraint])?;
+            DomainChange::ValidateConstraint(self.name()?)
+        };
+        Ok(Statement::AlterDomain(Box::new(AlterDomain { name, change })))
+    }
+
+    /// Whether what is at hand changes an attribute of a composite type.
+    pub(super) fn begins_attribute_change(&self) -> bool {
+        (self.is(Keyword::Add) || self.is(Keyword::Drop) || self.is(Keyword::Alter))
+            && self.is_at(1, Keyword::Attribute)
+    }
+
+    /// ADD, DROP or ALTER ATTRIBUTE.
+    pub(super) fn attribute_change(&mut self) -> Result<AttributeChange> {
+        if !self.begins_attribute_change() {
+            return Err(self.error());
+        }
+        if self.accept_all(&[Keyword::Drop, Keyword::Attribute]) {
+            let if_exists = self.if_exists()?;
+            let name = self.name()?;
+            self.cascade();
+            return Ok(AttributeChange::Drop { name, if_exists });
+        }
+        let add = self.accept(Keyword::Add);
+        if !add {
+            self.expect(Keyword::Alter)?;
+        }
+        self.expect(Keyword::Attribute)?;
+        let name = self.name()?;
+        if !add {
+            if self.accept(Keyword::Set) {
+                self.expect(Keyword::Data)?;
+            }
+            self.expect(Keyword::Type)?;
+        }
+        let ty = self.type_name()?;
+        if self.is(Keyword::Collate) {
+            return Err(self.unsupported("COLLATE of an attribute is", self.here()));
+        }
+        self.cascade();
+        Ok(if add { AttributeChange::Add(name, ty) } else { AttributeChange::Alter(name, ty) })
     }
 }

@@ -40,6 +40,11 @@ pub trait Facts {
         None
     }
 
+    /// What a domain stands on in the end, with its modifier; any other type is its own.
+    fn base_type(&self, ty: SqlType) -> SqlType {
+        ty
+    }
+
     /// About how many rows a table has at this moment.
     fn rows(&self, _relation: &Relation) -> Option<f64> {
         None
@@ -487,6 +492,7 @@ fn form_matches(value: &Datum<'_>, form: Form) -> bool {
             | (Datum::Bytea(_), Form::Bytea)
             | (Datum::Date(_), Form::Date)
             | (Datum::Time(_), Form::Time)
+            | (Datum::TimeTz(_), Form::TimeTz)
             | (Datum::Timestamp(_), Form::Timestamp)
             | (Datum::TimestampTz(_), Form::TimestampTz)
             | (Datum::Interval(_), Form::Interval)

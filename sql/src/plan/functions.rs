@@ -5,7 +5,7 @@ use crate::catalog::{builtin, queries};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
-use crate::types::{Callable, Oid, SqlType};
+use crate::types::{Callable, Oid, SqlType, domain};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
@@ -59,6 +59,24 @@ pub fn call_types(
     let array = arguments.last().is_some_and(|last| last.typmod == VARIADIC_ARRAY);
     let variadic_spread = procedure.variadic == ANY && !array;
     CallTypes { arguments, result, columns: Vec::new(), variadic_spread }
+}
+
+/// What holds a value against a domain.
+#[must_use]
+pub fn domain_check(value: SqlType, domain: SqlType) -> Callee {
+    let types = CallTypes {
+        arguments: vec![value],
+        result: domain,
+        columns: Vec::new(),
+        variadic_spread: false,
+    };
+    Callee {
+        oid: domain::DOMAIN_IN,
+        target: Target::Typed(domain::checked, Arc::new(types)),
+        strict: false,
+        volatile: false,
+        immutable: false,
+    }
 }
 
 /// A comparison of two values of these types.

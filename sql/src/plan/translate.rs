@@ -3,7 +3,7 @@
 use super::build::{Hashed, Layout, Planner, Subplan, SubplanKind};
 use super::exists;
 use super::fold::{decided, is_null, truth};
-use super::functions::{callee, comparator, predicate};
+use super::functions::{callee, comparator, domain_check, predicate};
 use super::physical::Plan;
 use super::scalar::{Callee, Scalar, Target, Var};
 use super::{join_order, vars};
@@ -92,6 +92,12 @@ impl Planner<'_> {
                 let inner = self.translated(one)?;
                 self.folded_via_text(inner, one.ty(), *ty)
             }
+            // Other checks may be made of it at any time, so nothing of it is computed beforehand.
+            Expr::Domain(one, ty) => Scalar::Call {
+                callee: domain_check(one.ty(), *ty),
+                arguments: Box::new([self.translated(one)?]),
+                position: 0,
+            },
             Expr::ArrayCast { operand, element, ty } => {
                 let home = Var { slot: self.slot(1), column: 0 };
                 let operand_type = operand.ty().oid;

@@ -490,7 +490,9 @@ impl Session {
                     fields.demand(at, name).map_err(|error| line_error(error, number))?;
                     let value = fields.get(at).map_err(|error| line_error(error, number))?;
                     let datum = match value {
-                        None => Datum::Null,
+                        None => crate::types::domain::null(context, *ty).map_err(|error| {
+                            error.context(field_context(table, number, name, None))
+                        })?,
                         Some(text) => read_text(context, *ty, text).map_err(|error| {
                             error.context(field_context(table, number, name, value))
                         })?,
@@ -525,7 +527,7 @@ impl Session {
             self.with_context(|context| {
                 for (at, (name, ty)) in columns.iter().enumerate() {
                     let field = reader.field(tuple, at).and_then(|bytes| match bytes {
-                        None => Ok(Datum::Null),
+                        None => crate::types::domain::null(context, *ty),
                         Some(bytes) => read_binary(context, *ty, bytes),
                     });
                     target.row.push(

@@ -8,7 +8,7 @@ use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::{parse_expression, parse_query};
 use crate::session::statement::Reader;
-use crate::types::CallContext;
+use crate::types::{CallContext, Oid};
 use std::sync::Arc;
 
 /// The columns of one relation, which need no qualifier.
@@ -25,6 +25,15 @@ impl Names for Columns<'_> {
     }
 }
 
+/// VALUE of a domain's condition.
+pub(super) struct Value;
+
+impl Names for Value {
+    fn column(&self, _: u16, _: u32) -> Result<String> {
+        Ok("VALUE".to_owned())
+    }
+}
+
 /// A stored expression in the form with the fewest parentheses.
 pub(crate) fn pretty_expression(
     session: &SessionCatalog<'_>,
@@ -37,8 +46,12 @@ pub(crate) fn pretty_expression(
     let environment = Environment { catalog: session.snapshot, path, constants: &reader };
     let parsed = parse_expression(text)?;
     let bound = bind::bind_printed(environment, text, &parsed, relation)?;
-    let printer =
-        Printer { catalog: session.snapshot, context, names: &Columns(relation), pretty: true };
+    // VALUE is the column of a relation that is none.
+    let names: &dyn Names = match relation {
+        Some(Relation { oid: Oid(0), .. }) => &Value,
+        _ => &Columns(relation),
+    };
+    let printer = Printer { catalog: session.snapshot, context, names, pretty: true };
     deparse::expression(&printer, &bound)
 }
 

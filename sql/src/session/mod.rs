@@ -15,6 +15,7 @@ mod copy_file;
 mod create_as;
 mod cursor;
 pub(crate) mod definitions;
+mod domain;
 mod explain;
 mod extended;
 mod lifted;
@@ -128,6 +129,7 @@ pub struct Session {
     random: Cell<[u64; 2]>,
     row_ids: SessionRowIds,
     sequences: RefCell<SessionSequences>,
+    domains: RefCell<domain::KnownDomains>,
     advisory: RefCell<AdvisoryLocks>,
     /// What SET CONSTRAINTS has said, and the checks that wait for the commit.
     deferred: RefCell<Deferred>,
@@ -194,6 +196,7 @@ impl Session {
             random: Cell::new([seed | 1, !seed]),
             row_ids: SessionRowIds::default(),
             sequences: RefCell::default(),
+            domains: RefCell::default(),
             advisory,
             deferred: RefCell::default(),
             said: RefCell::default(),
@@ -609,6 +612,7 @@ impl Session {
             engine: &self.engine,
             statements: &self.statements,
             portals: &self.portals,
+            domains: &self.domains,
             wait: &self.wait,
             says: Some((self.wait.pid, &self.said)),
         };

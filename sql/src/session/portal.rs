@@ -187,7 +187,9 @@ pub(super) fn read_parameters(
         };
         rest = behind;
         let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
-            into.push(Datum::Null);
+            let ty = SqlType { oid: *ty, typmod: -1 };
+            let null = crate::types::domain::null(context, ty);
+            into.push(null.map_err(|error| in_parameter(error, bind.portal, at, ""))?);
             continue;
         };
         let Some((value, behind)) = rest.split_at_checked(length) else {

@@ -14,13 +14,14 @@ use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
 use crate::parse::Statement;
 use crate::session::definitions;
+use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{Portal, Stage, run_text_rows};
 use crate::session::statement::{Planned, Prepared};
 use crate::session::{Identity, Session};
 use crate::sqlstate::SqlState;
-use crate::types::{CallContext, Oid};
+use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -33,11 +34,22 @@ pub(super) struct Asked<'s> {
     pub engine: &'s Engine,
     pub statements: &'s FxHashMap<String, Arc<Prepared>>,
     pub portals: &'s FxHashMap<String, Box<Portal>>,
+    pub domains: &'s RefCell<KnownDomains>,
     /// The session's number, and what its transaction says of channels; none where no session calls.
     pub says: Option<(u32, &'s RefCell<Vec<Said>>)>,
 }
 
 impl EngineFacts for Asked<'_> {
+    fn check_domain(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        domain: Oid,
+        value: &Datum<'_>,
+    ) -> Result<()> {
+        domain::check(self.domains, self.engine.manager(), session, context, domain, value)
+    }
+
     fn activity(&self) -> Vec<Activity> {
         self.engine.activity()
     }
@@ -431,6 +443,7 @@ impl Session {
             set_configs,
             said,
             deferred,
+            domains,
             ..
         } = self;
         let Identity { user, user_name, session_user_name, database_name, .. } = identity;
@@ -443,7 +456,7 @@ impl Session {
             session_user: session_user_name,
             pid: wait.pid,
         };
-        let asked = Asked { engine, statements, portals, wait, says: Some((wait.pid, said)) };
+        let asked = Asked { engine, statements, portals, domains, wait, says: Some((wait.pid, said)) };
         let queries = SessionCatalog {
             snapshot,
             path,

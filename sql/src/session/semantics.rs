@@ -10,7 +10,7 @@ use crate::exec::{Host, Machine};
 use crate::parse::ast;
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::Identity;
-use crate::session::definitions::Columns;
+use crate::session::definitions::{Columns, Value};
 use crate::session::run::Asked;
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::session::Settings;
@@ -23,6 +23,9 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::{AdvisoryLocks, Begin, SessionWait};
+
+/// What a CHECK's expression is called in messages.
+const CHECK: &str = "check constraints";
 
 /// What gives expressions their meaning: the statement's text and the session's state.
 pub(super) struct Meaning<'s> {
@@ -87,11 +90,13 @@ impl Meaning<'_> {
         let (path, notices) = (self.search_path(), RefCell::<Vec<Notice>>::default());
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
         let (sequences, set_configs) = (RefCell::default(), RefCell::default());
+        let domains = RefCell::default();
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
         let asked = Asked {
             engine: self.engine,
             statements: &statements,
             portals: &portals,
+            domains: &domains,
             wait: self.wait,
             says: None,
         };
@@ -191,6 +196,7 @@ impl Meaning<'_> {
             let environment = self.engine.manager().environment();
             let (path, notices) = (self.search_path(), RefCell::default());
             let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
+            let domains = RefCell::default();
             let (sequences, set_configs) = (RefCell::default(), RefCell::default());
             let deferred = RefCell::default();
             let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
@@ -198,6 +204,7 @@ impl Meaning<'_> {
                 engine: self.engine,
                 statements: &statements,
                 portals: &portals,
+                domains: &domains,
                 wait: self.wait,
                 says: None,
             };
@@ -264,6 +271,13 @@ fn is_constant(expr: &Expr) -> bool {
     }
     levels::children(&mut expr.clone(), &mut |child| constant &= is_constant(child));
     constant
+}
+
+/// Whether there is a subquery in it.
+fn has_subquery(expr: &Expr) -> bool {
+    let mut found = matches!(expr, Expr::Subquery { .. });
+    levels::children(&mut expr.clone(), &mut |child| found |= has_subquery(child));
+    found
 }
 
 /// `text || anynonarray` and the other way round.
@@ -372,7 +386,7 @@ impl Semantics for Meaning<'_> {
         demand_immutable(&bound, "index expression")?;
         let text = self.print(snapshot, Some(relation), &bound)?;
         let ty = bound.ty();
-        let collation = crate::catalog::builtin::type_by_oid(ty.oid.0).map_or(0, |ty| ty.collation);
+        let collation = crate::catalog::builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
         let name = bind::expression_name(expr);
         Ok(IndexExpression { text, name, ty, collation: Oid(collation) })
     }
@@ -395,6 +409,37 @@ impl Semantics for Meaning<'_> {
         }
         demand_immutable(&bound, "index predicate")?;
         self.print(snapshot, Some(relation), &bound)
+    }
+
+    fn domain_check(
+        &self,
+        snapshot: &CatalogSnapshot,
+        base: SqlType,
+        expr: &ast::Expr,
+    ) -> Result<Arc<str>> {
+        let value = bind::value_relation(base);
+        let bound = self.bound(snapshot, self.text, expr, Some(&value), None, CHECK)?;
+        if has_subquery(&bound) {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot use subquery in check constraint",
+            ));
+        }
+        if !matches!(bound.ty().oid.0, oids::BOOL | oids::UNKNOWN) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "argument of CHECK must be type boolean, not type {}",
+                    bind::type_name::format_type(snapshot, bound.ty())
+                ),
+            )
+            .at(self.position(expr.start())));
+        }
+        self.with_context(snapshot, |context| {
+            let printer =
+                deparse::Printer { catalog: snapshot, context, names: &Value, pretty: false };
+            Ok(deparse::expression(&printer, &bound)?.into())
+        })
     }
 
     fn evaluate<'a>(

@@ -180,6 +180,10 @@ impl Facts for Known<'_> {
         self.snapshot.statistics(table).cloned()
     }
 
+    fn base_type(&self, ty: SqlType) -> SqlType {
+        self.snapshot.base_type(ty)
+    }
+
     fn rows(&self, relation: &Relation) -> Option<f64> {
         let RelationKind::Table { tree, .. } = &relation.kind else { return None };
         self.manager.data().tree(*tree).ok()?.record_estimate().ok()

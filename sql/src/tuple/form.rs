@@ -32,6 +32,8 @@ pub enum Form {
     Date,
     /// time.
     Time,
+    /// timetz.
+    TimeTz,
     /// timestamp.
     Timestamp,
     /// timestamptz.
@@ -66,6 +68,7 @@ impl Form {
             1082 => Form::Date,
             1083 => Form::Time,
             1114 => Form::Timestamp,
+            1266 => Form::TimeTz,
             1184 => Form::TimestampTz,
             1186 => Form::Interval,
             1700 => Form::Numeric,
@@ -78,6 +81,7 @@ impl Form {
                 Some(ty) if ty.kind == builtin::TypeKind::Composite => Form::Record,
                 Some(ty) if ty.base != 0 => Form::of(Oid(ty.base)),
                 None if builtin::element_of_made(other).is_some() => Form::Array,
+                None if builtin::is_domain(other) => Form::of(Oid(builtin::stand_in(other))),
                 None if builtin::is_enum(other) => Form::Int8,
                 None if builtin::is_made(other) => Form::Record,
                 _ => Form::Text,
@@ -93,6 +97,7 @@ impl Form {
             Form::Int2 => Some(2),
             Form::Int4 | Form::Oid | Form::Float4 | Form::Date => Some(4),
             Form::Int8 | Form::Float8 | Form::Time | Form::Timestamp | Form::TimestampTz => Some(8),
+            Form::TimeTz => Some(12),
             Form::Interval | Form::Uuid => Some(16),
             Form::Numeric | Form::Text | Form::Bytea | Form::Array | Form::Record | Form::Jsonb => {
                 None

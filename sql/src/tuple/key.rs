@@ -116,6 +116,11 @@ impl KeyColumn {
             Datum::Int8(v) | Datum::Time(v) | Datum::Timestamp(v) | Datum::TimestampTz(v) => {
                 out.extend_from_slice(&(v as u64 ^ 1 << 63).to_be_bytes());
             }
+            Datum::TimeTz(v) => {
+                let (place, west) = v.place();
+                out.extend_from_slice(&(place as u64 ^ 1 << 63).to_be_bytes());
+                out.extend_from_slice(&(west as u32 ^ 1 << 31).to_be_bytes());
+            }
             Datum::Oid(v) => out.extend_from_slice(&v.to_be_bytes()),
             Datum::Float4(v) => out.extend_from_slice(&float_bits(f64::from(v)).to_be_bytes()),
             Datum::Float8(v) => out.extend_from_slice(&float_bits(v).to_be_bytes()),
@@ -127,7 +132,11 @@ impl KeyColumn {
             }
             Datum::Uuid(v) => out.extend_from_slice(v),
             Datum::Text(v) => {
-                let v = if self.ty == BPCHAR { v.trim_end_matches(' ') } else { v };
+                let v = if crate::catalog::builtin::stand_in(self.ty.0) == BPCHAR.0 {
+                    v.trim_end_matches(' ')
+                } else {
+                    v
+                };
                 out.extend_from_slice(v.as_bytes());
                 out.push(0);
             }

@@ -16,7 +16,7 @@ use super::long_value::LongValue;
 use super::value::{Heap, RowBuf, Value};
 use crate::catalog::Relation;
 use crate::error::Result;
-use crate::types::{Datum, Interval};
+use crate::types::{Datum, Interval, TimeTz};
 use std::sync::Arc;
 
 /// Set in an end: the bytes are a [`LongValue`].
@@ -358,6 +358,10 @@ pub fn encode(datum: Datum<'_>, out: &mut Vec<u8>) {
         Datum::Int8(v) | Datum::Time(v) | Datum::Timestamp(v) | Datum::TimestampTz(v) => {
             out.extend_from_slice(&v.to_le_bytes());
         }
+        Datum::TimeTz(v) => {
+            out.extend_from_slice(&v.micros.to_le_bytes());
+            out.extend_from_slice(&v.west.to_le_bytes());
+        }
         Datum::Oid(v) => out.extend_from_slice(&v.to_le_bytes()),
         Datum::Float4(v) => out.extend_from_slice(&v.to_le_bytes()),
         Datum::Float8(v) => out.extend_from_slice(&v.to_le_bytes()),
@@ -391,6 +395,13 @@ fn decode_fixed(form: Form, bytes: &[u8]) -> Result<Value> {
         Form::Float8 => Value::Float8(f64::from_le_bytes(take(bytes)?)),
         Form::Date => Value::Date(i32::from_le_bytes(take(bytes)?)),
         Form::Time => Value::Time(i64::from_le_bytes(take(bytes)?)),
+        Form::TimeTz => {
+            let all: [u8; 12] = take(bytes)?;
+            Value::TimeTz(TimeTz {
+                micros: i64::from_le_bytes(take(&all)?),
+                west: i32::from_le_bytes(take(&all[8..])?),
+            })
+        }
         Form::Timestamp => Value::Timestamp(i64::from_le_bytes(take(bytes)?)),
         Form::TimestampTz => Value::TimestampTz(i64::from_le_bytes(take(bytes)?)),
         Form::Uuid => Value::Uuid(take(bytes)?),

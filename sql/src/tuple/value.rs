@@ -4,7 +4,7 @@
 //! thing with its bytes in a [`Heap`] beside it. Text has a heap of its own, a `String`: reading it back needs no check of
 //! its encoding. A cleared row keeps its memory, so that a plan that runs again allocates nothing.
 
-use crate::types::{Datum, Interval};
+use crate::types::{Datum, Interval, TimeTz};
 
 /// Where the bytes of a value lie in its heap.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,8 @@ pub enum Value {
     Date(i32),
     /// time.
     Time(i64),
+    /// timetz.
+    TimeTz(TimeTz),
     /// timestamp.
     Timestamp(i64),
     /// timestamptz.
@@ -102,6 +104,7 @@ impl Heap {
             Datum::Char(v) => Value::Char(v),
             Datum::Date(v) => Value::Date(v),
             Datum::Time(v) => Value::Time(v),
+            Datum::TimeTz(v) => Value::TimeTz(v),
             Datum::Timestamp(v) => Value::Timestamp(v),
             Datum::TimestampTz(v) => Value::TimestampTz(v),
             Datum::Interval(v) => Value::Interval(*v),
@@ -137,6 +140,7 @@ impl Heap {
             Value::Char(v) => Datum::Char(*v),
             Value::Date(v) => Datum::Date(*v),
             Value::Time(v) => Datum::Time(*v),
+            Value::TimeTz(v) => Datum::TimeTz(*v),
             Value::Timestamp(v) => Datum::Timestamp(*v),
             Value::TimestampTz(v) => Datum::TimestampTz(*v),
             Value::Interval(v) => Datum::Interval(v),

@@ -3,8 +3,10 @@
 use super::failure::invalid_binary;
 use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
-use super::{CallContext, Datum, Interval, SqlType, array, json, numeric, oids, record};
-use crate::catalog::builtin;
+use super::{
+    CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, numeric, oids, record,
+};
+use crate::catalog::builtin::{self, stand_in};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -25,7 +27,7 @@ pub fn write_binary(
         Datum::Int2(value) => out.extend_from_slice(&value.to_be_bytes()),
         Datum::Int4(value) | Datum::Date(value) => out.extend_from_slice(&value.to_be_bytes()),
         Datum::Oid(value) => out.extend_from_slice(&value.to_be_bytes()),
-        Datum::Int8(value) if ty.oid.0 == oids::TID => {
+        Datum::Int8(value) if stand_in(ty.oid.0) == oids::TID => {
             // 4 bytes of block, 2 of offset.
             out.extend_from_slice(&value.to_be_bytes()[2..]);
         }
@@ -36,6 +38,10 @@ pub fn write_binary(
         | Datum::Time(value)
         | Datum::Timestamp(value)
         | Datum::TimestampTz(value) => out.extend_from_slice(&value.to_be_bytes()),
+        Datum::TimeTz(value) => {
+            out.extend_from_slice(&value.micros.to_be_bytes());
+            out.extend_from_slice(&value.west.to_be_bytes());
+        }
         Datum::Float4(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
         Datum::Float8(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
         Datum::Numeric(stored) => numeric::text::write_binary(stored, out),
@@ -109,6 +115,9 @@ pub fn read_binary<'a>(
     ty: SqlType,
     bytes: &'a [u8],
 ) -> Result<Datum<'a>> {
+    if let Some(read) = domain::read(context, ty, |base| read_binary(context, base, bytes)) {
+        return read;
+    }
     use super::datetime::{arithmetic::round_to, calendar, out_of_range};
     let timestamp = |micros: i64| {
         if micros == i64::MIN || micros == i64::MAX || calendar::is_timestamp(micros) {
@@ -165,6 +174,16 @@ pub fn read_binary<'a>(
                 return Err(out_of_range("time"));
             }
             Datum::Time(round_to(micros, ty.typmod))
+        }
+        Form::TimeTz => {
+            let bytes: [u8; 12] = fixed(bytes)?;
+            let (micros, west) = bytes.split_first_chunk::<8>().expect("8 of 12 bytes");
+            let (micros, west) = (i64::from_be_bytes(*micros), i32::from_be_bytes(fixed(west)?));
+            if !(0..=super::datetime::DAY).contains(&micros) {
+                return Err(out_of_range("time"));
+            }
+            let west = super::datetime::timetz::checked_zone(west)?;
+            Datum::TimeTz(TimeTz { micros: round_to(micros, ty.typmod), west })
         }
         Form::Timestamp => Datum::Timestamp(timestamp(i64::from_be_bytes(fixed(bytes)?))?),
         Form::TimestampTz => Datum::TimestampTz(timestamp(i64::from_be_bytes(fixed(bytes)?))?),

@@ -49,6 +49,7 @@ families! {
         [305 306 307 308 309 310 2195];
     |_, a, b| a.date().cmp(&b.date()) => [1086 1091 1087 1088 1089 1090 1092];
     |_, a, b| a.time().cmp(&b.time()) => [1145 1106 1102 1103 1104 1105 1107];
+    |_, a, b| a.timetz().place().cmp(&b.timetz().place()) => [1352 1353 1354 1355 1357 1356 1358];
     |_, a, b| a.timestamp().cmp(&b.timestamp()) => [2052 2053 2054 2055 2057 2056 2045];
     |_, a, b| a.timestamptz().cmp(&b.timestamptz()) => [1152 1153 1154 1155 1157 1156 1314];
     |_, a, b| compare(oids::INTERVAL, a, b) => [1162 1163 1164 1165 1167 1166 1315];
@@ -99,6 +100,8 @@ pub(crate) const MORE: &[(u32, Callable)] = &[
     (1966, Plain(smaller)),
     (1138, Plain(larger)),
     (1139, Plain(smaller)),
+    (1379, Plain(larger)),
+    (1380, Plain(smaller)),
     (1377, Plain(larger)),
     (1378, Plain(smaller)),
     (2036, Plain(larger)),

@@ -65,6 +65,24 @@ impl Decimal {
         mine == theirs && twos == exponent
     }
 
+    /// Of two shortest numbers that are as near to `mantissa * 2^exponent` takes the one that ends in an even digit, as
+    /// PostgreSQL does; Rust's formatting has taken the larger.
+    fn settle_tie(&mut self, mantissa: u64, exponent: i32) {
+        let last = self.digits[self.count - 1];
+        if last.is_multiple_of(2) || mantissa == 0 {
+            return;
+        }
+        let zeros = mantissa.trailing_zeros();
+        let mut middle = Decimal { ..*self };
+        middle.digits[self.count - 1] -= 1;
+        middle.digits[self.count] = b'5';
+        middle.count += 1;
+        if middle.is_exactly(u128::from(mantissa >> zeros), exponent + zeros as i32) {
+            self.digits[self.count - 1] -= 1;
+            self.trim();
+        }
+    }
+
     /// As `%g` prints it: plain from 1e-5 (exclusive) up to `limit` digits, else with an exponent of two digits or more.
     fn write(&self, limit: i32, out: &mut Vec<u8>) {
         let digits = &self.digits[..self.count];
@@ -147,6 +165,10 @@ pub fn write_f64(value: f64, extra_digits: i32, out: &mut Vec<u8>) {
             }
         }
     }
+    // Below a power of two the numbers are nearer to each other: the smaller one would not be read back.
+    if fraction != 0 {
+        decimal.settle_tie(mantissa, exponent);
+    }
     decimal.write(15, out);
 }
 
@@ -186,6 +208,9 @@ pub fn write_f32(value: f32, extra_digits: i32, out: &mut Vec<u8>) {
                 break;
             }
         }
+    }
+    if fraction != 0 {
+        decimal.settle_tie(u64::from(mantissa), exponent);
     }
     decimal.write(6, out);
 }
@@ -238,6 +263,19 @@ mod tests {
         let mut out = Vec::new();
         write_f64(value, 1, &mut out);
         String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn of_two_that_are_as_near_the_even_one_is_shown() {
+        for (value, text) in [
+            (88_892_147_537_958.125, "88892147537958.12"),
+            (828.169_982_910_156_25, "828.1699829101562"),
+        ] {
+            assert_eq!(shown(value), text);
+        }
+        let mut out = Vec::new();
+        write_f32(3_344_548.25, 1, &mut out);
+        assert_eq!(out, b"3.3445482e+06");
     }
 
     proptest! {

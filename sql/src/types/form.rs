@@ -40,6 +40,8 @@ pub enum Form {
     Date,
     /// [`super::Datum::Time`]
     Time,
+    /// [`super::Datum::TimeTz`]
+    TimeTz,
     /// [`super::Datum::Timestamp`]
     Timestamp,
     /// [`super::Datum::TimestampTz`]
@@ -103,6 +105,7 @@ pub fn form(oid: u32) -> Form {
         oids::BYTEA => Form::Bytea,
         oids::DATE => Form::Date,
         oids::TIME => Form::Time,
+        oids::TIMETZ => Form::TimeTz,
         oids::TIMESTAMP => Form::Timestamp,
         oids::TIMESTAMPTZ => Form::TimestampTz,
         oids::INTERVAL => Form::Interval,
@@ -120,6 +123,9 @@ pub fn form(oid: u32) -> Form {
 
 fn looked_up(oid: u32) -> Form {
     let Some(ty) = builtin::type_by_oid(oid) else {
+        if builtin::is_domain(oid) {
+            return form(builtin::stand_in(oid));
+        }
         return match builtin::element_of_made(oid) {
             Some(element) => Form::Array(element),
             None if builtin::is_enum(oid) => Form::Enum,

@@ -65,6 +65,22 @@ pub trait CatalogQueries {
     fn enum_position(&self, ty: u32, label: &str) -> Option<i64> {
         self.enum_labels(ty).into_iter().find(|(_, known)| **known == *label).map(|(at, _)| at)
     }
+    /// What a domain stands on in the end; any other type is its own.
+    fn base_type(&self, ty: SqlType) -> SqlType {
+        ty
+    }
+    /// Holds a value of the base type, or NULL, against a domain.
+    ///
+    /// # Errors
+    /// 23502, 23514; those of the conditions.
+    fn check_domain(
+        &self,
+        _context: &CallContext<'_>,
+        _domain: SqlType,
+        _value: &Datum<'_>,
+    ) -> Result<()> {
+        Ok(())
+    }
     /// The names and types of a row type's fields; none for another type.
     fn row_fields(&self, _ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {
         None

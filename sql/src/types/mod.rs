@@ -11,6 +11,7 @@ mod binary_form;
 pub mod bytea;
 mod comparison;
 pub mod datetime;
+pub mod domain;
 mod enums;
 pub(crate) mod failure;
 pub mod float;
@@ -111,6 +112,8 @@ pub enum Datum<'a> {
     Date(i32),
     /// time: microseconds since midnight.
     Time(i64),
+    /// timetz.
+    TimeTz(TimeTz),
     /// timestamp: microseconds since 2000-01-01 00:00:00; `i64::MIN` and `i64::MAX` are the infinities.
     Timestamp(i64),
     /// timestamptz: the same, in UTC.
@@ -125,6 +128,23 @@ pub enum Datum<'a> {
     Uuid(&'a [u8; 16]),
     /// jsonb, in its stored form.
     Jsonb(&'a [u8]),
+}
+
+/// A time of day in a zone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TimeTz {
+    /// Microseconds since midnight there.
+    pub micros: i64,
+    /// How far the zone is west of UTC, in seconds.
+    pub west: i32,
+}
+
+impl TimeTz {
+    /// Where it stands in the order of the type: by the time in UTC, then by the zone.
+    #[must_use]
+    pub fn place(self) -> (i64, i32) {
+        (self.micros + i64::from(self.west) * 1_000_000, self.west)
+    }
 }
 
 /// An interval keeps its three units apart, as PostgreSQL does.
@@ -161,7 +181,7 @@ macro_rules! accessors {
 
 accessors! {
     bool Bool bool, int2 Int2 i16, int4 Int4 i32, int8 Int8 i64, oid Oid u32, float4 Float4 f32, float8 Float8 f64,
-    char Char u8, numeric Numeric &'a [u8], text Text &'a str, bytea Bytea &'a [u8], date Date i32, time Time i64,
+    char Char u8, numeric Numeric &'a [u8], text Text &'a str, bytea Bytea &'a [u8], date Date i32, time Time i64, timetz TimeTz TimeTz,
     timestamp Timestamp i64, timestamptz TimestampTz i64, interval Interval &'a Interval, record Record &'a [u8],
     uuid Uuid &'a [u8; 16],
 }

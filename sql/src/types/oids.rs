@@ -9,8 +9,8 @@ macro_rules! oids {
 oids! {
     BOOL 16 "bool", BYTEA 17 "bytea", CHAR 18 "\"char\"", NAME 19 "name", INT8 20 "int8", INT2 21 "int2",
     INT2VECTOR 22 "int2vector", INT4 23 "int4", REGPROC 24 "regproc", TEXT 25 "text", OID 26 "oid", TID 27 "tid",
-    XID 28 "xid", CID 29 "cid", OIDVECTOR 30 "oidvector", JSON 114 "json", XML 142 "xml",
-    PG_NODE_TREE 194 "pg_node_tree", FLOAT4 700 "float4", FLOAT8 701 "float8", UNKNOWN 705 "unknown",
+    XID 28 "xid", CID 29 "cid", OIDVECTOR 30 "oidvector", JSON 114 "json", XML 142 "xml", CIDR 650 "cidr",
+    PG_NODE_TREE 194 "pg_node_tree", FLOAT4 700 "float4", FLOAT8 701 "float8", INET 869 "inet", UNKNOWN 705 "unknown",
     BOOL_ARRAY 1000 "bool[]", INT2_ARRAY 1005 "int2[]", INT4_ARRAY 1007 "int4[]", TEXT_ARRAY 1009 "text[]",
     INT8_ARRAY 1016 "int8[]", FLOAT8_ARRAY 1022 "float8[]", OID_ARRAY 1028 "oid[]", ACLITEM 1033 "aclitem",
     BPCHAR 1042 "bpchar", VARCHAR 1043 "varchar", DATE 1082 "date", TIME 1083 "time", TIMESTAMP 1114 "timestamp",

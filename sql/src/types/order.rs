@@ -7,6 +7,7 @@
 use super::array::Array;
 use super::numeric::View;
 use super::{Datum, datetime, json, oids, record, stored};
+use crate::catalog::builtin::stand_in;
 use bumpalo::Bump;
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -21,14 +22,15 @@ pub fn compare(ty: u32, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
         (Datum::Int4(a), Datum::Int4(b)) | (Datum::Date(a), Datum::Date(b)) => a.cmp(b),
         (Datum::Int8(a), Datum::Int8(b)) if ty == oids::INT8 => a.cmp(b),
         // pg_lsn, xid8 and tid are unsigned.
-        (Datum::Int8(a), Datum::Int8(b)) => match ty {
+        (Datum::Int8(a), Datum::Int8(b)) => match stand_in(ty) {
             oids::PG_LSN | oids::XID8 | oids::TID => (*a as u64).cmp(&(*b as u64)),
             _ => a.cmp(b),
         },
         (Datum::Time(a), Datum::Time(b))
         | (Datum::Timestamp(a), Datum::Timestamp(b))
         | (Datum::TimestampTz(a), Datum::TimestampTz(b)) => a.cmp(b),
-        (Datum::Text(a), Datum::Text(b)) if ty == oids::BPCHAR => {
+        (Datum::TimeTz(a), Datum::TimeTz(b)) => a.place().cmp(&b.place()),
+        (Datum::Text(a), Datum::Text(b)) if stand_in(ty) == oids::BPCHAR => {
             without_blanks(a).as_bytes().cmp(without_blanks(b).as_bytes())
         }
         (Datum::Text(a), Datum::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
@@ -163,10 +165,14 @@ pub fn hash_into(ty: u32, datum: &Datum<'_>, hasher: &mut impl Hasher) {
         Datum::Time(value) | Datum::Timestamp(value) | Datum::TimestampTz(value) => {
             hasher.write_i64(*value);
         }
+        Datum::TimeTz(value) => {
+            hasher.write_i64(value.micros);
+            hasher.write_i32(value.west);
+        }
         Datum::Float4(value) => hash_float(f64::from(*value), hasher),
         Datum::Float8(value) => hash_float(*value, hasher),
         Datum::Text(text) => {
-            let text = if ty == oids::BPCHAR { without_blanks(text) } else { text };
+            let text = if stand_in(ty) == oids::BPCHAR { without_blanks(text) } else { text };
             hasher.write(text.as_bytes());
             hasher.write_u8(0xff);
         }

@@ -5,7 +5,7 @@
 //! bits and its bytes. Only a row of no type of its own has them; it is never stored in a table. PostgreSQL: `rowtypes.c`.
 
 use super::integer::is_space;
-use super::{CallContext, Datum, SqlType, stored, write_binary, write_text};
+use super::{CallContext, Datum, SqlType, domain, stored, write_binary, write_text};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
@@ -184,7 +184,7 @@ pub fn read<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Result<Da
             at += 1;
         }
         if matches!(bytes.get(at), Some(b',' | b')')) {
-            fields.push((*ty, Datum::Null));
+            fields.push((*ty, domain::null(context, *ty)?));
             continue;
         }
         let mut field = Vec::new();
@@ -262,7 +262,7 @@ pub fn receive<'a>(context: &CallContext<'a>, ty: SqlType, bytes: &'a [u8]) -> R
             )));
         }
         let datum = match word(&mut rest)? {
-            -1 => Datum::Null,
+            -1 => domain::null(context, *ty)?,
             length => {
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
                 let (field, tail) = rest.split_at_checked(length).ok_or_else(|| {

@@ -20,6 +20,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::datetime::from_pattern::FUNCTIONS,
     super::datetime::functions::FUNCTIONS,
     super::datetime::pattern::FUNCTIONS,
+    super::datetime::timetz::FUNCTIONS,
     super::enums::FUNCTIONS,
     super::in_range::FUNCTIONS,
     super::json::access::FUNCTIONS,

@@ -19,6 +19,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (320, Plain(float_bucket)),
     (3218, Plain(threshold_bucket)),
     (1349, Plain(vector_types)),
+    (1271, Plain(overlaps)),
     (1304, Plain(overlaps)),
     (1308, Plain(overlaps)),
     (2041, Plain(overlaps)),

@@ -5,7 +5,7 @@
 //! layer that kept them, and read as XX001.
 
 use super::form::{Form, form};
-use super::{Datum, Interval};
+use super::{Datum, Interval, TimeTz};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
@@ -23,6 +23,10 @@ pub fn write(datum: &Datum<'_>, out: &mut Vec<u8>) {
         | Datum::Time(value)
         | Datum::Timestamp(value)
         | Datum::TimestampTz(value) => out.extend_from_slice(&value.to_le_bytes()),
+        Datum::TimeTz(value) => {
+            out.extend_from_slice(&value.micros.to_le_bytes());
+            out.extend_from_slice(&value.west.to_le_bytes());
+        }
         Datum::Float4(value) => out.extend_from_slice(&value.to_bits().to_le_bytes()),
         Datum::Float8(value) => out.extend_from_slice(&value.to_bits().to_le_bytes()),
         Datum::Text(value) => out.extend_from_slice(value.as_bytes()),
@@ -85,6 +89,12 @@ pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>>
         Form::Bytea => Datum::Bytea(bytes),
         Form::Date => Datum::Date(i32::from_le_bytes(fixed(bytes)?)),
         Form::Time => Datum::Time(i64::from_le_bytes(fixed(bytes)?)),
+        Form::TimeTz => {
+            let bytes: [u8; 12] = fixed(bytes)?;
+            let (micros, west) = bytes.split_first_chunk::<8>().expect("8 of 12 bytes");
+            let (micros, west) = (i64::from_le_bytes(*micros), i32::from_le_bytes(fixed(west)?));
+            Datum::TimeTz(TimeTz { micros, west })
+        }
         Form::Timestamp => Datum::Timestamp(i64::from_le_bytes(fixed(bytes)?)),
         Form::TimestampTz => Datum::TimestampTz(i64::from_le_bytes(fixed(bytes)?)),
         Form::Interval => Datum::Interval(arena.alloc(read_interval(bytes)?)),

@@ -7,7 +7,7 @@ use super::datetime::{interval, output, parse};
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
-    CallContext, Datum, SqlType, array, bytea, float, integer, json, numeric, oids, record,
+    CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, numeric, oids, record,
 };
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
@@ -29,8 +29,10 @@ pub fn write_text(
         Datum::Int2(value) => integer::write_i64(i64::from(*value), out),
         Datum::Int4(value) => integer::write_i64(i64::from(*value), out),
         Datum::Int8(value) if ty.oid.0 == oids::INT8 => integer::write_i64(*value, out),
-        Datum::Int8(value) => write_wide(context, ty.oid.0, *value, out),
-        Datum::Oid(value) => match ty.oid.0 {
+        Datum::Int8(value) => {
+            write_wide(context, domain::base(context, ty).oid.0, *value, out);
+        }
+        Datum::Oid(value) => match domain::base(context, ty).oid.0 {
             oids::OID | oids::XID | oids::CID => integer::write_u64(u64::from(*value), out),
             other if form(other) == Form::Reg => {
                 out.extend_from_slice(context.catalog.reg_out(context, other, *value).as_bytes());
@@ -49,10 +51,13 @@ pub fn write_text(
         Datum::Bytea(bytes) => bytea::write(bytes, context.settings.bytea_hex, out),
         Datum::Date(days) => output::write_date(context.settings, *days, out),
         Datum::Time(micros) => output::write_time(*micros, out),
+        Datum::TimeTz(value) => output::write_timetz(*value, out),
         Datum::Timestamp(micros) => output::write_timestamp(context.settings, *micros, out),
         Datum::TimestampTz(micros) => output::write_timestamptz(context.settings, *micros, out),
         Datum::Interval(value) => interval::write(value, out),
-        Datum::Array(bytes) => array::text::write(context, ty.oid.0, bytes, out)?,
+        Datum::Array(bytes) => {
+            array::text::write(context, domain::base(context, ty).oid.0, bytes, out)?;
+        }
         Datum::Record(bytes) => record::write(context, bytes, out)?,
         Datum::Uuid(uuid) => bytea::write_uuid(uuid, out),
         Datum::Jsonb(bytes) => json::write(bytes, out),
@@ -107,6 +112,9 @@ fn write_char(value: u8, out: &mut Vec<u8>) {
 /// # Errors
 /// Those of the type's input function: 22P02, 22003, 22001, 22007, 22008 and so on.
 pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Result<Datum<'a>> {
+    if let Some(read) = domain::read(context, ty, |base| read_text(context, base, text)) {
+        return read;
+    }
     let signed = |min: i64, max: i64, name: &str| integer::read_signed(text, min, max, name);
     let now = parse::Now { settings: context.settings, transaction_time: context.transaction_time };
     Ok(match form(ty.oid.0) {
@@ -142,6 +150,7 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         Form::Bytea => Datum::Bytea(bytea::read(context.arena, text)?),
         Form::Date => Datum::Date(parse::read_date(now, text)?),
         Form::Time => Datum::Time(parse::read_time(now, text, ty.typmod)?),
+        Form::TimeTz => Datum::TimeTz(parse::read_timetz(now, text, ty.typmod)?),
         Form::Timestamp => Datum::Timestamp(parse::read_timestamp(now, text, ty.typmod)?),
         Form::TimestampTz => Datum::TimestampTz(parse::read_timestamptz(now, text, ty.typmod)?),
         Form::Interval => Datum::Interval(context.arena.alloc(interval::read(text, ty.typmod)?)),

@@ -13,7 +13,7 @@ pub use layout::Layout;
 pub use view::{ViewText, view_text};
 
 use crate::bind::grouping::{AGGREGATES, BoundWindow};
-use crate::bind::type_name::{format_type, oid};
+use crate::bind::type_name::{fields_of, format_type, oid};
 use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{Operator, aggregate, cast, function, operators, type_by_oid};
@@ -231,6 +231,7 @@ impl Printer<'_, '_> {
             }
             Expr::Relabel(operand, ty)
             | Expr::ViaText(operand, ty)
+            | Expr::Domain(operand, ty)
             | Expr::ArrayCast { operand, ty, .. } => self.cast(operand, *ty, out),
             Expr::Array { elements, ty } => {
                 out.push_str("ARRAY[");
@@ -289,8 +290,17 @@ impl Printer<'_, '_> {
             Expr::Assign { .. } => {
                 Err(SqlError::unsupported("an assignment in a stored expression is"))
             }
-            Expr::Field { .. } => {
-                Err(SqlError::unsupported("a field of a row in a stored expression is"))
+            Expr::Field { operand, field, .. } => {
+                let fields = fields_of(self.catalog, operand.ty().oid).unwrap_or_default();
+                let Some((name, _)) = fields.get(*field as usize) else {
+                    return Err(SqlError::unsupported(
+                        "a field of a row without a type in a stored expression is",
+                    ));
+                };
+                out.push('(');
+                self.write(operand, out)?;
+                write!(out.text, ").{}", identifier(name)).expect("a string grows");
+                Ok(())
             }
             Expr::CurrentValue(value, _) => {
                 out.push_str(&current(*value));

@@ -32,9 +32,10 @@ pub enum Parent<'p> {
 pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
     let boolean = matches!(parent, Parent::And | Parent::Or | Parent::Not);
     match expr {
-        Expr::Relabel(operand, _) | Expr::ViaText(operand, _) | Expr::ArrayCast { operand, .. } => {
-            is_simple(operand, Parent::Cast)
-        }
+        Expr::Relabel(operand, _)
+        | Expr::ViaText(operand, _)
+        | Expr::Domain(operand, _)
+        | Expr::ArrayCast { operand, .. } => is_simple(operand, Parent::Cast),
         Expr::Call { function: called, arguments, ty, .. } => {
             if is_cast(*called, arguments, *ty) {
                 return true;

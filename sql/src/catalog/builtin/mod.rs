@@ -17,7 +17,10 @@ mod procedures;
 mod types;
 
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
-pub use made::{array_of_made, element_of_made, enum_oid, is_enum, is_made};
+pub use made::{
+    COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_domain, is_enum,
+    is_made, stand_in,
+};
 pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,
@@ -27,7 +30,9 @@ pub use procedures::{
     Aggregate, ArgumentMode, Kind, Procedure, Volatility, aggregate, function, functions,
     functions_named,
 };
-pub use types::{Type, TypeKind, array_type, element_type, type_by_name, type_by_oid, types};
+pub use types::{
+    Type, TypeKind, array_type, element_type, held_as, type_by_name, type_by_oid, types,
+};
 
 /// The OID of the schema `pg_catalog`.
 pub const PG_CATALOG: u32 = 11;

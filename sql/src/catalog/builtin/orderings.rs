@@ -5,7 +5,7 @@
 //! `anyarray` for arrays, `record` for rows, and so on.
 
 use super::copy_text::walk;
-use super::made::{element_of_made, is_enum, is_made};
+use super::made::{element_of_made, is_domain, is_enum, is_made, stand_in};
 use super::operators::{CastContext, CastMethod, casts_from, operator};
 use super::types::{TypeKind, type_by_oid};
 use std::collections::HashMap;
@@ -94,6 +94,9 @@ pub fn ordering(oid: u32) -> Option<Ordering> {
         return Some(*exact);
     }
     let Some(ty) = type_by_oid(oid) else {
+        if is_domain(oid) {
+            return ordering(stand_in(oid));
+        }
         let like = match oid {
             _ if element_of_made(oid).is_some() => ANY[0],
             _ if is_enum(oid) => ANY[2],

@@ -2,7 +2,7 @@
 
 use super::PG_CATALOG;
 use super::copy_text::walk;
-use super::made::{array_of_made, element_of_made, is_made};
+use super::made::{array_of_made, element_of_made, is_made, stand_in};
 use std::sync::LazyLock;
 
 /// A row of `pg_type`.
@@ -177,6 +177,12 @@ pub fn types() -> &'static [Type] {
 pub fn type_by_oid(oid: u32) -> Option<&'static Type> {
     let all = types();
     all.binary_search_by_key(&oid, |ty| ty.oid).ok().map(|i| &all[i])
+}
+
+/// The built-in type that values of this type are held as: itself, or what stands in for a domain.
+#[must_use]
+pub fn held_as(oid: u32) -> Option<&'static Type> {
+    type_by_oid(stand_in(oid))
 }
 
 /// The type of this name in the schema with this OID: [`PG_CATALOG`], or that of `information_schema`. The name is

@@ -204,6 +204,15 @@ impl Call<'_, '_, '_, '_> {
             };
             return Some(constraint_definition(session, table, found, &shorter));
         }
+        if let Some((ty, check)) = snapshot.domain_check(oid) {
+            let value = crate::bind::value_relation(ty.domain()?.base);
+            let (engine, context) = (session.engine, self.context);
+            let shorter = pretty
+                .then(|| engine.pretty_expression(session, context, Some(&value), &check.text));
+            let text = shorter.flatten().unwrap_or_else(|| check.text.to_string());
+            let unchecked = if check.validated { "" } else { " NOT VALID" };
+            return Some(format!("CHECK ({text}){unchecked}"));
+        }
         let table = snapshot.constraint_table(oid)?;
         let index = table
             .indexes

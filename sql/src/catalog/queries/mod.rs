@@ -69,6 +69,17 @@ pub trait EngineFacts {
         relation: Option<&Relation>,
         text: &str,
     ) -> Option<String>;
+    /// Holds a value against a domain.
+    ///
+    /// # Errors
+    /// 23502, 23514; those of the conditions.
+    fn check_domain(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        domain: Oid,
+        value: &Datum<'_>,
+    ) -> Result<()>;
     /// A view's query as it is shown: with the fewest parentheses or with all, its select list in lines up to this width;
     /// none if it cannot be told from what is kept.
     fn view_text(
@@ -362,6 +373,19 @@ impl CatalogQueries for SessionCatalog<'_> {
         let labels = self.snapshot.user_type(Oid(ty))?.labels();
         let at = labels.binary_search_by_key(&position, |label| label.position).ok()?;
         Some(Arc::clone(&labels[at].name))
+    }
+
+    fn base_type(&self, ty: SqlType) -> SqlType {
+        self.snapshot.base_type(ty)
+    }
+
+    fn check_domain(
+        &self,
+        context: &CallContext<'_>,
+        domain: SqlType,
+        value: &Datum<'_>,
+    ) -> Result<()> {
+        self.engine.check_domain(self, context, domain.oid, value)
     }
 
     fn row_fields(&self, ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {

@@ -355,7 +355,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     }
                     None => match snapshot.relation(oid) {
                         Some(relation) => (&relation.name, Named::Relation(oid)),
-                        None => return Datum::Null,
+                        None => match snapshot.user_type(oid) {
+                            Some(ty) => return Datum::Bool(path.contains(&ty.schema)),
+                            None => return Datum::Null,
+                        },
                     },
                 };
                 snapshot.find(path, name) == Some(named)

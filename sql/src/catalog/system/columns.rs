@@ -1,6 +1,6 @@
 //! `pg_attribute`, `pg_attrdef`, `pg_stats`: columns of users' relations, behind the built-in rows.
 
-use super::objects::users;
+use super::objects::{composites, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::relation::{Column, Identity, Relation, RelationKind};
@@ -88,6 +88,25 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
             break;
         }
     }
+    for ty in composites(rows, key) {
+        for (at, part) in ty.attributes().unwrap_or_default().iter().enumerate() {
+            let collation = builtin::held_as(part.ty.oid.0).map_or(0, |found| found.collation);
+            let plain = Attribute {
+                relation: ty.oid,
+                name: &part.name,
+                ty: part.ty,
+                number: at as i16 + 1,
+                not_null: false,
+                has_default: false,
+                missing: false,
+                identity: None,
+                generated: false,
+                dropped: false,
+                collation: Oid(collation),
+            };
+            attribute(rows, &plain)?;
+        }
+    }
     Ok(())
 }
 
@@ -126,9 +145,10 @@ fn of_column(relation: Oid, column: &Column, at: usize) -> Attribute<'_> {
 fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Result<()> {
     let letter = |letter: char| Datum::Char(letter as u8);
     let none = Datum::Char(0);
-    let ty = builtin::type_by_oid(attribute.ty.oid.0);
+    let ty = builtin::held_as(attribute.ty.oid.0);
     let length = ty.map_or(-1, |ty| ty.length);
-    let dimensions = ty.is_some_and(builtin::Type::is_array);
+    let own = builtin::type_by_oid(attribute.ty.oid.0);
+    let dimensions = own.is_some_and(builtin::Type::is_array);
     let row = [
         Datum::Oid(attribute.relation.0),
         rows.text(attribute.name),

@@ -8,6 +8,7 @@ use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
     RelationKind,
 };
+use crate::catalog::user_type::{DomainCheck, UserType};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
 use std::sync::Arc;
@@ -52,7 +53,65 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
             break;
         }
     }
+    for ty in composites(rows, oid) {
+        if name.is_none_or(|name| *ty.name == *name) {
+            class_of_type(rows, ty)?;
+        }
+    }
     Ok(())
+}
+
+/// The composite types that users made: those with this OID, or all.
+pub(super) fn composites<'s>(
+    rows: &Rows<'s, '_, '_, '_>,
+    key: Option<Oid>,
+) -> Vec<&'s Arc<UserType>> {
+    let snapshot = rows.system.snapshot;
+    let all: Vec<&Arc<UserType>> = match key {
+        Some(oid) => snapshot.user_type(oid).into_iter().collect(),
+        None => snapshot.types().collect(),
+    };
+    all.into_iter().filter(|ty| ty.attributes().is_some()).collect()
+}
+
+/// A composite type as `pg_class` shows it, under the type's own OID.
+fn class_of_type(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType) -> Result<()> {
+    let row = [
+        Datum::Oid(ty.oid.0),
+        rows.text(&ty.name),
+        Datum::Oid(ty.schema.0),
+        Datum::Oid(ty.oid.0),
+        Datum::Oid(0),
+        Datum::Oid(ty.owner.0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Int4(0),
+        Datum::Float4(0.0),
+        Datum::Int4(0),
+        Datum::Oid(0),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        letter('p'),
+        letter('c'),
+        Datum::Int2(ty.attributes().map_or(0, |attributes| attributes.len() as i16)),
+        Datum::Int2(0),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(true),
+        letter('n'),
+        Datum::Bool(false),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+    ];
+    rows.row(&row)
 }
 
 fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
@@ -260,7 +319,46 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
             constraint(rows, relation, &row)?;
         }
     }
+    for ty in snapshot.types() {
+        for check in ty.domain().map_or(&[][..], |domain| &domain.checks) {
+            domain_check(rows, ty, check)?;
+        }
+    }
     Ok(())
+}
+
+/// A CHECK of a domain.
+fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCheck) -> Result<()> {
+    let none = letter(' ');
+    let row = [
+        Datum::Oid(check.oid.0),
+        rows.text(&check.name),
+        Datum::Oid(ty.schema.0),
+        letter('c'),
+        Datum::Bool(false),
+        Datum::Bool(false),
+        Datum::Bool(check.validated),
+        Datum::Oid(0),
+        Datum::Oid(ty.oid.0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        Datum::Oid(0),
+        none,
+        none,
+        none,
+        Datum::Bool(true),
+        Datum::Int4(0),
+        Datum::Bool(false),
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+        Datum::Null,
+        rows.optional(Some(&check.text)),
+    ];
+    rows.row(&row)
 }
 
 /// The columns, by index, that a CHECK names. Its text is the one that is printed from the bound expression: there a name is

@@ -2,10 +2,10 @@
 
 use super::objects::users;
 use super::rows::Rows;
-use crate::catalog::builtin::array_of_made;
+use crate::catalog::builtin::{self, array_of_made};
 use crate::catalog::object::well_known;
 use crate::catalog::relation::Relation;
-use crate::catalog::user_type::UserTypeKind;
+use crate::catalog::user_type::{Domain, UserTypeKind};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
 
@@ -29,7 +29,7 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
             owner: relation.owner,
             oid: relation.row_type.0,
             relation: relation.oid,
-            is_enum: false,
+            kind: Kind::Row,
         };
         own.rows(rows)?;
         if rows.done() {
@@ -42,8 +42,12 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
             schema: found.schema,
             owner: found.owner,
             oid: found.oid,
-            relation: Oid(0),
-            is_enum: matches!(found.kind, UserTypeKind::Enum(_)),
+            relation: if found.attributes().is_some() { found.oid } else { Oid(0) },
+            kind: match &found.kind {
+                UserTypeKind::Enum(_) => Kind::Enum,
+                UserTypeKind::Composite(_) => Kind::Row,
+                UserTypeKind::Domain(domain) => Kind::Domain(domain),
+            },
         };
         own.rows(rows)?;
         if rows.done() {
@@ -60,7 +64,14 @@ struct Own<'n> {
     owner: Oid,
     oid: Oid,
     relation: Oid,
-    is_enum: bool,
+    kind: Kind<'n>,
+}
+
+/// What it is.
+enum Kind<'n> {
+    Enum,
+    Row,
+    Domain(&'n Domain),
 }
 
 impl Own<'_> {
@@ -69,21 +80,77 @@ impl Own<'_> {
         self.row(rows, true)
     }
 
+    /// A domain: what is not its own is its base type's.
+    fn domain_row(&self, rows: &mut Rows<'_, '_, '_, '_>, domain: &Domain) -> Result<()> {
+        let base = rows.system.snapshot.base_type(domain.base).oid.0;
+        let built_in = builtin::type_by_oid(base);
+        let is_enum = builtin::is_enum(base);
+        // The functions of arrays, enums and rows: pg_proc's OIDs.
+        let (output, send) = match built_in {
+            Some(found) => (found.output, found.send),
+            None if builtin::element_of_made(base).is_some() => (751, 2401),
+            None if is_enum => (3507, 3533),
+            None => (2291, 2403),
+        };
+        let category = crate::bind::type_name::category(Oid(base)).0;
+        let storage = built_in.map_or(if is_enum { 'p' } else { 'x' }, |found| found.storage);
+        let row = [
+            Datum::Oid(self.oid.0),
+            rows.text(self.name),
+            Datum::Oid(self.schema.0),
+            Datum::Oid(self.owner.0),
+            Datum::Int2(built_in.map_or(if is_enum { 4 } else { -1 }, |found| found.length)),
+            Datum::Bool(built_in.map_or(is_enum, |found| found.by_value)),
+            letter('d'),
+            letter(category),
+            Datum::Bool(false),
+            Datum::Bool(true),
+            letter(built_in.map_or(',', |found| char::from(found.delimiter))),
+            Datum::Oid(0),
+            Datum::Oid(0),
+            Datum::Oid(0),
+            Datum::Oid(array_of_made(self.oid.0)),
+            // domain_in, domain_recv.
+            Datum::Oid(2597),
+            Datum::Oid(output),
+            Datum::Oid(2598),
+            Datum::Oid(send),
+            Datum::Oid(0),
+            Datum::Oid(0),
+            Datum::Oid(0),
+            letter(align(rows, domain)),
+            letter(storage),
+            Datum::Bool(domain.not_null),
+            Datum::Oid(domain.base.oid.0),
+            Datum::Int4(domain.base.typmod),
+            Datum::Int4(i32::from(builtin::element_type(domain.base.oid.0).is_some())),
+            Datum::Oid(built_in.map_or(0, |found| found.collation)),
+            rows.optional(domain.default.as_deref()),
+            rows.optional(domain.default.as_deref()),
+            Datum::Null,
+        ];
+        rows.row(&row)
+    }
+
     fn row(&self, rows: &mut Rows<'_, '_, '_, '_>, array: bool) -> Result<()> {
         let name = if array { format!("_{}", self.name) } else { self.name.to_owned() };
         let name = crate::types::truncate_bytes(&name, 63);
+        if let (Kind::Domain(domain), false) = (&self.kind, array) {
+            return self.domain_row(rows, domain);
+        }
+        let is_enum = matches!(self.kind, Kind::Enum);
         // array_in, enum_in, record_in and their kin: pg_proc's OIDs.
-        let functions: [u32; 4] = match (array, self.is_enum) {
+        let functions: [u32; 4] = match (array, is_enum) {
             (true, _) => [750, 751, 2400, 2401],
             (false, true) => [3506, 3507, 3532, 3533],
             (false, false) => [2290, 2291, 2402, 2403],
         };
-        let (kind, category) = match (array, self.is_enum) {
+        let (kind, category) = match (array, is_enum) {
             (true, _) => ('b', 'A'),
             (false, true) => ('e', 'E'),
             (false, false) => ('c', 'C'),
         };
-        let plain_enum = self.is_enum && !array;
+        let plain_enum = is_enum && !array;
         let of_arrays = array_of_made(self.oid.0);
         let row = [
             Datum::Oid(if array { of_arrays } else { self.oid.0 }),
@@ -108,7 +175,11 @@ impl Own<'_> {
             Datum::Oid(0),
             Datum::Oid(0),
             Datum::Oid(if array { 3816 } else { 0 }),
-            letter(if self.is_enum { 'i' } else { 'd' }),
+            letter(match &self.kind {
+                Kind::Enum => 'i',
+                Kind::Row => 'd',
+                Kind::Domain(domain) => align(rows, domain),
+            }),
             letter(if plain_enum { 'p' } else { 'x' }),
             Datum::Bool(false),
             Datum::Oid(0),
@@ -121,6 +192,13 @@ impl Own<'_> {
         ];
         rows.row(&row)
     }
+}
+
+/// How the values of a domain would be aligned: as those of its base type.
+fn align(rows: &Rows<'_, '_, '_, '_>, domain: &Domain) -> char {
+    let base = rows.system.snapshot.base_type(domain.base).oid.0;
+    let made = if builtin::is_enum(base) { 'i' } else { 'd' };
+    builtin::type_by_oid(base).map_or(made, |found| found.align)
 }
 
 /// `pg_enum`.

@@ -507,6 +507,55 @@ pub enum TypeDefinition {
     Composite(Vec<(Ident, TypeName)>),
 }
 
+/// CREATE DOMAIN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateDomain {
+    /// Its name.
+    pub name: ObjectName,
+    /// What it is over.
+    pub ty: TypeName,
+    /// COLLATE.
+    pub collation: Option<ObjectName>,
+    /// DEFAULT, NOT NULL, CHECK.
+    pub constraints: Vec<ColumnConstraint>,
+}
+
+/// ALTER DOMAIN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterDomain {
+    /// Its name.
+    pub name: ObjectName,
+    /// What is changed.
+    pub change: DomainChange,
+}
+
+/// A change of a domain.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DomainChange {
+    /// SET DEFAULT; none is DROP DEFAULT.
+    SetDefault(Option<Expr>),
+    /// SET or DROP NOT NULL.
+    SetNotNull(bool),
+    /// ADD.
+    AddConstraint {
+        /// Its name.
+        name: Option<Ident>,
+        /// What it says.
+        kind: ColumnConstraintKind,
+        /// False is NOT VALID.
+        valid: bool,
+    },
+    /// DROP CONSTRAINT.
+    DropConstraint {
+        /// Its name.
+        name: Ident,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// VALIDATE CONSTRAINT.
+    ValidateConstraint(Ident),
+}
+
 /// ALTER TYPE of an enum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlterEnum {
@@ -514,6 +563,31 @@ pub struct AlterEnum {
     pub name: ObjectName,
     /// What is changed.
     pub change: EnumChange,
+}
+
+/// ALTER TYPE of a composite type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterComposite {
+    /// Its name.
+    pub name: ObjectName,
+    /// What is changed, in order.
+    pub changes: Vec<AttributeChange>,
+}
+
+/// A change of a composite type's attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeChange {
+    /// ADD ATTRIBUTE.
+    Add(Ident, TypeName),
+    /// DROP ATTRIBUTE.
+    Drop {
+        /// Its name.
+        name: Ident,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER ATTRIBUTE ... TYPE.
+    Alter(Ident, TypeName),
 }
 
 /// A change of an enum's labels.

@@ -149,6 +149,12 @@ pub enum Statement {
     CreateType(Box<CreateType>),
     /// ALTER TYPE ... ADD VALUE, RENAME VALUE.
     AlterEnum(AlterEnum),
+    /// ALTER TYPE of a composite type.
+    AlterComposite(Box<AlterComposite>),
+    /// CREATE DOMAIN.
+    CreateDomain(Box<CreateDomain>),
+    /// ALTER DOMAIN.
+    AlterDomain(Box<AlterDomain>),
     /// CREATE DATABASE.
     CreateDatabase(CreateDatabase),
     /// ALTER DATABASE with options.

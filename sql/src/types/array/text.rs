@@ -9,11 +9,11 @@ use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_binary;
 use crate::types::integer::{is_space, read_signed, write_i64};
 use crate::types::{
-    CallContext, Datum, SqlType, oids, read_binary, read_text, write_binary, write_text,
+    CallContext, Datum, SqlType, domain, oids, read_binary, read_text, write_binary, write_text,
 };
 
 fn delimiter(element: u32) -> u8 {
-    builtin::type_by_oid(element).map_or(b',', |ty| ty.delimiter)
+    builtin::held_as(element).map_or(b',', |ty| ty.delimiter)
 }
 
 fn needs_quotes(text: &[u8], delimiter: u8) -> bool {
@@ -362,7 +362,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         if !quoted && item.eq_ignore_ascii_case(b"null") {
-            self.builder.push(&Datum::Null);
+            self.builder.push(&domain::null(self.context, self.element)?);
         } else {
             // The text was UTF-8, and only whole ASCII characters have been taken out of it.
             let item = String::from_utf8_lossy(&item);
@@ -465,7 +465,7 @@ pub fn receive<'a>(context: &CallContext<'a>, element: SqlType, bytes: &[u8]) ->
         rest = behind;
         let length = i32::from_be_bytes(*length);
         if length == -1 {
-            builder.push(&Datum::Null);
+            builder.push(&domain::null(context, element)?);
             continue;
         }
         let length = usize::try_from(length).map_err(|_| insufficient())?;

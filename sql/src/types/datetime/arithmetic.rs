@@ -277,6 +277,9 @@ pub fn divide(interval: &Interval, divisor: f64) -> Result<Interval> {
 /// # Errors
 /// 22008.
 pub fn age(a: i64, b: i64) -> Result<Interval> {
+    if infinite(a) || infinite(b) {
+        return Err(super::out_of_range("timestamp"));
+    }
     let ((a_day, a_micros), (b_day, b_micros)) = (calendar::split(a), calendar::split(b));
     let (x, y) = (calendar::date(a_day), calendar::date(b_day));
     let sign = if a < b { -1 } else { 1 };

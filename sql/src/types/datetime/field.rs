@@ -20,14 +20,16 @@ use crate::types::{CallContext, Datum, Interval, oids};
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (6199, Plain(|c, a| numeric(c, part(c, oids::DATE, a)?))),
     (6200, Plain(|c, a| numeric(c, part(c, oids::TIME, a)?))),
+    (6201, Plain(|c, a| numeric(c, part(c, oids::TIMETZ, a)?))),
     (6202, Plain(|c, a| numeric(c, part(c, oids::TIMESTAMP, a)?))),
     (6203, Plain(|c, a| numeric(c, part(c, oids::TIMESTAMPTZ, a)?))),
     (6204, Plain(|c, a| numeric(c, part(c, oids::INTERVAL, a)?))),
     (1384, Plain(date_part_of_date)),
-    (1385, Plain(|c, a| Ok(double(part(c, oids::TIME, a)?)))),
-    (2021, Plain(|c, a| Ok(double(part(c, oids::TIMESTAMP, a)?)))),
-    (1171, Plain(|c, a| Ok(double(part(c, oids::TIMESTAMPTZ, a)?)))),
-    (1172, Plain(|c, a| Ok(double(part(c, oids::INTERVAL, a)?)))),
+    (1385, Plain(|c, a| date_part(c, oids::TIME, a))),
+    (1273, Plain(|c, a| date_part(c, oids::TIMETZ, a))),
+    (2021, Plain(|c, a| date_part(c, oids::TIMESTAMP, a))),
+    (1171, Plain(|c, a| date_part(c, oids::TIMESTAMPTZ, a))),
+    (1172, Plain(|c, a| date_part(c, oids::INTERVAL, a))),
     (2020, Plain(truncate_timestamp)),
     (1217, Plain(truncate_timestamptz)),
     (1284, Plain(truncate_timestamptz)),
@@ -82,6 +84,7 @@ fn type_name(ty: u32) -> &'static str {
     match ty {
         oids::DATE => "date",
         oids::TIME => "time without time zone",
+        oids::TIMETZ => "time with time zone",
         oids::TIMESTAMP => "timestamp without time zone",
         oids::TIMESTAMPTZ => "timestamp with time zone",
         oids::INTERVAL => "interval",
@@ -129,7 +132,16 @@ fn numeric<'a>(context: &CallContext<'a>, part: Part) -> Result<Datum<'a>> {
 
 fn double(part: Part) -> Datum<'static> {
     match part {
-        Part::Number(mantissa, scale) => Datum::Float8(mantissa as f64 / 10f64.powi(scale as i32)),
+        // Whole seconds and their fraction are put together after the division.
+        Part::Number(micros, scale @ (3 | 6)) => {
+            let (seconds, fraction) = ((micros / SECOND) as f64, (micros % SECOND) as f64);
+            Datum::Float8(if scale == 6 {
+                seconds + fraction / 1e6
+            } else {
+                seconds * 1000.0 + fraction / 1000.0
+            })
+        }
+        Part::Number(mantissa, _) => Datum::Float8(mantissa as f64),
         Part::Exact(number) => Datum::Float8(number.to_f64()),
         Part::Infinite(true) => Datum::Float8(f64::INFINITY),
         Part::Infinite(false) => Datum::Float8(f64::NEG_INFINITY),
@@ -139,7 +151,31 @@ fn double(part: Part) -> Datum<'static> {
 
 fn date_part_of_date<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let timestamp = super::functions::date_to_timestamp(a[1].date())?;
-    Ok(double(part(context, oids::TIMESTAMP, &[a[0], Datum::Timestamp(timestamp)])?))
+    date_part(context, oids::TIMESTAMP, &[a[0], Datum::Timestamp(timestamp)])
+}
+
+/// `date_part`: as PostgreSQL computes it in floating point, which is not always what the exact value rounds to.
+fn date_part<'a>(context: &CallContext<'a>, ty: u32, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (_, field) = named(a[0].text(), ty)?;
+    let since_1970 = |micros: i64| (micros + calendar::UNIX_DAYS * DAY) as f64 / 1e6;
+    let value = match (field, a[1]) {
+        (Field::Epoch, Datum::Time(micros)) => micros as f64 / 1e6,
+        (Field::Epoch, Datum::TimeTz(time)) => time.micros as f64 / 1e6 + f64::from(time.west),
+        (Field::Epoch, Datum::Timestamp(moment) | Datum::TimestampTz(moment))
+            if !arithmetic::infinite(moment) =>
+        {
+            since_1970(moment)
+        }
+        (Field::Epoch, Datum::Interval(value)) => {
+            const DAY_SECONDS: f64 = 86_400.0;
+            let mut seconds = value.micros as f64 / 1e6;
+            seconds += 365.25 * DAY_SECONDS * f64::from(value.months / 12);
+            seconds += 30.0 * DAY_SECONDS * f64::from(value.months % 12);
+            seconds + DAY_SECONDS * f64::from(value.days)
+        }
+        _ => return Ok(double(part(context, ty, a)?)),
+    };
+    Ok(Datum::Float8(value))
 }
 
 fn part(context: &CallContext<'_>, ty: u32, a: &[Datum<'_>]) -> Result<Part> {
@@ -150,6 +186,14 @@ fn part(context: &CallContext<'_>, ty: u32, a: &[Datum<'_>]) -> Result<Part> {
             Some(part) => Ok(part),
             None if field == Field::Epoch => Ok(Part::Number(micros, 6)),
             None => Err(unsupported(&name, ty)),
+        },
+        Datum::TimeTz(time) => match (clock_part(field, time.micros), field) {
+            (Some(part), _) => Ok(part),
+            (None, Field::Epoch) => Ok(Part::Number(time.place().0, 6)),
+            (None, Field::Zone) => Ok(Part::Number(i64::from(-time.west), 0)),
+            (None, Field::ZoneHour) => Ok(Part::Number(i64::from(-time.west / 3600), 0)),
+            (None, Field::ZoneMinute) => Ok(Part::Number(i64::from(-time.west / 60 % 60), 0)),
+            (None, _) => Err(unsupported(&name, ty)),
         },
         Datum::Date(days) => date_field(&name, field, days),
         Datum::Timestamp(micros) => moment_part(&name, field, micros, None),
@@ -334,7 +378,11 @@ fn truncate_timestamp<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<
         return Ok(a[1]);
     }
     let (name, field) = named(a[0].text(), oids::TIMESTAMP)?;
-    truncate_local(&name, field, timestamp, oids::TIMESTAMP).map(Datum::Timestamp)
+    let start = truncate_local(&name, field, timestamp, oids::TIMESTAMP)?;
+    if !calendar::is_timestamp(start) {
+        return Err(super::out_of_range("timestamp"));
+    }
+    Ok(Datum::Timestamp(start))
 }
 
 fn truncate_timestamptz<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
@@ -357,7 +405,9 @@ fn truncate_timestamptz<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Resul
     );
     // Within a day the offset stays; from a day on it is that of the new local time.
     let utc = if within_day { Some(timestamp - (local - start)) } else { zone.to_utc(start) };
-    utc.map(Datum::TimestampTz).ok_or_else(|| super::out_of_range("timestamp"))
+    utc.filter(|utc| calendar::is_timestamp(*utc))
+        .map(Datum::TimestampTz)
+        .ok_or_else(|| super::out_of_range("timestamp"))
 }
 
 fn truncate_interval<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {

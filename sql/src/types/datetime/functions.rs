@@ -173,7 +173,7 @@ fn local_in(zone: &Zone, instant: i64) -> Result<Datum<'static>> {
 }
 
 /// An interval as a zone: seconds east.
-fn fixed(offset: &Interval) -> Result<Zone> {
+pub(super) fn fixed(offset: &Interval) -> Result<Zone> {
     if offset.months != 0 || offset.days != 0 {
         return Err(SqlError::new(
             SqlState::INVALID_PARAMETER_VALUE,

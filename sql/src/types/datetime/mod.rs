@@ -1,4 +1,4 @@
-//! Dates and times: date, time, timestamp, timestamptz, interval.
+//! Dates and times: date, time, timetz, timestamp, timestamptz, interval.
 //!
 //! PostgreSQL: `utils/adt/{datetime,timestamp,date}.c`; manual, 8.5 and appendix B. A timestamp counts microseconds, a date
 //! days, from 2000-01-01; the calendar is the proleptic Gregorian one ([`calendar`]). Time zones are those of the IANA
@@ -15,6 +15,7 @@ pub mod output;
 pub mod parse;
 pub mod pattern;
 mod template;
+pub(crate) mod timetz;
 pub mod tokens;
 pub mod zone;
 

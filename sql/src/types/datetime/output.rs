@@ -5,6 +5,7 @@
 use super::calendar::{self, Date, Time};
 use super::zone::{self, Zone};
 use crate::settings::{DateOrder, DateStyle, SessionSettings};
+use crate::types::TimeTz;
 use crate::types::integer::write_padded;
 
 /// English month names.
@@ -106,6 +107,12 @@ pub fn write_time(micros: i64, out: &mut Vec<u8>) {
     out.push(b':');
     pad2(time.second, out);
     write_fraction(time.micros, out);
+}
+
+/// Appends a time of day with its zone.
+pub fn write_timetz(time: TimeTz, out: &mut Vec<u8>) {
+    write_time(time.micros, out);
+    zone::write_offset(-time.west, out);
 }
 
 /// Appends a timestamp without zone.

@@ -3,12 +3,14 @@
 //! PostgreSQL: `DecodeDateTime`, `DecodeTimeOnly`, `ValidateDate` and the input functions around them.
 
 use super::calendar::{self, month_length};
+use super::timetz::west_at;
 use super::tokens::{self, Kind, Token};
 use super::zone::{self, Zone};
 use super::{DAY, HOUR, MINUTE, SECOND};
 use crate::error::{Result, SqlError};
 use crate::settings::{DateOrder, SessionSettings};
 use crate::sqlstate::SqlState;
+use crate::types::TimeTz;
 
 /// What words like `now` need: the transaction's start.
 #[derive(Clone, Copy)]
@@ -150,6 +152,39 @@ pub fn read_time(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
     };
     let micros = read().map_err(|failure| report(failure, text, "time"))?;
     Ok(super::arithmetic::round_to(micros, typmod))
+}
+
+/// Reads a time of day with its zone; without one it is in the session's, on the day that is named, or today.
+///
+/// # Errors
+/// 22007, 22008, 22009.
+pub fn read_timetz(now: Now<'_>, text: &str, typmod: i32) -> Result<TimeTz> {
+    let read = || -> std::result::Result<TimeTz, Failure> {
+        let tokens = tokens::split(text).ok_or(Failure::Syntax)?;
+        let mut fields = Fields { time_only: true, ..Fields::new(now) };
+        fields.take(&tokens)?;
+        let dated = fields.day.is_some() || fields.julian.is_some();
+        if fields.rules.is_some() && !dated {
+            return Err(Failure::Syntax);
+        }
+        let zone = zone::of_session(&now.settings.time_zone);
+        let moment = if dated || fields.special.is_some() {
+            fields.moment()?
+        } else {
+            let (day, _) = calendar::split(zone.to_local(now.transaction_time));
+            Moment::At { day, micros: fields.time_of_day()?, offset: fields.offset }
+        };
+        let Moment::At { day, micros, offset } = moment else { return Err(Failure::Syntax) };
+        let local = day * DAY + micros;
+        let west = match offset {
+            Some(Offset::Seconds(east)) => -east,
+            Some(Offset::Utc(utc)) => ((utc - local) / SECOND) as i32,
+            None => west_at(&zone, local),
+        };
+        Ok(TimeTz { micros, west })
+    };
+    let time = read().map_err(|failure| report(failure, text, "time with time zone"))?;
+    Ok(TimeTz { micros: super::arithmetic::round_to(time.micros, typmod), ..time })
 }
 
 fn read(now: Now<'_>, text: &str) -> std::result::Result<Moment, Failure> {

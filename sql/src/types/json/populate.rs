@@ -11,7 +11,8 @@ use crate::sqlstate::SqlState;
 use crate::types::array::{Builder, Dimension};
 use crate::types::function::Callable::{self, Set, Typed};
 use crate::types::{
-    CallContext, Datum, Form, Oid, Signature, SqlType, form, oids, read_text, record, stored,
+    CallContext, Datum, Form, Oid, Signature, SqlType, domain, form, oids, read_text, record,
+    stored,
 };
 use std::sync::Arc;
 
@@ -155,7 +156,7 @@ fn filled<'a>(
             Some(item) => value(context, *ty, &item, name)?,
             None => match own {
                 Some((ty, Some(bytes))) => stored::read(context.arena, ty, bytes)?,
-                _ => Datum::Null,
+                _ => domain::null(context, *ty)?,
             },
         });
     }
@@ -169,6 +170,9 @@ fn value<'a>(
     item: &Item<'a>,
     key: &str,
 ) -> Result<Datum<'a>> {
+    if let Some(read) = domain::read(context, ty, |base| value(context, base, item, key)) {
+        return read;
+    }
     match form(ty.oid.0) {
         Form::Jsonb => return jsonb_of_text(context, item.text),
         _ if matches!(item.kind, Kind::Null) => return Ok(Datum::Null),

@@ -132,6 +132,9 @@ fn of_numeric(template: &mut Template, value: &Datum<'_>) -> Result<Printed> {
         if template.exponent {
             return Ok(no_exponent(template));
         }
+        if template.shifts {
+            template.before += template.shift;
+        }
         let mut text = Vec::new();
         super::text::write(Number::from(view).store(&bumpalo::Bump::new()), &mut text);
         return Ok(fitted(template, &String::from_utf8_lossy(&text)));

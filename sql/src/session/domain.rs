@@ -1,0 +1,165 @@
+//! Values held against domains: what a domain says is bound and compiled when it is first asked for, and kept until the
+//! catalog changes.
+
+use super::statement::{Known, Reader};
+use crate::bind::{self, Environment, Expr, levels};
+use crate::catalog::CatalogSnapshot;
+use crate::catalog::queries::SessionCatalog;
+use crate::error::{Result, SqlError};
+use crate::exec::eval::{Eval, Failure};
+use crate::exec::frame::Frame;
+use crate::parse::parse_expression;
+use crate::plan::{Planner, Scalar};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Datum, Oid, SqlType, oids};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::sync::Arc;
+use txn::Manager;
+
+/// What a domain and those it is over demand, innermost first.
+#[derive(Debug, Default)]
+struct Demands {
+    not_null: bool,
+    checks: Vec<(Arc<str>, Scalar)>,
+}
+
+/// The domains that a session has asked for, in one state of the catalog.
+#[derive(Debug, Default)]
+pub(super) struct KnownDomains {
+    version: (u64, u64),
+    domains: FxHashMap<Oid, Arc<Demands>>,
+}
+
+/// Holds a value against a domain.
+///
+/// # Errors
+/// 23502, 23514; those of the conditions.
+pub(super) fn check(
+    known: &RefCell<KnownDomains>,
+    manager: &Manager,
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    domain: Oid,
+    value: &Datum<'_>,
+) -> Result<()> {
+    let snapshot = session.snapshot;
+    let demands = {
+        let mut known = known.borrow_mut();
+        if known.version != snapshot.version() {
+            *known = KnownDomains { version: snapshot.version(), ..KnownDomains::default() };
+        }
+        known.domains.get(&domain).cloned()
+    };
+    let demands = match demands {
+        Some(demands) => demands,
+        None => {
+            let made = Arc::new(demands_of(manager, session, context, domain)?);
+            known.borrow_mut().domains.insert(domain, Arc::clone(&made));
+            made
+        }
+    };
+    if demands.not_null && value.is_null() {
+        let name = context.catalog.type_name(domain.0);
+        return Err(of_domain(
+            SqlError::new(
+                SqlState::NOT_NULL_VIOLATION,
+                format!("domain {name} does not allow null values"),
+            ),
+            snapshot,
+            domain,
+        ));
+    }
+    if demands.checks.is_empty() {
+        return Ok(());
+    }
+    let (frame, mut parameters) = (Frame::default(), RowBuf::new());
+    parameters.push(*value);
+    let eval = Eval {
+        call: CallContext { ..*context },
+        frame: &frame,
+        parameters: &parameters,
+        subplans: &[],
+        local: None,
+    };
+    for (name, condition) in &demands.checks {
+        let holds = match eval.scalar(condition) {
+            Ok(value) => value,
+            Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Subquery(_)) => {
+                return Err(SqlError::new(
+                    SqlState::INTERNAL_ERROR,
+                    "a domain's condition has a subquery",
+                ));
+            }
+        };
+        if matches!(holds, Datum::Bool(false)) {
+            let shown = context.catalog.type_name(domain.0);
+            let message = format!("value for domain {shown} violates check constraint \"{name}\"");
+            let error = SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(&**name);
+            return Err(of_domain(error, snapshot, domain));
+        }
+    }
+    Ok(())
+}
+
+/// With the domain that an error is about.
+fn of_domain(error: SqlError, snapshot: &CatalogSnapshot, domain: Oid) -> SqlError {
+    let Some(found) = snapshot.user_type(domain) else { return error };
+    let schema = snapshot.schema_by_oid(found.schema).map_or("", |schema| &*schema.name);
+    error.data_type(schema, &*found.name)
+}
+
+fn demands_of(
+    manager: &Manager,
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    domain: Oid,
+) -> Result<Demands> {
+    let snapshot = session.snapshot;
+    let mut demands = Demands::default();
+    // Names of types stand in the text as they were found: by the path, or beside the domain.
+    let mut path = session.path.schemas.clone();
+    path.extend(snapshot.user_type(domain).map(|found| found.schema));
+    let mut outward: Vec<_> = snapshot.domains(domain).collect();
+    outward.reverse();
+    for domain in outward {
+        demands.not_null |= domain.not_null;
+        let mut checks: Vec<_> = domain.checks.iter().collect();
+        checks.sort_by(|a, b| a.name.cmp(&b.name));
+        for check in checks {
+            let condition = bound(snapshot, &path, context, domain.base, &check.text)?;
+            let known = Known { snapshot, constants: None, manager };
+            let condition = Planner::new(&known).scalar(&over_parameter(condition))?;
+            demands.checks.push((Arc::clone(&check.name), condition));
+        }
+    }
+    Ok(demands)
+}
+
+/// A condition over VALUE, which is the only column.
+fn bound(
+    catalog: &CatalogSnapshot,
+    path: &[Oid],
+    context: &CallContext<'_>,
+    base: SqlType,
+    text: &str,
+) -> Result<Expr> {
+    let reader = Reader(context);
+    let environment = Environment { catalog, path, constants: &reader };
+    let parsed = parse_expression(text)?;
+    let boolean = Some((SqlType::plain(oids::BOOL), "check"));
+    let value = bind::value_relation(base);
+    bind::bind_expression(environment, text, &parsed, Some(&value), boolean, "check constraints")
+}
+
+/// The same with the first parameter in place of VALUE.
+fn over_parameter(mut expr: Expr) -> Expr {
+    levels::columns_of_expr(&mut expr, 0, &mut |column, _| {
+        if let Expr::Column { column: place, ty, .. } = column {
+            *column = Expr::Parameter(*place, *ty);
+        }
+    });
+    expr
+}
