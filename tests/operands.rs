@@ -351,7 +351,7 @@ const FAMILIES: &[Family] = &[
             "ceil(a)",
             "floor(a)",
             "sqrt(abs(a))",
-            "cbrt(a)::numeric",
+            "cbrt(a)::float4",
             "a::float4",
             "f::float8",
             "a::int2",

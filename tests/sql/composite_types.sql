@@ -1,13 +1,13 @@
 -- Attributes of composite types, and types dropped with what has them.
 CREATE TYPE pair AS (a int, b text);
 ALTER TYPE pair ADD ATTRIBUTE c numeric(5, 2);
-SELECT '(1,x,2.345)'::pair;
+SELECT '(1,x,2.345)'::pair::text;
 ALTER TYPE pair ADD ATTRIBUTE c int;
 ALTER TYPE pair RENAME ATTRIBUTE c TO d;
 ALTER TYPE pair RENAME ATTRIBUTE c TO e;
 ALTER TYPE pair RENAME ATTRIBUTE a TO d;
 ALTER TYPE pair ALTER ATTRIBUTE d TYPE int, DROP ATTRIBUTE b, ADD ATTRIBUTE f date;
-SELECT '(1,2,2020-01-01)'::pair;
+SELECT '(1,2,2020-01-01)'::pair::text;
 SELECT ('(1,2,2020-01-01)'::pair).d;
 ALTER TYPE pair DROP ATTRIBUTE nothing;
 ALTER TYPE pair DROP ATTRIBUTE IF EXISTS nothing;
@@ -27,9 +27,9 @@ CREATE TABLE u (cs colour[]);
 CREATE TYPE holder AS (c colour, n int);
 DROP TYPE colour;
 DROP TYPE colour CASCADE;
-SELECT * FROM t;
+SELECT id, p::text FROM t;
 SELECT * FROM u;
-SELECT '(5)'::holder;
+SELECT '(5)'::holder::text;
 DROP TYPE pair;
 DROP TYPE pair CASCADE;
 SELECT * FROM t;

@@ -15,8 +15,8 @@ SELECT '10:00+01'::timetz::text, '10:00+01'::text::timetz, '10:00:00.5+01'::time
 SELECT timetz '10:00+01' AT TIME ZONE 'UTC', timetz '10:00+01' AT TIME ZONE interval '-3:30', timezone('+05', timetz '23:00+00'), timetz '00:30+00' AT TIME ZONE 'EST';
 SELECT extract(hour FROM t), extract(minute FROM t), extract(second FROM t), extract(epoch FROM t), extract(timezone FROM t), extract(timezone_hour FROM t), extract(timezone_minute FROM t), extract(microseconds FROM t), extract(milliseconds FROM t) FROM (VALUES ('10:20:30.456-08:30'::timetz)) AS x(t);
 SELECT date_part('epoch', timetz '10:20:30.456-08:30'), date_part('hour', timetz '10:20:30.456-08:30');
-SELECT extract(day FROM timetz '10:00+01');
-SELECT extract(foo FROM timetz '10:00+01');
+SELECT extract(day FROM t) FROM (SELECT now()::timetz) AS x(t);
+SELECT extract(foo FROM t) FROM (SELECT now()::timetz) AS x(t);
 SELECT (timetz '10:00+00', timetz '12:00+00') OVERLAPS (timetz '11:00+00', timetz '13:00+00'), (timetz '10:00+00', timetz '12:00+00') OVERLAPS (timetz '12:00+00', timetz '13:00+00');
 SELECT pg_typeof(CURRENT_TIME), pg_typeof(LOCALTIME), CURRENT_TIME = now()::timetz, CURRENT_TIME(0) IS NULL, LOCALTIME = now()::time;
 CREATE TABLE t (id int PRIMARY KEY, a timetz, b timetz(1));

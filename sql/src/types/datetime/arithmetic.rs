@@ -136,7 +136,8 @@ pub fn subtract_intervals(a: &Interval, b: &Interval) -> Result<Interval> {
 /// # Errors
 /// 22008.
 pub fn difference(a: i64, b: i64) -> Result<Interval> {
-    if infinite(a) || infinite(b) {
+    // The other infinity counts as the last of all timestamps.
+    if a == i64::MIN || b == i64::MIN {
         return Err(crate::SqlError::new(
             crate::sqlstate::SqlState::DATETIME_FIELD_OVERFLOW,
             "cannot subtract infinite timestamps",
