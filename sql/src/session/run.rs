@@ -456,7 +456,8 @@ impl Session {
             session_user: session_user_name,
             pid: wait.pid,
         };
-        let asked = Asked { engine, statements, portals, domains, wait, says: Some((wait.pid, said)) };
+        let asked =
+            Asked { engine, statements, portals, domains, wait, says: Some((wait.pid, said)) };
         let queries = SessionCatalog {
             snapshot,
             path,
