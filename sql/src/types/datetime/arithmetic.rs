@@ -136,8 +136,7 @@ pub fn subtract_intervals(a: &Interval, b: &Interval) -> Result<Interval> {
 /// # Errors
 /// 22008.
 pub fn difference(a: i64, b: i64) -> Result<Interval> {
-    // The other infinity counts as the last of all timestamps.
-    if a == i64::MIN || b == i64::MIN {
+    if infinite(a) || infinite(b) {
         return Err(crate::SqlError::new(
             crate::sqlstate::SqlState::DATETIME_FIELD_OVERFLOW,
             "cannot subtract infinite timestamps",
@@ -278,7 +277,8 @@ pub fn divide(interval: &Interval, divisor: f64) -> Result<Interval> {
 /// # Errors
 /// 22008.
 pub fn age(a: i64, b: i64) -> Result<Interval> {
-    if infinite(a) || infinite(b) {
+    // The other infinity counts as the last of all timestamps.
+    if a == i64::MIN || b == i64::MIN {
         return Err(super::out_of_range("timestamp"));
     }
     let ((a_day, a_micros), (b_day, b_micros)) = (calendar::split(a), calendar::split(b));
