@@ -188,3 +188,12 @@ INSERT INTO made VALUES (-1, 'a');
 ALTER TABLE d ALTER COLUMN c TYPE positive;
 ALTER TABLE d ALTER COLUMN c TYPE positive USING 5;
 SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'd'::regclass AND attname = 'c';
+-- an index over a domain of char(n) does not know the blanks
+CREATE DOMAIN padded AS char(5);
+CREATE TABLE blanks (id int PRIMARY KEY, p padded, n int);
+CREATE INDEX ON blanks (p);
+INSERT INTO blanks SELECT i, 'x' || i % 7, i FROM generate_series(1, 200) AS i;
+ANALYZE blanks;
+SELECT DISTINCT p, length(p::text), octet_length(p) FROM blanks WHERE p > 'x3' ORDER BY p;
+SELECT '<' || p || '>' FROM blanks WHERE p = 'x2' ORDER BY id LIMIT 1;
+SELECT p FROM blanks WHERE p > 'x5' ORDER BY p LIMIT 2;

@@ -13,6 +13,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Assignment, ExprKind, Ident, Target, TargetColumn};
 use crate::plan::logical::{Modify, ModifyKind, Node, Output, Query};
 use crate::sqlstate::SqlState;
+use crate::types::SqlType;
 use std::cell::Cell;
 use std::sync::Arc;
 use txn::TableLock;

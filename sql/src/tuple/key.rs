@@ -172,12 +172,14 @@ impl KeyColumn {
 }
 
 impl KeyColumn {
-    /// Whether a value can be made of its bytes again: those whose equals are all the same value, byte by byte.
+    /// Whether a value can be made of its bytes again, by [`KeyColumn::decode`]: of the forms whose equals are all the same
+    /// value, byte by byte, and which that knows.
     #[must_use]
     pub fn keeps_values(&self) -> bool {
         match self.form {
-            Form::Text => self.ty != BPCHAR,
-            Form::Float4
+            Form::Text => crate::catalog::builtin::stand_in(self.ty.0) != BPCHAR.0,
+            Form::TimeTz
+            | Form::Float4
             | Form::Float8
             | Form::Interval
             | Form::Numeric
