@@ -161,6 +161,7 @@ impl Binder<'_> {
         let element = match ty.oid.0 {
             oid::INT2VECTOR => Oid(oid::INT2),
             oid::OIDVECTOR => Oid(oid::OID),
+            oid::NAME => Oid(oid::CHAR),
             _ => self.element_of(ty.oid).ok_or_else(|| {
                 SqlError::new(
                     SqlState::DATATYPE_MISMATCH,

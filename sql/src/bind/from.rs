@@ -267,10 +267,7 @@ impl Binder<'_> {
         self.hold(relation.oid, TableLock::AccessShare);
         match &relation.kind {
             RelationKind::View { query } => self.bind_view(&relation, query, alias),
-            RelationKind::Sequence(_) => {
-                Err(SqlError::unsupported("reading a sequence as a table is").at(at))
-            }
-            RelationKind::Table { .. } | RelationKind::System => {
+            RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
                 if relation.stored_query.as_ref().is_some_and(|stored| !stored.populated) {
                     return Err(SqlError::new(
                         SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -129,6 +129,7 @@ impl Ddl<'_> {
         let through = |index| gone.contains(&index);
         let own = [relation.oid];
         self.collect_references(relation, &own, &through, &what, &mut dependents);
+        self.collect_views(relation, Some(at as i16 + 1), &own, &what, &mut dependents);
         self.drop_dependents(&dependents, cascade, &what)?;
         let Some(current) = self.relation(relation.oid) else { return Ok(()) };
         let mut next = Relation::clone(&current);

@@ -1,8 +1,9 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
 use super::Ddl;
+use super::resolve::kind_noun;
 use crate::catalog::privilege::kept;
-use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::catalog::relation::{Constraint, ConstraintKind, Relation, RelationKind};
 use crate::error::{Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -16,6 +17,8 @@ pub(super) struct Dependents {
     pub(super) lines: Vec<(String, String)>,
     /// Foreign keys: the table that has it, the constraint.
     pub(super) foreign_keys: Vec<(Oid, Oid)>,
+    /// Views, materialized ones too: those that read others behind them.
+    pub(super) views: Vec<Oid>,
 }
 
 impl Ddl<'_> {
@@ -40,6 +43,52 @@ impl Ddl<'_> {
             let thing = format!("constraint {} on table {shown}", constraint.name);
             into.lines.push((thing, what.to_owned()));
             into.foreign_keys.push((table, constraint.oid));
+        }
+    }
+
+    /// Collects the views (not in `going`) that read `relation` or, if one is given, its column of that number, and the
+    /// views that read those.
+    pub(super) fn collect_views(
+        &mut self,
+        relation: &Relation,
+        column: Option<i16>,
+        going: &[Oid],
+        what: &str,
+        into: &mut Dependents,
+    ) {
+        let snapshot = self.snapshot();
+        let mut all: Vec<&Arc<Relation>> = snapshot.relations().collect();
+        all.sort_by_key(|view| view.oid);
+        for view in all {
+            let text = match (&view.kind, &view.stored_query) {
+                (RelationKind::View { query }, _) => query,
+                (_, Some(stored)) => &stored.text,
+                _ => continue,
+            };
+            if going.contains(&view.oid) || into.views.contains(&view.oid) {
+                continue;
+            }
+            // One that cannot be bound reads nothing that is there.
+            let reads = self.semantics.reads(&snapshot, text).unwrap_or_default();
+            let depends = reads.iter().any(|(oid, columns)| {
+                *oid == relation.oid && column.is_none_or(|column| columns.contains(&column))
+            });
+            if depends {
+                let thing = format!("{} {}", kind_noun(view), self.display(view));
+                into.lines.push((thing.clone(), what.to_owned()));
+                into.views.push(view.oid);
+                self.collect_views(view, None, going, &thing, into);
+            }
+        }
+    }
+
+    /// 0A000 where views read what gets another name: their texts hold the old one.
+    pub(super) fn demand_no_views(&mut self, relation: &Relation) -> Result<()> {
+        let mut found = Dependents::default();
+        self.collect_views(relation, None, &[], "", &mut found);
+        match found.lines.first() {
+            None => Ok(()),
+            Some((view, _)) => Err(SqlError::unsupported(format!("renaming what {view} reads is"))),
         }
     }
 
@@ -69,6 +118,14 @@ impl Ddl<'_> {
         self.tell_cascade(&dependents.lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
         for &(table, constraint) in &dependents.foreign_keys {
             self.drop_foreign_key(table, constraint)?;
+        }
+        for &view in dependents.views.iter().rev() {
+            let Some(found) = self.relation(view) else { continue };
+            let mode = TableLock::AccessExclusive;
+            self.transaction.lock_table(found.lock, mode, WaitPolicy::Block)?;
+            if let Some(found) = self.relation(view) {
+                self.remove_relation(&found)?;
+            }
         }
         Ok(())
     }

@@ -147,6 +147,7 @@ pub(super) fn drop_relations(
         }
         let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
         ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
+        ddl.collect_views(relation, None, &oids, &what, &mut dependents);
     }
     let what = match going {
         [one] => format!("{} {}", kind_noun(one), ddl.display(one)),

@@ -196,6 +196,11 @@ pub trait Semantics {
     fn timestamp(&self, text: &str) -> Result<Option<i64>>;
     /// A byte offset in the statement's text as clients are told it: characters, from 1.
     fn position(&self, at: u32) -> u32;
+    /// What a view's query reads itself, by the text that is kept: relations, each with the columns that are named.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Vec<(Oid, Vec<i16>)>>;
     /// Binds a view's query.
     ///
     /// # Errors

@@ -73,6 +73,7 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         }
         (Some(RenamePart::Column(from)), Named::Relation(_)) => {
             ddl.check_owner(&relation)?;
+            ddl.demand_no_views(&relation)?;
             rename_column(&mut next, from, &rename.to)?;
             // The texts of CHECKs and generated columns are printed anew with the new name.
             ddl.semantics.reprint(ddl.catalog.last_snapshot(), &relation, &mut next)?;
@@ -96,6 +97,7 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
             if ddl.lock_relation_name(relation.schema.0, &rename.to)? {
                 return Err(duplicate_relation(&rename.to));
             }
+            ddl.demand_no_views(&relation)?;
             next.name = Arc::clone(&rename.to);
         }
     }
@@ -178,6 +180,7 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
     let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
     let moved: Vec<Arc<Relation>> = std::iter::once(relation).chain(owned).collect();
     for relation in moved {
+        ddl.demand_no_views(&relation)?;
         for name in std::iter::once(&relation.name).chain(relation.indexes.iter().map(|i| &i.name))
         {
             if ddl.lock_relation_name(schema.oid, name)? {

@@ -111,6 +111,10 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
             format!("schema \"{to}\" already exists"),
         ));
     }
+    let snapshot = ddl.snapshot();
+    for relation in snapshot.relations().filter(|relation| relation.schema.0 == schema.oid) {
+        ddl.demand_no_views(relation)?;
+    }
     put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })
 }
 
@@ -156,6 +160,7 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
             dependents.lines.push((shown.clone(), what.clone()));
         }
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
+        ddl.collect_views(relation, None, &oids, &shown, &mut dependents);
     }
     for found in &types {
         dependents.lines.push((format!("type {}.{}", schema.name, found.name), what.clone()));

@@ -4,13 +4,14 @@
 //! given is told in `catalog::sequence`.
 
 use super::Ddl;
-use super::resolve::duplicate_relation;
+use super::resolve::{column as column_of, duplicate_relation, undefined_table};
+use crate::catalog::Named;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
 use crate::catalog::sequence::{State, encode, state_key};
 use crate::catalog::store;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{AlterSequence, CreateSequence, ObjectKind, SequenceOption};
+use crate::parse::ast::{AlterSequence, CreateSequence, ObjectKind, ObjectName, SequenceOption};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -83,7 +84,7 @@ fn apply(
             SequenceOption::OwnedBy(owner) => {
                 sequence.owner = match owner {
                     None => None,
-                    Some(_) => return Err(SqlError::unsupported("OWNED BY a column is")),
+                    Some(column) => Some(owning_column(ddl, column)?),
                 };
             }
             SequenceOption::Name(_) | SequenceOption::Logged(_) => {
@@ -201,6 +202,22 @@ impl Ddl<'_> {
     ) -> Result<()> {
         let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
         let (changed, restart) = apply(self, sequence.clone(), options, false)?;
+        if changed.owner != sequence.owner {
+            let of_identity = sequence.owner.and_then(|(table, column)| {
+                self.relation(table).filter(|table| table.columns[column].identity.is_some())
+            });
+            if let Some(table) = of_identity {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    "cannot change ownership of identity sequence",
+                )
+                .detail(format!(
+                    "Sequence \"{}\" is linked to table \"{}\".",
+                    relation.name, table.name
+                )));
+            }
+            check_link(self, &changed, relation.owner, relation.schema.0)?;
+        }
         let mut next = relation.clone();
         next.kind = RelationKind::Sequence(changed);
         self.catalog.put_relation(self.transaction, next.clone())?;
@@ -225,6 +242,48 @@ impl Ddl<'_> {
     }
 }
 
+/// The column that OWNED BY names.
+fn owning_column(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<(Oid, usize)> {
+    let [table @ .., column] = &name.parts[..] else {
+        return Err(SqlError::unsupported("OWNED BY nothing is"));
+    };
+    if table.is_empty() {
+        return Err(SqlError::new(SqlState::SYNTAX_ERROR, "invalid OWNED BY option")
+            .hint("Specify OWNED BY table.column or OWNED BY NONE."));
+    }
+    let table = ObjectName { parts: table.to_vec(), ..name.clone() };
+    let Some((named, relation)) = ddl.lock_named(&table, TableLock::AccessShare)? else {
+        return Err(undefined_table(&table));
+    };
+    if matches!(named, Named::Index { .. })
+        || !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::View { .. })
+    {
+        return Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("sequence cannot be owned by relation \"{}\"", table.name()),
+        ));
+    }
+    let at = column_of(&relation, column)?;
+    Ok((relation.oid, at))
+}
+
+/// A sequence goes with its column, so both have one owner and one schema.
+fn check_link(ddl: &mut Ddl<'_>, sequence: &Sequence, owner: Oid, schema: Oid) -> Result<()> {
+    let table = sequence.owner.and_then(|(table, _)| ddl.relation(table));
+    let Some(table) = table else { return Ok(()) };
+    let differs = |what: &str| {
+        let message = format!("sequence must {what} as table it is linked to");
+        Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message))
+    };
+    if table.owner != owner {
+        return differs("have same owner");
+    }
+    if table.schema.0 != schema {
+        return differs("be in same schema");
+    }
+    Ok(())
+}
+
 /// CREATE SEQUENCE.
 ///
 /// # Errors
@@ -243,6 +302,7 @@ pub fn create_sequence(ddl: &mut Ddl<'_>, create: &CreateSequence) -> Result<&'s
         return Err(duplicate_relation(name));
     }
     let sequence = definition(ddl, Oid(20), &create.options)?;
+    check_link(ddl, &sequence, ddl.user, schema.oid)?;
     let (user, schema) = (ddl.user, (schema.oid, Arc::clone(&schema.name)));
     ddl.put_new_sequence(name, schema, user, persistence, sequence)?;
     Ok(TAG)

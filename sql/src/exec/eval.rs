@@ -298,14 +298,34 @@ impl Eval<'_> {
         Ok(array::from_datums(self.call.arena, element, &values))
     }
 
+    /// A byte of a name, counted from 0: names are arrays of 64 `"char"`s, the last ones of them 0.
+    fn byte_of<'x>(
+        &'x self,
+        name: &str,
+        indices: &'x [(Option<Scalar>, Option<Scalar>)],
+    ) -> Evaluated<'x> {
+        const NAME_LENGTH: usize = 64;
+        let [(None, Some(index))] = indices else { return Ok(Datum::Null) };
+        let Datum::Int4(index) = self.scalar(index)? else { return Ok(Datum::Null) };
+        Ok(match usize::try_from(index) {
+            Ok(at) if at < NAME_LENGTH => {
+                Datum::Char(name.as_bytes().get(at).copied().unwrap_or(0))
+            }
+            _ => Datum::Null,
+        })
+    }
+
     fn subscript<'x>(
         &'x self,
         operand: &'x Scalar,
         indices: &'x [(Option<Scalar>, Option<Scalar>)],
         slice: bool,
     ) -> Evaluated<'x> {
-        let Datum::Array(bytes) = self.scalar(operand)? else { return Ok(Datum::Null) };
-        let array = Array::of(bytes);
+        let array = match self.scalar(operand)? {
+            Datum::Array(bytes) => Array::of(bytes),
+            Datum::Text(name) => return self.byte_of(name, indices),
+            _ => return Ok(Datum::Null),
+        };
         let mut bounds = Vec::with_capacity(indices.len());
         for (low, high) in indices {
             let bound = |scalar: &'x Option<Scalar>| -> Result<Option<Option<i32>>, Failure> {

@@ -540,6 +540,24 @@ impl Semantics for Meaning<'_> {
         crate::parse::Positions::new(self.text).of(at)
     }
 
+    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Vec<(Oid, Vec<i16>)>> {
+        let statement = ast::Statement::Query(Box::new(crate::parse::parse_query(text)?));
+        let bound = self.with_context(snapshot, |context| {
+            let reader = Reader(context);
+            let environment =
+                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
+            bind::bind(environment, text, &statement, &[])
+        })?;
+        // What stands behind another view is that view's, whose owner it names.
+        let own = bound.required.into_iter().filter_map(|required| match required {
+            bind::Required::Relation { relation, role: None, columns, .. } => {
+                Some((relation, columns.into_iter().map(|(column, _)| column).collect()))
+            }
+            _ => None,
+        });
+        Ok(own.collect())
+    }
+
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<ViewQuery> {
         let bound = self.with_context(snapshot, |context| {
             let reader = Reader(context);

@@ -585,5 +585,9 @@ pub(super) fn in_block(statement: &str) -> SqlError {
 /// A statement's words for 25006: `CREATE TABLE`.
 fn statement_words(parsed: &Source) -> String {
     let text = parsed.text();
-    text.split_whitespace().take(2).collect::<Vec<_>>().join(" ").to_uppercase()
+    // The words of a command's tag: not those that say how its object is to be.
+    const HOW: [&str; 8] =
+        ["OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL", "UNLOGGED", "UNIQUE"];
+    let words = text.split_whitespace().map(str::to_uppercase);
+    words.filter(|word| !HOW.contains(&word.as_str())).take(2).collect::<Vec<_>>().join(" ")
 }

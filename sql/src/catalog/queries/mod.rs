@@ -15,12 +15,13 @@ pub mod sets;
 mod sizes;
 
 use crate::catalog::builtin;
-use crate::catalog::sequence::SessionSequences;
+use crate::catalog::relation::RelationKind;
+use crate::catalog::sequence::{self, SessionSequences};
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
 use crate::catalog::{Catalog, CatalogSnapshot, Relation, SearchPath};
 use crate::error::Result;
 use crate::settings::Settings;
-use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType};
+use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use std::cell::RefCell;
 use std::sync::Arc;
 use txn::AdvisoryLocks;
@@ -237,6 +238,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_ts_parser_is_visible",
     "pg_ts_template_is_visible",
     "pg_type_is_visible",
+    "regclass",
     "set_config",
     "setval",
     "shobj_description",
@@ -305,6 +307,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "current_schemas" => Ok(self.current_schemas()),
             "to_regclass" | "to_regtype" | "to_regproc" | "to_regprocedure" | "to_regnamespace"
             | "to_regrole" => Ok(self.to_reg(name)),
+            "regclass" => names::reg_in(self.session, oids::REGCLASS, self.str(0)).map(Datum::Oid),
             "obj_description" => Ok(self.object_description()),
             "col_description" => Ok(self.column_description()),
             "shobj_description" => Ok(self.shared_description()),
@@ -405,6 +408,14 @@ impl SessionCatalog<'_> {
         keys: &[(usize, Datum<'_>)],
         emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()> {
+        if let Some(found) = self.snapshot.relation(relation)
+            && let RelationKind::Sequence(definition) = &found.kind
+        {
+            // Values are not logged ahead of their use, so that `log_cnt` is 0.
+            let state = sequence::state(self.catalog, self.snapshot.database_oid(), definition)?;
+            let row = [Datum::Int8(state.last_value), Datum::Int8(0), Datum::Bool(state.is_called)];
+            return emit(&row).map(|_| ());
+        }
         let system = SystemContext {
             snapshot: self.snapshot,
             settings: self.settings,
