@@ -270,6 +270,8 @@ fn insertion(time: Duration, runs: u32) -> Result<()> {
             }
         }
     }
+    page.push('\n');
+    page.push_str(include_str!("../insertion_peers.md"));
     std::fs::write(results().join("insertion.md"), page)?;
     Ok(())
 }
