@@ -160,7 +160,7 @@ impl Names for Here<'_, '_, '_, '_> {
             known.iter().rev().find(|(at, _)| *at == address).map(|(_, query)| Arc::clone(query))
         });
         let written = written.ok_or_else(|| unwritten("this subquery"))?;
-        let outside = Outside::of(&self.place);
+        let outside = Outside::of(self.place);
         self.writer.query(&written, outside, self.place.ctes, Headings::Unused, out)
     }
 }
