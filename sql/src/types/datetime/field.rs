@@ -348,7 +348,7 @@ fn truncate_local(name: &str, field: Field, local: i64, ty: u32) -> Result<i64> 
     let month_start = |year, month| Ok(calendar::days(year, month, 1) * DAY);
     // The first year of a century or millennium, which begin with 1 and count no year 0.
     let begin = |size: i64| {
-        if year > 0 { (year - 1) / size * size + 1 } else { -((size - 1 - year) / size * size - 1) }
+        if year > 0 { (year - 1) / size * size + 1 } else { -((size - year) / size * size - 1) }
     };
     let day_start = days * DAY;
     match field {
