@@ -3,6 +3,7 @@
 //! `sql/NAME.out` holds PostgreSQL's transcript. Each run asks PostgreSQL again (so that a wrong file is found), then
 //! Atoll. `UPDATE_GOLDEN=1` writes the files anew, from PostgreSQL.
 
+use std::sync::{Mutex, PoisonError};
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::assert_golden;
@@ -31,10 +32,23 @@ fn files_hold_what_postgresql_answers() {
     for path in files("sql", "sql") {
         let text = std::fs::read_to_string(&path).expect("scripts are readable");
         let name = format!("f_{}", name_of(&path));
-        let answers =
-            in_fresh_database(oracle::shared(), &name, &text, Protocol::Simple, transcript);
+        let answers = postgresqls_answers(&name, &text, Protocol::Simple, transcript);
         assert_golden(&path.with_extension("out"), "PostgreSQL", &answers, true);
     }
+}
+
+/// What PostgreSQL answers to a script. Roles are the whole cluster's, which the tests of this program share: a script that
+/// makes some has it to itself among these.
+fn postgresqls_answers(
+    database: &str,
+    text: &str,
+    protocol: Protocol,
+    run: fn(&mut Client, &str, Protocol) -> String,
+) -> String {
+    static ROLES: Mutex<()> = Mutex::new(());
+    let _alone =
+        text.contains("CREATE ROLE").then(|| ROLES.lock().unwrap_or_else(PoisonError::into_inner));
+    in_fresh_database(oracle::shared(), database, text, protocol, run)
 }
 
 /// Demands that both servers answer every script alike, run in this way, by both protocols.
@@ -45,9 +59,9 @@ fn compare(prefix: &str, run: fn(&mut Client, &str, Protocol) -> String) {
         let text = std::fs::read_to_string(&path).expect("scripts are readable");
         let name = name_of(&path);
         let database = format!("{prefix}_{name}");
-        let ask = |port, protocol| in_fresh_database(port, &database, &text, protocol, run);
         for protocol in [Protocol::Simple, Protocol::Extended] {
-            let (wanted, actual) = (ask(oracle::shared(), protocol), ask(atoll.port(), protocol));
+            let wanted = postgresqls_answers(&database, &text, protocol, run);
+            let actual = in_fresh_database(atoll.port(), &database, &text, protocol, run);
             if actual != wanted {
                 failures.push(format!(
                     "{name}, {protocol:?}:\n{}",
