@@ -71,7 +71,9 @@ impl Report {
         self.0.iter().find(|(found, _)| *found == letter).map_or("", |(_, text)| text)
     }
 
-    pub(crate) fn parse(body: &[u8]) -> Report {
+    /// The fields of an ErrorResponse or a NoticeResponse.
+    #[must_use]
+    pub fn parse(body: &[u8]) -> Report {
         let fields = body.split(|&byte| byte == 0).filter(|field| !field.is_empty());
         Report(
             fields
