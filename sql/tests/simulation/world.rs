@@ -220,8 +220,8 @@ impl World<'_> {
             if last {
                 break;
             }
-            // After a failed sync the system's cache shows what the disk has lost, so there only a loss of power is tried.
-            let process = trouble.schedule.sync_error_at.is_none() && self.chance.percent(25);
+            // After a failed sync the system's cache shows what the disk has lost; a later loss of power takes it.
+            let process = self.chance.percent(25);
             let left = if process {
                 TALLY.processes_died.count();
                 device.survive_process()

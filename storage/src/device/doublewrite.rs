@@ -8,6 +8,11 @@
 //! After a crash [`DoubleWrite::repair`] looks at every page that has a copy here: if the page in place does not check,
 //! the newest whole copy takes its place. A copy is never newer than the log allows: it was about to be written.
 //!
+//! A page that does check is written again as it stands. It may stand in the system's cache only: after a sync that
+//! failed the system takes its pages for clean, and shows what the disk does not have, to the next process too (fsync's
+//! lesson of 2018). Redo cannot tell, because the LSN on such a page is current. But every page written in place since
+//! the last sync that did not fail has its copy here, so these are all that can be meant.
+//!
 //! ```text
 //! slot:  0  "ATOLLDW1"   8 u64 sequence   16 u32 page id   20 u32 crc32c of the page   24 u32 crc32c of bytes 0..24
 //!        512  the page
@@ -156,8 +161,8 @@ impl DoubleWrite {
         Ok(())
     }
 
-    /// After a crash: puts whole copies in the place of torn pages, durably, and returns how many. `whole` says whether
-    /// a page's bytes are what was once written for it.
+    /// After a crash: puts whole copies in the place of torn pages, durably, and returns how many; the other pages that
+    /// have copies are written again as they are. `whole` says whether a page's bytes are what was once written for it.
     ///
     /// # Errors
     /// I/O.
@@ -185,10 +190,8 @@ impl DoubleWrite {
                 self.data.read_at(offset, &mut page)?;
                 !whole(*id, &page)
             };
-            if torn {
-                self.data.write_at(offset, copy)?;
-                repaired += 1;
-            }
+            self.data.write_at(offset, if torn { copy } else { &page })?;
+            repaired += usize::from(torn);
         }
         // Durable before the copies go; and what a killed process left in the system's cache as well.
         self.data.sync()?;

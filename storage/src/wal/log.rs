@@ -214,11 +214,7 @@ impl Log {
         epochs.push(epoch);
         let mut files = found.files;
         files.split_off(&first);
-        // What a killed process left in the system's cache is taken for the log from here on, so it has to be durable
-        // before any page that depends on it is written.
-        for file in files.range(start.redo.0 / bytes..).map(|(_, file)| file) {
-            file.sync()?;
-        }
+        segment::write_again(&files, bytes, start.floor, found.end)?;
         let segments = Segments::new(Arc::clone(&env.device), bytes, epoch, files);
         let archive = options.archive.clone();
         let archiving = archive.map(|to| Archiving::open(&env.device, to)).transpose()?;

@@ -115,6 +115,32 @@ pub(crate) fn survey(device: &dyn Device, bytes: u64) -> Result<Survey> {
     Ok(found)
 }
 
+/// Writes the log between two LSNs again as it reads, durably.
+///
+/// What a killed process left in the system's cache is taken for the log from its restart on, so it has to be durable
+/// before any page or record that depends on it is written. To sync it is not enough: after a sync that failed the system
+/// takes what it could not write for clean, and goes on showing it.
+///
+/// # Errors
+/// I/O; [`crate::Error::Halted`] if a sync failed.
+pub(crate) fn write_again(files: &Files, bytes: u64, from: Lsn, until: Lsn) -> Result<()> {
+    let mut piece = vec![0; (64 << 10).min(bytes as usize)];
+    for (number, file) in files.range(from.0 / bytes..) {
+        let first = from.0.max(number * bytes) % SECTOR_BYTES as u64;
+        let mut at = from.0.max(number * bytes) - first;
+        let end = until.0.min((number + 1) * bytes);
+        while at < end {
+            let step = piece.len().min(((number + 1) * bytes - at) as usize);
+            let offset = HEADER_BYTES + at % bytes;
+            file.read_at(offset, &mut piece[..step])?;
+            file.write_at(offset, &piece[..step])?;
+            at += step as u64;
+        }
+        file.sync()?;
+    }
+    Ok(())
+}
+
 impl Segments {
     /// The log's files from here on: `kept` are those of earlier epochs that recovery may still need.
     pub(crate) fn new(device: Arc<dyn Device>, bytes: u64, epoch: Epoch, kept: Files) -> Segments {
@@ -163,17 +189,15 @@ impl Segments {
     pub(crate) fn prepare(&self) -> Result<()> {
         let (_, next) = self.range();
         let file = self.device.open(&name(next), true)?;
-        let old = file.len()?;
         let length = HEADER_BYTES + self.bytes;
-        if old < length {
-            file.set_len(length)?;
-            // Written once, its blocks are the file's for good: a flush then changes no metadata, and its sync is one
-            // write instead of two.
-            let zeros = vec![0; (64 << 10).min(self.bytes as usize)];
-            for offset in (HEADER_BYTES..length).step_by(zeros.len()) {
-                let step = zeros.len().min((length - offset) as usize);
-                file.write_at(offset, &zeros[..step])?;
-            }
+        // A file that is there already is what an earlier epoch prepared, as far as it came: its sync may have failed.
+        file.set_len(length)?;
+        // Written once, its blocks are the file's for good: a flush then changes no metadata, and its sync is one write
+        // instead of two.
+        let zeros = vec![0; (64 << 10).min(self.bytes as usize)];
+        for offset in (HEADER_BYTES..length).step_by(zeros.len()) {
+            let step = zeros.len().min((length - offset) as usize);
+            file.write_at(offset, &zeros[..step])?;
         }
         self.take_in(next, file)
     }
@@ -243,6 +267,23 @@ mod tests {
         let found: Vec<_> = survey(&*device, BYTES).unwrap().into_keys().collect();
         assert_eq!(found, [3, 4, 5]);
         assert_eq!(device.list("log/").unwrap(), [name(3), name(4), name(5)]);
+    }
+
+    #[test]
+    fn what_a_failed_sync_has_left_of_a_segment_is_prepared_anew() {
+        for seed in 0..50 {
+            let device = Arc::new(FaultyDevice::new(seed));
+            let schedule = crate::device::faulty::FaultSchedule {
+                sync_error_at: Some(1),
+                ..Default::default()
+            };
+            device.set_schedule(schedule);
+            assert!(segments(&device).prepare().is_err());
+            let device = Arc::new(device.survive_process());
+            segments(&device).prepare().unwrap();
+            let found: Vec<_> = survey(&device.crash(seed), BYTES).unwrap().into_keys().collect();
+            assert_eq!(found, [1], "seed {seed}");
+        }
     }
 
     #[test]
