@@ -137,7 +137,7 @@ impl Side {
         let mut reply = self.client.query_extended(text, &values);
         for (place, oid) in types.iter().enumerate() {
             let name = format!("${}", place + 1);
-            reply.columns.push(Column { name, type_oid: *oid, typmod: -1 });
+            reply.columns.push(Column { name, type_oid: *oid, typmod: -1, format: 0 });
         }
         Ok(reply)
     }

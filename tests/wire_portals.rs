@@ -213,3 +213,40 @@ fn who_may_not_read_sees_no_columns() {
     };
     assert_eq!(lines(atoll.port()), lines(tests::oracle::shared()));
 }
+
+/// A result format that is none is refused where the first row is to be written in it, and no earlier: it can be bound,
+/// described, and asked for of what has no rows.
+#[test]
+fn an_unknown_result_format_fails_at_the_first_row() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        ten_rows(talk, "t");
+        let texts = [
+            "SELECT 1, 'a'",
+            "SELECT NULL, 'a'",
+            "SELECT a, a + 1 FROM t WHERE a > 10",
+            "SELECT a, a FROM t ORDER BY a",
+            "SELECT 1 / 0, 2",
+            "SELECT FROM t LIMIT 1",
+            "INSERT INTO t VALUES (11) RETURNING a, a",
+            "INSERT INTO t VALUES (12)",
+            "SHOW work_mem",
+            "SET work_mem = 4000",
+            "COPY (SELECT 1, 2) TO STDOUT",
+        ];
+        let formats: [&[i16]; 6] = [&[2], &[-1], &[0, 2], &[2, 1], &[256], &[0, 1, 0]];
+        for text in texts {
+            for formats in formats {
+                for described in [false, true] {
+                    talk.parse("", text);
+                    talk.bind_in("", "", &[], formats);
+                    if described {
+                        talk.describe('P', "");
+                    }
+                    talk.execute("", 0);
+                    talk.sync();
+                }
+            }
+        }
+        talk.query("SELECT count(*) FROM t");
+    });
+}

@@ -39,18 +39,19 @@ impl<'a> WireSink<'a> {
     ) -> Result<(), SqlError> {
         self.out.extend_from_slice(&(row.len() as u16).to_be_bytes());
         for (index, (datum, column)) in row.iter().zip(columns).enumerate() {
-            if datum.is_null() {
-                self.out.extend_from_slice(&(-1i32).to_be_bytes());
-                continue;
-            }
-            let at = self.out.len();
-            self.out.extend_from_slice(&[0; 4]);
             let format = match self.formats {
                 [] => Format::Text,
                 [one] => *one,
                 each => each[index],
             };
+            if datum.is_null() && !matches!(format, Format::Unknown(_)) {
+                self.out.extend_from_slice(&(-1i32).to_be_bytes());
+                continue;
+            }
+            let at = self.out.len();
+            self.out.extend_from_slice(&[0; 4]);
             match format {
+                Format::Unknown(code) => return Err(Format::unsupported(code)),
                 Format::Text => write_text(context, column.ty, datum, self.out)?,
                 Format::Binary => write_binary(context, column.ty, datum, self.out)?,
             }

@@ -175,7 +175,7 @@ pub fn columns(out: &mut Vec<u8>, columns: &[ColumnDescription], formats: &[Form
             [one] => *one,
             each => each[index],
         };
-        out.extend_from_slice(&[0, u8::from(format == Format::Binary)]);
+        out.extend_from_slice(&format.code().to_be_bytes());
     }
     end(out, at);
 }

@@ -27,6 +27,8 @@ pub struct Column {
     pub type_oid: u32,
     /// Its type modifier.
     pub typmod: i32,
+    /// Its format code.
+    pub format: i16,
 }
 
 /// An error or notice: its fields by their letter.
@@ -363,7 +365,7 @@ impl Client {
     }
 }
 
-fn columns(body: &[u8]) -> Vec<Column> {
+pub(crate) fn columns(body: &[u8]) -> Vec<Column> {
     let mut rest = &body[2..];
     let mut columns = Vec::new();
     while let Some(end) = rest.iter().position(|&byte| byte == 0) {
@@ -371,7 +373,8 @@ fn columns(body: &[u8]) -> Vec<Column> {
         let fixed = &rest[end + 1..end + 19];
         let type_oid = u32::from_be_bytes(fixed[6..10].try_into().expect("four bytes"));
         let typmod = i32::from_be_bytes(fixed[12..16].try_into().expect("four bytes"));
-        columns.push(Column { name, type_oid, typmod });
+        let format = i16::from_be_bytes(fixed[16..18].try_into().expect("two bytes"));
+        columns.push(Column { name, type_oid, typmod, format });
         rest = &rest[end + 19..];
     }
     columns

@@ -46,15 +46,21 @@ impl Dialogue {
         self.send(b'P', format!("{name}\0{text}\0\0\0").as_bytes());
     }
 
-    /// Adds Bind, with parameters in text.
+    /// Adds Bind, with parameters in text, and rows in text.
     pub fn bind(&mut self, portal: &str, name: &str, parameters: &[&[u8]]) {
+        self.bind_in(portal, name, parameters, &[]);
+    }
+
+    /// Adds Bind, with parameters in text, and rows in these formats: none, one for all, or one each.
+    pub fn bind_in(&mut self, portal: &str, name: &str, parameters: &[&[u8]], formats: &[i16]) {
         let mut body = format!("{portal}\0{name}\0\0\0").into_bytes();
         body.extend_from_slice(&(parameters.len() as u16).to_be_bytes());
         for value in parameters {
             body.extend_from_slice(&(value.len() as u32).to_be_bytes());
             body.extend_from_slice(value);
         }
-        body.extend_from_slice(&[0, 0]);
+        body.extend_from_slice(&(formats.len() as u16).to_be_bytes());
+        formats.iter().for_each(|format| body.extend_from_slice(&format.to_be_bytes()));
         self.send(b'B', &body);
     }
 
@@ -128,6 +134,12 @@ fn words(message: &Message) -> String {
         b'C' | b'Z' => {
             let body = message.body.strip_suffix(&[0]).unwrap_or(&message.body);
             format!("{tag}{}", String::from_utf8_lossy(body))
+        }
+        b'T' => {
+            let columns = crate::client::columns(&message.body);
+            let columns: Vec<_> =
+                columns.iter().map(|column| format!("{}:{}", column.name, column.format)).collect();
+            format!("T({})", columns.join(","))
         }
         b'd' | b'G' | b'H' => format!("{tag}({})", message.body.escape_ascii()),
         _ => tag.to_string(),

@@ -126,21 +126,11 @@ impl Session {
                 }
             };
             portal.depth = session.block.depth();
-            let columns = prepared.columns.as_ref().map_or(0, Vec::len);
             let mut parameters = std::mem::take(&mut portal.parameters);
-            let mut formats = std::mem::take(&mut portal.formats);
             session.with_context(|context| {
-                portal::read_parameters(
-                    bind,
-                    &prepared.parameters,
-                    columns,
-                    context,
-                    &mut parameters,
-                    &mut formats,
-                )
+                portal::read_parameters(bind, &prepared.parameters, context, &mut parameters)
             })?;
             portal.parameters = parameters;
-            portal.formats = formats;
             session.check_presets(&prepared, &portal.parameters)?;
             if !session.identity.superuser
                 && let Some(planned) = &prepared.planned
@@ -149,6 +139,8 @@ impl Session {
                 // PostgreSQL begins a query here, a change when it is executed.
                 session.may_run(planned)?;
             }
+            let columns = prepared.columns.as_ref().map(Vec::len);
+            portal::read_formats(bind, columns, &mut portal.formats)?;
             session.keep_portal(bind.portal, portal);
             Ok(())
         })

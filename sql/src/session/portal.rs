@@ -136,40 +136,31 @@ pub(super) fn run_text_rows(
 }
 
 /// A Bind message's format codes: none means text, one is for all.
-fn format(codes: &[u8], at: usize) -> Result<Format> {
-    let code = match codes.len() {
-        0 => return Ok(Format::Text),
-        2 => &codes[..2],
-        _ => &codes[at * 2..at * 2 + 2],
-    };
-    match code {
-        [0, 0] => Ok(Format::Text),
-        [0, 1] => Ok(Format::Binary),
-        other => Err(SqlError::new(
-            SqlState::INVALID_PARAMETER_VALUE,
-            format!("unsupported format code: {}", u16::from_be_bytes([other[0], other[1]])),
-        )),
+fn format(codes: &[[u8; 2]], at: usize) -> Format {
+    match codes {
+        [] => Format::Text,
+        [one] => Format::of(i16::from_be_bytes(*one)),
+        each => Format::of(i16::from_be_bytes(each[at])),
     }
 }
 
-/// Reads a Bind message's parameters into `into`, and its result formats into `formats`.
+/// Reads a Bind message's parameters into `into`.
 ///
 /// # Errors
 /// 08P01, 22P02, 22P03 and what the types' input functions fail with.
 pub(super) fn read_parameters(
     bind: &Bind<'_>,
     types: &[Oid],
-    columns: usize,
     context: &CallContext<'_>,
     into: &mut RowBuf,
-    formats: &mut Vec<Format>,
 ) -> Result<()> {
     let protocol = |message: String| Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, message));
     let given = bind.parameter_count as usize;
-    let codes = bind.parameter_formats.len() / 2;
-    if codes > 1 && codes != given {
+    let (codes, _) = bind.parameter_formats.as_chunks::<2>();
+    if codes.len() > 1 && codes.len() != given {
         return protocol(format!(
-            "bind message has {codes} parameter formats but {given} parameters"
+            "bind message has {} parameter formats but {given} parameters",
+            codes.len()
         ));
     }
     if given != types.len() {
@@ -187,6 +178,9 @@ pub(super) fn read_parameters(
         };
         rest = behind;
         let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            if let Format::Unknown(code) = format(codes, at) {
+                return Err(in_parameter(Format::unsupported(code), bind.portal, at, ""));
+            }
             let ty = SqlType { oid: *ty, typmod: -1 };
             let null = crate::types::domain::null(context, ty);
             into.push(null.map_err(|error| in_parameter(error, bind.portal, at, ""))?);
@@ -198,8 +192,8 @@ pub(super) fn read_parameters(
         rest = behind;
         let ty = SqlType { oid: *ty, typmod: -1 };
         let within = |error, shown| in_parameter(error, bind.portal, at, shown);
-        let format = format(bind.parameter_formats, at).map_err(|error| within(error, ""))?;
-        let datum = match format {
+        let datum = match format(codes, at) {
+            Format::Unknown(code) => return Err(within(Format::unsupported(code), "")),
             Format::Text => {
                 let text = crate::types::check_text(value).map_err(|error| within(error, ""))?;
                 // `log_parameter_max_length_on_error` is 0: the value itself is not shown.
@@ -220,16 +214,28 @@ pub(super) fn read_parameters(
         };
         into.push(datum?);
     }
+    Ok(())
+}
+
+/// Reads a Bind message's result formats into `formats`; `columns` is none where the statement has no result.
+///
+/// # Errors
+/// 08P01.
+pub(super) fn read_formats(
+    bind: &Bind<'_>,
+    columns: Option<usize>,
+    formats: &mut Vec<Format>,
+) -> Result<()> {
     formats.clear();
-    let result_codes = bind.result_formats.len() / 2;
-    if result_codes > 1 && result_codes != columns {
-        return protocol(format!(
-            "bind message has {result_codes} result formats but query has {columns} columns"
-        ));
+    let (codes, _) = bind.result_formats.as_chunks::<2>();
+    if let Some(columns) = columns.filter(|columns| codes.len() > 1 && codes.len() != *columns) {
+        let message = format!(
+            "bind message has {} result formats but query has {columns} columns",
+            codes.len()
+        );
+        return Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, message));
     }
-    for at in 0..result_codes {
-        formats.push(format(&bind.result_formats[at * 2..at * 2 + 2], 0)?);
-    }
+    formats.extend(codes.iter().map(|code| Format::of(i16::from_be_bytes(*code))));
     Ok(())
 }
 
