@@ -236,3 +236,75 @@ fn metrics_count_the_work_that_was_done() {
         (value(&scrape(port), "atoll_versions_reclaimed_total") > reclaimed).then_some(())
     });
 }
+
+/// The numbers of a kind in EXPLAIN's JSON, in order: the root's first, planning's last.
+fn numbers(document: &str, name: &str) -> Vec<u64> {
+    let found = document.match_indices(name).map(|(at, _)| {
+        let rest = document[at + name.len()..].trim_start_matches(['"', ':', ' ']);
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().expect("a number")
+    });
+    found.collect()
+}
+
+#[test]
+fn what_explain_says_of_pages_is_what_the_pool_counts() {
+    let port = free_port();
+    let listen = format!("atoll.metrics_listen=127.0.0.1:{port}");
+    let mut atoll = Atoll::start(&[&listen]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t(a int PRIMARY KEY, b int, c text)");
+    client.run("CREATE INDEX ON t(b)");
+    client
+        .run("INSERT INTO t SELECT g, g % 100, repeat('x', 100) FROM generate_series(1, 20000) g");
+    drop(client);
+    // Nothing is in memory afterwards.
+    atoll.stop();
+    atoll.restart();
+    let mut client = atoll.connect();
+    client.run("BEGIN");
+    // What the catalog's first reader reads is not the statement's.
+    client.run("SELECT FROM pg_class LIMIT 0");
+    let mut read_anything = 0;
+    for statement in [
+        "SELECT count(*) FROM t",
+        "SELECT count(*) FROM t",
+        "SELECT sum(a) FROM t WHERE b = 5",
+        "SELECT * FROM t WHERE a BETWEEN 100 AND 200 ORDER BY b",
+        "SELECT a, (SELECT max(i.a) FROM t i WHERE i.b = o.b) FROM t o WHERE o.a < 20",
+        "SELECT count(*) FROM t x JOIN t y ON x.a = y.b",
+        "WITH w AS MATERIALIZED (SELECT * FROM t WHERE a < 50) SELECT * FROM w JOIN t USING (a)",
+        "UPDATE t SET c = 'y' WHERE a < 50",
+        "DELETE FROM t WHERE a = 60",
+        "INSERT INTO t SELECT g, g, 'z' FROM generate_series(20001, 20100) g",
+    ] {
+        let before = scrape(port);
+        let explain = format!("EXPLAIN (ANALYZE, BUFFERS, WAL, FORMAT JSON) {statement}");
+        let document = client.run(&explain).value().to_owned();
+        let after = scrape(port);
+        for (name, metric) in [
+            ("Shared Hit Blocks", "atoll_pages_hit_total"),
+            ("Shared Read Blocks", "atoll_pages_read_total"),
+            ("Shared Dirtied Blocks", "atoll_pages_dirtied_total"),
+        ] {
+            let said = numbers(&document, name);
+            let (root, planning) = (said[0], said[said.len() - 1]);
+            let counted = value(&after, metric) - value(&before, metric);
+            assert_eq!(root + planning, counted, "{statement}: {name} in {document}");
+            // What a node has used, its inputs have used or it has.
+            assert!(said[1..said.len() - 1].iter().all(|below| *below <= root), "{document}");
+        }
+        read_anything += numbers(&document, "Shared Read Blocks")[0];
+        let wal = numbers(&document, "WAL Records")[0];
+        assert_eq!(wal > 0, !statement.starts_with(['S', 'W']), "{document}");
+        assert_eq!(numbers(&document, "WAL Bytes")[0] > 0, wal > 0, "{document}");
+    }
+    assert!(read_anything > 100, "{read_anything}");
+    let lines = client.run("EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM t").rows;
+    let line = lines[1][0].as_deref().expect("a line");
+    assert!(line.starts_with("  Buffers: shared hit="), "{lines:?}");
+    let lines = client.run("EXPLAIN (ANALYZE, WAL) DELETE FROM t WHERE a = 1").rows;
+    let line = lines[1][0].as_deref().expect("a line");
+    assert!(line.starts_with("  WAL: records=2 bytes="), "{lines:?}");
+    client.run("COMMIT");
+}

@@ -46,6 +46,8 @@ pub fn exposition(engine: &Engine, out: &mut String) {
     let pool = &data.forest().volume().pool.counters;
     let mut counter = |name, help, value| metric(out, name, "counter", help, value);
     counter("atoll_pages_read_total", "Pages read from disk.", pool.reads.get());
+    counter("atoll_pages_hit_total", "Pages found in the pool.", pool.hits());
+    counter("atoll_pages_dirtied_total", "Clean pages that were changed.", pool.dirtied.get());
     counter("atoll_pages_written_total", "Pages written to disk.", pool.writes.get());
     counter("atoll_pages_evicted_total", "Pages that left their frame.", pool.evictions.get());
     counter("atoll_page_hint_hits_total", "Frame hints that were right.", pool.hint_hits.get());

@@ -367,7 +367,7 @@ impl Engine {
                 + done.aborts_other,
             deadlocks: done.deadlocks,
             pages_read: pool.reads.get(),
-            pages_hit: pool.hint_hits.get() + pool.hint_misses.get(),
+            pages_hit: pool.hits(),
             pages_written: pool.writes.get(),
             pages_placed: pool.misses.get(),
             checkpoints: data.checkpoint_counters().taken,

@@ -55,6 +55,8 @@ pub mod sort;
 pub mod space;
 pub mod sync;
 #[cfg(not(loom))]
+pub mod usage;
+#[cfg(not(loom))]
 pub mod volume;
 pub mod wal;
 
@@ -76,6 +78,8 @@ pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
 pub use planted::{Fault, Planted};
 #[cfg(not(loom))]
 pub use scratch::{Scratch, ScratchFile};
+#[cfg(not(loom))]
+pub use usage::Usage;
 #[cfg(not(loom))]
 pub use wal::{Archive, ArchiveCounters, Archived};
 #[cfg(not(loom))]

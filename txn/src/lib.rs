@@ -46,6 +46,7 @@ pub use storage::device::file::FileDevice;
 pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::recovery::verify_log;
+pub use storage::usage::Usage;
 pub use storage::{
     Archive, ArchiveCounters, Archived, Cancel, Change, Clock, DataComponent, Device, Direction,
     Duplicate, Environment, Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros,

@@ -6,6 +6,7 @@
 use super::context::Context;
 use super::foreign_key::{self, Timing};
 use super::operator::{Builder, Operator};
+use super::probe::Changed;
 use super::row_change::RowChange;
 use super::scan::{reread, still_meets};
 use super::write::{Inserted, Writer};
@@ -30,6 +31,8 @@ pub struct Modify {
     writer: Option<Writer>,
     /// Rows that the statement has changed, where one may come again.
     changed: HashSet<Vec<u8>>,
+    /// For EXPLAIN.
+    counted: Changed,
 }
 
 impl Modify {
@@ -73,6 +76,7 @@ impl Modify {
             kind,
             writer: None,
             changed: HashSet::new(),
+            counted: Changed::default(),
         }
     }
 
@@ -177,8 +181,14 @@ impl Modify {
                 }
                 Locked::Same | Locked::Changed => {
                     match change {
-                        MergeChange::Update(values) => self.change.update(cx, writer, values)?,
-                        _ => self.change.delete(cx, writer)?,
+                        MergeChange::Update(values) => {
+                            self.change.update(cx, writer, values)?;
+                            self.counted.updated += 1;
+                        }
+                        _ => {
+                            self.change.delete(cx, writer)?;
+                            self.counted.deleted += 1;
+                        }
                     }
                     self.changed.insert(self.change.key.clone());
                     return Ok(Some(true));
@@ -259,6 +269,7 @@ impl Modify {
             let arbiter = on_conflict.and_then(|clause| clause.arbiter);
             let conflict = match writer.insert(cx, &self.change.new, arbiter)? {
                 Inserted::Done => {
+                    self.counted.inserted += 1;
                     if on_conflict.is_some_and(|conflict| conflict.update.is_some()) {
                         self.remember(writer)?;
                     }
@@ -276,6 +287,7 @@ impl Modify {
                 let view = cx.view;
                 let found = &mut self.change.record;
                 cx.transaction.demand_visible(&view, &writer.rows, &conflict.row_key, found)?;
+                self.counted.conflicting += 1;
                 return Ok(false);
             };
             if self.changed.contains(&conflict.row_key) {
@@ -300,6 +312,7 @@ impl Modify {
             }
             self.change.key = conflict.row_key;
             reread(cx, existing, &self.change.key, &self.change.record)?;
+            self.counted.conflicting += 1;
             cx.invalidate(&self.change.row_subqueries);
             if let Some(filter) = filter
                 && !cx.holds(std::slice::from_ref(filter), &self.change.row_subqueries)?
@@ -386,5 +399,9 @@ impl Operator for Modify {
         self.kind = kind;
         self.writer = Some(writer);
         result
+    }
+
+    fn changed(&self) -> Changed {
+        self.counted
     }
 }

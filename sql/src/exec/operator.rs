@@ -6,7 +6,7 @@ use super::grouping::{Distinct, Group};
 use super::join::{HashJoin, NestedLoop};
 use super::lock_rows::LockRows;
 use super::modify::Modify;
-use super::probe::{Part, Probes};
+use super::probe::{Changed, Part, Probes};
 use super::rows::{
     CteScan, Filter, Gate, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes,
 };
@@ -37,6 +37,10 @@ pub trait Operator: Send {
     /// # Errors
     /// Everything a statement can fail with.
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool>;
+    /// What a modification has done so far; other operators do nothing.
+    fn changed(&self) -> Changed {
+        Changed::default()
+    }
 }
 
 /// Makes operators of a program's plans.

@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use txn::Usage;
 use txn::sync::{Mutex, lock, rank};
 
 /// What a node has done so far.
@@ -24,6 +25,23 @@ pub struct Counters {
     pub startup_us: u64,
     /// Microseconds to the last row, in all, its inputs' time in it.
     pub total_us: u64,
+    /// Pages and log, its inputs' too.
+    pub usage: Usage,
+    /// Rows that a modification has inserted, updated and deleted, and rows of its source that met others in the table.
+    pub changed: Changed,
+}
+
+/// What a modification has done with the rows of its source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Rows inserted.
+    pub inserted: u64,
+    /// Rows updated.
+    pub updated: u64,
+    /// Rows deleted.
+    pub deleted: u64,
+    /// Rows that would have been inserted, had ON CONFLICT not had its way.
+    pub conflicting: u64,
 }
 
 /// The counters of a node, which its probe and the run know.
@@ -42,6 +60,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Probes {
     timed: bool,
+    metered: bool,
     nodes: RefCell<HashMap<(usize, Part), Shared>>,
 }
 
@@ -50,10 +69,10 @@ fn key(plan: &Plan, part: Part) -> (usize, Part) {
 }
 
 impl Probes {
-    /// None yet. `timed`: they look at the clock.
+    /// None yet. `timed`: they look at the clock; `metered`: at what is used of pages and log.
     #[must_use]
-    pub fn new(timed: bool) -> Probes {
-        Probes { timed, nodes: RefCell::default() }
+    pub fn new(timed: bool, metered: bool) -> Probes {
+        Probes { timed, metered, nodes: RefCell::default() }
     }
 
     /// The operator with a probe around it.
@@ -65,7 +84,8 @@ impl Probes {
     ) -> Box<dyn Operator> {
         let counters = Shared::default();
         self.nodes.borrow_mut().insert(key(plan, part), Arc::clone(&counters));
-        Box::new(Probe { inner, counters, timed: self.timed, opened_us: None })
+        let Probes { timed, metered, .. } = *self;
+        Box::new(Probe { inner, counters, timed, metered, opened_us: None })
     }
 
     /// What a node has done; none if it has no probe.
@@ -82,6 +102,7 @@ struct Probe {
     inner: Box<dyn Operator>,
     counters: Shared,
     timed: bool,
+    metered: bool,
     /// What opening has taken, until the first row is asked for: only then does the pass count.
     opened_us: Option<u64>,
 }
@@ -93,12 +114,15 @@ impl Probe {
         cx: &mut Context<'_>,
         step: impl FnOnce(&mut dyn Operator, &mut Context<'_>) -> Result<T>,
     ) -> Result<(T, u64)> {
-        if !self.timed {
-            return Ok((step(&mut *self.inner, cx)?, 0));
-        }
-        let before = cx.host.clock.now();
+        let used = self.metered.then(Usage::so_far);
+        let before = self.timed.then(|| cx.host.clock.now());
         let value = step(&mut *self.inner, cx)?;
-        Ok((value, cx.host.clock.now().0.saturating_sub(before.0)))
+        let took = before.map_or(0, |before| cx.host.clock.now().0.saturating_sub(before.0));
+        if let Some(used) = used {
+            let mut counters = lock(&self.counters);
+            counters.usage = counters.usage.plus(Usage::so_far().since(used));
+        }
+        Ok((value, took))
     }
 }
 
@@ -112,6 +136,7 @@ impl Operator for Probe {
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let (more, took) = self.timed(cx, |inner, cx| inner.next(cx))?;
         let mut counters = lock(&self.counters);
+        counters.changed = self.inner.changed();
         counters.total_us += took;
         if let Some(opened) = self.opened_us.take() {
             counters.loops += 1;

@@ -10,7 +10,7 @@ use super::tree::{Child, Item, Value};
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::EXPRESSIONS;
-use crate::exec::probe::{Counters, Part, Probes};
+use crate::exec::probe::{Changed, Counters, Part, Probes};
 use crate::plan::build::CtePlanBody;
 use crate::plan::covering::covering;
 use crate::plan::estimate::Estimate;
@@ -31,6 +31,8 @@ pub(super) struct Describer<'d, 'p, 'c, 'a> {
     pub printer: &'d Printer<'p, 'c, 'a>,
     pub options: &'d Options,
     pub probes: Option<&'d Probes>,
+    /// An INSERT stores the rows of the query, and neither that nor its table is shown.
+    pub stored: bool,
     /// The estimates of nodes, by their place in memory.
     pub estimates: HashMap<usize, Estimate>,
     /// Uncorrelated subqueries of the query at hand: they are shown at its top.
@@ -114,6 +116,31 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         item
     }
 
+    /// The query of which an INSERT stores the rows.
+    pub fn stored_query(&self, plan: &'p Plan) -> Item {
+        let Plan::Modify(modify) = plan else { return self.query(plan, &[]) };
+        let ModifyKind::Insert { source, columns, .. } = &modify.kind else {
+            return self.query(plan, &[]);
+        };
+        let mut needed = BTreeSet::new();
+        for column in columns {
+            column.reads(&mut |var| {
+                needed.insert(var);
+                false
+            });
+        }
+        let needed: Vec<Var> = needed.into_iter().collect();
+        let mut item = self.query(source, &needed);
+        if self.options.verbose {
+            let inline = unwrap(source).inline;
+            let scope = Scope { prefix: self.several(), inline, ..Scope::default() };
+            let columns = columns.iter().map(|one| self.printer.text(one, &scope)).collect();
+            item.properties.retain(|(name, _)| *name != "Output");
+            item.properties.insert(0, ("Output", Value::List(columns)));
+        }
+        item
+    }
+
     /// A node, its inputs below it.
     fn node(&self, plan: &'p Plan, needed: &[Var]) -> Item {
         let parts = unwrap(plan);
@@ -157,7 +184,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
     }
 
     fn several(&self) -> bool {
-        self.printer.program.range_table > 1
+        self.printer.program.range_table > if self.stored { 3 } else { 1 }
     }
 
     fn prefix(&self) -> bool {
@@ -432,7 +459,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.children.push(outer(input));
                 item
             }
-            Plan::Modify(modify) => self.modify(modify, needed),
+            Plan::Modify(modify) => self.modify(parts.base, modify, needed),
             Plan::Filter(..) | Plan::Project(..) | Plan::WithCtes(..) => {
                 unreachable!("these are shown as part of the node below them")
             }
@@ -706,7 +733,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         }
     }
 
-    fn modify(&self, modify: &'p Modify, needed: &[Var]) -> Item {
+    fn modify(&self, plan: &Plan, modify: &'p Modify, needed: &[Var]) -> Item {
         let relation = &modify.table.relation;
         let (operation, source, slot) = match &modify.kind {
             ModifyKind::Insert { source, .. } => ("Insert", source, modify.new_slot),
@@ -737,8 +764,42 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.properties.push(("Conflict Filter", self.printer.text(filter, &scope).into()));
             }
         }
+        self.changed(plan, modify, source, &mut item);
         item.children.push(self.input("Outer", source, needed));
         item
+    }
+
+    /// What became of the rows of its source, where PostgreSQL says so: of MERGE and ON CONFLICT.
+    fn changed(&self, plan: &Plan, modify: &Modify, source: &Plan, item: &mut Item) {
+        let Some(Counters { changed, .. }) = self.counters(plan, Part::Whole) else { return };
+        let number = |count: u64| Value::Number(count.to_string());
+        let mut add = |name, count| item.properties.push((name, number(count)));
+        match &modify.kind {
+            ModifyKind::Insert { on_conflict: Some(_), .. } => {
+                add("Tuples Inserted", changed.inserted);
+                add("Conflicting Tuples", changed.conflicting);
+            }
+            ModifyKind::Merge { .. } => {
+                let rows = self.counters(source, Part::Whole).map_or(0, |source| source.rows);
+                let Changed { inserted, updated, deleted, .. } = changed;
+                let skipped = rows.saturating_sub(inserted + updated + deleted);
+                let all = [
+                    ("Tuples Inserted", " inserted=", inserted),
+                    ("Tuples Updated", " updated=", updated),
+                    ("Tuples Deleted", " deleted=", deleted),
+                    ("Tuples Skipped", " skipped=", skipped),
+                ];
+                if self.options.format != super::Format::Text {
+                    all.into_iter().for_each(|(name, _, count)| add(name, count));
+                } else if rows > 0 {
+                    let some = all.into_iter().filter(|(_, _, count)| *count > 0);
+                    let text: String =
+                        some.map(|(_, name, count)| format!("{name}{count}")).collect();
+                    item.properties.push(("Tuples", text.trim_start().into()));
+                }
+            }
+            _ => {}
+        }
     }
 }
 

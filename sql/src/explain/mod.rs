@@ -19,16 +19,30 @@ use crate::compile::Program;
 use crate::exec::probe::Probes;
 use crate::types::CallContext;
 use std::cell::RefCell;
+use txn::Usage;
 
 /// What is explained beside the plan.
 #[derive(Debug, Default)]
 pub struct Facts {
+    /// The program inserts what a query returns into a table that it makes; the query is what is explained.
+    pub stored_query: bool,
     /// Settings that are not as they were delivered: name and value; none if nobody asks.
     pub settings: Option<Vec<(String, String)>>,
+    /// What planning has used, if somebody asks.
+    pub planning_usage: Option<Usage>,
     /// How long planning took, in microseconds.
     pub planning_us: Option<u64>,
     /// How long the run took, in microseconds.
     pub execution_us: Option<u64>,
+}
+
+/// The rows of EXPLAIN's answer for a statement that had nothing to do (`ExplainDummyGroup`).
+#[must_use]
+pub fn not_run(what: &'static str, options: &Options) -> Vec<String> {
+    match options.format {
+        Format::Text => Vec::new(),
+        _ => vec![structured::name_alone(what, options.format)],
+    }
 }
 
 /// The rows of EXPLAIN's answer: lines in the text format, else one document.
@@ -47,13 +61,16 @@ pub fn explain(
         printer: &printer,
         options,
         probes,
+        stored: facts.stored_query,
         estimates: describe::estimates(program),
         initial: RefCell::default(),
         recursing: RefCell::default(),
     };
-    let root = describer.query(&program.plan, &program.output);
-    let Facts { settings, planning_us, execution_us } = facts;
-    let explained = tree::Explained { root, settings, planning_us, execution_us };
+    let root = match &facts.stored_query {
+        true => describer.stored_query(&program.plan),
+        false => describer.query(&program.plan, &program.output),
+    };
+    let explained = tree::Explained { root, facts };
     match options.format {
         Format::Text => text::lines(&explained, options),
         _ => vec![structured::document(&explained, options)],

@@ -4,6 +4,7 @@ use super::options::{Format, Options};
 use super::text::milliseconds;
 use super::tree::{Child, Explained, Item, Value};
 use crate::plan::estimate::ROW_COST;
+use txn::Usage;
 
 /// A part of a document.
 enum Part {
@@ -21,35 +22,56 @@ enum Part {
 /// The document of an explained statement.
 pub(super) fn document(explained: &Explained, options: &Options) -> String {
     let mut query = vec![("Plan".to_owned(), node(&explained.root, None, options))];
-    if let Some(settings) = &explained.settings {
+    let facts = &explained.facts;
+    if let Some(settings) = &facts.settings {
         let all = settings.iter().map(|(name, value)| (name.clone(), Part::Text(value.clone())));
         query.push(("Settings".to_owned(), Part::Group(all.collect())));
     }
+    if let Some(usage) = &facts.planning_usage {
+        query.push(("Planning".to_owned(), Part::Group(buffers(usage))));
+    }
     let time = |micros: u64| Part::Plain(milliseconds(micros as f64));
-    if let Some(micros) = explained.planning_us {
+    if let Some(micros) = facts.planning_us {
         query.push(("Planning Time".to_owned(), time(micros)));
     }
     if options.analyze {
         query.push(("Triggers".to_owned(), Part::Groups("Trigger", Vec::new())));
     }
-    if let Some(micros) = explained.execution_us {
+    if let Some(micros) = facts.execution_us {
         query.push(("Execution Time".to_owned(), time(micros)));
     }
-    let query = Part::Group(query);
+    within("Query", &Part::Group(query), options.format)
+}
+
+/// The document of a statement that has no plan to be shown.
+pub(super) fn name_alone(name: &str, format: Format) -> String {
+    match format {
+        Format::Xml => {
+            let name: String = name.replace(' ', "-");
+            format!(
+                "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  <{name} />\n</explain>"
+            )
+        }
+        _ => within(name, &Part::Text(name.to_owned()), format),
+    }
+}
+
+/// One part as a document.
+fn within(name: &str, query: &Part, format: Format) -> String {
     let mut out = String::new();
-    match options.format {
+    match format {
         Format::Xml => {
             out += "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n";
-            xml("Query", &query, 1, &mut out);
+            xml(name, query, 1, &mut out);
             out += "</explain>";
         }
         Format::Yaml => {
             out += "- ";
-            yaml(&query, 1, true, &mut out);
+            yaml(query, 1, true, &mut out);
         }
         Format::Json | Format::Text => {
             out += "[\n  ";
-            json(&query, 1, &mut out);
+            json(query, 1, &mut out);
             out += "\n]";
         }
     }
@@ -93,11 +115,48 @@ fn node(item: &Item, child: Option<&Child>, options: &Options) -> Part {
     for (name, value) in &item.properties {
         add(name, part(value));
     }
+    let usage = item.actual.map_or_else(Usage::default, |actual| actual.usage);
+    if options.buffers {
+        parts.extend(buffers(&usage));
+    }
+    if options.wal {
+        parts.extend(log(&usage));
+    }
+    let mut add = |name: &str, part: Part| parts.push((name.to_owned(), part));
     if !item.children.is_empty() {
         let plans = item.children.iter().map(|child| node(&child.item, Some(child), options));
         add("Plans", Part::Groups("Plan", plans.collect()));
     }
     Part::Group(parts)
+}
+
+/// Pages, under the names of `show_buffer_usage`. No table has pages of a session's own, and temporary files no pages.
+fn buffers(usage: &Usage) -> Vec<(String, Part)> {
+    let shared = [
+        ("Shared Hit Blocks", usage.hit),
+        ("Shared Read Blocks", usage.read),
+        ("Shared Dirtied Blocks", usage.dirtied),
+        ("Shared Written Blocks", usage.written),
+    ];
+    let others = [
+        "Local Hit Blocks",
+        "Local Read Blocks",
+        "Local Dirtied Blocks",
+        "Local Written Blocks",
+        "Temp Read Blocks",
+        "Temp Written Blocks",
+    ];
+    numbers(shared.into_iter().chain(others.map(|name| (name, 0))))
+}
+
+/// What the log gets (`show_wal_usage`). It never gets the image of a page.
+fn log(usage: &Usage) -> Vec<(String, Part)> {
+    let log = [("WAL Records", usage.log_records), ("WAL FPI", 0), ("WAL Bytes", usage.log_bytes)];
+    numbers(log.into_iter())
+}
+
+fn numbers(all: impl Iterator<Item = (&'static str, u64)>) -> Vec<(String, Part)> {
+    all.map(|(name, number)| (name.to_owned(), Part::Plain(number.to_string()))).collect()
 }
 
 fn part(value: &Value) -> Part {

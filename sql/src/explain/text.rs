@@ -3,22 +3,28 @@
 use super::options::Options;
 use super::tree::{Child, Explained, Item, Value};
 use crate::plan::estimate::ROW_COST;
+use txn::Usage;
 
 /// The lines of an explained statement.
 pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
     let mut lines = Vec::new();
     node(&explained.root, 0, options, &mut lines);
-    if let Some(settings) = &explained.settings
+    let facts = &explained.facts;
+    if let Some(settings) = &facts.settings
         && !settings.is_empty()
     {
         let all: Vec<String> =
             settings.iter().map(|(name, value)| format!("{name} = '{value}'")).collect();
         lines.push(format!("Settings: {}", all.join(", ")));
     }
-    if let Some(micros) = explained.planning_us {
+    if let Some(buffers) = facts.planning_usage.as_ref().and_then(buffers) {
+        lines.push("Planning:".to_owned());
+        lines.push(format!("  {buffers}"));
+    }
+    if let Some(micros) = facts.planning_us {
         lines.push(format!("Planning Time: {} ms", milliseconds(micros as f64)));
     }
-    if let Some(micros) = explained.execution_us {
+    if let Some(micros) = facts.execution_us {
         lines.push(format!("Execution Time: {} ms", milliseconds(micros as f64)));
     }
     lines
@@ -27,6 +33,26 @@ pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
 /// Microseconds as EXPLAIN shows time.
 pub(super) fn milliseconds(micros: f64) -> String {
     format!("{:.3}", micros / 1000.0)
+}
+
+/// Pages, as far as there are any.
+fn buffers(usage: &Usage) -> Option<String> {
+    let Usage { hit, read, dirtied, written, .. } = *usage;
+    let shared = [("hit", hit), ("read", read), ("dirtied", dirtied), ("written", written)];
+    line("Buffers: shared", &shared)
+}
+
+/// What the log gets, if anything.
+fn log(usage: &Usage) -> Option<String> {
+    line("WAL:", &[("records", usage.log_records), ("bytes", usage.log_bytes)])
+}
+
+fn line(begin: &str, numbers: &[(&str, u64)]) -> Option<String> {
+    let mut line = begin.to_owned();
+    for (name, number) in numbers.iter().filter(|(_, number)| *number > 0) {
+        line += &format!(" {name}={number}");
+    }
+    (line.len() > begin.len()).then_some(line)
 }
 
 /// `indent` counts pairs of blanks.
@@ -73,6 +99,11 @@ fn node(item: &Item, indent: usize, options: &Options, lines: &mut Vec<String>) 
             Value::Bool(one) => one.to_string(),
         };
         lines.push(format!("{margin}{label}: {shown}"));
+    }
+    if let Some(actual) = &item.actual {
+        let buffers = if options.buffers { buffers(&actual.usage) } else { None };
+        let log = if options.wal { log(&actual.usage) } else { None };
+        lines.extend(buffers.into_iter().chain(log).map(|line| format!("{margin}{line}")));
     }
     for Child { name, item, .. } in &item.children {
         match name {

@@ -62,10 +62,6 @@ impl From<&str> for Value {
 pub(super) struct Explained {
     /// Its plan.
     pub root: Item,
-    /// Settings that are not as they were delivered: name and value.
-    pub settings: Option<Vec<(String, String)>>,
-    /// How long planning took, in microseconds.
-    pub planning_us: Option<u64>,
-    /// How long running it took, in microseconds.
-    pub execution_us: Option<u64>,
+    /// What is known beside it.
+    pub facts: super::Facts,
 }

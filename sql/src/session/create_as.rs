@@ -5,8 +5,11 @@
 
 use crate::bind::{self, Bound, BoundStatement};
 use crate::catalog::relation::Relation;
+use crate::compile::Program;
 use crate::ddl::create_as;
 use crate::error::{Result, SqlError};
+use crate::exec::Machine;
+use crate::exec::probe::Probes;
 use crate::exec::sink::RowSink;
 use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
@@ -28,6 +31,15 @@ struct Stored {
     source: Arc<Source>,
     types: Vec<Oid>,
     parameters: RowBuf,
+}
+
+/// How EXPLAIN ANALYZE looks on.
+pub(super) struct Watch<'p> {
+    pub(super) probes: &'p Probes,
+    /// What has run: an INSERT of the query's rows.
+    pub(super) program: Option<Arc<Program>>,
+    /// Whether there is a table now that was not there before.
+    pub(super) made: bool,
 }
 
 impl Session {
@@ -63,6 +75,7 @@ impl Session {
         create: &CreateTableAs,
         portal: &mut Portal,
         sink: &mut dyn RowSink,
+        mut watch: Option<&mut Watch<'_>>,
     ) -> Result<Outcome> {
         let stored = self.stored(parsed, create, portal)?;
         let (bound, _) = self.bind_stored(&stored)?;
@@ -74,11 +87,14 @@ impl Session {
         let Some(relation) = made else {
             return Ok(Outcome::Done(CommandTag { words: skipped, rows: None }));
         };
+        if let Some(watch) = watch.as_deref_mut() {
+            watch.made = true;
+        }
         if !create.with_data {
             self.with_ddl("", |ddl| ddl.put_made(relation))?;
             return Ok(Outcome::Done(CommandTag { words: skipped, rows: None }));
         }
-        let tag = self.fill(stored, relation, true, portal, sink)?;
+        let tag = self.fill(stored, (relation, true), portal, sink, watch)?;
         Ok(Outcome::Done(CommandTag { words: "SELECT", ..tag }))
     }
 
@@ -106,7 +122,7 @@ impl Session {
         let (mut sources, _) = Source::parse(&text)?;
         let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
         let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
-        self.fill(stored, next, !concurrently, portal, sink)?;
+        self.fill(stored, (next, !concurrently), portal, sink, None)?;
         Ok(Outcome::Done(TAG))
     }
 
@@ -155,10 +171,10 @@ impl Session {
     fn fill(
         &mut self,
         stored: Stored,
-        relation: Relation,
-        new: bool,
+        (relation, new): (Relation, bool),
         portal: &mut Portal,
         sink: &mut dyn RowSink,
+        mut watch: Option<&mut Watch<'_>>,
     ) -> Result<CommandTag> {
         let shared = Arc::new(relation.clone());
         let mut inner = loop {
@@ -169,6 +185,10 @@ impl Session {
                 continue;
             }
             let planned = self.plan_insert(bound, basis, &shared)?;
+            let watched = watch.as_deref_mut().map(|watch| {
+                watch.program = Some(Arc::clone(&planned.program));
+                Machine::watched(&planned.program, watch.probes)
+            });
             let mut inner = Portal::new(Arc::new(Prepared {
                 text: Arc::clone(&portal.prepared.text),
                 parsed: Arc::clone(&stored.source),
@@ -176,6 +196,7 @@ impl Session {
                 columns: None,
                 planned: Some(Arc::new(planned)),
             }));
+            inner.machine = watched;
             self.start_held(&mut inner)?;
             if self.catalog.is_current() {
                 break inner;

@@ -4,9 +4,10 @@ use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
 use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
-use crate::explain::{Facts, Format, Options, explain};
+use crate::explain::{Facts, Format, Options, explain, not_run};
 use crate::parse::Statement;
 use crate::parse::ast;
+use crate::session::create_as::Watch;
 use crate::session::portal::{Portal, TextRows};
 use crate::session::source::Source;
 use crate::session::statement::{Prepared, text_column};
@@ -15,6 +16,7 @@ use crate::session::{Session, is_plan};
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
+use txn::Usage;
 
 /// A sink that wants no rows.
 struct Nobody<'s>(&'s mut dyn RowSink);
@@ -38,6 +40,12 @@ impl RowSink for Nobody<'_> {
     fn notice(&mut self, notice: &Notice) {
         self.0.notice(notice);
     }
+}
+
+/// The answer of these rows.
+fn answer(rows: Vec<String>) -> TextRows {
+    let rows: Vec<Vec<Option<String>>> = rows.into_iter().map(|row| vec![Some(row)]).collect();
+    TextRows { rows: rows.into_iter(), tag: "EXPLAIN", given: 0 }
 }
 
 /// The column of EXPLAIN's answer: json and xml where it is that.
@@ -87,6 +95,7 @@ impl Session {
         let engine = Arc::clone(&self.engine);
         let clock = &engine.manager().environment().clock;
         let begun = clock.now();
+        let used = Usage::so_far();
         let prepared = self.explained(parsed, explained, &portal.prepared.parameters)?;
         let parameters = match &explained.statement {
             Statement::Execute(execute) => {
@@ -101,21 +110,41 @@ impl Session {
         let prepared = self.hold(&prepared)?.unwrap_or(prepared);
         let planning = clock.now().0.saturating_sub(begun.0);
         let planned = prepared.planned.as_ref().expect("what is explained has a plan");
-        let program = Arc::clone(&planned.program);
+        let mut program = Arc::clone(&planned.program);
         let mut facts =
             Facts { planning_us: options.summary.then_some(planning), ..Facts::default() };
+        if options.buffers {
+            let earlier = std::mem::take(&mut self.planning_usage);
+            facts.planning_usage = Some(Usage::so_far().since(used).plus(earlier));
+        }
         if options.settings {
             facts.settings = Some(self.settings.changed_for_planning());
         }
         self.check_presets(&prepared, &parameters)?;
-        let probes = Probes::new(options.timing);
+        let probes = Probes::new(options.timing, options.buffers || options.wal);
         if options.analyze {
-            if matches!(explained.statement, Statement::CreateTableAs(_)) {
-                return Err(SqlError::unsupported("EXPLAIN ANALYZE of CREATE TABLE AS is"));
-            }
             let begun = clock.now();
             let machine = Machine::watched(&program, &probes);
-            self.run_watched(&prepared, machine, parameters, sink)?;
+            if let Statement::CreateTableAs(create) = &explained.statement {
+                portal.parameters = parameters;
+                let mut watch = Watch { probes: &probes, program: None, made: false };
+                let sink = &mut Nobody(sink);
+                self.create_table_as(parsed, create, portal, sink, Some(&mut watch))?;
+                self.answer_began = false;
+                if !watch.made {
+                    let what = match create.materialized {
+                        true => "CREATE MATERIALIZED VIEW",
+                        false => "CREATE TABLE AS",
+                    };
+                    return Ok(answer(not_run(what, &options)));
+                }
+                if let Some(inserts) = watch.program {
+                    program = inserts;
+                    facts.stored_query = true;
+                }
+            } else {
+                self.run_watched(&prepared, machine, parameters, sink)?;
+            }
             let took = clock.now().0.saturating_sub(begun.0);
             facts.execution_us = options.summary.then_some(took);
         } else {
@@ -126,8 +155,7 @@ impl Session {
         let rows = self.with_context(|context| {
             Ok(explain(&program, &options, watched, facts, &snapshot, context))
         })?;
-        let rows: Vec<Vec<Option<String>>> = rows.into_iter().map(|row| vec![Some(row)]).collect();
-        Ok(TextRows { rows: rows.into_iter(), tag: "EXPLAIN", given: 0 })
+        Ok(answer(rows))
     }
 
     /// Runs a plan to its end for what its probes count.

@@ -67,7 +67,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use txn::{AdvisoryLocks, Isolation, SessionWait};
+use txn::{AdvisoryLocks, Isolation, SessionWait, Usage};
 
 /// Who opened a session.
 #[derive(Clone, Debug)]
@@ -123,6 +123,8 @@ pub struct Session {
     says_unnamed: bool,
     /// Whether the portal that ran last came as far as its rows.
     answer_began: bool,
+    /// What it has used to make ready what the last EXPLAIN is to explain, before that ran.
+    planning_usage: Usage,
     /// A portal that is just feeding on COPY FROM STDIN.
     copying: Option<copy::CopyIn>,
     notices: RefCell<Vec<Notice>>,
@@ -191,6 +193,7 @@ impl Session {
             resting: true,
             says_unnamed: false,
             answer_began: false,
+            planning_usage: Usage::default(),
             copying: None,
             notices: RefCell::default(),
             random: Cell::new([seed | 1, !seed]),
@@ -532,7 +535,11 @@ impl Session {
                 Some(Statement::Explain(explain))
                     if !matches!(explain.statement, Statement::Execute(_)) =>
                 {
-                    self.explained(&parsed, explain, parameter_types)?.parameters.clone()
+                    let used = Usage::so_far();
+                    let parameters =
+                        self.explained(&parsed, explain, parameter_types)?.parameters.clone();
+                    self.planning_usage = Usage::so_far().since(used);
+                    parameters
                 }
                 _ => Vec::new(),
             };

@@ -160,7 +160,9 @@ impl Session {
                 self.say(said);
                 done("NOTIFY")
             }
-            Statement::CreateTableAs(create) => self.create_table_as(parsed, create, portal, sink),
+            Statement::CreateTableAs(create) => {
+                self.create_table_as(parsed, create, portal, sink, None)
+            }
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),

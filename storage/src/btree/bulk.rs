@@ -15,6 +15,7 @@ use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_pref
 use crate::page::{HEADER_BYTES, Kind, PageBuf};
 use crate::space::TreeSpace;
 use crate::sync::Arc;
+use crate::usage;
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::wal::SpaceClass;
 use crate::{Lsn, PageId, Result};
@@ -287,6 +288,7 @@ impl BulkBuilder {
     fn write_out(&mut self) -> Result<()> {
         let volume = self.volume();
         volume.pool.file().write_new(&mut self.out)?;
+        usage::count(|used| &used.written, self.out.len() as u64);
         for page in self.out.drain(..) {
             // A reader with an old pointer may have brought what lay there before.
             volume.pool.forget_page(page.page().id());

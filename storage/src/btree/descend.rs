@@ -14,6 +14,7 @@ use crate::buffer::latch::Restart;
 use crate::page::Page;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::relax;
+use crate::usage;
 use crate::{Error, FrameId, PageId, Result};
 
 /// Why a descent ended early.
@@ -65,19 +66,37 @@ pub(super) struct Reached<'v> {
 }
 
 impl Tree {
+    /// The root, and how many hints were right on the way to it: one or none.
     #[inline(always)]
-    fn root(&self) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
+    fn root(&self) -> std::result::Result<(OptimisticGuard<'_>, u64), Stop<'_>> {
         let hint = FrameId(self.root_frame.load(Relaxed));
         match self.volume.pool.by_hint(self.root, hint) {
-            Some(guard) => Ok(guard),
+            Some(guard) => Ok((guard, 1)),
             None => match self.volume.pool.resident(self.root) {
                 Some(guard) => {
                     self.root_frame.store(guard.frame().0, Relaxed);
-                    Ok(guard)
+                    self.count_unhinted(guard.frame() == hint);
+                    Ok((guard, 0))
                 }
                 None => Err(Stop::Miss(self.root, None)),
             },
         }
+    }
+
+    /// Counts the hints of a descent that has come to its end.
+    #[inline(always)]
+    fn count_hints(&self, hits: u64) {
+        self.volume.pool.counters.hint_hits.add(hits);
+        usage::count(|used| &used.hit, hits);
+    }
+
+    /// Counts a page that was found by the page table, though its hint may have been right: a writer was there.
+    fn count_unhinted(&self, right: bool) {
+        if right {
+            return self.count_hints(1);
+        }
+        self.volume.pool.counters.hint_misses.add_one();
+        usage::count(|used| &used.hit, 1);
     }
 
     /// The leaf of the target.
@@ -86,12 +105,11 @@ impl Tree {
         &self,
         target: Target<'_>,
     ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
-        let mut node = self.root()?;
-        let mut hits = 0;
+        let (mut node, mut hits) = self.root()?;
         loop {
             let page = node.page();
             if page.level() == 0 {
-                self.volume.pool.counters.hint_hits.add(hits);
+                self.count_hints(hits);
                 return Ok(node);
             }
             let slot = target.child_slot(page);
@@ -114,18 +132,23 @@ impl Tree {
         target: Target<'_>,
         level: u8,
     ) -> std::result::Result<Option<Reached<'_>>, Stop<'_>> {
-        let mut at = Reached { parent: None, slot: 0, node: self.root()? };
+        let (root, mut hits) = self.root()?;
+        let mut at = Reached { parent: None, slot: 0, node: root };
         loop {
             let page = at.node.page();
             if page.level() <= level {
                 let found = page.level() == level;
                 at.node.validate()?;
+                self.count_hints(hits);
                 return Ok(found.then_some(at));
             }
             let slot = target.child_slot(page);
             let child = node::child(page, slot);
             let next = match self.volume.pool.by_hint(child.page, child.frame) {
-                Some(next) => next,
+                Some(next) => {
+                    hits += 1;
+                    next
+                }
                 None => self.unhinted(at.node, slot, child)?,
             };
             at.node.validate()?;
@@ -149,7 +172,7 @@ impl Tree {
     }
 
     fn try_record_estimate(&self) -> std::result::Result<f64, Stop<'_>> {
-        let mut node = self.root()?;
+        let (mut node, mut hits) = self.root()?;
         let mut records = 1.0;
         loop {
             let page = node.page();
@@ -157,11 +180,15 @@ impl Tree {
             records *= slots as f64;
             if page.level() == 0 || slots == 0 {
                 node.validate()?;
+                self.count_hints(hits);
                 return Ok(records);
             }
             let child = node::child(page, slots / 2);
             let next = match self.volume.pool.by_hint(child.page, child.frame) {
-                Some(next) => next,
+                Some(next) => {
+                    hits += 1;
+                    next
+                }
                 None => self.unhinted(node, slots / 2, child)?,
             };
             node.validate()?;
@@ -182,8 +209,8 @@ impl Tree {
         let Some(guard) = pool.resident(child.page) else {
             return Err(Stop::Miss(child.page, Some(parent)));
         };
+        self.count_unhinted(guard.frame() == child.frame);
         if guard.frame() != child.frame {
-            pool.counters.hint_misses.add_one();
             if let Ok(mut parent) = parent.upgrade() {
                 let repaired = Child { page: child.page, frame: guard.frame() };
                 parent.hints_mut().set_entry_word(slot, repaired.word());
@@ -205,7 +232,7 @@ impl Tree {
             Stop::Miss(page, parent) => {
                 // Before the wait: nobody waits with a page pinned.
                 *held = None;
-                match self.volume.pool.fetch(page) {
+                match self.volume.pool.fetch_for_descent(page) {
                     Ok(pin) => *held = Some(pin),
                     // If the parent has changed, the page may have been freed, and what lies there means nothing.
                     Err(Error::Corrupt(..) | Error::Io(..))

@@ -49,7 +49,7 @@ impl ShardedCounter {
 /// The pool's counters.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// A hint named the right frame.
+    /// A hint named the right frame, of the root too.
     pub hint_hits: ShardedCounter,
     /// A hint was wrong or there was none, and the page table knew the frame.
     pub hint_misses: Counter,
@@ -69,6 +69,17 @@ pub struct Counters {
     pub frame_waits: Counter,
     /// Pages read.
     pub reads: Counter,
+    /// Of these, for a descent, which then finds them by hint or by page table like any other.
+    pub brought: Counter,
+    /// Clean pages that were changed.
+    pub dirtied: ShardedCounter,
     /// Pages written.
     pub writes: Counter,
+}
+
+impl Counters {
+    /// Pages that descents have found in the pool, without those that were read for them.
+    pub fn hits(&self) -> u64 {
+        (self.hint_hits.get() + self.hint_misses.get()).saturating_sub(self.brought.get())
+    }
 }

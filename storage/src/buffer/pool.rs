@@ -14,6 +14,7 @@ use crate::page::{Page, PageBuf, PageMut, huge, zeroed};
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 use crate::sync::{Arc, Mutex, lock, rank, relax};
+use crate::usage;
 use crate::wal::Log;
 use crate::{Error, FrameId, Lsn, Micros, PageId, Result, TreeId};
 use std::sync::atomic::AtomicU64 as Word;
@@ -179,15 +180,35 @@ impl BufferPool {
     pub fn fetch(&self, page: PageId) -> Result<Pin<'_>> {
         match self.arrive(page)? {
             Arrival::Here(pin) => Ok(pin),
+            Arrival::Ours => self.bring(page),
+        }
+    }
+
+    /// As [`BufferPool::fetch`], for a descent that goes on and finds the page where it now is: what has been read is not
+    /// to count as a hit too.
+    ///
+    /// # Errors
+    /// As [`BufferPool::fetch`].
+    pub fn fetch_for_descent(&self, page: PageId) -> Result<Pin<'_>> {
+        match self.arrive(page)? {
+            Arrival::Here(pin) => Ok(pin),
             Arrival::Ours => {
-                self.counters.misses.add_one();
-                let pin = self.claim_frame().and_then(|frame| {
-                    self.read_into(page, frame).inspect_err(|_| self.frame(frame).unclaim(0))
-                });
-                self.transit.finish(&self.env, page);
-                pin
+                let pin = self.bring(page)?;
+                self.counters.brought.add_one();
+                usage::will_be_found();
+                Ok(pin)
             }
         }
+    }
+
+    /// Reads a page whose in-transit entry is ours.
+    fn bring(&self, page: PageId) -> Result<Pin<'_>> {
+        self.counters.misses.add_one();
+        let pin = self.claim_frame().and_then(|frame| {
+            self.read_into(page, frame).inspect_err(|_| self.frame(frame).unclaim(0))
+        });
+        self.transit.finish(&self.env, page);
+        pin
     }
 
     /// Pins a frame for `page`, whose contents on disk mean nothing: it is new, or redo has its image. What the frame
@@ -268,6 +289,7 @@ impl BufferPool {
         let mut buf = spare.unwrap_or_else(|| PageBuf::new(self.page_bytes()));
         let pin = self.file.read(page, &mut buf).and_then(|()| {
             self.counters.reads.add_one();
+            usage::count(|used| &used.read, 1);
             self.install(page, frame, &buf)
         });
         lock(&self.scratch).push(buf);
@@ -396,6 +418,8 @@ impl BufferPool {
     }
 
     pub(super) fn count_dirty(&self) {
+        self.counters.dirtied.add(1);
+        usage::count(|used| &used.dirtied, 1);
         let dirty = self.dirty.fetch_add(1, Relaxed) + 1;
         if dirty > self.frames.len() / 2 {
             self.cleaner.ask(&self.env);

@@ -23,6 +23,7 @@ use crate::id::Micros;
 use crate::planted::Planted;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
+use crate::usage;
 use crate::{Error, Lsn, Result};
 use std::task::{Poll, Wake, Waker};
 
@@ -327,6 +328,7 @@ impl Log {
         assert!(space.bytes >= bytes, "space is reserved before it is claimed");
         assert!(payload <= self.payload_bytes_max(), "a record fits the ring");
         space.bytes -= bytes;
+        usage::count_logged(bytes);
         let log = &*self.shared;
         let place = log.inserter.claim(space.worker, bytes);
         let end = place.start + bytes;

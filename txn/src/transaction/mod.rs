@@ -21,7 +21,7 @@ pub use scan::{KeyRange, Scan, ScanRow};
 use state::State;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use storage::{Lsn, RecordBuffer, Tree, TreeId};
+use storage::{Lsn, RecordBuffer, Tree, TreeId, usage};
 
 /// What a transaction begins with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -350,6 +350,7 @@ impl Transaction {
     }
 
     fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>, update: bool) -> Result<()> {
+        usage::count_logged((key.len() + value.map_or(0, <[u8]>::len)) as u64);
         let (command, manager) = (self.command, &self.manager);
         let State { writes, loads, .. } =
             &mut **self.state.as_mut().expect("the transaction has not ended");

@@ -1,0 +1,109 @@
+//! What a thread has used: pages and log, in plain numbers of its own that only grow.
+//!
+//! A statement runs on one thread from one call to the next, so what was used between two looks on that thread is the
+//! statement's: EXPLAIN (BUFFERS, WAL) takes differences. Counting is an addition in the thread's own memory; nobody else
+//! ever reads it, so nothing is shared and nothing is atomic.
+
+use std::cell::Cell;
+
+/// What has been used so far, or between two looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Pages that were found in the pool.
+    pub hit: u64,
+    /// Pages that were read from disk.
+    pub read: u64,
+    /// Clean pages that were changed.
+    pub dirtied: u64,
+    /// Pages that were written by whoever ran, not by the cleaner.
+    pub written: u64,
+    /// Changes for the log.
+    pub log_records: u64,
+    /// Their bytes.
+    pub log_bytes: u64,
+}
+
+impl Usage {
+    /// What the calling thread has used so far.
+    #[must_use]
+    pub fn so_far() -> Usage {
+        USED.with(|used| Usage {
+            hit: used.hit.get(),
+            read: used.read.get(),
+            dirtied: used.dirtied.get(),
+            written: used.written.get(),
+            log_records: used.log_records.get(),
+            log_bytes: used.log_bytes.get(),
+        })
+    }
+
+    /// What has been used since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Usage) -> Usage {
+        self.with(earlier, u64::wrapping_sub)
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        self.with(other, u64::wrapping_add)
+    }
+
+    fn with(self, other: Usage, of: impl Fn(u64, u64) -> u64) -> Usage {
+        Usage {
+            hit: of(self.hit, other.hit),
+            read: of(self.read, other.read),
+            dirtied: of(self.dirtied, other.dirtied),
+            written: of(self.written, other.written),
+            log_records: of(self.log_records, other.log_records),
+            log_bytes: of(self.log_bytes, other.log_bytes),
+        }
+    }
+}
+
+/// The numbers of one thread.
+pub(crate) struct Used {
+    pub(crate) hit: Cell<u64>,
+    pub(crate) read: Cell<u64>,
+    pub(crate) dirtied: Cell<u64>,
+    pub(crate) written: Cell<u64>,
+    log_records: Cell<u64>,
+    log_bytes: Cell<u64>,
+}
+
+thread_local! {
+    static USED: Used = const {
+        Used {
+            hit: Cell::new(0),
+            read: Cell::new(0),
+            dirtied: Cell::new(0),
+            written: Cell::new(0),
+            log_records: Cell::new(0),
+            log_bytes: Cell::new(0),
+        }
+    };
+}
+
+fn add(number: &Cell<u64>, n: u64) {
+    number.set(number.get().wrapping_add(n));
+}
+
+/// Counts `n` pages that the calling thread has used.
+#[inline]
+pub(crate) fn count(which: impl FnOnce(&Used) -> &Cell<u64>, n: u64) {
+    USED.with(|used| add(which(used), n));
+}
+
+/// A page that counts as read is going to be found, too: that will not have been a hit.
+pub(crate) fn will_be_found() {
+    USED.with(|used| used.hit.set(used.hit.get().wrapping_sub(1)));
+}
+
+/// Counts something that is logged, now or with the commit of the transaction that has made it.
+#[inline]
+pub fn count_logged(bytes: u64) {
+    USED.with(|used| {
+        add(&used.log_records, 1);
+        add(&used.log_bytes, bytes);
+    });
+}
