@@ -308,3 +308,63 @@ fn what_explain_says_of_pages_is_what_the_pool_counts() {
     assert!(line.starts_with("  WAL: records=2 bytes="), "{lines:?}");
     client.run("COMMIT");
 }
+
+/// What is logged of waits, numbers of sessions, transactions, relations and times left out; `log` shows the server's log.
+fn logged_waits(port: u16, log: &dyn Fn() -> String) -> Vec<String> {
+    let mut holder = connect(port, "postgres", "holder").client;
+    holder.run("CREATE TABLE waited_for (a int PRIMARY KEY, b int)");
+    holder.run("INSERT INTO waited_for VALUES (1, 0), (2, 0)");
+    let waits = [
+        ("UPDATE waited_for SET b = 1 WHERE a = 1", "UPDATE waited_for SET b = 2 WHERE a = 1"),
+        ("LOCK TABLE waited_for IN SHARE MODE", "UPDATE waited_for SET b = 3 WHERE a = 2"),
+        ("SELECT pg_advisory_xact_lock(3, 4)", "SELECT pg_advisory_xact_lock(3, 4)"),
+    ];
+    for (held, wanted) in waits {
+        holder.run("BEGIN");
+        holder.run(held);
+        let mut waiter = connect(port, "postgres", "waiter").client;
+        waiter.run("SET deadlock_timeout = '20ms'");
+        waiter.run("SET log_lock_waits = on");
+        let before = log().matches("still waiting for").count();
+        waiter.start(wanted);
+        wait_until("the wait is logged", Duration::from_secs(20), || {
+            (log().matches("still waiting for").count() > before).then_some(())
+        });
+        holder.run("COMMIT");
+        assert!(waiter.replies().expect("it goes on")[0].error.is_none());
+    }
+    // A short wait, and one that nobody asked about, are not logged.
+    holder.run("BEGIN");
+    holder.run("UPDATE waited_for SET b = 1 WHERE a = 1");
+    let mut waiter = connect(port, "postgres", "waiter").client;
+    waiter.run("SET deadlock_timeout = '20ms'");
+    waiter.start("UPDATE waited_for SET b = 2 WHERE a = 1");
+    std::thread::sleep(Duration::from_millis(100));
+    holder.run("COMMIT");
+    assert!(waiter.replies().expect("it goes on")[0].error.is_none());
+    let plain = |said: &str| said.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let text = log();
+    let mut said = Vec::new();
+    for line in text.lines() {
+        // Atoll has the detail on the message's line.
+        for part in line.split(" detail=") {
+            let begin = ["process ", "Process holding"].iter().find_map(|begin| part.find(begin));
+            if let Some(begin) = begin.filter(|_| !part.contains("signal")) {
+                let message = part[begin..].split(" at character").next().unwrap_or_default();
+                said.push(plain(message.trim_end_matches('"')));
+            }
+        }
+    }
+    said
+}
+
+#[test]
+fn long_waits_for_locks_are_logged_as_in_postgresql() {
+    let (oracle, atoll) = (Oracle::start(&["log_line_prefix="]), Atoll::start(&[]));
+    let mut wanted = logged_waits(oracle.port(), &|| oracle.log());
+    let mut actual = logged_waits(atoll.port(), &|| atoll.log());
+    assert_eq!(wanted.len(), 9, "{wanted:?}");
+    wanted.sort();
+    actual.sort();
+    assert_eq!(actual, wanted);
+}

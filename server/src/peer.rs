@@ -148,10 +148,13 @@ impl Peers {
                 break table.last;
             }
         };
+        let wait = SessionWait::new(pid);
+        // A new one has no log yet.
+        let _ = wait.lock_wait_log.set(crate::telemetry::log_lock_wait);
         let peer = Arc::new(Peer {
             pid,
             secret: Mutex::default(),
-            wait: Arc::new(SessionWait::new(pid)),
+            wait: Arc::new(wait),
             ending: AtomicU32::new(0),
             busy: AtomicBool::new(false),
             waker: Mutex::default(),

@@ -37,6 +37,15 @@ pub fn log_to_stderr(config: &Config) {
     let _ = if json { log.json().try_init() } else { log.with_ansi(false).try_init() };
 }
 
+/// Logs that a session waits long for a lock, or has got it.
+pub fn log_lock_wait(wait: &sql::LockWait) {
+    let (message, detail) = sql::error::lock_wait_message(wait);
+    match detail {
+        Some(detail) => tracing::info!(detail, "{message}"),
+        None => tracing::info!("{message}"),
+    }
+}
+
 /// Answers scrapers.
 pub async fn serve_metrics(server: Arc<Server>, listener: TcpListener) {
     loop {

@@ -252,15 +252,7 @@ impl From<txn::Error> for SqlError {
                             "Process {} waits for {} on {}; blocked by process {}.",
                             edge.waiter,
                             edge.mode,
-                            match &edge.target {
-                                txn::LockTarget::Table(table) =>
-                                    format!("relation {}", table.0 & 0xFFFF_FFFF),
-                                txn::LockTarget::Row(..) => "tuple".to_owned(),
-                                txn::LockTarget::Name(key) => format!(
-                                    "advisory lock [{},{},{},{}]",
-                                    key.database, key.class, key.object, key.sub
-                                ),
-                            },
+                            target(&edge.target, None),
                             edge.holder
                         )
                     })
@@ -329,4 +321,40 @@ impl From<txn::StorageError> for SqlError {
             E::Refused(_) => SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message),
         }
     }
+}
+
+/// What a lock stands on (`DescribeLockTag`): of a row, the transaction that has it.
+fn target(target: &txn::LockTarget, holder: Option<txn::TxnId>) -> String {
+    match target {
+        txn::LockTarget::Table(table) => {
+            format!("relation {} of database {}", table.0 & 0xFFFF_FFFF, table.0 >> 32)
+        }
+        txn::LockTarget::Row(..) => match holder {
+            Some(txn) => format!("transaction {}", txn.0),
+            None => "tuple".to_owned(),
+        },
+        txn::LockTarget::Name(key) => {
+            format!("advisory lock [{},{},{},{}]", key.database, key.class, key.object, key.sub)
+        }
+    }
+}
+
+/// The message and detail with which a long wait for a lock is logged (`ProcSleep`).
+#[must_use]
+pub fn lock_wait_message(wait: &txn::LockWait) -> (String, Option<String>) {
+    use txn::LockWaitStage as Stage;
+    let (pid, mode, waited) = (wait.pid, wait.mode, wait.waited.0);
+    let lock = format!("{mode} on {}", target(&wait.target, wait.holder));
+    let after = format!("after {}.{:03} ms", waited / 1000, waited % 1000);
+    let said = match wait.stage {
+        Stage::Acquired => return (format!("process {pid} acquired {lock} {after}"), None),
+        Stage::Waiting => format!("process {pid} still waiting for {lock} {after}"),
+        Stage::Deadlock => {
+            format!("process {pid} detected deadlock while waiting for {lock} {after}")
+        }
+    };
+    let list = |pids: &[u32]| pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let holding = if wait.holders.len() == 1 { "Process" } else { "Processes" };
+    let (holders, queue) = (list(&wait.holders), list(&wait.queue));
+    (said, Some(format!("{holding} holding the lock: {holders}. Wait queue: {queue}.")))
 }

@@ -30,7 +30,7 @@ pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 pub use session::{Bind, Format, Progress, Session, StatementDescription, TransactionStatus};
-pub use txn::{Environment, Lsn, SessionWait};
+pub use txn::{Environment, LockWait, Lsn, SessionWait};
 
 /// What a server builds an [`Environment`] from, and what it is opened with.
 pub mod environment {

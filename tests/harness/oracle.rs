@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::process::{TemporaryDirectory, free_port, wait_until};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -84,11 +85,12 @@ impl Oracle {
         for setting in fixed.iter().chain(["jit=off", "fsync=off"].iter()).chain(settings) {
             command.arg("-c").arg(setting);
         }
+        let log = File::create(directory.path().join("log")).expect("the directory is writable");
         let child = command
             .current_dir(directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .expect("postgres starts");
         let oracle = Oracle { directory, port, child };
@@ -102,6 +104,12 @@ impl Oracle {
     #[must_use]
     pub fn connect(&self) -> Client {
         Client::connect(self.port, "postgres", "postgres")
+    }
+
+    /// What it has logged so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
 
     /// The port it listens on.

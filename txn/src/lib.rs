@@ -35,6 +35,7 @@ pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
 pub use id::{CommandId, Isolation, TableId, TxnId};
 pub use introspect::{LockInfo, TransactionInfo};
 pub use lock::advisory::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks};
+pub use lock::report::{LockWait, LockWaitStage};
 pub use lock::{RowLock, TableLock, WaitPolicy};
 pub use manager::{Manager, Options};
 pub use metrics::Metrics;

@@ -1,7 +1,9 @@
 //! What a session brings to every wait it may have to do.
 
+use crate::lock::report::LockWait;
 use crate::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use storage::{Cancel, Environment, Micros, WaitCell, WaitEvent, Woken};
 
 /// One session's side of waiting: how to stop it, how long it may take, and what others see of it.
@@ -17,6 +19,10 @@ pub struct SessionWait {
     pub lock_timeout_ms: AtomicU32,
     /// `deadlock_timeout`, in milliseconds: how long a wait lasts before a cycle is looked for.
     pub deadlock_timeout_ms: AtomicU32,
+    /// `log_lock_waits`: long waits for locks are told of.
+    pub log_lock_waits: AtomicBool,
+    /// Whom they are told.
+    pub lock_wait_log: OnceLock<fn(&LockWait)>,
     /// The [`storage::WaitEvent`] it waits on now, 0 for none: `pg_stat_activity` shows it.
     pub event: AtomicU32,
     /// The newest LSN that a commit which failed had seen: the session's next snapshot shows it.
@@ -40,6 +46,13 @@ impl SessionWait {
     #[inline]
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Tells of a long wait.
+    pub(crate) fn tell(&self, wait: &LockWait) {
+        if let Some(log) = self.lock_wait_log.get() {
+            log(wait);
+        }
     }
 
     /// Waits on `cell` under the session's cancel, and shows it meanwhile.

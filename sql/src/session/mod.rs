@@ -322,6 +322,7 @@ impl Session {
         let relaxed = std::sync::atomic::Ordering::Relaxed;
         self.wait.lock_timeout_ms.store(limit(&self.settings, "lock_timeout"), relaxed);
         self.wait.deadlock_timeout_ms.store(limit(&self.settings, "deadlock_timeout"), relaxed);
+        self.wait.log_lock_waits.store(self.settings.bool("log_lock_waits"), relaxed);
         self.block.defaults.isolation = match &*self.settings.text("default_transaction_isolation")
         {
             "repeatable read" => Isolation::RepeatableRead,

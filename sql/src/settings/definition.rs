@@ -184,6 +184,7 @@ const FOLLOWED: &[&str] = &[
     "idle_session_timeout",
     "listen_addresses",
     "lock_timeout",
+    "log_lock_waits",
     "log_min_messages",
     "max_connections",
     "max_wal_size",

@@ -9,6 +9,7 @@ pub mod advisory;
 pub mod deadlock;
 pub mod mode;
 pub mod queue;
+pub mod report;
 pub mod spilled;
 pub mod table;
 pub mod wait;
@@ -21,6 +22,7 @@ use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, Request};
+use report::LockWaitStage;
 use spilled::{InTheWay, LockRun, Seen, SpilledLocks};
 use storage::{Environment, Micros, WaitEvent};
 use table::TableLocks;
@@ -247,20 +249,41 @@ impl LockManager {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let place = self.owners.get(owner);
         *lock(&place.waiting) = Some(waiting);
-        let after = |span_ms: u32| self.env.clock.now().plus(Micros(u64::from(span_ms) * 1000));
+        let begun = self.env.clock.now();
+        let after = |span_ms: u32| begun.plus(Micros(u64::from(span_ms) * 1000));
         let lock_timeout = session.lock_timeout_ms.load(Ordering::Relaxed);
         let give_up = (lock_timeout > 0).then(|| after(lock_timeout));
         let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
         let limits = Limits { give_up, look: Some(after(deadlock_timeout)) };
+        let waited = || Micros(self.env.clock.now().0.saturating_sub(begun.0));
+        let mut told = None;
         let outcome = wait::until_granted(
             limits,
             granted,
             &|| self.env.clock.now(),
             &mut |deadline| session.rest(&self.env, event, &place.cell, deadline),
-            &mut || deadlock::find(self, owner),
+            &mut || {
+                let logs = session.log_lock_waits.load(Ordering::Relaxed);
+                let wait = if logs { report::of(self, owner, waited()) } else { None };
+                let deadlock = deadlock::find(self, owner);
+                if let Some(mut wait) = wait {
+                    if deadlock.is_some() {
+                        wait.stage = LockWaitStage::Deadlock;
+                    }
+                    session.tell(&wait);
+                    told = Some(wait);
+                }
+                deadlock
+            },
         );
         let failed = match outcome {
-            Outcome::Granted => None,
+            Outcome::Granted => {
+                if let Some(wait) = told {
+                    let (stage, waited) = (LockWaitStage::Acquired, waited());
+                    session.tell(&report::LockWait { stage, waited, ..wait });
+                }
+                None
+            }
             Outcome::Cancelled => {
                 Some(Error::Cancelled(session.cancel.requested().unwrap_or_default()))
             }

@@ -180,6 +180,11 @@ impl TableLocks {
         self.with(table, |queue| queue.blockers(Kind::Table, owner, blocker));
     }
 
+    /// Shows a table's queue.
+    pub fn see(&self, table: TableId, see: &mut dyn FnMut(&LockQueue)) {
+        self.with(table, |queue| see(queue));
+    }
+
     /// Shows the queue of every table that has one.
     pub fn for_each(&self, see: &mut dyn FnMut(TableId, &LockQueue)) {
         for shard in &self.shards {
