@@ -9,7 +9,7 @@ use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Standing, column_at};
 use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
-use crate::bind::with::CteScope;
+use crate::bind::with::{Around, CteScope};
 use crate::bind::{Environment, Required, table_item};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin::function;
@@ -175,8 +175,17 @@ impl Binder<'_> {
                 Ok(from)
             }
             FromItem::Join { kind, left, right, condition, alias, at } => {
-                let left = self.bind_item(left, outside, ctes, scans)?;
-                let (right, lateral) = self.beside(&left, right, outside, ctes, scans)?;
+                let (on_left, on_right) = match kind {
+                    JoinKind::Left => (Around::Nothing, Around::OuterJoin),
+                    JoinKind::Right => (Around::OuterJoin, Around::Nothing),
+                    JoinKind::Full => (Around::OuterJoin, Around::OuterJoin),
+                    _ => (Around::Nothing, Around::Nothing),
+                };
+                let left =
+                    self.also_within(on_left, || self.bind_item(left, outside, ctes, scans))?;
+                let (right, lateral) = self.also_within(on_right, || {
+                    self.beside(&left, right, outside, ctes, scans)
+                })?;
                 if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
                     return Err(SqlError::new(
                         SqlState::INVALID_COLUMN_REFERENCE,
@@ -256,6 +265,7 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
+            self.referred_to(&entry, name.at)?;
             self.with_reads.set(self.with_reads.get() + 1);
             let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
             let (columns, name) = (entry.columns.clone(), shown.clone());

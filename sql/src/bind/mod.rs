@@ -134,6 +134,8 @@ struct Binder<'a> {
     depth: Cell<u32>,
     /// How often FROM has named a WITH query.
     with_reads: Cell<u32>,
+    /// What is around the place that is being bound, in a recursive term.
+    around: Cell<with::Around>,
     /// The fields of records that functions return, by the modifier of their type.
     records: RefCell<Vec<Vec<(Arc<str>, SqlType)>>>,
     /// Within how many SQL functions this is that are bound in place of their calls.
@@ -375,6 +377,7 @@ impl<'a> Binder<'a> {
             relations: RefCell::default(),
             depth: Cell::new(0),
             with_reads: Cell::new(0),
+            around: Cell::default(),
             records: RefCell::default(),
             inlining: Cell::new(0),
             subqueries: None,

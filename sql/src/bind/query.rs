@@ -10,7 +10,7 @@ use crate::bind::scope::{Scope, Standing, column_at};
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal};
-use crate::bind::with::CteScope;
+use crate::bind::with::{Around, CteScope};
 use crate::catalog::builtin::function;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, Distinct, ExprKind, Ident, Select};
@@ -263,7 +263,17 @@ impl Binder<'_> {
             SetKind::Intersect => "INTERSECT",
             SetKind::Except => "EXCEPT",
         };
-        let sides = [self.side(left, outside, ctes)?, self.side(right, outside, ctes)?];
+        let (on_left, on_right) = match kind {
+            SetKind::Union => (Around::Nothing, Around::Nothing),
+            SetKind::Intersect if all => (Around::Intersect, Around::Intersect),
+            SetKind::Intersect => (Around::Nothing, Around::Nothing),
+            SetKind::Except if all => (Around::Except, Around::Except),
+            SetKind::Except => (Around::Nothing, Around::Except),
+        };
+        let sides = [
+            self.also_within(on_left, || self.side(left, outside, ctes))?,
+            self.also_within(on_right, || self.side(right, outside, ctes))?,
+        ];
         let [a, b] = &sides;
         let right_at = self.position(first_expression(right).unwrap_or(at));
         if a.output.len() != b.output.len() {
@@ -382,7 +392,11 @@ impl Binder<'_> {
         let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
-        let Collected { mut aggregates, mut windows, groupings, .. } = collected.into_inner();
+        let Collected { mut aggregates, mut windows, groupings, asked, .. } =
+            collected.into_inner();
+        let grouping = groupings.iter().flatten().map(|(_, at)| *at);
+        let first = if aggregates.is_empty() { None } else { asked.iter().copied().min() };
+        self.demand_no_recursion(&select.from, ctes, first.or(grouping.min()))?;
         let grouped = !select.group_by.is_empty()
             || !aggregates.is_empty()
             || !groupings.is_empty()

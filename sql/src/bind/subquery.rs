@@ -6,6 +6,7 @@ use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Quantifier, SubqueryKind};
+use crate::bind::with::Around;
 use crate::bind::{Binder, levels};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 impl Binder<'_> {
     /// A subquery in an expression: this place's row is one level out.
     pub(super) fn subquery(&self, query: &ast::Query, place: &Place<'_>) -> Result<Query> {
-        self.query(query, Outside::of(place), place.ctes, true)
+        self.within(Around::Subquery, || self.query(query, Outside::of(place), place.ctes, true))
     }
 
     /// Keeps what a subquery was written as, where it is going to be printed.

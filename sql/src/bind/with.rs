@@ -10,7 +10,8 @@ use crate::parse::ast::{self, Body, Ident};
 use crate::plan::logical::{Cte, CteBody, Node, Output, SetKind};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// The WITH queries of one query, and those around it.
 #[derive(Debug)]
@@ -26,6 +27,24 @@ pub(super) struct CteEntry {
     pub columns: Vec<(Ident, SqlType)>,
     /// A data-modifying one without RETURNING gives no rows.
     pub rows: bool,
+    /// Of one whose recursive term is being bound: how often that has named it.
+    pub recursing: Option<Rc<Cell<u32>>>,
+}
+
+/// What is around a place in a recursive term: whether the query may be named there (`checkWellFormedRecursion`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Around {
+    /// It may.
+    #[default]
+    Nothing,
+    /// A subquery in an expression.
+    Subquery,
+    /// The side of an outer join that may be missing.
+    OuterJoin,
+    /// INTERSECT ALL.
+    Intersect,
+    /// EXCEPT's second query, or one of EXCEPT ALL.
+    Except,
 }
 
 impl CteScope<'_> {
@@ -75,7 +94,7 @@ impl Binder<'_> {
             let mut entries = scope.entries.borrow_mut();
             // A recursive one has entered itself.
             entries.truncate(at);
-            entries.push(CteEntry { name: cte.name.clone(), columns, rows });
+            entries.push(CteEntry { name: cte.name.clone(), columns, rows, recursing: None });
             bound.push(Cte { name: cte.name.clone(), body });
         }
         Ok(bound)
@@ -106,13 +125,17 @@ impl Binder<'_> {
                 if recursive
                     && let Body::SetOperation { kind: SetKind::Union, all, left, right, .. } =
                         &query.body
-                    && query.order_by.is_empty()
-                    && query.limit.is_none()
-                    && mentions(right, &cte.name)
                 {
-                    return self.recursive(cte, left, right, *all, outside, scope);
+                    if let Some(at) = mention(left, &cte.name) {
+                        return Err(self.misplaced(&cte.name, "within its non-recursive term", at));
+                    }
+                    if mention(right, &cte.name).is_some() {
+                        let bound = self.recursive(cte, left, right, *all, outside, scope)?;
+                        self.undecorated(query)?;
+                        return Ok(bound);
+                    }
                 }
-                if recursive && mentions(query, &cte.name) {
+                if recursive && mention(query, &cte.name).is_some() {
                     return Err(SqlError::new(
                         SqlState::INVALID_RECURSION,
                         format!(
@@ -144,9 +167,12 @@ impl Binder<'_> {
             base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
         self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
             .map_err(|error| error.at(self.position(cte.at)))?;
-        scope.entries.borrow_mut().push(CteEntry { name: cte.name.clone(), columns, rows: true });
+        let name = cte.name.clone();
+        let recursing = Some(Rc::default());
+        scope.entries.borrow_mut().push(CteEntry { name, columns, rows: true, recursing });
         let step_at = self.position(step.at);
-        let mut step = self.query(step, outside, Some(scope), false)?;
+        let mut step =
+            self.within(Around::Nothing, || self.query(step, outside, Some(scope), false))?;
         if step.output.len() != base.output.len() {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
@@ -184,6 +210,92 @@ impl Binder<'_> {
     }
 }
 
+impl Binder<'_> {
+    /// Binds what stands within `around`; a recursive term begins with nothing around it.
+    pub(super) fn within<T>(&self, around: Around, bind: impl FnOnce() -> T) -> T {
+        let outside = self.around.replace(around);
+        let bound = bind();
+        self.around.set(outside);
+        bound
+    }
+
+    /// As [`Binder::within`], of a place that is within something already: that is what is told of.
+    pub(super) fn also_within<T>(&self, around: Around, bind: impl FnOnce() -> T) -> T {
+        match self.around.get() {
+            Around::Nothing => self.within(around, bind),
+            already => self.within(already, bind),
+        }
+    }
+
+    /// A WITH query has been named in FROM: one that is being bound, its recursive term may name once, and not anywhere.
+    pub(super) fn referred_to(&self, entry: &CteEntry, at: u32) -> Result<()> {
+        let Some(references) = &entry.recursing else { return Ok(()) };
+        let place = match self.around.get() {
+            Around::Nothing if references.replace(references.get() + 1) == 0 => return Ok(()),
+            Around::Nothing => "more than once",
+            Around::Subquery => "within a subquery",
+            Around::OuterJoin => "within an outer join",
+            Around::Intersect => "within INTERSECT",
+            Around::Except => "within EXCEPT",
+        };
+        Err(self.misplaced(&entry.name, place, at))
+    }
+
+    fn misplaced(&self, name: &Ident, place: &str, at: u32) -> SqlError {
+        SqlError::new(
+            SqlState::INVALID_RECURSION,
+            format!("recursive reference to query \"{name}\" must not appear {place}"),
+        )
+        .at(self.position(at))
+    }
+
+    /// A recursive query has no clauses behind its UNION.
+    fn undecorated(&self, query: &ast::Query) -> Result<()> {
+        let ordered = query.order_by.first().map(|key| ("ORDER BY", Some(key.expr.start())));
+        let offset = query.offset.as_ref().map(|offset| ("OFFSET", Some(offset.start())));
+        let limit = query.limit.as_ref().map(|limit| ("LIMIT", Some(limit.start())));
+        let locking = query.locking.first().map(|_| ("FOR UPDATE/SHARE", None));
+        let Some((clause, at)) = ordered.or(offset).or(limit).or(locking) else { return Ok(()) };
+        let message = format!("{clause} in a recursive query is not implemented");
+        let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+        Err(match at {
+            Some(at) => error.at(self.position(at)),
+            None => error,
+        })
+    }
+
+    /// A recursive term's block that names the query in its own FROM has no aggregates; `asked` is where the first one is.
+    pub(super) fn demand_no_recursion(
+        &self,
+        from: &[ast::FromItem],
+        ctes: &CteScope<'_>,
+        asked: Option<u32>,
+    ) -> Result<()> {
+        fn names_one(from: &ast::FromItem, ctes: &CteScope<'_>) -> bool {
+            match from {
+                ast::FromItem::Table { name, .. } => {
+                    let found = name.schema().is_none().then(|| ctes.find(name.name())).flatten();
+                    found.is_some_and(|(.., entry)| entry.recursing.is_some())
+                }
+                ast::FromItem::Join { left, right, .. } => {
+                    names_one(left, ctes) || names_one(right, ctes)
+                }
+                ast::FromItem::Sample { .. }
+                | ast::FromItem::Function { .. }
+                | ast::FromItem::Subquery { .. } => false,
+            }
+        }
+        let Some(at) = asked.filter(|_| from.iter().any(|from| names_one(from, ctes))) else {
+            return Ok(());
+        };
+        Err(SqlError::new(
+            SqlState::INVALID_RECURSION,
+            "aggregate functions are not allowed in a recursive query's recursive term",
+        )
+        .at(at))
+    }
+}
+
 /// A relation that is not there, though a later query of the same WITH has its name.
 fn forward_reference(error: SqlError, later: &[ast::Cte]) -> SqlError {
     let named = later.iter().find(|cte| {
@@ -201,22 +313,26 @@ fn forward_reference(error: SqlError, later: &[ast::Cte]) -> SqlError {
     }
 }
 
-/// Whether FROM anywhere in a query names `name`: what makes WITH RECURSIVE recursive.
-fn mentions(query: &ast::Query, name: &str) -> bool {
-    fn item(from: &ast::FromItem, name: &str) -> bool {
+/// Where FROM anywhere in a query first names `name`: what makes WITH RECURSIVE recursive.
+fn mention(query: &ast::Query, name: &str) -> Option<u32> {
+    fn item(from: &ast::FromItem, name: &str) -> Option<u32> {
         match from {
             ast::FromItem::Table { name: table, .. } => {
-                table.schema().is_none() && &**table.name() == name
+                (table.schema().is_none() && &**table.name() == name).then_some(table.at)
             }
             ast::FromItem::Sample { table, .. } => item(table, name),
-            ast::FromItem::Function { .. } => false,
-            ast::FromItem::Subquery { query, .. } => mentions(query, name),
-            ast::FromItem::Join { left, right, .. } => item(left, name) || item(right, name),
+            ast::FromItem::Function { .. } => None,
+            ast::FromItem::Subquery { query, .. } => mention(query, name),
+            ast::FromItem::Join { left, right, .. } => {
+                item(left, name).or_else(|| item(right, name))
+            }
         }
     }
     match &query.body {
-        Body::Select(select) => select.from.iter().any(|from| item(from, name)),
-        Body::Values(_) => false,
-        Body::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
+        Body::Select(select) => select.from.iter().find_map(|from| item(from, name)),
+        Body::Values(_) => None,
+        Body::SetOperation { left, right, .. } => {
+            mention(left, name).or_else(|| mention(right, name))
+        }
     }
 }
