@@ -16,7 +16,6 @@ CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);
 CREATE TABLE child () INHERITS (base);
 CREATE TABLE unmixed (a int, EXCLUDE (a WITH =));
-CREATE INDEX CONCURRENTLY ON base (a);
 CREATE INDEX ON base USING hash (a);
 CREATE RULE quiet AS ON INSERT TO base DO NOTHING;
 CREATE POLICY own ON base;

@@ -203,7 +203,7 @@ fn check_table(
         indexes: Vec::new(),
     };
     // An index whose making has failed is read by nobody.
-    for index in relation.indexes.iter().filter(|index| !index.holds_rows() && index.valid) {
+    for index in relation.indexes.iter().filter(|index| !index.holds_rows() && index.is_valid()) {
         match tree_of(index.tree) {
             Ok(tree) => {
                 let layout = KeyLayout::of_index(relation, index);

@@ -6,7 +6,7 @@ use crate::lock::advisory::NAMES;
 use crate::lock::queue::LockQueue;
 use crate::lock::{Modes, RowLock, TableLock};
 use crate::manager::Manager;
-use crate::owner::OwnerId;
+use crate::owner::{OwnerId, Waiting};
 use crate::sync::lock;
 use crate::{LockTarget, Lsn, Micros, TxnId};
 
@@ -76,6 +76,19 @@ impl Manager {
                     });
                 }
             }
+        }
+        for (_, owner) in self.locks.owners.iter() {
+            let waiting = lock(&owner.waiting);
+            let Some(Waiting::End(awaited, txn)) = &*waiting else { continue };
+            all.push(LockInfo {
+                target: LockTarget::Transaction(self.locks.owners.get(*awaited).pid(), *txn),
+                pid: owner.pid(),
+                txn: owner.txn(),
+                mode: TableLock::Share.name(),
+                granted: false,
+                waiting_since: None,
+                fast_path: false,
+            });
         }
         self.locks.tables.for_each(&mut |table, queue| {
             let target = LockTarget::Table(table);

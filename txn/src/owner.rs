@@ -37,6 +37,8 @@ pub enum Waiting {
     Table(TableId, TableLock),
     /// An advisory lock; as with a row.
     Name(NodeRef, TableLock),
+    /// The end of an owner's transaction.
+    End(OwnerId, TxnId),
 }
 
 /// One place.
@@ -98,13 +100,14 @@ impl Owner {
 
     pub(crate) fn end(&self) {
         self.withdraw();
-        self.txn.store(0, Ordering::Release);
+        // SeqCst: see `lock::ending`; who waits for this end is found, or finds it.
+        self.txn.swap(0, Ordering::SeqCst);
     }
 
     /// The running transaction, if one is.
     #[must_use]
     pub fn txn(&self) -> Option<TxnId> {
-        Some(TxnId(self.txn.load(Ordering::Acquire))).filter(|txn| txn.0 != 0)
+        Some(TxnId(self.txn.load(Ordering::SeqCst))).filter(|txn| txn.0 != 0)
     }
 
     /// The session's number as clients know it.

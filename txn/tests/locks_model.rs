@@ -39,7 +39,7 @@ mod owner {
 
     use crate::mode::TableLock;
     use crate::sync::Mutex;
-    use crate::{NodeRef, TableId};
+    use crate::{NodeRef, TableId, TxnId};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct OwnerId(pub u32);
@@ -49,6 +49,7 @@ mod owner {
         Row(NodeRef),
         Table(TableId, TableLock),
         Name(NodeRef, TableLock),
+        End(OwnerId, TxnId),
     }
 
     pub struct Owner {
@@ -59,6 +60,10 @@ mod owner {
     impl Owner {
         pub fn pid(&self) -> u32 {
             self.number
+        }
+
+        pub fn txn(&self) -> Option<TxnId> {
+            unreachable!("nobody in the model waits for an end")
         }
     }
 
@@ -107,9 +112,13 @@ struct LockManager {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TableId(pub u32);
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TxnId(pub u64);
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LockTarget {
     Table(TableId),
+    Transaction(u32, TxnId),
     Row(storage::TreeId, Vec<u8>),
 }
 

@@ -20,9 +20,10 @@ impl Binder<'_> {
         bind_expression(self.environment(), text, &parsed, Some(relation), None, clause)
     }
 
-    /// The indexes of a table that have expressions or predicates.
+    /// The indexes of a table that have expressions or predicates, and are written.
     pub(super) fn computed_indexes(&self, relation: &Relation) -> Result<Vec<ComputedIndex>> {
-        let computed = relation.indexes.iter().enumerate().filter(|(_, index)| index.is_computed());
+        let computed = relation.indexes.iter().enumerate();
+        let computed = computed.filter(|(_, index)| index.is_computed() && index.is_written());
         computed
             .map(|(at, index)| {
                 let bind = |text: &str| self.over_row(relation, text, "index expressions");
@@ -113,7 +114,7 @@ impl Binder<'_> {
             };
             let own: Vec<InferredKey> = index.columns.iter().map(own).collect();
             let fits = index.unique
-                && index.valid
+                && index.is_valid()
                 && own.iter().all(|key| keys.iter().any(|named| key.is(named)))
                 && keys.iter().all(|named| own.iter().any(|key| key.is(named)));
             let demands = computed.map_or(&[][..], |computed| &computed.filter);

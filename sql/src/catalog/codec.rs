@@ -10,7 +10,7 @@ use crate::catalog::object::{
 };
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
-    IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,
+    IndexExpression, IndexState, MatchType, Relation, RelationKind, Sequence, StoredQuery,
 };
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::catalog::user_type::{
@@ -117,6 +117,7 @@ stored_codes! {
     Identity { Always = 1, ByDefault = 2 }
     MatchType { Simple = 1, Full = 2 }
     Action { NoAction = 1, Restrict = 2, Cascade = 3, SetNull = 4, SetDefault = 5 }
+    IndexState { Written = 0, Valid = 1, Unwritten = 2 }
     Deferral { Never = 1, Immediate = 2, Deferred = 3 }
 }
 
@@ -136,7 +137,7 @@ stored_struct! {
     IndexColumn { column, descending, nulls_first }
     Index {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
-        nulls_not_distinct, valid, deferral
+        nulls_not_distinct, state, deferral
     }
     IndexExpression { text, name, ty, collation }
     Constraint { oid, name, kind, validated, deferral }
@@ -481,7 +482,7 @@ mod tests {
                 include: vec![0],
                 filter: Some(Arc::from("(a IS NOT NULL)")),
                 nulls_not_distinct: false,
-                valid: true,
+                state: IndexState::Valid,
                 deferral: Deferral::Never,
             }],
             constraints: vec![Constraint {

@@ -261,8 +261,10 @@ fn has_other_trees(before: &Relation, after: &Relation) -> bool {
         relation.columns.iter().map(|column| (column.ty, column.dropped)).collect::<Vec<_>>()
     };
     let known = |tree| before.indexes.iter().any(|index| index.tree == tree);
+    // An index that becomes valid without a new tree has waited for the older snapshots.
+    let mut read = after.indexes.iter().filter(|index| index.is_valid());
     // A table that was emptied has new trees for both.
     old_long == new_long
-        && (old != new || !after.indexes.iter().all(|index| known(index.tree)))
+        && (old != new || !read.all(|index| known(index.tree)))
         && columns(before) == columns(after)
 }

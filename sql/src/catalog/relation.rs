@@ -157,11 +157,22 @@ pub struct Index {
     pub filter: Option<Arc<str>>,
     /// UNIQUE NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
-    /// Whether it has an entry for every row that it should; not while CREATE INDEX CONCURRENTLY is under way, nor where
-    /// that has failed.
-    pub valid: bool,
+    /// Who writes and reads it.
+    pub state: IndexState,
     /// When its constraint is checked.
     pub deferral: Deferral,
+}
+
+/// How far an index is usable: not before CREATE INDEX CONCURRENTLY has ended, nor where that has failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IndexState {
+    /// It has an entry for every row that it should.
+    #[default]
+    Valid,
+    /// Who changes rows writes their entries, but those of older rows may be missing: nobody reads it.
+    Written,
+    /// Nobody writes or reads it.
+    Unwritten,
 }
 
 /// When a constraint is checked.
@@ -359,6 +370,18 @@ impl Index {
         }
     }
 
+    /// Whether it has an entry for every row that it should, and is read.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.state == IndexState::Valid
+    }
+
+    /// Whether who changes rows writes their entries.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.state != IndexState::Unwritten
+    }
+
     /// Whether its tree holds the rows: it is a primary key that is unique at every moment.
     #[must_use]
     pub fn holds_rows(&self) -> bool {
@@ -380,7 +403,7 @@ impl Index {
     /// Whether its key is these columns, in any order, and it has an entry for every row.
     #[must_use]
     pub fn is_plain_key(&self, columns: &[usize]) -> bool {
-        self.valid
+        self.is_valid()
             && !self.is_computed()
             && self.columns.iter().all(|key| columns.contains(&key.column))
             && columns.iter().all(|column| self.columns.iter().any(|key| key.column == *column))

@@ -4,7 +4,7 @@ use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::well_known;
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
-    MatchType, Relation, RelationKind,
+    IndexState, MatchType, Relation, RelationKind,
 };
 use crate::catalog::{Catalog, Loaded};
 use crate::types::{Oid, SqlType};
@@ -69,7 +69,7 @@ pub(crate) fn table(first: u32) -> Relation {
         include: Vec::new(),
         filter: None,
         nulls_not_distinct: false,
-        valid: true,
+        state: IndexState::Valid,
         deferral: Deferral::Never,
     };
     let foreign = ForeignKey {

@@ -8,7 +8,7 @@
 use super::value_text::key_values;
 use super::{Ddl, RowFunction, Semantics};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::relation::{Index, Relation, RelationKind};
+use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::sqlstate::SqlState;
@@ -64,7 +64,7 @@ pub fn each_row(
 }
 
 /// Reads all columns of a record, dropped ones as NULL.
-fn columns_of(
+pub(super) fn columns_of(
     transaction: &mut Transaction,
     relation: &Relation,
     layout: &RowLayout,
@@ -170,7 +170,12 @@ impl<'a> KeyFunction<'a> {
 }
 
 /// 23505 while an index is built.
-fn duplicate(relation: &Relation, index: &Index, row: &RowBuf, computed: &RowBuf) -> SqlError {
+pub(super) fn duplicate(
+    relation: &Relation,
+    index: &Index,
+    row: &RowBuf,
+    computed: &RowBuf,
+) -> SqlError {
     let columns: Vec<Arc<str>> =
         index.columns.iter().map(|key| relation.key_text(index, key)).collect();
     let values =
@@ -187,7 +192,7 @@ fn duplicate(relation: &Relation, index: &Index, row: &RowBuf, computed: &RowBuf
 }
 
 /// 54000.
-fn too_large(index: &Index, size: usize, limit: usize) -> SqlError {
+pub(super) fn too_large(index: &Index, size: usize, limit: usize) -> SqlError {
     SqlError::new(
         SqlState::PROGRAM_LIMIT_EXCEEDED,
         format!(
@@ -388,6 +393,7 @@ impl Ddl<'_> {
             }
             let tree = self.build_index(next, &next.indexes[at])?;
             let old = std::mem::replace(&mut next.indexes[at].tree, tree);
+            next.indexes[at].state = IndexState::Valid;
             if old != NO_TREE {
                 self.catalog.drop_tree(old);
             }

@@ -124,7 +124,7 @@ pub fn refreshed(
             "CONCURRENTLY cannot be used when the materialized view is not populated",
         ));
     }
-    if concurrently && !relation.indexes.iter().any(|index| index.unique) {
+    if concurrently && !relation.indexes.iter().any(|index| index.unique && index.is_valid()) {
         let shown = crate::catalog::quote::qualified(&relation.schema.1, &relation.name);
         return Err(SqlError::new(
             SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,

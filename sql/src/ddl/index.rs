@@ -6,7 +6,7 @@ use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
 use crate::catalog::builtin;
 use crate::catalog::relation::{
-    Deferral, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation, RelationKind,
+    Deferral, EXPRESSIONS, Index, IndexColumn, IndexExpression, IndexState, Relation, RelationKind,
 };
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateIndex, Direction, ExprKind, Ident, IndexKey, KeyOptions};
@@ -23,13 +23,26 @@ const INDEX_COLUMNS_MAX: usize = 32;
 /// # Errors
 /// 42P07, 42703, 42704, 23505 and so on.
 pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static str> {
-    const TAG: &str = "CREATE INDEX";
     if create.concurrently {
         ddl.refuse_block("CREATE INDEX CONCURRENTLY")?;
-        return Err(SqlError::unsupported("CREATE INDEX CONCURRENTLY is"));
     }
+    let relation = lock_indexed(ddl, create, TableLock::Share)?;
+    let Some(mut index) = new_index(ddl, create, &relation)? else { return Ok("CREATE INDEX") };
+    index.tree = ddl.build_index(&relation, &index)?;
+    let mut next = (*relation).clone();
+    next.indexes.push(index);
+    ddl.catalog.put_relation(ddl.transaction, next)?;
+    Ok("CREATE INDEX")
+}
+
+/// The table of a CREATE INDEX, locked; it may have an index, and the current user may make one.
+pub(super) fn lock_indexed(
+    ddl: &mut Ddl<'_>,
+    create: &CreateIndex,
+    mode: TableLock,
+) -> Result<Arc<Relation>> {
     supported(create)?;
-    let Some((named, relation)) = ddl.lock_named(&create.table, TableLock::Share)? else {
+    let Some((named, relation)) = ddl.lock_named(&create.table, mode)? else {
         return Err(undefined_table(&create.table));
     };
     if matches!(named, crate::catalog::Named::Index { .. })
@@ -45,11 +58,20 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
         }));
     }
     ddl.check_owner(&relation)?;
-    let (columns, expressions) = ddl.key_columns(&relation, &create.keys)?;
-    let include = included(&relation, &create.include)?;
+    Ok(relation)
+}
+
+/// The index that a CREATE INDEX describes, named, without a tree; none if IF NOT EXISTS has found one of that name.
+pub(super) fn new_index(
+    ddl: &mut Ddl<'_>,
+    create: &CreateIndex,
+    relation: &Relation,
+) -> Result<Option<Index>> {
+    let (columns, expressions) = ddl.key_columns(relation, &create.keys)?;
+    let include = included(relation, &create.include)?;
     let snapshot = ddl.snapshot();
     let filter = match &create.filter {
-        Some((filter, _)) => Some(ddl.semantics.index_predicate(&snapshot, &relation, filter)?),
+        Some((filter, _)) => Some(ddl.semantics.index_predicate(&snapshot, relation, filter)?),
         None => None,
     };
     let mut index = Index {
@@ -65,13 +87,13 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
         include,
         filter,
         nulls_not_distinct: create.nulls_not_distinct,
-        valid: true,
+        state: IndexState::Valid,
         deferral: Deferral::Never,
     };
     index.name = match &create.name {
         Some(name) => Arc::clone(name),
         None => {
-            let names = index.column_names(&relation);
+            let names = index.column_names(relation);
             let part = name::columns_part(names.iter().map(|name| &**name));
             let schema = relation.schema.0;
             name::relation_name(&snapshot, schema, &[], &relation.name, Some(&part), "idx")
@@ -81,16 +103,12 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
         if create.if_not_exists {
             let message = format!("relation \"{}\" already exists, skipping", index.name);
             ddl.notice(SqlState::DUPLICATE_TABLE, message);
-            return Ok(TAG);
+            return Ok(None);
         }
         return Err(duplicate_relation(&index.name));
     }
-    check_key_types(&relation, &index)?;
-    index.tree = ddl.build_index(&relation, &index)?;
-    let mut next = (*relation).clone();
-    next.indexes.push(index);
-    ddl.catalog.put_relation(ddl.transaction, next)?;
-    Ok(TAG)
+    check_key_types(relation, &index)?;
+    Ok(Some(index))
 }
 
 /// 0A000 for what Atoll's indexes do not do, 42704 for what does not exist.
@@ -297,7 +315,7 @@ impl Ddl<'_> {
             include: included_in_key(relation, &given.include)?,
             filter: None,
             nulls_not_distinct: given.nulls_not_distinct,
-            valid: true,
+            state: IndexState::Valid,
             deferral: given.deferral,
         };
         check_key_types(relation, &index)?;

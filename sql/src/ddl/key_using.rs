@@ -99,7 +99,7 @@ impl Ddl<'_> {
         if table.oid != relation.oid {
             return Err(state(&format!("does not belong to table \"{}\"", relation.name)));
         }
-        if !index.valid {
+        if !index.is_valid() {
             return Err(state("is not valid"));
         }
         if let Some(refused) = unfit(index) {

@@ -8,7 +8,7 @@ use super::index::tablespace;
 use super::resolve::{undefined_table, wrong_kind};
 use crate::catalog::Named;
 use crate::catalog::object::well_known;
-use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::relation::{IndexState, Relation, RelationKind};
 use crate::error::{Result, Severity, SqlError};
 use crate::parse::ast::{ObjectKind, ObjectName, Reindex, Value};
 use crate::sqlstate::SqlState;
@@ -146,7 +146,7 @@ impl Ddl<'_> {
                 let (old, tree) = (index.tree, self.build_index(&next, index)?);
                 self.catalog.drop_tree(old);
                 next.indexes[at].tree = tree;
-                next.indexes[at].valid = true;
+                next.indexes[at].state = IndexState::Valid;
             }
             if verbose {
                 let message = format!("index \"{}\" was reindexed", next.indexes[at].name);

@@ -322,7 +322,7 @@ fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) ->
 
 /// The key of the child that begins with the referencing columns, in any order: its tree and its first columns.
 fn child_key(child: &Relation, columns: &[usize]) -> Option<(TreeId, Vec<KeyColumn>)> {
-    let usable = |index: &&Index| index.valid && !index.is_computed();
+    let usable = |index: &&Index| index.is_valid() && !index.is_computed();
     child.indexes.iter().filter(usable).find_map(|index| {
         let layout = KeyLayout::of_index(child, index);
         let first = layout.columns.get(..columns.len())?;

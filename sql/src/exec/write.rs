@@ -465,10 +465,39 @@ impl Writer {
         }
         for at in 0..self.indexes.len() {
             if self.make_entry(at, &old.row, Row::Old, Some(key))?.is_some() {
-                cx.transaction.delete(&self.indexes[at], &self.entry.0)?;
+                let entry = std::mem::take(&mut self.entry.0);
+                self.delete_entry(cx, at, &entry, key)?;
+                self.entry.0 = entry;
             }
         }
         Ok(())
+    }
+
+    /// Whether a unique index is under way: a row without an entry may have the key of another's.
+    fn is_under_way(&self, at: usize) -> bool {
+        let index = &self.table.relation.indexes[self.table.indexes[at].0];
+        !index.is_valid() && index.is_always_unique()
+    }
+
+    /// Deletes the entry of the row at `row_key`, which the caller has locked. In an index that is under way the entry may be
+    /// missing still, or another row's by the time of the commit: it is locked and looked at.
+    fn delete_entry(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: usize,
+        entry: &[u8],
+        row_key: &[u8],
+    ) -> Result<()> {
+        let tree = &self.indexes[at];
+        if self.is_under_way(at) {
+            let (mode, policy) = (RowLock::Update, WaitPolicy::Block);
+            if !cx.transaction.lock_key(tree, entry, mode, policy, &mut self.found)?
+                || entry::row_key(entry, self.found.value().unwrap_or_default())? != row_key
+            {
+                return Ok(());
+            }
+        }
+        Ok(cx.transaction.delete(tree, entry)?)
     }
 
     fn drop_long(&self, cx: &mut Context<'_>, old: &StoredRow) -> Result<()> {
@@ -542,10 +571,11 @@ impl Writer {
                 continue;
             }
             let before = before.map(|before| before.0);
-            // The same columns of a row that has moved: the entry is this row's own.
+            // The same columns of a row that has moved: the entry is this row's own, if it has one.
             if has
-                && before.as_ref() != Some(&self.entry.0)
+                && (before.as_ref() != Some(&self.entry.0) || self.is_under_way(at))
                 && let Some(conflict) = self.claim_entry(cx, at, new, None)?
+                && conflict.row_key != key
             {
                 return Err(self.duplicate(cx, conflict.index, new)?);
             }
@@ -562,7 +592,7 @@ impl Writer {
         for (at, before) in changed {
             let has = self.make_entry(at, new, Row::New, None)?.is_some();
             if let Some(before) = before.filter(|before| !has || *before != self.entry.0) {
-                cx.transaction.delete(&self.indexes[at], &before)?;
+                self.delete_entry(cx, at, &before, key)?;
             }
             if has {
                 cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;

@@ -130,7 +130,7 @@ fn keys(scan: &Scan, conditions: &[Scalar]) -> Vec<(Option<usize>, txn::TreeId, 
         all.push((None, scan.tree, KeyLayout::of_rows(&scan.relation, key), true));
     }
     for (at, index) in scan.relation.indexes.iter().enumerate() {
-        if index.tree != scan.tree && index.valid && holds_all(scan, at, conditions) {
+        if index.tree != scan.tree && index.is_valid() && holds_all(scan, at, conditions) {
             let layout = KeyLayout::of_index(&scan.relation, index);
             all.push((Some(at), index.tree, layout, index.is_always_unique()));
         }

@@ -354,7 +354,7 @@ pub fn table_of(
             .indexes
             .iter()
             .enumerate()
-            .filter(|(_, index)| index.tree != *tree)
+            .filter(|(_, index)| index.tree != *tree && index.is_written())
             .map(|(at, index)| (at, KeyLayout::of_index(relation, index)))
             .collect(),
         references,

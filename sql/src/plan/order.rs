@@ -112,7 +112,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             for (at, index) in scan.relation.indexes.iter().enumerate() {
                 let layout = KeyLayout::of_index(&scan.relation, index);
                 if index.tree != scan.tree
-                    && index.valid
+                    && index.is_valid()
                     && !index.is_computed()
                     && let Some(direction) = direction(&layout, 0, &wanted, &scan.relation)
                 {

@@ -175,7 +175,7 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
     const NAMES: [(WaitEvent, &str, &str); 12] = [
         (WaitEvent::Tuple, "Lock", "tuple"),
         (WaitEvent::Relation, "Lock", "relation"),
-        (WaitEvent::TransactionId, "Lock", "transactionid"),
+        (WaitEvent::TransactionId, "Lock", "virtualxid"),
         (WaitEvent::Advisory, "Lock", "advisory"),
         (WaitEvent::WalSync, "IO", "WALSync"),
         (WaitEvent::WalBuffer, "LWLock", "WALBufMapping"),

@@ -53,8 +53,10 @@ impl Session {
             })
         };
         // Checks of foreign keys by others read the latest rows, and must not meet a tree that has been replaced.
-        // Keys that several rows may have until they are checked do not meet in the trees that are built.
-        if relation.indexes.iter().any(|index| index.deferral.is_deferrable()) {
+        // Keys that several rows may have until they are checked do not meet in the trees that are built. What is loaded
+        // leaves an index that is not valid as it is.
+        if relation.indexes.iter().any(|index| index.deferral.is_deferrable() || !index.is_valid())
+        {
             return Ok(false);
         }
         if refers(own) || !own && (!for_copy || !relation.referenced_by.is_empty()) {

@@ -9,6 +9,7 @@
 
 pub(crate) mod activity;
 mod block;
+mod concurrent;
 mod constraints;
 mod copy;
 mod copy_file;

@@ -21,7 +21,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::WaitPolicy;
+use txn::{Transaction, WaitPolicy};
 
 /// What a statement without a plan came to.
 pub(super) enum Outcome {
@@ -159,6 +159,9 @@ impl Session {
                 let said = notify::checked(channel, payload.as_deref().unwrap_or(""))?;
                 self.say(said);
                 done("NOTIFY")
+            }
+            Statement::CreateIndex(create) if create.concurrently => {
+                self.create_index_concurrently(parsed, create)
             }
             Statement::CreateTableAs(create) => {
                 self.create_table_as(parsed, create, portal, sink, None)
@@ -480,13 +483,25 @@ impl Session {
         text: &str,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.with_ddl_in(None, text, body)
+    }
+
+    /// The same, in a transaction that is not the block's.
+    pub(super) fn with_ddl_in<T>(
+        &mut self,
+        mut own: Option<&mut Transaction>,
+        text: &str,
+        body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
+    ) -> Result<T> {
         self.basis();
         // A change is one of what is there, whatever the transaction's snapshot shows.
         self.catalog.look_back(None);
         let in_block = !self.is_alone();
         let engine = Arc::clone(&self.engine);
-        let transaction = self.block.ensure(engine.manager(), &self.wait);
-        transaction.begin_statement()?;
+        match &mut own {
+            Some(own) => own.begin_statement()?,
+            None => self.block.ensure(engine.manager(), &self.wait).begin_statement()?,
+        };
         let Session {
             identity,
             settings,
@@ -515,7 +530,10 @@ impl Session {
         let other_sessions = |database: Oid| engine.other_sessions(database);
         let mut ddl = Ddl {
             catalog,
-            transaction: block.transaction().expect("it has just begun"),
+            transaction: match own {
+                Some(own) => own,
+                None => block.transaction().expect("it has just begun"),
+            },
             semantics: &meaning,
             user: identity.user,
             search_path: &settings.plain().search_path,

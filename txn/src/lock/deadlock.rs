@@ -35,6 +35,9 @@ pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>
             }
             Some(Waiting::Table(table, mode)) => (mode.name(), LockTarget::Table(*table)),
             Some(Waiting::Name(node, mode)) => (mode.name(), LockTarget::name(node.key())),
+            Some(Waiting::End(owner, txn)) => {
+                ("ShareLock", LockTarget::Transaction(owners.get(*owner).pid(), *txn))
+            }
         };
         let (waiter, holder) = (owners.get(waiter).pid(), owners.get(holder).pid());
         Some(DeadlockEdge { waiter, holder, mode, target })
@@ -80,5 +83,10 @@ pub(super) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn F
         Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
         Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
+        Some(Waiting::End(owner, txn)) => {
+            if locks.owners.get(*owner).txn() == Some(*txn) {
+                blocker(*owner);
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod advisory;
 pub mod deadlock;
+pub mod ending;
 pub mod mode;
 pub mod queue;
 pub mod report;
@@ -62,6 +63,7 @@ pub struct LockManager {
     pub(crate) records: RecordTable,
     pub(crate) tables: TableLocks,
     pub(crate) spilled: SpilledLocks,
+    endings: ending::Endings,
     detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
@@ -76,6 +78,7 @@ impl LockManager {
             records: RecordTable::new(buckets, env.seed),
             tables: TableLocks::new(),
             spilled: SpilledLocks::default(),
+            endings: ending::Endings::default(),
             detecting: Mutex::new(()),
             waits: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),

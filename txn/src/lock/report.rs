@@ -72,6 +72,13 @@ pub(super) fn of(locks: &LockManager, owner: OwnerId, waited: Micros) -> Option<
             locks.tables.see(*table, &mut look);
             (mode.name(), LockTarget::Table(*table))
         }
+        Some(Waiting::End(awaited, txn)) => {
+            let pid = owners.get(*awaited).pid();
+            wait.holder = Some(*txn);
+            wait.holders.push(pid);
+            wait.queue.push(wait.pid);
+            ("ShareLock", LockTarget::Transaction(pid, *txn))
+        }
     };
     Some(LockWait { mode, target, ..wait })
 }

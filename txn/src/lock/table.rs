@@ -11,7 +11,7 @@
 //!
 //! Flags are counters over a hash of the table: a false sharing of two tables costs speed, nothing else.
 
-use super::mode::{Modes, TableLock};
+use super::mode::{Modes, TABLE_CONFLICTS, TableLock};
 use super::queue::{Kind, LockQueue, Request};
 use crate::TableId;
 use crate::owner::{OwnerId, Owners};
@@ -183,6 +183,28 @@ impl TableLocks {
     /// Shows a table's queue.
     pub fn see(&self, table: TableId, see: &mut dyn FnMut(&LockQueue)) {
         self.with(table, |queue| see(queue));
+    }
+
+    /// Shows everybody who holds a lock on `table` with which `mode` could not be granted to another; while it is shown, it
+    /// is held. What is moved to the shared table meanwhile is met there.
+    pub fn conflicting(
+        &self,
+        owners: &Owners,
+        table: TableId,
+        mode: TableLock,
+        see: &mut dyn FnMut(OwnerId),
+    ) {
+        let excluded = TABLE_CONFLICTS[mode as usize];
+        for (owner, place) in owners.iter() {
+            let intents = lock(&place.intents);
+            if intents.iter().any(|intent| intent.0 == table && intent.1 & excluded != 0) {
+                see(owner);
+            }
+        }
+        self.with(table, |queue| {
+            let holders = queue.holders().filter(|holder| holder.modes & excluded != 0);
+            holders.for_each(|holder| see(holder.owner));
+        });
     }
 
     /// Shows the queue of every table that has one.

@@ -467,7 +467,7 @@ impl Transaction {
         state.loads.clear();
         state.built.clear();
         manager.release_all(&mut state);
-        owner.end();
+        manager.locks.end(state.owner);
         if let Some(snapshot) = snapshot {
             manager.snapshot_ended(snapshot);
         }

@@ -101,7 +101,7 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     for lock in (rows.system.locks)() {
-        let mut name = None;
+        let (mut name, mut awaited) = (None, None);
         let (kind, database, relation) = match &lock.target {
             LockTarget::Name(key) => {
                 name = Some(*key);
@@ -109,6 +109,10 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
             LockTarget::Table(table) => {
                 ("relation", Some((table.0 >> 32) as u32), Some(table.0 as u32))
+            }
+            LockTarget::Transaction(pid, txn) => {
+                awaited = Some(format!("{pid}/{}", txn.0));
+                ("virtualxid", None, None)
             }
             LockTarget::Row(tree, _) => {
                 let owner =
@@ -124,7 +128,7 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             oid(relation),
             Datum::Null,
             Datum::Null,
-            Datum::Null,
+            rows.optional(awaited.as_deref()),
             Datum::Null,
             oid(name.map(|key| key.class)),
             oid(name.map(|key| key.object)),
