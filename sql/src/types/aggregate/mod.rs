@@ -6,12 +6,14 @@
 mod collect;
 mod extreme;
 mod ordered;
+mod regression;
 mod sum;
 mod variance;
 
 use super::function::{Accumulator, Signature};
 use crate::catalog::builtin;
 use crate::types::json::{aggregate as json, build::Kind};
+use regression::{Figure, Pairs};
 use variance::{Moment, Spread};
 
 /// A fresh state of the aggregate whose `pg_proc` row has this OID; none: it has no implementation (yet).
@@ -64,6 +66,6 @@ pub fn accumulator(oid: u32, signature: &Signature<'_>) -> Option<Box<dyn Accumu
         }
         2721 | 2722 => Box::new(variance::FloatMoments::new(Moment::Variance(Spread::Population))),
         2727 | 2728 => Box::new(variance::FloatMoments::new(Moment::Deviation(Spread::Population))),
-        _ => return None,
+        _ => Box::new(Pairs::new(Figure::of(oid)?)),
     })
 }
