@@ -92,10 +92,10 @@ impl Binder<'_> {
         for item in right.iter().filter(|item| item.name_visible) {
             let Some(name) = &item.name else { continue };
             let clash = left.iter().any(|other| {
-                other.name_visible
-                    && other.name.as_ref() == Some(name)
-                    && other.schema.is_none() == item.schema.is_none()
-                    && other.schema == item.schema
+                // Tables of two schemas may have one name, as long as neither has an alias.
+                let apart =
+                    other.schema.is_some() && item.schema.is_some() && other.schema != item.schema;
+                other.name_visible && other.name.as_ref() == Some(name) && !apart
             });
             if clash {
                 return Err(SqlError::new(
@@ -571,6 +571,7 @@ impl Binder<'_> {
         items.extend(shifted(right.items, left.width));
         // ON names the two sides, and nothing that stands beside the join.
         let mut scope = Scope { sees_lateral: false, ..outside.inner() };
+        let mut using_alias = None;
         let (on, merged) = match condition {
             JoinCondition::None => (Vec::new(), None),
             JoinCondition::On(expr) => {
@@ -581,13 +582,9 @@ impl Binder<'_> {
                 (super::query::conjuncts(condition), None)
             }
             JoinCondition::Using(names, merged_alias) => {
-                if merged_alias.is_some() {
-                    return Err(
-                        SqlError::unsupported("JOIN ... USING ... AS is").at(self.position(at))
-                    );
-                }
                 let (on, merged) =
                     self.merge(kind, &items[..left_count], &items[left_count..], names, at)?;
+                using_alias = merged_alias.clone();
                 (on, Some(merged))
             }
             JoinCondition::Natural => {
@@ -609,6 +606,12 @@ impl Binder<'_> {
                 (on, Some(merged))
             }
         };
+        if let (Some(name), Some(merged)) = (using_alias, &merged) {
+            // A name for what stands for both sides, which hides neither of them.
+            let named = joined_item(Some(name), merged.clone());
+            self.check_names(&items, std::slice::from_ref(&named))?;
+            items.push(ScopeItem { columns_visible: false, ..named });
+        }
         if merged.is_some() || alias.is_some() {
             let rest =
                 items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
@@ -630,16 +633,7 @@ impl Binder<'_> {
                     column.name = name;
                 }
             }
-            items.push(ScopeItem {
-                name: alias.map(|alias| alias.name.clone()),
-                schema: None,
-                columns,
-                columns_visible: true,
-                name_visible: true,
-                row_type: Oid(0),
-                value: false,
-                scan: None,
-            });
+            items.push(joined_item(alias.map(|alias| alias.name.clone()), columns));
         }
         let node = Node::Join {
             kind,
@@ -705,6 +699,20 @@ impl Binder<'_> {
             merged.push(ScopeColumn { name: name.clone(), expr, origin, system: false });
         }
         Ok((on, merged))
+    }
+}
+
+/// What can be named of a join as a whole.
+fn joined_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> ScopeItem {
+    ScopeItem {
+        name,
+        schema: None,
+        columns,
+        columns_visible: true,
+        name_visible: true,
+        row_type: Oid(0),
+        value: false,
+        scan: None,
     }
 }
 
