@@ -104,9 +104,8 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
     ) -> Result<Node> {
         let relation = target.relation;
-        let types: Vec<SqlType> =
-            target.live.iter().map(|&number| relation.columns[number].ty).collect();
         let Some(query) = query else {
+            let types = target.live.iter().map(|&number| relation.columns[number].ty).collect();
             return Ok(Node::Values { rows: vec![self.default_row(target)?], types });
         };
         self.require_insert(target);
@@ -116,7 +115,7 @@ impl Binder<'_> {
             && query.limit.is_none()
             && query.offset.is_none()
         {
-            return self.insert_values(rows, target, ctes, types);
+            return self.insert_values(rows, target, ctes);
         }
         let bound = self.query(query, Outside::NOTHING, Some(ctes), false)?;
         let at = first_target(query).map_or(0, |at| self.position(at));
@@ -141,7 +140,7 @@ impl Binder<'_> {
                 *value = self.default_value(relation, *number)?;
             }
         }
-        let row = self.whole_row_of(target, values, ctes, |_| at)?;
+        let row = self.row_of((target, &target.live), values, ctes, |_| at)?;
         let input = Box::new(Node::Derived { query: Arc::new(bound), alias: "*SELECT*".into() });
         Ok(Node::Project { input, columns: row })
     }
@@ -211,12 +210,17 @@ impl Binder<'_> {
         rows: &[Vec<ast::Expr>],
         target: &InsertTarget<'_>,
         ctes: &CteScope<'_>,
-        types: Vec<SqlType>,
     ) -> Result<Node> {
         let hidden = Scope::hiding(vec![table_item(target.relation, None, 0, &[])]);
         let scope = Scope::beside(&hidden);
         let place = Place::plain(&scope, Some(ctes), "VALUES");
         let width = rows.first().map_or(0, Vec::len);
+        let InsertTarget { relation, live, columns, .. } = target;
+        let type_of = |number: &usize| relation.columns[*number].ty;
+        // One row has its defaults in it.
+        let mut made = live.clone();
+        let columns = &columns[..width.min(columns.len())];
+        made.retain(|number| rows.len() == 1 || columns.contains(number));
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
             if row.len() != width {
@@ -227,16 +231,30 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
-            bound.push(self.insert_row(row, target, &place, ctes)?);
+            bound.push(self.insert_row(row, (target, &made), &place, ctes)?);
         }
-        Ok(Node::Values { rows: bound, types })
+        let values = Node::Values { rows: bound, types: made.iter().map(type_of).collect() };
+        if made.len() == live.len() {
+            return Ok(values);
+        }
+        // However many rows there are, the default of a column that no value is given for is there once.
+        let mut place = 0..;
+        let columns = live.iter().map(|number| {
+            if made.contains(number) {
+                Ok(column_at(place.next().unwrap_or_default(), type_of(number)))
+            } else {
+                self.default_value(relation, *number)
+            }
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(Node::Project { input: Box::new(values), columns })
     }
 
-    /// A whole row out of one list of VALUES.
+    /// Those columns of a row that are asked for, by index, out of one list of VALUES.
     pub(super) fn insert_row(
         &self,
         row: &[ast::Expr],
-        target: &InsertTarget<'_>,
+        (target, made): (&InsertTarget<'_>, &[usize]),
         place: &Place<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<Vec<Expr>> {
@@ -255,21 +273,22 @@ impl Binder<'_> {
                 self.default_value(relation, *number)?
             });
         }
-        self.whole_row_of(target, values, ctes, |value| self.position(row[value].start()))
+        let at = |value: usize| self.position(row[value].start());
+        self.row_of((target, made), values, ctes, at)
     }
 
-    /// All live columns: the values given, cast, and defaults for the rest.
-    fn whole_row_of(
+    /// Those columns that are asked for: the values given, cast, and defaults for the rest.
+    fn row_of(
         &self,
-        target: &InsertTarget<'_>,
+        (target, made): (&InsertTarget<'_>, &[usize]),
         values: Vec<Expr>,
         ctes: &CteScope<'_>,
         at: impl Fn(usize) -> u32,
     ) -> Result<Vec<Expr>> {
-        let InsertTarget { relation, live, columns, named, .. } = target;
+        let InsertTarget { relation, columns, named, .. } = target;
         let given = values.len();
         let mut values: Vec<Option<Expr>> = values.into_iter().map(Some).collect();
-        live.iter()
+        made.iter()
             .map(|number| {
                 let column = &relation.columns[*number];
                 let mut whole = None;

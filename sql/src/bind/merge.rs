@@ -140,7 +140,12 @@ impl Binder<'_> {
                     None => self.default_row(&target)?,
                     Some(values) => {
                         self.require_insert(&target);
-                        self.insert_row(values, &target, &place("VALUES"), names.ctes)?
+                        self.insert_row(
+                            values,
+                            (&target, &target.live),
+                            &place("VALUES"),
+                            names.ctes,
+                        )?
                     }
                 })
             }

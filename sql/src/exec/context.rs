@@ -88,6 +88,14 @@ pub struct Context<'s> {
     pub actions: &'s mut Vec<Option<super::referential_action::ReferentialAction>>,
 }
 
+/// A tree by its number.
+///
+/// # Errors
+/// Storage's.
+pub fn tree_of(transaction: &Transaction, id: TreeId) -> Result<Arc<Tree>> {
+    Ok(transaction.manager().data().tree(id).map_err(txn::Error::from)?)
+}
+
 impl Context<'_> {
     /// 57014 and its kin, where somebody asked the session to stop.
     ///
@@ -106,7 +114,7 @@ impl Context<'_> {
     /// # Errors
     /// Storage's.
     pub fn tree(&self, id: TreeId) -> Result<Arc<Tree>> {
-        Ok(self.transaction.manager().data().tree(id).map_err(txn::Error::from)?)
+        tree_of(self.transaction, id)
     }
 
     /// Where expressions are evaluated.

@@ -26,6 +26,8 @@ pub struct Group {
     input: Box<dyn Operator>,
     plan: physical::Aggregate,
     correlated: Box<[u32]>,
+    /// There is one group, and its calls take a row as it comes.
+    lean: bool,
     groups: HashRows,
     states: Vec<Vec<State>>,
     /// How many sort keys each call's arguments have before them.
@@ -56,8 +58,15 @@ impl Group {
         let mut types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
         types.push(23);
         let width = types.len();
+        let lean = plan.keys.is_empty()
+            && plan.sets.len() == 1
+            && plan.calls.iter().all(|call| {
+                let mut parts = call.arguments.iter().chain(&call.filter);
+                !call.keeps() && parts.all(|part| part.subqueries().is_empty())
+            });
         Group {
             input,
+            lean,
             plan: physical::Aggregate { input: physical::Plan::Nothing, ..plan.clone() },
             correlated,
             groups: HashRows::new(types, width),
@@ -79,7 +88,7 @@ impl Group {
                     .ok_or_else(|| {
                         SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
                     })?;
-                Ok(if call.distinct || !call.order_by.is_empty() {
+                Ok(if call.keeps() {
                     let width = keys_of(call).len() + call.arguments.len();
                     State::Kept(state, RowSet::new(width))
                 } else {
@@ -89,7 +98,53 @@ impl Group {
             .collect()
     }
 
+    /// Feeds the one group's calls row by row.
+    fn run_lean(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let mut states = Group::new_states(&self.plan.calls)?;
+        while self.input.next(cx)? {
+            cx.check_cancel()?;
+            let held = states.iter().map(|(State::Plain(one) | State::Kept(one, _))| one.bytes());
+            cx.check_memory(held.sum())?;
+            let calls = &self.plan.calls;
+            cx.eval(|eval| {
+                for (call, state) in calls.iter().zip(&mut states) {
+                    let (State::Plain(state) | State::Kept(state, _)) = state;
+                    if let Some(filter) = &call.filter
+                        && !matches!(eval.scalar(filter)?, Datum::Bool(true))
+                    {
+                        continue;
+                    }
+                    let mut add = |values: &[Datum<'_>]| {
+                        if call.strict && values.iter().any(Datum::is_null) {
+                            return Ok(());
+                        }
+                        state.add(&eval.call, values)
+                    };
+                    match &call.arguments[..] {
+                        [] => add(&[])?,
+                        [one] => add(&[eval.scalar(one)?])?,
+                        several => {
+                            let mut values = bumpalo::collections::Vec::new_in(eval.call.arena);
+                            for one in several {
+                                values.push(eval.scalar(one)?);
+                            }
+                            add(&values)?;
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        self.groups.insert_new(&[Datum::Int4(0)]);
+        self.states.push(states);
+        self.filled = true;
+        Ok(())
+    }
+
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if self.lean {
+            return self.run_lean(cx);
+        }
         let mut bytes = 0;
         while self.input.next(cx)? {
             cx.check_cancel()?;
@@ -170,7 +225,11 @@ impl Group {
                             continue;
                         }
                         match state {
-                            State::Plain(state) => state.add(&eval.call, values)?,
+                            State::Plain(state) => {
+                                let before = state.bytes();
+                                state.add(&eval.call, values)?;
+                                bytes = (bytes + state.bytes()).saturating_sub(before);
+                            }
                             State::Kept(_, rows) => {
                                 rows.push(own.iter().copied());
                                 bytes += own.len() * 32;

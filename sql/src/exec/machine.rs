@@ -43,10 +43,8 @@ pub struct Run<'s, 'h> {
     pub row_ids: &'s mut SessionRowIds,
 }
 
-/// A program's state.
-pub struct Machine {
-    program: Arc<Program>,
-    root: Box<dyn Operator>,
+/// What the operators of a program share.
+struct State {
     frame: Frame,
     arena: Bump,
     subplans: Vec<SubplanState>,
@@ -55,6 +53,34 @@ pub struct Machine {
     actions: Vec<Option<ReferentialAction>>,
     run: u64,
     processed: u64,
+}
+
+impl State {
+    /// What operators work with in a run.
+    fn context<'s>(&'s mut self, run: &'s mut Run<'_, '_>) -> Context<'s> {
+        Context {
+            transaction: run.transaction,
+            view: run.view,
+            frame: &mut self.frame,
+            arena: &mut self.arena,
+            subplans: &mut self.subplans,
+            ctes: &mut self.ctes,
+            parameters: run.parameters,
+            host: run.host,
+            row_ids: run.row_ids,
+            run: self.run,
+            processed: &mut self.processed,
+            checks: &mut self.checks,
+            actions: &mut self.actions,
+        }
+    }
+}
+
+/// A program's state.
+pub struct Machine {
+    program: Arc<Program>,
+    root: Box<dyn Operator>,
+    state: State,
     opened: bool,
     /// Rows that have gone out.
     sent: u64,
@@ -119,14 +145,16 @@ impl Machine {
         Machine {
             root,
             program: Arc::clone(program),
-            frame: Frame::new(&program.widths),
-            arena: Bump::new(),
-            subplans,
-            ctes,
-            checks: Pending::default(),
-            actions,
-            run: 0,
-            processed: 0,
+            state: State {
+                frame: Frame::new(&program.widths),
+                arena: Bump::new(),
+                subplans,
+                ctes,
+                checks: Pending::default(),
+                actions,
+                run: 0,
+                processed: 0,
+            },
             opened: false,
             sent: 0,
             kept: None,
@@ -142,23 +170,24 @@ impl Machine {
     /// What its arena and the values of its rows occupy.
     #[must_use]
     pub fn rest_bytes(&self) -> usize {
-        self.arena.allocated_bytes() + self.frame.capacity_bytes()
+        self.state.arena.allocated_bytes() + self.state.frame.capacity_bytes()
     }
 
     /// Makes it ready to run from the beginning.
     pub fn restart(&mut self) {
-        self.run += 1;
-        self.processed = 0;
         self.opened = false;
         self.sent = 0;
         self.kept = None;
-        self.arena.reset();
-        self.checks.clear();
-        for subplan in &mut self.subplans {
+        let state = &mut self.state;
+        state.run += 1;
+        state.processed = 0;
+        state.arena.reset();
+        state.checks.clear();
+        for subplan in &mut state.subplans {
             subplan.done = false;
             subplan.members = None;
         }
-        for cte in &mut self.ctes {
+        for cte in &mut state.ctes {
             cte.reset();
         }
     }
@@ -166,7 +195,7 @@ impl Machine {
     /// The count of the command tag: rows changed by a modification, else rows that have gone out.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        if matches!(self.program.tag, "" | "SELECT") { self.sent } else { self.processed }
+        if matches!(self.program.tag, "" | "SELECT") { self.sent } else { self.state.processed }
     }
 
     /// Rows that have gone out.
@@ -178,7 +207,7 @@ impl Machine {
     /// The current rows: after [`Machine::next`] has said true, [`Program::output`] says where the columns are.
     #[must_use]
     pub fn frame(&self) -> &Frame {
-        &self.frame
+        &self.state.frame
     }
 
     /// Sends rows to a sink until there are no more, `max_rows` have gone (0: no limit), or the sink pauses.
@@ -191,31 +220,47 @@ impl Machine {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Stop> {
-        let program = Arc::clone(&self.program);
+        let host = run.host;
+        let Machine { program, root, state, opened, sent, kept } = self;
         let columns = program.columns.as_deref().unwrap_or_default();
+        let mut cx = state.context(run);
         let mut portion = 0;
         loop {
-            let more = self.advance(run, &program)?;
-            send_notices(run.host, sink);
+            let more = match kept {
+                None if program.changes && program.columns.is_some() => {
+                    // It runs to its end before its first row goes out.
+                    let mut rows = RowSet::new(program.output.len());
+                    while step(root, opened, &mut cx)? {
+                        let frame = &*cx.frame;
+                        rows.push(program.output.iter().map(|var| frame.get(*var)));
+                    }
+                    let next = usize::from(!rows.is_empty());
+                    *kept = Some((rows, next));
+                    next > 0
+                }
+                None => step(root, opened, &mut cx)?,
+                Some((rows, next)) => {
+                    cx.arena.reset();
+                    *next += 1;
+                    *next <= rows.len()
+                }
+            };
+            send_notices(host, sink);
             if !more {
                 return Ok(Stop::Done);
             }
             if program.columns.is_none() {
                 continue;
             }
-            let flow = match &self.kept {
-                Some((rows, next)) => {
-                    let row = self.arena.alloc_slice_fill_iter(rows.row(next - 1));
-                    sink.row(&run.host.call(&self.arena), columns, row)?
-                }
+            let (arena, frame) = (&*cx.arena, &*cx.frame);
+            let row = match kept {
+                Some((rows, next)) => arena.alloc_slice_fill_iter(rows.row(*next - 1)),
                 None => {
-                    let frame = &self.frame;
-                    let values = program.output.iter().map(|var| frame.get(*var));
-                    let row = self.arena.alloc_slice_fill_iter(values);
-                    sink.row(&run.host.call(&self.arena), columns, row)?
+                    arena.alloc_slice_fill_iter(program.output.iter().map(|var| frame.get(*var)))
                 }
             };
-            self.sent += 1;
+            let flow = sink.row(&host.call(arena), columns, row)?;
+            *sent += 1;
             portion += 1;
             if portion == max_rows {
                 return Ok(Stop::MaxRows);
@@ -226,68 +271,28 @@ impl Machine {
         }
     }
 
-    /// The next row for the sink: from what was kept, if the statement changes rows.
-    fn advance(&mut self, run: &mut Run<'_, '_>, program: &Program) -> Result<bool> {
-        if !self.opened && program.columns.is_some() && program.changes {
-            let mut rows = RowSet::new(program.output.len());
-            while self.step(run)? {
-                let frame = &self.frame;
-                rows.push(program.output.iter().map(|var| frame.get(*var)));
-            }
-            self.kept = Some((rows, 0));
-        }
-        match &mut self.kept {
-            Some((rows, next)) => {
-                self.arena.reset();
-                *next += 1;
-                Ok(*next <= rows.len())
-            }
-            None => self.step(run),
-        }
-    }
-
-    fn step(&mut self, run: &mut Run<'_, '_>) -> Result<bool> {
-        self.next(run.transaction, run.view, run.parameters, run.host, run.row_ids)
-    }
-
     /// Makes the next row; at the end, makes the checks that were put off to it.
     ///
     /// # Errors
     /// Everything a statement can fail with.
-    pub fn next(
-        &mut self,
-        transaction: &mut Transaction,
-        view: ReadView,
-        parameters: &RowBuf,
-        host: &Host<'_>,
-        row_ids: &mut SessionRowIds,
-    ) -> Result<bool> {
-        let mut cx = Context {
-            transaction,
-            view,
-            frame: &mut self.frame,
-            arena: &mut self.arena,
-            subplans: &mut self.subplans,
-            ctes: &mut self.ctes,
-            parameters,
-            host,
-            row_ids,
-            run: self.run,
-            processed: &mut self.processed,
-            checks: &mut self.checks,
-            actions: &mut self.actions,
-        };
-        if !self.opened {
-            self.opened = true;
-            cx.check_cancel()?;
-            self.root.open(&mut cx)?;
-        }
-        if self.root.next(&mut cx)? {
-            return Ok(true);
-        }
-        super::deferred::finish(&mut cx)?;
-        Ok(false)
+    pub fn next(&mut self, run: &mut Run<'_, '_>) -> Result<bool> {
+        step(&mut self.root, &mut self.opened, &mut self.state.context(run))
     }
+}
+
+/// As [`Machine::next`], of its parts.
+#[inline]
+fn step(root: &mut Box<dyn Operator>, opened: &mut bool, cx: &mut Context<'_>) -> Result<bool> {
+    if !*opened {
+        *opened = true;
+        cx.check_cancel()?;
+        root.open(cx)?;
+    }
+    if root.next(cx)? {
+        return Ok(true);
+    }
+    super::deferred::finish(cx)?;
+    Ok(false)
 }
 
 fn send_notices(host: &Host<'_>, sink: &mut dyn RowSink) {

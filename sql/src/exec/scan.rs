@@ -4,7 +4,7 @@
 //! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there,
 //! and where it holds all that is asked for the row is not read ([`crate::plan::covering`]).
 
-use super::context::Context;
+use super::context::{Context, tree_of};
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::error::{Result, SqlError};
@@ -18,11 +18,13 @@ use crate::types::Datum;
 use crate::types::array::Array;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, RecordBuffer, ScanRow, Tree, TreeId};
+use txn::{Direction, KeyRange, ReadView, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
 
 /// A running scan.
 pub struct Scan {
     plan: physical::Scan,
+    /// The columns that somebody reads, and where they go.
+    outputs: Box<[(usize, ScanColumn)]>,
     filter_subqueries: Box<[u32]>,
     key_subqueries: Box<[u32]>,
     trees: Option<(Arc<Tree>, Arc<Tree>)>,
@@ -61,7 +63,9 @@ impl Scan {
             Access::Full(_) => Box::default(),
             Access::Key(key) => builder.correlated(key.scalars()),
         };
+        let outputs = plan.outputs.iter().copied().enumerate();
         Scan {
+            outputs: outputs.filter(|(at, _)| plan.wanted[*at]).collect(),
             filter_subqueries: builder.correlated(&plan.filter),
             key_subqueries,
             plan: plan.clone(),
@@ -157,10 +161,11 @@ impl Scan {
         Ok(())
     }
 
-    /// Reads the next row of the access into `row`.
-    fn advance(&mut self, cx: &mut Context<'_>, row: &mut RowBuf) -> Result<bool> {
+    /// Reads the next row of the access into its slot.
+    #[inline]
+    fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         loop {
-            if self.advance_within(cx, row)? {
+            if self.advance_within(cx)? {
                 return Ok(true);
             }
             if self.pending.is_empty() {
@@ -187,21 +192,25 @@ impl Scan {
     }
 
     /// As [`Scan::advance`], among the records of the value at hand.
-    fn advance_within(&mut self, cx: &mut Context<'_>, row: &mut RowBuf) -> Result<bool> {
+    #[inline]
+    fn advance_within(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let Some((rows, access)) = &self.trees else { return Ok(false) };
         let (view, plan, record) = (cx.view, &self.plan, &mut self.record);
+        let row = cx.frame.row_mut(plan.slot);
+        let transaction = &mut *cx.transaction;
         let index = matches!(&plan.access, Access::Key(key) if key.index.is_some());
         let source = RowSource {
             layout: &plan.layout,
             long_values: plan.long_values,
-            outputs: &plan.outputs,
+            width: plan.outputs.len(),
             oid: plan.relation.oid.0,
         };
+        let outputs = self.outputs.iter().map(|(at, output)| (*at, output));
         match &mut self.state {
             State::Done => Ok(false),
             State::Point => {
                 self.state = State::Done;
-                if !cx.transaction.get(&view, access, &self.key, record)? {
+                if !transaction.get(&view, access, &self.key, record)? {
                     return Ok(false);
                 }
                 if index {
@@ -212,20 +221,20 @@ impl Scan {
                         return Ok(true);
                     }
                     self.key = row_key.to_vec();
-                    if !cx.transaction.get(&view, rows, &self.key, record)? {
+                    if !transaction.get(&view, rows, &self.key, record)? {
                         return Ok(false);
                     }
                 }
-                source.read(cx, Some(&plan.wanted), found(&self.key, record), row)?;
+                source.read((&mut *transaction, view), outputs, found(&self.key, record), row)?;
                 Ok(true)
             }
             State::Range(scan) => loop {
-                let Some(next) = scan.advance(cx.transaction)? else {
+                let Some(next) = scan.advance(transaction)? else {
                     self.state = State::Done;
                     return Ok(false);
                 };
                 if !index {
-                    source.read(cx, Some(&plan.wanted), next, row)?;
+                    source.read((&mut *transaction, view), outputs, next, row)?;
                     return Ok(true);
                 }
                 let row_key = entry::row_key(next.key, next.value)?;
@@ -235,8 +244,13 @@ impl Scan {
                 }
                 self.key.clear();
                 self.key.extend_from_slice(row_key);
-                if cx.transaction.get(&view, rows, &self.key, record)? {
-                    source.read(cx, Some(&plan.wanted), found(&self.key, record), row)?;
+                if transaction.get(&view, rows, &self.key, record)? {
+                    source.read(
+                        (&mut *transaction, view),
+                        outputs,
+                        found(&self.key, record),
+                        row,
+                    )?;
                     return Ok(true);
                 }
             },
@@ -526,10 +540,7 @@ impl Operator for Scan {
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         loop {
             cx.arena.reset();
-            let mut row = cx.frame.take(self.plan.slot);
-            let there = self.advance(cx, &mut row);
-            cx.frame.put(self.plan.slot, row);
-            if !there? {
+            if !self.advance(cx)? {
                 return Ok(false);
             }
             if cx.holds(&self.plan.filter, &self.filter_subqueries)? {
@@ -546,49 +557,48 @@ pub struct RowSource<'s> {
     pub layout: &'s RowLayout,
     /// Where its long values are.
     pub long_values: TreeId,
-    /// What is asked for.
-    pub outputs: &'s [ScanColumn],
+    /// How many columns the row has.
+    pub width: usize,
     /// The table's OID.
     pub oid: u32,
 }
 
 impl RowSource<'_> {
-    /// Copies the wanted columns of a record, or all, to a row; others are NULL.
+    /// Copies columns of a record to their places in a row; others are NULL.
     ///
     /// # Errors
     /// XX001; storage's.
-    pub fn read(
+    #[inline]
+    pub fn read<'o>(
         &self,
-        cx: &mut Context<'_>,
-        wanted: Option<&[bool]>,
+        (transaction, view): (&mut Transaction, ReadView),
+        outputs: impl Iterator<Item = (usize, &'o ScanColumn)>,
         found: ScanRow<'_>,
         row: &mut RowBuf,
     ) -> Result<()> {
-        row.clear();
+        row.set_nulls(self.width);
         let record = self.layout.open(found.value)?;
-        for (at, output) in self.outputs.iter().enumerate() {
-            if wanted.is_some_and(|wanted| !wanted[at]) {
-                row.push(Datum::Null);
-                continue;
-            }
+        for (at, output) in outputs {
             match output {
-                ScanColumn::Column(column) => row.push_with(|heap| {
+                ScanColumn::Column(column) => row.set_with(at, |heap| {
                     Ok::<_, SqlError>(match record.read(*column, heap)? {
                         Field::Value(value) => value,
                         Field::Long(long) => {
-                            let tree = cx.tree(self.long_values)?;
-                            let view = cx.view;
-                            long.fetch(cx.transaction, &view, &tree, heap)?
+                            let tree = tree_of(transaction, self.long_values)?;
+                            long.fetch(transaction, &view, &tree, heap)?
                         }
                     })
                 })?,
-                ScanColumn::Key => row.push(Datum::Bytea(found.key)),
-                ScanColumn::System(attnum) => row.push(match attnum {
-                    -1 => Datum::Int8(row_number(found.key)),
-                    -2 => Datum::Oid(found.lsn.0 as u32),
-                    -6 => Datum::Oid(self.oid),
-                    _ => Datum::Oid(0),
-                }),
+                ScanColumn::Key => row.set(at, Datum::Bytea(found.key)),
+                ScanColumn::System(attnum) => row.set(
+                    at,
+                    match attnum {
+                        -1 => Datum::Int8(row_number(found.key)),
+                        -2 => Datum::Oid(found.lsn.0 as u32),
+                        -6 => Datum::Oid(self.oid),
+                        _ => Datum::Oid(0),
+                    },
+                ),
             }
         }
         Ok(())
@@ -613,13 +623,12 @@ pub fn reread(
     let source = RowSource {
         layout: &target.layout,
         long_values: target.long_values,
-        outputs: &target.outputs,
+        width: target.outputs.len(),
         oid: target.relation.oid.0,
     };
-    let mut row = cx.frame.take(target.slot);
-    let read = source.read(cx, None, found(key, record), &mut row);
-    cx.frame.put(target.slot, row);
-    read
+    let row = cx.frame.row_mut(target.slot);
+    let outputs = target.outputs.iter().enumerate();
+    source.read((&mut *cx.transaction, cx.view), outputs, found(key, record), row)
 }
 
 /// Whether a row that has changed still meets all of a plan's conditions.

@@ -106,18 +106,24 @@ impl Sort {
             cx.invalidate(&self.correlated);
             let (rows, keys, saved, places) =
                 (&mut self.rows, &self.keys, &self.saved, &self.places);
-            cx.eval(|eval| {
-                let mut row =
-                    bumpalo::collections::Vec::with_capacity_in(rows.width(), eval.call.arena);
-                row.extend(saved.iter().map(|var| eval.frame.get(*var)));
-                for ((key, _), place) in keys.iter().zip(places) {
-                    if *place >= saved.len() {
-                        row.push(eval.scalar(key)?);
+            if rows.width() == saved.len() {
+                // Every key is a column of the row.
+                let frame = &*cx.frame;
+                rows.push(saved.iter().map(|var| frame.get(*var)));
+            } else {
+                cx.eval(|eval| {
+                    let mut row =
+                        bumpalo::collections::Vec::with_capacity_in(rows.width(), eval.call.arena);
+                    row.extend(saved.iter().map(|var| eval.frame.get(*var)));
+                    for ((key, _), place) in keys.iter().zip(places) {
+                        if *place >= saved.len() {
+                            row.push(eval.scalar(key)?);
+                        }
                     }
-                }
-                rows.push(row);
-                Ok(())
-            })?;
+                    rows.push(row);
+                    Ok(())
+                })?;
+            }
             match wanted {
                 Some(wanted) if self.rows.len() as u64 > 2 * wanted + 100 => {
                     self.sort();

@@ -108,7 +108,9 @@ impl Bench {
             last.clear();
             machine.restart();
             let view = transaction.begin_statement()?;
-            while machine.next(transaction, view, &row, &host, &mut self.session_ids)? {
+            let row_ids = &mut self.session_ids;
+            let mut run = Run { transaction, view, parameters: &row, host: &host, row_ids };
+            while machine.next(&mut run)? {
                 let shown: Vec<String> = program
                     .output
                     .iter()

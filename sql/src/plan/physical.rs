@@ -83,7 +83,7 @@ pub struct Scan {
     /// Conditions checked on each row found.
     pub filter: Vec<Scalar>,
     /// All conditions the plan has on this scan alone, those the access has taken over too: what a changed row must
-    /// still meet.
+    /// still meet. Who locks rows has them as well, so the scan itself reads nothing for them.
     pub recheck: Vec<Scalar>,
     /// What its indexes compute of a row, those that compute anything.
     pub computed: Vec<ComputedKey>,
@@ -385,6 +385,14 @@ pub struct AggregateStep {
     pub order_by: Vec<(Scalar, Comparator)>,
     /// FILTER.
     pub filter: Option<Scalar>,
+}
+
+impl AggregateStep {
+    /// Whether its arguments are kept until all are there.
+    #[must_use]
+    pub fn keeps(&self) -> bool {
+        self.distinct || !self.order_by.is_empty()
+    }
 }
 
 /// Window functions with one window.

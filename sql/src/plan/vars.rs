@@ -85,7 +85,6 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         }
         Plan::Scan(scan) => {
             scan.filter.iter().for_each(&mut *visit);
-            scan.recheck.iter().for_each(&mut *visit);
             if let Access::Key(key) = &scan.access {
                 key.scalars().for_each(visit);
             }

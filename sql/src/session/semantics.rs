@@ -6,7 +6,7 @@ use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
-use crate::exec::{Host, Machine};
+use crate::exec::{Host, Machine, Run};
 use crate::parse::ast;
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::Identity;
@@ -235,7 +235,14 @@ impl Meaning<'_> {
             };
             machine.restart();
             let mut result = RowBuf::new();
-            if machine.next(&mut transaction, view, &parameters, &host, &mut row_ids)? {
+            let mut run = Run {
+                transaction: &mut transaction,
+                view,
+                parameters: &parameters,
+                host: &host,
+                row_ids: &mut row_ids,
+            };
+            if machine.next(&mut run)? {
                 let frame = machine.frame();
                 for var in &machine.program().output {
                     result.push(frame.get(*var));

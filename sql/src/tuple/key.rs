@@ -237,8 +237,8 @@ impl KeyColumn {
                     turned = bytes.iter().map(|byte| byte ^ turn).collect();
                     &turned
                 };
-                let text =
-                    std::str::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
+                let text = simdutf8::basic::from_utf8(bytes)
+                    .map_err(|_| corrupt("its text is not UTF-8"))?;
                 heap.store(Datum::Text(text))
             }
             Form::Bytea => {

@@ -426,7 +426,8 @@ fn decode_fixed(form: Form, bytes: &[u8]) -> Result<Value> {
 pub fn decode(form: Form, bytes: &[u8], heap: &mut Heap) -> Result<Value> {
     Ok(match form {
         Form::Text => {
-            let text = std::str::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
+            let text =
+                simdutf8::basic::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
             heap.store(Datum::Text(text))
         }
         Form::Numeric => heap.store(Datum::Numeric(bytes)),

@@ -196,8 +196,11 @@ impl RowBuf {
     }
 
     /// Makes it a row of `width` NULLs.
+    #[inline]
     pub fn set_nulls(&mut self, width: usize) {
-        self.clear();
+        self.heap.clear();
+        self.values.truncate(width);
+        self.values.fill(Value::Null);
         self.values.resize(width, Value::Null);
     }
 

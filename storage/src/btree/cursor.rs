@@ -7,7 +7,8 @@
 use super::descend::{Stop, Target};
 use super::{Direction, ReadToken, Record, Tree, node};
 use crate::page::Page;
-use crate::page::slotted::VALUE_LEN_BYTES;
+use crate::page::racy::Copies;
+use crate::page::slotted::{EntryAt, VALUE_LEN_BYTES};
 use crate::sync::Arc;
 use crate::{Lsn, Result};
 use std::ops::Bound;
@@ -52,15 +53,17 @@ enum Next {
 /// Copies of records, in the order of the scan.
 #[derive(Debug, Default)]
 struct Batch {
-    bytes: Vec<u8>,
+    copies: Copies,
     records: Vec<Copied>,
+    /// The prefix of the leaf's keys.
+    prefix: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Copied {
-    at: usize,
-    key_len: usize,
-    value_len: usize,
+    at: u32,
+    key_len: u16,
+    value_len: u16,
     tombstone: bool,
     lsn: Lsn,
 }
@@ -211,7 +214,7 @@ impl Cursor {
         };
         let token = ReadToken::of(&leaf);
         let count = slots.len().min(self.batch_max);
-        self.batch.clear();
+        self.batch.begin(page);
         match self.direction {
             Direction::Forward => {
                 slots.clone().take(count).for_each(|at| self.batch.copy(tree, page, at))
@@ -281,24 +284,41 @@ enum After {
 }
 
 impl Batch {
+    /// Begins with records of another leaf.
+    fn begin(&mut self, page: Page<'_>) {
+        self.clear();
+        self.prefix.clear();
+        page.append_prefix(&mut self.prefix);
+    }
+
     fn clear(&mut self) {
-        self.bytes.clear();
+        self.copies.clear();
         self.records.clear();
     }
 
+    /// Copies a record. A torn read, which nobody will believe, may leave it out.
+    #[inline]
     fn copy(&mut self, tree: &Tree, page: Page<'_>, slot: usize) {
-        let at = self.bytes.len();
-        let (key_len, value_len, tombstone) = page.append_entry(slot, &mut self.bytes);
-        let lsn = tree.lsn_of(page.entry_word(slot));
-        self.records.push(Copied { at, key_len, value_len, tombstone, lsn });
+        let EntryAt { word, at, suffix_len, value_len, tombstone } = page.entry(slot);
+        let len = suffix_len + VALUE_LEN_BYTES + value_len;
+        let Some(start) = self.copies.take(page.words(), at, len, &self.prefix) else { return };
+        let key_len = self.prefix.len() + suffix_len;
+        self.records.push(Copied {
+            at: start as u32,
+            key_len: key_len as u16,
+            value_len: value_len as u16,
+            tombstone,
+            lsn: tree.lsn_of(word),
+        });
     }
 
     #[inline]
     fn record(&self, index: usize) -> Record<'_> {
         let Copied { at, key_len, value_len, tombstone, lsn } = self.records[index];
-        let key = &self.bytes[at..at + key_len];
+        let (key_len, value_len) = (usize::from(key_len), usize::from(value_len));
+        let bytes = &self.copies.bytes()[at as usize..][..key_len + VALUE_LEN_BYTES + value_len];
         // Between the two are the bytes of the value's length.
-        let value = &self.bytes[at + key_len + VALUE_LEN_BYTES..][..value_len];
+        let (key, value) = (&bytes[..key_len], &bytes[key_len + VALUE_LEN_BYTES..]);
         Record { key, lsn, value: (!tombstone).then_some(value) }
     }
 }

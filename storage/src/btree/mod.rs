@@ -30,7 +30,7 @@ pub use load::{Duplicate, Loaded, Loading, TreeLoad};
 pub use newer::Newer;
 
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
-use crate::page::racy;
+use crate::page::racy::Copies;
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES};
 use crate::space::TreeSpace;
 use crate::sync::Arc;
@@ -39,6 +39,7 @@ use crate::volume::{AbortOnUnwind, Volume};
 use crate::{Error, FrameId, Lsn, PageId, Result, TreeId};
 use descend::{Stop, Target};
 use node::Place;
+use std::ops::Range;
 
 /// A change of one record, as the log has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +105,9 @@ pub struct Record<'a> {
 pub struct RecordBuffer {
     lsn: Lsn,
     tombstone: bool,
-    value: Vec<u8>,
+    copies: Copies,
+    /// Where in the copies the value is.
+    value: Range<usize>,
     token: ReadToken,
 }
 
@@ -131,7 +134,7 @@ impl RecordBuffer {
     /// The value; none for a tombstone.
     #[must_use]
     pub fn value(&self) -> Option<&[u8]> {
-        (!self.tombstone).then_some(&self.value)
+        (!self.tombstone).then(|| &self.copies.bytes()[self.value.clone()])
     }
 
     /// What to ask [`Tree::unchanged`] with. Also set when nothing was found.
@@ -144,8 +147,9 @@ impl RecordBuffer {
     pub fn set(&mut self, lsn: Lsn, value: Option<&[u8]>) {
         self.lsn = lsn;
         self.tombstone = value.is_none();
-        self.value.clear();
-        self.value.extend_from_slice(value.unwrap_or_default());
+        let value = value.unwrap_or_default();
+        self.copies.set(value);
+        self.value = 0..value.len();
     }
 }
 
@@ -220,8 +224,9 @@ impl Tree {
             into.lsn = self.lsn_of(page.entry_word(slot));
             let value = page.value(slot);
             into.tombstone = value.tombstone;
-            into.value.clear();
-            racy::append(page.words(), value.at, value.len, &mut into.value);
+            into.copies.clear();
+            let start = into.copies.take(page.words(), value.at, value.len, b"").unwrap_or(0);
+            into.value = start..start + value.len;
         }
         leaf.validate()?;
         Ok(found)

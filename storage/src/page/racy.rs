@@ -108,6 +108,80 @@ pub fn append(words: &Words, at: usize, len: usize, into: &mut Vec<u8>) {
     }
 }
 
+/// Copies of parts of pages. Each lies within its words as it does on its page, so that whole words are copied, and
+/// nothing has to be shifted.
+#[derive(Debug, Default)]
+pub struct Copies {
+    /// The first `used` bytes are copies; the rest is kept from earlier ones.
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl Copies {
+    /// Forgets all copies, and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// Copies the `len` bytes at `at` behind `front`, and gives where in [`Copies::bytes`] the two begin. None if the
+    /// page has no such bytes, which is a torn read.
+    #[inline]
+    pub fn take(&mut self, words: &Words, at: usize, len: usize, front: &[u8]) -> Option<usize> {
+        let source = words.get(at / 8..(at.checked_add(len)?).div_ceil(8))?;
+        let begin = self.used + front.len().next_multiple_of(8);
+        let end = begin + source.len() * 8;
+        if end > self.bytes.len() {
+            self.grow(end);
+        }
+        self.used = end;
+        copy_out(source, &mut self.bytes[begin..end]);
+        let start = begin + at % 8 - front.len();
+        if !front.is_empty() {
+            self.bytes[start..start + front.len()].copy_from_slice(front);
+        }
+        Some(start)
+    }
+
+    /// Takes other bytes for the only copy, which begins at 0.
+    pub fn set(&mut self, bytes: &[u8]) {
+        self.used = bytes.len();
+        if self.used > self.bytes.len() {
+            self.grow(self.used);
+        }
+        self.bytes[..bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// All copies.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.used]
+    }
+
+    #[cold]
+    fn grow(&mut self, to: usize) {
+        self.bytes.resize(to.next_power_of_two().max(64), 0);
+    }
+}
+
+/// Copies words, four at a time, to as many bytes.
+#[inline]
+fn copy_out(source: &Words, target: &mut [u8]) {
+    let put = |to: &mut [u8], from: &AtomicU64| {
+        to.copy_from_slice(&from.load(Relaxed).to_le_bytes());
+    };
+    let (mut fours, mut blocks) = (source.chunks_exact(4), target.chunks_exact_mut(32));
+    for (from, to) in fours.by_ref().zip(blocks.by_ref()) {
+        for (from, to) in from.iter().zip(to.chunks_exact_mut(8)) {
+            put(to, from);
+        }
+    }
+    for (from, to) in fours.remainder().iter().zip(blocks.into_remainder().chunks_exact_mut(8)) {
+        put(to, from);
+    }
+}
+
 /// Writes the aligned word at `at`. The caller has the page to itself.
 #[inline(always)]
 pub fn set_word(words: &Words, at: usize, value: u64) {
@@ -172,6 +246,10 @@ mod tests {
         let mut into = Vec::new();
         append(&words, 63, usize::MAX >> 1, &mut into);
         assert_eq!(into.len(), 64);
+        let mut copies = Copies::default();
+        assert_eq!(copies.take(&words, 60, 5, b""), None);
+        assert_eq!(copies.take(&words, usize::MAX, 5, b""), None);
+        assert_eq!(copies.take(&words, 60, 4, b""), Some(4));
     }
 
     proptest! {
@@ -190,6 +268,12 @@ mod tests {
                 let mut copied = Vec::new();
                 append(&words, *at, probe.len(), &mut copied);
                 prop_assert_eq!(&copied, &model[*at..*at + probe.len()]);
+                let mut copies = Copies::default();
+                let first = copies.take(&words, *at, probe.len(), b"").expect("it is on the page");
+                let second = copies.take(&words, *at, probe.len(), b"in front").expect("it is, too");
+                prop_assert_eq!(&copies.bytes()[first..][..probe.len()], copied.as_slice());
+                prop_assert_eq!(&copies.bytes()[second..][..8], b"in front");
+                prop_assert_eq!(&copies.bytes()[second + 8..][..probe.len()], copied.as_slice());
                 let stored = &model[*at..*at + probe.len().min(9)];
                 prop_assert_eq!(compare(&words, *at, stored.len(), probe), probe.as_slice().cmp(stored));
                 prop_assert_eq!(load_chunk(&words, *at, stored.len()), key_chunk(stored));

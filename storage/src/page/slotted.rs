@@ -65,6 +65,21 @@ pub struct ValueAt {
     pub tombstone: bool,
 }
 
+/// A leaf entry, by place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryAt {
+    /// Its word: the record's LSN.
+    pub word: u64,
+    /// The first byte of its key's suffix.
+    pub at: usize,
+    /// The suffix's length, in bytes.
+    pub suffix_len: usize,
+    /// The value's length, in bytes; zero for a tombstone.
+    pub value_len: usize,
+    /// Whether it is a tombstone.
+    pub tombstone: bool,
+}
+
 impl<'a> Page<'a> {
     /// How many entries there are. Never more than slots fit on the page, whatever a torn read says.
     #[inline(always)]
@@ -231,20 +246,20 @@ impl<'a> Page<'a> {
         self.append_suffix(slot, into);
     }
 
-    /// Appends a leaf entry: the whole key, two bytes of no meaning, the value. Gives the lengths of key and value, and
-    /// whether it is a tombstone. What a torn read makes longer than a page is cut, and the lengths with it.
-    #[inline]
-    pub fn append_entry(self, slot: usize, into: &mut Vec<u8>) -> (usize, usize, bool) {
-        let begin = into.len();
-        self.append_prefix(into);
+    /// Where a leaf entry's suffix and value lie, one behind the other with the value's length between them.
+    #[inline(always)]
+    #[must_use]
+    pub fn entry(self, slot: usize) -> EntryAt {
         let slot = self.slot(slot);
         let at = slot.at() + ENTRY_BYTES;
         let len = racy::load_u16(self.words(), at + slot.key_len());
-        let behind_prefix = slot.key_len() + VALUE_LEN_BYTES + usize::from(len & !TOMBSTONE);
-        let key_len = into.len() - begin + slot.key_len();
-        racy::append(self.words(), at, behind_prefix, into);
-        let value_at = (key_len + VALUE_LEN_BYTES).min(into.len() - begin);
-        (value_at - VALUE_LEN_BYTES, into.len() - begin - value_at, len & TOMBSTONE != 0)
+        EntryAt {
+            word: racy::load(self.words(), slot.at()),
+            at,
+            suffix_len: slot.key_len(),
+            value_len: usize::from(len & !TOMBSTONE),
+            tombstone: len & TOMBSTONE != 0,
+        }
     }
 
     /// Where a leaf entry's value lies.
