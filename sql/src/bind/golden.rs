@@ -35,7 +35,7 @@ impl Constants for Reader<'_> {
 fn answer(catalog: &CatalogSnapshot, path: &[Oid], text: &str) -> String {
     let environment = Environment { catalog, path, constants: &Reader { catalog, path } };
     let bound = parse(text).and_then(|parsed| bind(environment, text, &parsed[0].statement, &[]));
-    let name = |ty: SqlType| super::type_name::format_type(catalog, ty);
+    let name = |ty: SqlType| super::type_name::format_type(catalog, Some(path), ty);
     match bound {
         Ok(bound) => {
             let parameters: Vec<String> = bound.parameters.iter().map(|&ty| name(ty)).collect();

@@ -408,7 +408,7 @@ impl<'a> Binder<'a> {
     }
 
     fn type_text(&self, ty: Oid) -> String {
-        format_type(self.catalog, SqlType { oid: ty, typmod: -1 })
+        format_type(self.catalog, Some(self.path), SqlType { oid: ty, typmod: -1 })
     }
 
     /// One level deeper, on a larger stack where this one ends.

@@ -3,7 +3,7 @@
 use crate::catalog::builtin::{
     array_type, element_of_made, is_enum, stand_in, type_by_name, type_by_oid,
 };
-use crate::catalog::quote::identifier;
+use crate::catalog::quote::{self, identifier};
 use crate::catalog::system::format;
 use crate::catalog::{CatalogSnapshot, RelationKind};
 use crate::error::{Result, SqlError};
@@ -142,7 +142,7 @@ pub fn resolve(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Resu
             SqlState::UNDEFINED_OBJECT,
             format!(
                 "could not find array type for data type {}",
-                format_type(catalog, SqlType::plain(found))
+                format_type(catalog, Some(path), SqlType::plain(found))
             ),
         )),
     }
@@ -286,18 +286,27 @@ pub fn category(ty: Oid) -> (char, bool) {
     }
 }
 
-/// A type as `format_type` prints it: `character varying(10)`, `timestamp without time zone`, `integer[]`.
+/// A type as `format_type` prints it: `character varying(10)`, `timestamp without time zone`, `integer[]`; qualified where
+/// `path` would not find it, or where there is none: in texts that are kept.
 #[must_use]
-pub fn format_type(catalog: &CatalogSnapshot, ty: SqlType) -> String {
+pub fn format_type(catalog: &CatalogSnapshot, path: Option<&[Oid]>, ty: SqlType) -> String {
     if let Some(element) = element_of_made(ty.oid.0) {
-        return format!("{}[]", format_type(catalog, SqlType::plain(element)));
+        return format!("{}[]", format_type(catalog, path, SqlType::plain(element)));
     }
+    let shown = |schema: Oid, name: &str| match catalog.schema_by_oid(schema) {
+        Some(schema) if !path.is_some_and(|path| path.contains(&schema.oid)) => {
+            quote::qualified(&schema.name, name)
+        }
+        _ => identifier(name),
+    };
     if let Some(found) = catalog.user_type(ty.oid) {
-        return identifier(&found.name);
+        return shown(found.schema, &found.name);
     }
     match catalog.row_type(ty.oid) {
-        Some(relation) if relation.row_type.0 == ty.oid => identifier(&relation.name),
-        Some(relation) => format!("{}[]", identifier(&relation.name)),
+        Some(relation) => {
+            let name = shown(relation.schema.0, &relation.name);
+            if relation.row_type.0 == ty.oid { name } else { format!("{name}[]") }
+        }
         None => format::format_type(ty.oid.0, Some(ty.typmod)),
     }
 }

@@ -492,6 +492,15 @@ impl Relation {
         own.into_iter().flatten().chain(indexes)
     }
 
+    /// The query of a view or of a materialized one.
+    #[must_use]
+    pub fn query(&self) -> Option<&Arc<str>> {
+        match &self.kind {
+            RelationKind::View { query } => Some(query),
+            _ => self.stored_query.as_ref().map(|stored| &stored.text),
+        }
+    }
+
     /// `relkind`.
     #[must_use]
     pub fn kind_letter(&self) -> char {

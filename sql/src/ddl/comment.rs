@@ -16,6 +16,14 @@ use txn::TableLock;
 /// # Errors
 /// 42P01, 42704, 42703, 42501; 0A000 for kinds of objects of which there are none.
 pub fn comment(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<&'static str> {
+    if comment.kind == ObjectKind::Database
+        && ddl.snapshot().shared().database(comment.name.name()).is_none()
+    {
+        // A dump's comment may be restored into a database of another name.
+        let message = format!("database \"{}\" does not exist", comment.name.name());
+        ddl.notices.push(SqlError::warning(SqlState::INVALID_CATALOG_NAME, message));
+        return Ok("COMMENT");
+    }
     let (class, key) = target(ddl, comment)?;
     let object = comment
         .text
@@ -39,7 +47,10 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
     };
     let shared = |oid| ObjectKey { class: Class::Comment, database: Oid(0), oid, sub: 0 };
     match comment.kind {
-        ObjectKind::Table | ObjectKind::View | ObjectKind::Sequence => {
+        ObjectKind::Table
+        | ObjectKind::View
+        | ObjectKind::MaterializedView
+        | ObjectKind::Sequence => {
             let mode = TableLock::ShareUpdateExclusive;
             let relation = ddl.lock_table(name, comment.kind, mode, false)?;
             let relation = relation.ok_or_else(|| undefined_table(name))?;
@@ -86,6 +97,10 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             found.ok_or_else(|| undefined_schema(name.name()))?;
             let schema = super::schema::owned_schema(ddl, name.name())?;
             Ok((Oid(2615), ddl.catalog.key(Class::Comment, schema.oid)))
+        }
+        ObjectKind::Type | ObjectKind::Domain => {
+            let found = super::user_type::owned_or_row(ddl, name, comment.kind)?;
+            Ok((Oid(1247), ddl.catalog.key(Class::Comment, found)))
         }
         ObjectKind::Database => {
             let database = super::database::owned_database(ddl, name.name())?;

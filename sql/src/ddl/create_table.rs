@@ -187,14 +187,17 @@ impl Ddl<'_> {
         })
     }
 
-    /// 0A000 for a collation that does not compare by bytes.
-    pub(super) fn check_collation(&self, collation: Option<&ObjectName>) -> Result<()> {
-        let by_bytes = ["default", "C", "POSIX", "C.UTF-8", "ucs_basic"];
-        match collation {
-            Some(collation) if !by_bytes.contains(&&**collation.name()) => {
-                Err(SqlError::unsupported(format!("collation \"{collation}\" is")))
-            }
-            _ => Ok(()),
+    /// The `pg_collation` row of the collation that is asked for, or of the type's own; 0A000 for one that does not
+    /// compare by bytes.
+    pub(super) fn collation(&self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
+        let own = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
+        let Some(collation) = collation else { return Ok(Oid(own)) };
+        match &**collation.name() {
+            "default" | "C.UTF-8" => Ok(Oid(100)),
+            "C" => Ok(Oid(950)),
+            "POSIX" => Ok(Oid(951)),
+            "ucs_basic" => Ok(Oid(12340)),
+            _ => Err(SqlError::unsupported(format!("collation \"{collation}\" is"))),
         }
     }
 
@@ -228,12 +231,11 @@ impl Ddl<'_> {
         };
         column_type(name, ty)?;
         self.lock_type(ty)?;
-        let collation = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
-        self.check_collation(element.collation.as_ref())?;
+        let collation = self.collation(ty, element.collation.as_ref())?;
         relation.columns.push(Column {
             name: Arc::clone(name),
             ty,
-            collation: Oid(collation),
+            collation,
             not_null: serial.is_some(),
             default: None,
             missing: None,
@@ -399,18 +401,27 @@ impl Ddl<'_> {
         sequence: &NewSequence<'_>,
     ) -> Result<()> {
         let column = Arc::clone(&relation.columns[sequence.column].name);
-        let mut definition: Sequence =
-            super::sequence::definition(self, sequence.ty, sequence.options)?;
-        definition.owner = Some((relation.oid, sequence.column));
-        let schema = relation.schema.clone();
-        let name = loop {
-            let snapshot = self.snapshot();
-            let table = &relation.name;
-            let name =
-                super::name::relation_name(&snapshot, schema.0, &[], table, Some(&column), "seq");
-            if !self.lock_relation_name(schema.0, &name)? {
-                break name;
+        let (mut options, mut asked) = (Vec::new(), None);
+        for option in sequence.options {
+            match option {
+                SequenceOption::Name(name) => asked = Some(name),
+                other => options.push(other.clone()),
             }
+        }
+        let mut definition: Sequence = super::sequence::definition(self, sequence.ty, &options)?;
+        definition.owner = Some((relation.oid, sequence.column));
+        let mut schema = relation.schema.clone();
+        let name = match asked {
+            Some(asked) => {
+                let found = self.creation_schema_for(asked, relation.persistence)?;
+                schema = (found.oid, Arc::clone(&found.name));
+                let name = Arc::clone(asked.name());
+                if self.lock_relation_name(schema.0, &name)? {
+                    return Err(duplicate_relation(&name));
+                }
+                name
+            }
+            None => self.free_sequence_name(relation, &column)?,
         };
         let owner = relation.owner;
         self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
@@ -421,6 +432,21 @@ impl Ddl<'_> {
         relation.columns[sequence.column].default =
             Some(format!("nextval({literal}::regclass)").into());
         Ok(())
+    }
+}
+
+impl Ddl<'_> {
+    /// A free name for a column's sequence, locked.
+    fn free_sequence_name(&mut self, relation: &Relation, column: &str) -> Result<Arc<str>> {
+        let (schema, table) = (relation.schema.0, &relation.name);
+        loop {
+            let snapshot = self.snapshot();
+            let name =
+                super::name::relation_name(&snapshot, schema, &[], table, Some(column), "seq");
+            if !self.lock_relation_name(schema, &name)? {
+                return Ok(name);
+            }
+        }
     }
 }
 

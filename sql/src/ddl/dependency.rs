@@ -2,8 +2,9 @@
 
 use super::Ddl;
 use super::resolve::kind_noun;
+use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::privilege::kept;
-use crate::catalog::relation::{Constraint, ConstraintKind, Relation, RelationKind};
+use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
 use crate::error::{Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -60,11 +61,7 @@ impl Ddl<'_> {
         let mut all: Vec<&Arc<Relation>> = snapshot.relations().collect();
         all.sort_by_key(|view| view.oid);
         for view in all {
-            let text = match (&view.kind, &view.stored_query) {
-                (RelationKind::View { query }, _) => query,
-                (_, Some(stored)) => &stored.text,
-                _ => continue,
-            };
+            let Some(text) = view.query() else { continue };
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
@@ -160,9 +157,25 @@ impl Ddl<'_> {
         self.catalog.put_relation(self.transaction, next)
     }
 
+    /// Removes what COMMENT ON has said of objects that go.
+    pub(super) fn remove_comments(&mut self, oids: &[Oid]) -> Result<()> {
+        let snapshot = self.snapshot();
+        let comments: Vec<ObjectKey> = snapshot
+            .comments()
+            .filter(|((oid, _), _)| oids.contains(oid))
+            .map(|((oid, sub), _)| ObjectKey {
+                sub: *sub,
+                ..self.catalog.key(Class::Comment, *oid)
+            })
+            .collect();
+        for key in comments {
+            self.catalog.change(self.transaction, key, None)?;
+        }
+        Ok(())
+    }
+
     /// Removes a relation and what is only its own: its trees, its statistics and comments, sequences of its columns.
     pub(super) fn remove_relation(&mut self, relation: &Arc<Relation>) -> Result<()> {
-        use crate::catalog::object::{Class, ObjectKey};
         let snapshot = self.snapshot();
         let owned: Vec<Arc<Relation>> =
             snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0)).collect();
@@ -175,17 +188,8 @@ impl Ddl<'_> {
         let mut oids = vec![relation.oid];
         oids.extend(relation.indexes.iter().map(|index| index.oid));
         oids.extend(relation.constraints.iter().map(|constraint| constraint.oid));
-        let comments: Vec<ObjectKey> = snapshot
-            .comments()
-            .filter(|((oid, _), _)| oids.contains(oid))
-            .map(|((oid, sub), _)| ObjectKey {
-                sub: *sub,
-                ..self.catalog.key(Class::Comment, *oid)
-            })
-            .collect();
-        for key in comments {
-            self.catalog.change(self.transaction, key, None)?;
-        }
+        oids.push(relation.row_type.0);
+        self.remove_comments(&oids)?;
         let acls: Vec<u32> = snapshot
             .acls()
             .filter(|((oid, sub), _)| *oid == relation.oid && *sub < kept::FUNCTION)

@@ -44,7 +44,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
         ));
     }
     ddl.lock_type(base)?;
-    ddl.check_collation(create.collation.as_ref())?;
+    ddl.collation(base, create.collation.as_ref())?;
     check_name(ddl, &schema, own_name)?;
     let counted = ddl.catalog.next_oid()?;
     let held = snapshot.base_type(base).oid;
@@ -160,14 +160,17 @@ pub(super) fn owned_domain(
             let domain = domain.clone();
             Ok((found, domain))
         }
+        None if quoted => Err(no_domain(&found.name)),
         None => Err(SqlError::new(
             SqlState::WRONG_OBJECT_TYPE,
-            match quoted {
-                true => format!("\"{}\" is not a domain", found.name),
-                false => format!("{} is not a domain", found.name),
-            },
+            format!("{} is not a domain", found.name),
         )),
     }
+}
+
+/// 42809.
+pub(super) fn no_domain(name: &str) -> SqlError {
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is not a domain"))
 }
 
 fn put_domain(ddl: &mut Ddl<'_>, found: &UserType, domain: Domain) -> Result<()> {

@@ -62,7 +62,8 @@ pub(super) fn missing(ddl: &mut Ddl<'_>, drop: &Drop, name: &ObjectName) -> Resu
         _ => SqlState::UNDEFINED_TABLE,
     };
     if !drop.if_exists {
-        return Err(SqlError::new(state, format!("{noun} \"{name}\" does not exist")));
+        let message = format!("{noun} \"{}\" does not exist", name.name());
+        return Err(SqlError::new(state, message));
     }
     let snapshot = ddl.snapshot();
     let message = match name.schema() {

@@ -23,7 +23,7 @@ pub(super) fn duplicate_relation(name: &str) -> SqlError {
 }
 
 /// 3F000.
-pub(super) fn undefined_schema(name: &str) -> SqlError {
+pub(crate) fn undefined_schema(name: &str) -> SqlError {
     SqlError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist"))
 }
 

@@ -5,6 +5,7 @@
 
 use super::Ddl;
 use super::resolve::{must_own, undefined_schema};
+use crate::catalog::Named;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, Schema};
 use crate::catalog::relation::RelationKind;
@@ -135,6 +136,26 @@ pub(super) fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType
         return Err(must_own("type", name.name()));
     }
     Ok(found)
+}
+
+/// The OID of a type that COMMENT ON names, which the current user owns: a user's, or a table's row type.
+pub(super) fn owned_or_row(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKind) -> Result<Oid> {
+    if find(ddl, name)?.is_none()
+        && let Some(Named::Relation(oid)) = ddl.lookup(name)?
+        && let Some(relation) = ddl.relation(oid)
+        && relation.row_type.0 != Oid(0)
+    {
+        if kind == ObjectKind::Domain {
+            return Err(super::domain::no_domain(&name.to_string()));
+        }
+        ddl.check_owner(&relation)?;
+        return Ok(relation.row_type.0);
+    }
+    let found = owned(ddl, name)?;
+    if kind == ObjectKind::Domain && found.domain().is_none() {
+        return Err(super::domain::no_domain(&name.to_string()));
+    }
+    Ok(found.oid)
 }
 
 /// As [`owned`]; 42809 where a domain is asked for and it is none.
@@ -448,6 +469,7 @@ fn built_in_or_row(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<bool> {
 
 /// Removes a type that nothing is of any more.
 pub(super) fn remove(ddl: &mut Ddl<'_>, oid: Oid) -> Result<()> {
+    ddl.remove_comments(&[oid])?;
     let key = ddl.catalog.key(Class::Type, oid);
     ddl.catalog.change(ddl.transaction, key, None)
 }

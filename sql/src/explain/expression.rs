@@ -27,6 +27,7 @@ pub(super) struct Printer<'p, 'c, 'a> {
     pub program: &'p Program,
     pub names: Names<'p>,
     pub catalog: &'c CatalogSnapshot,
+    pub path: &'c [Oid],
     pub context: &'c CallContext<'a>,
 }
 
@@ -211,7 +212,7 @@ impl<'p> Printer<'p, '_, '_> {
     }
 
     fn cast(&self, operand: &Scalar, ty: SqlType, scope: &Scope, out: &mut String) {
-        let name = format_type(self.catalog, ty);
+        let name = format_type(self.catalog, Some(self.path), ty);
         out.push_str(&format!("({})::{name}", self.text(operand, scope)));
     }
 
@@ -269,7 +270,10 @@ impl<'p> Printer<'p, '_, '_> {
     }
 
     fn as_type(&self, text: &str, ty: Oid) -> String {
-        format!("({text})::{}", format_type(self.catalog, SqlType { oid: ty, typmod: -1 }))
+        format!(
+            "({text})::{}",
+            format_type(self.catalog, Some(self.path), SqlType { oid: ty, typmod: -1 })
+        )
     }
 
     /// A value as an operator that takes `taken` has it.
@@ -452,7 +456,8 @@ impl<'p> Printer<'p, '_, '_> {
         match constants {
             // PostgreSQL has made one constant of it.
             Some(values) => {
-                let name = format_type(self.catalog, SqlType { oid: ty, typmod: -1 });
+                let name =
+                    format_type(self.catalog, Some(self.path), SqlType { oid: ty, typmod: -1 });
                 let text = literal(&format!("{{{}}}", values.join(",")));
                 out.push_str(&format!("{text}::{name}"));
             }
@@ -481,11 +486,11 @@ impl<'p> Printer<'p, '_, '_> {
         const NUMERIC: u32 = 1700;
         const BOOL: u32 = 16;
         const UNKNOWN: u32 = 705;
-        let name = || format_type(self.catalog, ty);
+        let name = || format_type(self.catalog, Some(self.path), ty);
         if value.is_null() {
             out.push_str("NULL");
             if ty.oid.0 != UNKNOWN {
-                out.push_str(&format!("::{}", format_type(self.catalog, ty)));
+                out.push_str(&format!("::{}", format_type(self.catalog, Some(self.path), ty)));
             }
             return;
         }

@@ -52,11 +52,11 @@ pub fn explain(
     options: &Options,
     probes: Option<&Probes>,
     facts: Facts,
-    catalog: &CatalogSnapshot,
+    (catalog, path): (&CatalogSnapshot, &[crate::types::Oid]),
     context: &CallContext<'_>,
 ) -> Vec<String> {
     let names = names::Names::of(program);
-    let printer = expression::Printer { program, names, catalog, context };
+    let printer = expression::Printer { program, names, catalog, path, context };
     let describer = describe::Describer {
         printer: &printer,
         options,

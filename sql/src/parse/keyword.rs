@@ -488,6 +488,11 @@ pub enum Keyword {
 }
 
 impl Keyword {
+    /// All of them, in alphabetical order.
+    pub fn all() -> impl Iterator<Item = Keyword> {
+        TABLE.iter().map(|entry| entry.1)
+    }
+
     /// The keyword that `word`, in lower case, is.
     #[must_use]
     pub fn find(word: &str) -> Option<Keyword> {

@@ -2,10 +2,11 @@
 
 use crate::bind::deparse::{self, Names, Printer, ViewText};
 use crate::bind::{self, Environment};
+use crate::catalog::Relation;
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::quote::identifier;
-use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
+use crate::parse::ast::Statement;
 use crate::parse::{parse_expression, parse_query};
 use crate::session::statement::Reader;
 use crate::types::{CallContext, Oid};
@@ -34,12 +35,13 @@ impl Names for Value {
     }
 }
 
-/// A stored expression in the form with the fewest parentheses.
-pub(crate) fn pretty_expression(
+/// A stored expression with its types as the search path finds them, with the fewest parentheses or with all.
+pub(crate) fn shown_expression(
     session: &SessionCatalog<'_>,
     context: &CallContext<'_>,
     relation: Option<&Relation>,
     text: &str,
+    pretty: bool,
 ) -> Result<String> {
     let reader = Reader(context);
     let path = &session.path.schemas;
@@ -51,8 +53,33 @@ pub(crate) fn pretty_expression(
         Some(Relation { oid: Oid(0), .. }) => &Value,
         _ => &Columns(relation),
     };
-    let printer = Printer { catalog: session.snapshot, context, names, pretty: true };
+    let printer = Printer { catalog: session.snapshot, path: Some(path), context, names, pretty };
     deparse::expression(&printer, &bound)
+}
+
+/// The relations that a stored query reads, with the columns.
+pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Vec<(Oid, Vec<i16>)>> {
+    let statement = Statement::Query(Box::new(parse_query(text)?));
+    let bound = bind::bind(environment, text, &statement, &[])?;
+    // What stands behind another view is that view's, whose owner it names.
+    let own = bound.required.into_iter().filter_map(|required| match required {
+        bind::Required::Relation { relation, role: None, columns, .. } => {
+            Some((relation, columns.into_iter().map(|(column, _)| column).collect()))
+        }
+        _ => None,
+    });
+    Ok(own.collect())
+}
+
+/// The same of a view; none if it cannot be bound.
+pub(crate) fn view_reads(
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    view: &Relation,
+) -> Vec<(Oid, Vec<i16>)> {
+    let path = &session.path.schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
+    view.query().and_then(|query| reads(environment, query).ok()).unwrap_or_default()
 }
 
 /// A view's query: with the fewest parentheses or with all, its select list in lines up to this width.
@@ -62,7 +89,7 @@ pub(super) fn view_text(
     view: &Relation,
     (pretty, wrap): (bool, usize),
 ) -> Result<String> {
-    let RelationKind::View { query } = &view.kind else {
+    let Some(query) = view.query() else {
         return Err(SqlError::unsupported("the query of what is not a view is"));
     };
     let live = view.columns.iter().filter(|column| !column.dropped);

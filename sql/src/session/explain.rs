@@ -152,8 +152,9 @@ impl Session {
         }
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let watched = options.analyze.then_some(&probes);
+        let path = self.path.schemas.clone();
         let rows = self.with_context(|context| {
-            Ok(explain(&program, &options, watched, facts, &snapshot, context))
+            Ok(explain(&program, &options, watched, facts, (&snapshot, &path), context))
         })?;
         Ok(answer(rows))
     }

@@ -235,7 +235,7 @@ impl Session {
                 session.block.end_statement();
             }
             session.apply_set_configs()?;
-            for notice in session.notices.get_mut().drain(..) {
+            for notice in session.take_notices() {
                 sink.notice(&notice);
             }
             // A transaction statement has ended every portal, this one too.

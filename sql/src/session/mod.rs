@@ -244,7 +244,9 @@ impl Session {
 
     /// Notices that came up outside [`Session::run`]. The caller sends them behind the message at hand.
     pub fn take_notices(&mut self) -> Vec<Notice> {
-        std::mem::take(self.notices.get_mut())
+        let mut notices = std::mem::take(self.notices.get_mut());
+        self.settings.keep_shown(&mut notices);
+        notices
     }
 
     /// Calls `report` for every ParameterStatus that has changed since the last call (at the start: all of them).

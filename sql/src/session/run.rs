@@ -123,14 +123,24 @@ impl EngineFacts for Asked<'_> {
         self.engine.manager().data().tree(*tree).ok()?.record_estimate().ok()
     }
 
-    fn pretty_expression(
+    fn shown_expression(
         &self,
         session: &SessionCatalog<'_>,
         context: &CallContext<'_>,
         relation: Option<&Relation>,
         text: &str,
+        pretty: bool,
     ) -> Option<String> {
-        definitions::pretty_expression(session, context, relation, text).ok()
+        definitions::shown_expression(session, context, relation, text, pretty).ok()
+    }
+
+    fn view_reads(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+    ) -> Vec<(Oid, Vec<i16>)> {
+        definitions::view_reads(session, context, view)
     }
 
     fn view_text(

@@ -149,7 +149,8 @@ impl Meaning<'_> {
     ) -> Result<Arc<str>> {
         self.with_context(snapshot, |context| {
             let names = &Columns(relation);
-            let printer = deparse::Printer { catalog: snapshot, context, names, pretty: false };
+            let printer =
+                deparse::Printer { catalog: snapshot, path: None, context, names, pretty: false };
             Ok(deparse::expression(&printer, expr)?.into())
         })
     }
@@ -437,14 +438,19 @@ impl Semantics for Meaning<'_> {
                 SqlState::DATATYPE_MISMATCH,
                 format!(
                     "argument of CHECK must be type boolean, not type {}",
-                    bind::type_name::format_type(snapshot, bound.ty())
+                    bind::type_name::format_type(snapshot, Some(&self.path), bound.ty())
                 ),
             )
             .at(self.position(expr.start())));
         }
         self.with_context(snapshot, |context| {
-            let printer =
-                deparse::Printer { catalog: snapshot, context, names: &Value, pretty: false };
+            let printer = deparse::Printer {
+                catalog: snapshot,
+                path: None,
+                context,
+                names: &Value,
+                pretty: false,
+            };
             Ok(deparse::expression(&printer, &bound)?.into())
         })
     }
@@ -548,21 +554,12 @@ impl Semantics for Meaning<'_> {
     }
 
     fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Vec<(Oid, Vec<i16>)>> {
-        let statement = ast::Statement::Query(Box::new(crate::parse::parse_query(text)?));
-        let bound = self.with_context(snapshot, |context| {
+        self.with_context(snapshot, |context| {
             let reader = Reader(context);
             let environment =
                 bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
-            bind::bind(environment, text, &statement, &[])
-        })?;
-        // What stands behind another view is that view's, whose owner it names.
-        let own = bound.required.into_iter().filter_map(|required| match required {
-            bind::Required::Relation { relation, role: None, columns, .. } => {
-                Some((relation, columns.into_iter().map(|(column, _)| column).collect()))
-            }
-            _ => None,
-        });
-        Ok(own.collect())
+            super::definitions::reads(environment, text)
+        })
     }
 
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<ViewQuery> {

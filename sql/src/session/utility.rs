@@ -468,6 +468,9 @@ impl Session {
     ) -> Result<Arc<crate::catalog::Relation>> {
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
+        if let Some(schema) = name.schema().filter(|schema| snapshot.schema(schema).is_none()) {
+            return Err(ddl::resolve::undefined_schema(schema));
+        }
         bind::relation_named(&snapshot, &basis.path, parsed.query_text(), name)
     }
 

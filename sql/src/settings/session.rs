@@ -12,7 +12,7 @@ use super::definition::{Context, Definition, Kind, ListQuoting, REPORTED, defini
 use super::server::{ServerSettings, Source, find, unrecognized};
 use super::value::{self, Value};
 use super::{DateOrder, DateStyle, SessionSettings};
-use crate::error::{Notice, Result, SqlError};
+use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -173,6 +173,30 @@ impl Settings {
             Value::Text(text) => text,
             Value::Bool(_) | Value::Integer(_) | Value::Real(_) => Arc::from(""),
         }
+    }
+
+    /// Drops the notices that `client_min_messages` hides. INFO is always shown.
+    pub fn keep_shown(&self, notices: &mut Vec<Notice>) {
+        if notices.is_empty() {
+            return;
+        }
+        let least = match &*self.text("client_min_messages") {
+            "error" => 4,
+            "warning" => 3,
+            "notice" => 2,
+            "log" => 1,
+            _ => 0,
+        };
+        notices.retain(|notice| {
+            least
+                <= match notice.fields().severity {
+                    Severity::Debug => 0,
+                    Severity::Log => 1,
+                    Severity::Notice => 2,
+                    Severity::Warning => 3,
+                    Severity::Info | Severity::Error | Severity::Fatal | Severity::Panic => 4,
+                }
+        });
     }
 
     /// A setting as SHOW prints it; none if there is no such setting.

@@ -17,10 +17,10 @@ use crate::bind::type_name::{fields_of, format_type, oid};
 use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{Operator, aggregate, cast, function, operators, type_by_oid};
-use crate::catalog::quote::{identifier, literal};
+use crate::catalog::quote::{identifier, literal, qualified};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{Query, SortKey};
-use crate::types::{CallContext, Datum, Oid, SqlType, text_of};
+use crate::types::{CallContext, Datum, Oid, SqlType, oids, text_of};
 use simple::{Parent, is_simple};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -57,6 +57,8 @@ pub trait Names {
 pub struct Printer<'p, 'a> {
     /// The names of types.
     pub catalog: &'p CatalogSnapshot,
+    /// Where the names of types are found; none qualifies them all, for a text that is kept.
+    pub path: Option<&'p [Oid]>,
     /// For the text of constants.
     pub context: &'p CallContext<'a>,
     /// The names of columns.
@@ -238,7 +240,7 @@ impl Printer<'_, '_> {
                 self.list(elements, out)?;
                 out.push(']');
                 if elements.is_empty() {
-                    write!(out.text, "::{}", format_type(self.catalog, *ty))
+                    write!(out.text, "::{}", format_type(self.catalog, self.path, *ty))
                         .expect("a string grows");
                 }
                 Ok(())
@@ -365,7 +367,7 @@ impl Printer<'_, '_> {
                 self.plain(')', out);
             }
         }
-        write!(out.text, "::{}", format_type(self.catalog, ty)).expect("a string grows");
+        write!(out.text, "::{}", format_type(self.catalog, self.path, ty)).expect("a string grows");
         Ok(())
     }
 
@@ -459,7 +461,7 @@ impl Printer<'_, '_> {
         let bare = match expr {
             Expr::Constant(value, ty) => {
                 // With its type, so that it is not taken for a column's number.
-                let shown = format_type(self.catalog, *ty);
+                let shown = format_type(self.catalog, self.path, *ty);
                 let text = text_of(self.context, *ty, &value.datum())?;
                 if matches!(value, Literal::Int4(0..)) {
                     write!(out.text, "{text}::{shown}").expect("a string grows");
@@ -542,7 +544,7 @@ impl Printer<'_, '_> {
     }
 
     fn constant(&self, value: &Literal, ty: SqlType, out: &mut Layout) -> Result<()> {
-        let name = || format_type(self.catalog, SqlType { oid: ty.oid, typmod: -1 });
+        let name = || format_type(self.catalog, self.path, SqlType { oid: ty.oid, typmod: -1 });
         let datum = value.datum();
         if matches!(datum, Datum::Null) {
             out.push_str("NULL");
@@ -551,7 +553,18 @@ impl Printer<'_, '_> {
             }
             return Ok(());
         }
-        let text = text_of(self.context, ty, &datum)?;
+        // In a text that is kept, a relation is found whatever the search path is then.
+        let kept = match datum {
+            Datum::Oid(oid) if ty.oid.0 == oids::REGCLASS && self.path.is_none() => {
+                let relation = self.catalog.relation(Oid(oid));
+                relation.map(|found| qualified(&found.schema.1, &found.name))
+            }
+            _ => None,
+        };
+        let text = match &kept {
+            Some(name) => name,
+            None => text_of(self.context, ty, &datum)?,
+        };
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         match ty.oid.0 {
             oid::INT4 if digits => out.push_str(text),

@@ -193,6 +193,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         let names = Here { writer: self, place };
         print(&Printer {
             catalog: self.binder.catalog,
+            path: (!self.how.qualified).then_some(self.binder.path),
             context: self.context,
             names: &names,
             pretty: self.how.pretty,

@@ -35,6 +35,7 @@ static RELATIONS: &[Relation] = files![
     "pg_conversion",
     "pg_description",
     "pg_index",
+    "pg_init_privs",
     "pg_language",
     "pg_namespace",
     "pg_opclass",

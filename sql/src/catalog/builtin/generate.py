@@ -35,6 +35,8 @@ TABLES = {
     "pg_index": ("indexrelid < 16384", "indexrelid"),
     "pg_constraint": ("oid < 16384", "oid"),
     "pg_description": ("objoid < 16384", "classoid, objoid, objsubid"),
+    # Those of what CREATE EXTENSION makes come behind.
+    "pg_init_privs": ("objoid < 13500", "objoid, classoid, objsubid"),
     "pg_authid": ("oid < 16384", "oid"),
     "pg_auth_members": ("roleid < 16384", "roleid, member"),
     "pg_tablespace": ("true", "oid"),

@@ -31,6 +31,10 @@ pub struct Procedure {
     pub returns_set: bool,
     /// `provolatile`.
     pub volatility: Volatility,
+    /// `proparallel`.
+    pub parallel: char,
+    /// `prosupport`: the planner's helper, 0 if there is none.
+    pub support: u32,
     /// `pronargdefaults`: how many of the last input arguments may be left out.
     pub default_count: usize,
     /// `prorettype`.
@@ -103,6 +107,12 @@ impl Procedure {
         (self.language == SQL).then(|| decode(self.sql_body.unwrap_or(self.source)))
     }
 
+    /// `prosqlbody` as `pg_get_function_sqlbody` prints it.
+    #[must_use]
+    pub fn sql_body(&self) -> Option<Cow<'static, str>> {
+        self.sql_body.map(decode)
+    }
+
     /// The output columns of a function with OUT, INOUT or TABLE arguments: (name, type).
     pub fn output_columns(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let all = self.all_arguments.as_deref().unwrap_or_default();
@@ -149,8 +159,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
             let (oid, name, namespace) = (row.number(), row.text(), row.number());
             row.skip(1);
             let (language, cost, rows) = (row.number(), row.number(), row.number());
-            let variadic = row.number();
-            row.skip(1);
+            let (variadic, support) = (row.number(), row.number());
             let kind = match row.letter() {
                 'p' => Kind::Procedure,
                 'a' => Kind::Aggregate,
@@ -164,7 +173,8 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 's' => Volatility::Stable,
                 _ => Volatility::Volatile,
             };
-            row.skip(2);
+            let parallel = row.letter();
+            row.skip(1);
             let (default_count, result) = (row.number(), row.number());
             let arguments = oids(row.text(), ' ');
             let (all_types, modes) = (row.optional(), row.optional());
@@ -201,6 +211,8 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 strict,
                 returns_set,
                 volatility,
+                parallel,
+                support,
                 default_count,
                 result,
                 arguments,

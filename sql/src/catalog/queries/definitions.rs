@@ -6,10 +6,10 @@ use crate::catalog::builtin::{self, ArgumentMode, Procedure};
 use crate::catalog::quote::{identifier, literal, qualified};
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
-    RelationKind,
 };
 use crate::catalog::system::format::format_type;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, oids};
 use std::fmt::Write;
 
@@ -33,6 +33,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_function_arguments" => self.function(oid, true, false),
             "pg_get_function_identity_arguments" => self.function(oid, false, false),
             "pg_get_function_result" => self.function(oid, false, true),
+            "pg_get_function_sqlbody" => {
+                let body = builtin::function(oid.0).and_then(Procedure::sql_body);
+                self.optional(body.as_deref())
+            }
+            "pg_get_functiondef" => match self.function_definition(oid) {
+                Ok(found) => found,
+                Err(error) => return Some(Err(error)),
+            },
             // There are no partitions, rules, triggers and extended statistics.
             "pg_get_partkeydef"
             | "pg_get_ruledef"
@@ -52,17 +60,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
             .and_then(|oid| relation_name(self.session, Oid(oid)));
         match found {
             Some(name) => self.text(&format!("nextval({}::regclass)", literal(&name))),
-            None if self.flag(2) => {
+            None => {
                 let relation = self.session.snapshot.relation(self.oid(1));
                 let relation = relation.map(|relation| &**relation);
-                let (session, engine) = (self.session, self.session.engine);
-                match engine.pretty_expression(session, self.context, relation, text) {
-                    Some(pretty) => self.text(&pretty),
-                    None => Datum::Text(text),
-                }
+                self.text(&self.shown(relation, text, self.flag(2)))
             }
-            None => Datum::Text(text),
         }
+    }
+
+    /// A stored expression as it is shown. Only the name behind a cast depends on the search path.
+    fn shown(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> String {
+        let shown = (pretty || text.contains("::")).then(|| {
+            self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)
+        });
+        shown.flatten().unwrap_or_else(|| text.to_owned())
     }
 
     fn index(&self, oid: Oid) -> Datum<'a> {
@@ -71,13 +82,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
             Some(Datum::Int4(column)) => *column,
             _ => 0,
         };
+        let pretty = self.arguments.len() > 2 && self.flag(2);
+        let index = &self.shown_index(table, index, pretty);
         if column > 0 {
             let key = usize::try_from(column - 1).ok().and_then(|at| index.columns.get(at));
             let included = || {
                 let at = usize::try_from(column - 1).ok()?.checked_sub(index.columns.len())?;
                 Some(identifier(&table.columns[*index.include.get(at)?].name))
             };
-            let pretty = self.arguments.len() > 2 && self.flag(2);
             let own = |key: &IndexColumn| match key.expression() {
                 Some(at) if pretty => index.expressions[at].enclosed().to_string(),
                 _ => key_name(table, index, key),
@@ -85,13 +97,23 @@ impl<'a> Call<'_, '_, '_, 'a> {
             let name = key.map(own).or_else(included);
             return self.text(&name.unwrap_or_default());
         }
-        let pretty = self.arguments.len() > 2 && self.flag(2);
         let name = if pretty {
             relation_name(self.session, table.oid).unwrap_or_default()
         } else {
             qualified(&table.schema.1, &table.name)
         };
         self.text(&index_definition(table, index, &name))
+    }
+
+    /// An index whose expressions are as they are shown.
+    fn shown_index(&self, table: &Relation, index: &Index, pretty: bool) -> Index {
+        let shown = |text: &str| self.shown(Some(table), text, pretty).into();
+        let mut index = index.clone();
+        for expression in &mut index.expressions {
+            expression.text = shown(&expression.text);
+        }
+        index.filter = index.filter.as_deref().map(shown);
+        index
     }
 
     /// A view's query; the second argument is the pretty form or, as a number, the width that its lines may have.
@@ -103,7 +125,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         let session = self.session;
         let Some(view) = session.snapshot.relation(oid) else { return Datum::Null };
-        let RelationKind::View { query } = &view.kind else { return Datum::Null };
+        let Some(query) = view.query() else { return Datum::Null };
         let text = session.engine.view_text(session, self.context, view, how);
         let text = text.as_deref().unwrap_or_else(|| query.trim_end().trim_end_matches(';'));
         self.text(&format!("{text};"))
@@ -126,6 +148,78 @@ impl<'a> Call<'_, '_, '_, 'a> {
             return self.optional(function_result(found).as_deref());
         }
         self.text(&function_arguments(found, defaults))
+    }
+}
+
+impl<'a> Call<'_, '_, '_, 'a> {
+    /// `pg_get_functiondef`: CREATE FUNCTION (`pg_get_functiondef` of `ruleutils.c`).
+    fn function_definition(&self, oid: Oid) -> Result<Datum<'a>> {
+        /// `procost` and `prorows` that are not shown.
+        const COST: f32 = 1.0;
+        const ROWS: f32 = 1000.0;
+        let Some(found) = builtin::function(oid.0) else { return Ok(Datum::Null) };
+        if found.kind == builtin::Kind::Aggregate {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("\"{}\" is an aggregate function", found.name),
+            ));
+        }
+        let schema = self.session.snapshot.schema_by_oid(Oid(found.namespace));
+        let schema = schema.map_or("pg_catalog", |schema| &schema.name);
+        let mut text = format!(
+            "CREATE OR REPLACE FUNCTION {}({})\n",
+            qualified(schema, found.name),
+            function_arguments(found, true)
+        );
+        if let Some(result) = function_result(found) {
+            let _ = writeln!(text, " RETURNS {result}");
+        }
+        let (language, usual_cost) = match found.language {
+            12 => ("internal", COST),
+            13 => ("c", COST),
+            _ => ("sql", 100.0),
+        };
+        let _ = writeln!(text, " LANGUAGE {language}");
+        let before = text.len();
+        if found.kind == builtin::Kind::Window {
+            text.push_str(" WINDOW");
+        }
+        text.push_str(match found.volatility {
+            builtin::Volatility::Immutable => " IMMUTABLE",
+            builtin::Volatility::Stable => " STABLE",
+            builtin::Volatility::Volatile => "",
+        });
+        text.push_str(match found.parallel {
+            's' => " PARALLEL SAFE",
+            'r' => " PARALLEL RESTRICTED",
+            _ => "",
+        });
+        for (is_set, words) in [(found.strict, " STRICT"), (found.leakproof, " LEAKPROOF")] {
+            if is_set {
+                text.push_str(words);
+            }
+        }
+        if found.cost != usual_cost {
+            let _ = write!(text, " COST {}", found.cost);
+        }
+        if found.rows > 0.0 && found.rows != ROWS {
+            let _ = write!(text, " ROWS {}", found.rows);
+        }
+        if let Some(support) = builtin::function(found.support) {
+            let _ = write!(text, " SUPPORT {}", identifier(support.name));
+        }
+        if text.len() > before {
+            text.push('\n');
+        }
+        match found.sql_body() {
+            Some(body) => text.push_str(&body),
+            None => {
+                let source = found.sql().unwrap_or(found.source.into());
+                let _ = write!(text, "AS $function${source}$function$");
+            }
+        }
+        text.push('\n');
+        Ok(self.text(&text))
     }
 }
 
@@ -196,20 +290,12 @@ impl Call<'_, '_, '_, '_> {
         let session = self.session;
         let snapshot = session.snapshot;
         if let Some((table, found)) = snapshot.constraint(oid) {
-            let shorter = |text: &str| {
-                let found = pretty.then(|| {
-                    session.engine.pretty_expression(session, self.context, Some(table), text)
-                });
-                found.flatten().unwrap_or_else(|| text.to_owned())
-            };
-            return Some(constraint_definition(session, table, found, &shorter));
+            let shown = |text: &str| self.shown(Some(table), text, pretty);
+            return Some(constraint_definition(session, table, found, &shown));
         }
         if let Some((ty, check)) = snapshot.domain_check(oid) {
             let value = crate::bind::value_relation(ty.domain()?.base);
-            let (engine, context) = (session.engine, self.context);
-            let shorter = pretty
-                .then(|| engine.pretty_expression(session, context, Some(&value), &check.text));
-            let text = shorter.flatten().unwrap_or_else(|| check.text.to_string());
+            let text = self.shown(Some(&value), &check.text, pretty);
             let unchecked = if check.validated { "" } else { " NOT VALID" };
             return Some(format!("CHECK ({text}){unchecked}"));
         }
@@ -244,10 +330,10 @@ fn constraint_definition(
     session: &SessionCatalog<'_>,
     table: &Relation,
     found: &Constraint,
-    shorter: &dyn Fn(&str) -> String,
+    shown: &dyn Fn(&str) -> String,
 ) -> String {
     let mut text = match &found.kind {
-        ConstraintKind::Check(text) => format!("CHECK ({})", shorter(text)),
+        ConstraintKind::Check(text) => format!("CHECK ({})", shown(text)),
         ConstraintKind::ForeignKey(foreign) => {
             let parent = session.snapshot.relation(foreign.references);
             let name = relation_name(session, foreign.references).unwrap_or_default();
@@ -296,6 +382,10 @@ fn function_arguments(found: &Procedure, defaults: bool) -> String {
     };
     let inputs = all.iter().filter(|(_, mode)| is_input(*mode)).count();
     let texts = if defaults { found.defaults() } else { Vec::new() };
+    // Behind those that are given once come those of each row.
+    let direct = builtin::aggregate(found.oid)
+        .filter(|aggregate| aggregate.kind != 'n')
+        .map(|aggregate| usize::from(aggregate.direct_arguments));
     let mut input = 0;
     let mut parts = Vec::new();
     for (at, &(ty, mode)) in all.iter().enumerate() {
@@ -321,7 +411,19 @@ fn function_arguments(found: &Procedure, defaults: bool) -> String {
         }
         parts.push(text);
     }
-    parts.join(", ")
+    match direct {
+        // The last one, being VARIADIC, stands for both.
+        Some(count) if count == parts.len() => {
+            let last = parts.last().cloned().unwrap_or_default();
+            format!("{} ORDER BY {last}", parts.join(", "))
+        }
+        Some(count) => {
+            let (given, rows) = parts.split_at(count);
+            let space = if given.is_empty() { "" } else { " " };
+            format!("{}{space}ORDER BY {}", given.join(", "), rows.join(", "))
+        }
+        None => parts.join(", "),
+    }
 }
 
 fn function_result(found: &Procedure) -> Option<String> {

@@ -62,13 +62,15 @@ pub trait EngineFacts {
     fn reset_counters(&self);
     /// About how many rows a table has now.
     fn live_rows(&self, table: &Relation) -> Option<f64>;
-    /// A stored expression over a relation's columns in the form with the fewest parentheses; none if it cannot be read.
-    fn pretty_expression(
+    /// A stored expression over a relation's columns, types as the search path finds them, with the fewest parentheses
+    /// or with all; none if it cannot be read.
+    fn shown_expression(
         &self,
         session: &SessionCatalog<'_>,
         context: &CallContext<'_>,
         relation: Option<&Relation>,
         text: &str,
+        pretty: bool,
     ) -> Option<String>;
     /// Holds a value against a domain.
     ///
@@ -81,6 +83,13 @@ pub trait EngineFacts {
         domain: Oid,
         value: &Datum<'_>,
     ) -> Result<()>;
+    /// The relations that a view's query reads, with the columns.
+    fn view_reads(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+    ) -> Vec<(Oid, Vec<i16>)>;
     /// A view's query as it is shown: with the fewest parentheses or with all, its select list in lines up to this width;
     /// none if it cannot be told from what is kept.
     fn view_text(
@@ -195,6 +204,8 @@ const FUNCTIONS: &[&str] = &[
     "pg_get_function_arguments",
     "pg_get_function_identity_arguments",
     "pg_get_function_result",
+    "pg_get_function_sqlbody",
+    "pg_get_functiondef",
     "pg_get_indexdef",
     "pg_get_partition_constraintdef",
     "pg_get_partkeydef",
@@ -426,6 +437,7 @@ impl SessionCatalog<'_> {
             counters: &|| self.engine.counters(),
             prepared_transactions: &|| self.catalog.manager().prepared(),
             locks: &|| self.catalog.manager().locks(),
+            reads: &|view| self.engine.view_reads(self, context, view),
         };
         scan(relation, &system, context, keys, &mut |row| emit(row))
     }

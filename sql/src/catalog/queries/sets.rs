@@ -5,6 +5,7 @@ use super::privileges::parse_item;
 use crate::catalog::acl::PRIVILEGES;
 use crate::catalog::quote::identifier;
 use crate::error::Result;
+use crate::parse::keyword::{Category, Keyword};
 use crate::types::function::{Callable, Signature};
 use crate::types::{CallContext, Datum, oids};
 
@@ -12,6 +13,8 @@ use crate::types::{CallContext, Datum, oids};
 pub const FUNCTIONS: &[(u32, Callable)] = &[
     // pg_partition_ancestors: a table that is neither partitioned nor a partition has none.
     (3425, Callable::Set(nothing)),
+    // pg_get_keywords
+    (1686, Callable::Set(keywords)),
     // pg_options_to_table
     (2289, Callable::Set(options)),
     // aclexplode
@@ -33,6 +36,35 @@ fn listening<'a>(
     };
     for channel in all.split_terminator('\0') {
         if !each(&[Datum::Text(channel)])? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A row for each word that the grammar knows.
+fn keywords<'a>(
+    _: &CallContext<'a>,
+    _: &Signature<'_>,
+    _: &[Datum<'a>],
+    emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+) -> Result<()> {
+    for keyword in Keyword::all() {
+        let (letter, category) = match keyword.category() {
+            Category::Unreserved => (b'U', "unreserved"),
+            Category::ColumnName => (b'C', "unreserved (cannot be function or type name)"),
+            Category::TypeOrFunctionName => (b'T', "reserved (can be function or type name)"),
+            Category::Reserved => (b'R', "reserved"),
+        };
+        let bare = keyword.is_bare_label();
+        let row = [
+            Datum::Text(keyword.word()),
+            Datum::Char(letter),
+            Datum::Bool(bare),
+            Datum::Text(category),
+            Datum::Text(if bare { "can be bare label" } else { "requires AS" }),
+        ];
+        if !emit(&row)? {
             break;
         }
     }

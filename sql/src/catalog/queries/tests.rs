@@ -65,14 +65,23 @@ impl EngineFacts for Engine {
     fn live_rows(&self, _: &Relation) -> Option<f64> {
         None
     }
-    fn pretty_expression(
+    fn shown_expression(
         &self,
         session: &SessionCatalog<'_>,
         context: &CallContext<'_>,
         relation: Option<&Relation>,
         text: &str,
+        pretty: bool,
     ) -> Option<String> {
-        crate::session::definitions::pretty_expression(session, context, relation, text).ok()
+        crate::session::definitions::shown_expression(session, context, relation, text, pretty).ok()
+    }
+    fn view_reads(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+    ) -> Vec<(Oid, Vec<i16>)> {
+        crate::session::definitions::view_reads(session, context, view)
     }
     fn view_text(
         &self,

@@ -142,11 +142,35 @@ fn of_column(relation: Oid, column: &Column, at: usize) -> Attribute<'_> {
     }
 }
 
+/// How PostgreSQL would lay out the values of a type.
+struct Form {
+    length: i16,
+    by_value: bool,
+    align: char,
+    storage: char,
+}
+
+fn form_of(rows: &Rows<'_, '_, '_, '_>, ty: SqlType) -> Form {
+    let base = rows.system.snapshot.base_type(ty).oid.0;
+    if let Some(ty) = builtin::type_by_oid(base) {
+        let (length, by_value, align, storage) = (ty.length, ty.by_value, ty.align, ty.storage);
+        return Form { length, by_value, align, storage };
+    }
+    if let Some(element) = builtin::element_of_made(base) {
+        let element = form_of(rows, SqlType::plain(element));
+        let align = if element.align == 'd' { 'd' } else { 'i' };
+        return Form { length: -1, by_value: false, align, storage: 'x' };
+    }
+    if builtin::is_enum(base) {
+        return Form { length: 4, by_value: true, align: 'i', storage: 'p' };
+    }
+    Form { length: -1, by_value: false, align: 'd', storage: 'x' }
+}
+
 fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Result<()> {
     let letter = |letter: char| Datum::Char(letter as u8);
     let none = Datum::Char(0);
-    let ty = builtin::held_as(attribute.ty.oid.0);
-    let length = ty.map_or(-1, |ty| ty.length);
+    let form = form_of(rows, attribute.ty);
     let own = builtin::type_by_oid(attribute.ty.oid.0);
     let dimensions = own.is_some_and(builtin::Type::is_array);
     let row = [
@@ -154,14 +178,14 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
         rows.text(attribute.name),
         Datum::Oid(if attribute.dropped { 0 } else { attribute.ty.oid.0 }),
         Datum::Int4(if attribute.number > 0 && !attribute.dropped { -1 } else { 0 }),
-        Datum::Int2(length),
+        Datum::Int2(form.length),
         Datum::Int2(attribute.number),
         Datum::Int4(i32::from(dimensions)),
         Datum::Int4(-1),
         Datum::Int4(attribute.ty.typmod),
-        Datum::Bool(ty.is_some_and(|ty| ty.by_value)),
-        letter(ty.map_or('i', |ty| ty.align)),
-        letter(ty.map_or('x', |ty| ty.storage)),
+        Datum::Bool(form.by_value),
+        letter(form.align),
+        letter(form.storage),
         none,
         Datum::Bool(attribute.not_null),
         Datum::Bool(attribute.has_default),

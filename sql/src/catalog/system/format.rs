@@ -88,7 +88,8 @@ pub fn format_type(oid: u32, typmod: Option<i32>) -> String {
         return "-".to_owned();
     }
     let Some(ty) = builtin::type_by_oid(oid) else { return "???".to_owned() };
-    if ty.is_array() && ty.element != 0 && builtin::array_type(ty.element) == oid {
+    // int2vector and oidvector are arrays in their own right.
+    if ty.element != 0 && ty.length == -1 && ty.storage != 'p' {
         return format!("{}[]", format_type(ty.element, typmod));
     }
     if let Some(name) = sql_name(oid, typmod) {

@@ -10,7 +10,7 @@ use crate::catalog::relation::{
 };
 use crate::catalog::user_type::{DomainCheck, UserType};
 use crate::error::Result;
-use crate::types::{Datum, Oid};
+use crate::types::{Datum, Oid, oids};
 use std::sync::Arc;
 
 /// The B-tree access method.
@@ -144,12 +144,12 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
         letter(relation.kind_letter()),
         Datum::Int2(relation.columns.len() as i16),
         Datum::Int2(checks as i16),
-        Datum::Bool(view),
+        Datum::Bool(relation.query().is_some()),
         Datum::Bool(foreign_keys),
         Datum::Bool(false),
         Datum::Bool(false),
         Datum::Bool(false),
-        Datum::Bool(true),
+        Datum::Bool(relation.stored_query.as_ref().is_none_or(|query| query.populated)),
         letter(if table { 'd' } else { 'n' }),
         Datum::Bool(false),
         Datum::Oid(0),
@@ -496,23 +496,112 @@ pub(super) fn sequences(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Of the dependencies, those that clients ask for: what indexes, sequences and constraints belong to.
+/// The rules that views are (PostgreSQL's `_RETURN`); each has its view's OID.
+pub(super) fn rules(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for view in users(rows, rows.oid_key(2)) {
+        if view.query().is_none() {
+            continue;
+        }
+        let row = [
+            Datum::Oid(view.oid.0),
+            Datum::Text("_RETURN"),
+            Datum::Oid(view.oid.0),
+            letter('1'),
+            letter('O'),
+            Datum::Bool(true),
+            // Node trees: `pg_get_viewdef` says what they say.
+            Datum::Text("<>"),
+            Datum::Text("<>"),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+/// `pg_depend`, without what depends on schemas.
 pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const CLASS: u32 = 1259;
+    const TYPE: u32 = 1247;
+    const DEFAULT: u32 = 2604;
     const CONSTRAINT: u32 = 2606;
+    const REWRITE: u32 = 2618;
+    let emit_of =
+        |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid, i32), to: (u32, Oid, i32), kind| {
+            rows.row(&[
+                Datum::Oid(on.0),
+                Datum::Oid(on.1.0),
+                Datum::Int4(on.2),
+                Datum::Oid(to.0),
+                Datum::Oid(to.1.0),
+                Datum::Int4(to.2),
+                letter(kind),
+            ])
+        };
     let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
-        rows.row(&[
-            Datum::Oid(on.0),
-            Datum::Oid(on.1.0),
-            Datum::Int4(0),
-            Datum::Oid(to.0),
-            Datum::Oid(to.1.0),
-            Datum::Int4(to.2),
-            letter(kind),
-        ])
+        emit_of(rows, (on.0, on.1, 0), to, kind)
     };
+    let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
+    for ty in rows.system.snapshot.types() {
+        let array = Oid(builtin::array_of_made(ty.oid.0));
+        emit(rows, (TYPE, array), (TYPE, ty.oid, 0), 'i')?;
+        if let Some(attributes) = ty.attributes() {
+            emit(rows, (CLASS, ty.oid), (TYPE, ty.oid, 0), 'i')?;
+            for (at, part) in attributes.iter().enumerate() {
+                if part.ty.oid.0 >= well_known::FIRST_NORMAL {
+                    let on = (CLASS, ty.oid, i32::from(position(at)));
+                    emit_of(rows, on, (TYPE, part.ty.oid, 0), 'n')?;
+                }
+            }
+        }
+        if let Some(domain) = ty.domain() {
+            if domain.base.oid.0 >= well_known::FIRST_NORMAL {
+                emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
+            }
+            for check in &domain.checks {
+                emit(rows, (CONSTRAINT, check.oid), (TYPE, ty.oid, 0), 'a')?;
+            }
+        }
+    }
     for relation in users(rows, None) {
         let table = relation.oid;
+        let (row_type, array) = relation.row_type;
+        if row_type != Oid(0) {
+            emit(rows, (TYPE, row_type), (CLASS, table, 0), 'i')?;
+        }
+        if array != Oid(0) {
+            emit(rows, (TYPE, array), (TYPE, row_type, 0), 'i')?;
+        }
+        for (at, column) in relation.columns.iter().enumerate().filter(|one| !one.1.dropped) {
+            let on = (CLASS, table, i32::from(position(at)));
+            if column.ty.oid.0 >= well_known::FIRST_NORMAL {
+                emit_of(rows, on, (TYPE, column.ty.oid, 0), 'n')?;
+            }
+            let (Some(default), None) = (&column.default, column.identity) else { continue };
+            let own = (DEFAULT, super::columns::default_oid(table, at));
+            emit(rows, own, on, 'a')?;
+            let sequence = default
+                .strip_prefix("nextval('")
+                .and_then(|rest| rest.strip_suffix("'::regclass)"))
+                .and_then(|name| {
+                    rows.call.catalog.reg_in(oids::REGCLASS, &name.replace("''", "'")).ok()
+                });
+            if let Some(sequence) = sequence {
+                emit(rows, own, (CLASS, Oid(sequence), 0), 'n')?;
+            }
+        }
+        if of_views && relation.query().is_some() {
+            let rule = (REWRITE, table);
+            emit(rows, rule, (CLASS, table, 0), 'i')?;
+            for (read, columns) in (rows.system.reads)(relation) {
+                let columns = columns.iter().map(|column| i32::from(*column));
+                let whole = columns.len() == 0;
+                for column in columns.chain(whole.then_some(0)) {
+                    if read.0 >= well_known::FIRST_NORMAL {
+                        emit(rows, rule, (CLASS, read, column), 'n')?;
+                    }
+                }
+            }
+        }
         if let RelationKind::Sequence(sequence) = &relation.kind
             && let Some((owner, column)) = sequence.owner
         {

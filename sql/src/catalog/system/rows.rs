@@ -99,6 +99,8 @@ pub struct SystemContext<'s> {
     pub prepared_transactions: &'s dyn Fn() -> Vec<txn::PreparedInfo>,
     /// All locks.
     pub locks: &'s dyn Fn() -> Vec<LockInfo>,
+    /// The relations that a view's query reads, with the columns.
+    pub reads: &'s dyn Fn(&Relation) -> Vec<(Oid, Vec<i16>)>,
 }
 
 /// Takes a row; false ends the scan.
@@ -316,6 +318,7 @@ pub fn scan<'a>(
         "pg_enum" => types::labels(&mut rows),
         "pg_sequence" => objects::sequences(&mut rows),
         "pg_depend" => objects::dependencies(&mut rows),
+        "pg_rewrite" => objects::rules(&mut rows),
         "pg_description" => objects::descriptions(&mut rows, relation),
         "pg_stats" => columns::statistics(&mut rows),
         "pg_namespace" => definitions::schemas(&mut rows),
@@ -366,6 +369,7 @@ mod tests {
             counters: &super::counted::Counters::default,
             prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),
+            reads: &|_| Vec::new(),
         });
     }
 
