@@ -247,3 +247,112 @@ fn acknowledged_commits_survive_kill_9() {
         "every client got something done: {acknowledged:?}"
     );
 }
+
+/// Keys of the table whose indexes come and go.
+const KEPT: u32 = 3000;
+
+/// Runs one statement; none if the connection has broken.
+fn answer(client: &mut Client, sql: &str) -> Option<String> {
+    let mut body = sql.as_bytes().to_vec();
+    body.push(0);
+    client.send(b'Q', &body).ok()?;
+    let replies = client.replies().ok()?;
+    Some(replies.last().map_or_else(String::new, |last| last.sqlstate().to_owned()))
+}
+
+/// Changes rows of `kept` until the connection breaks; how often that has succeeded.
+fn change_until_death(port: u16, seed: u64) -> u64 {
+    let mut random = Random(seed | 1);
+    let mut changes = 0;
+    let Ok(mut client) = Client::try_connect(port, "postgres", "postgres") else { return 0 };
+    loop {
+        let (id, k) = (random.below(KEPT), random.below(3 * KEPT));
+        let sql = match random.below(6) {
+            0 => format!("DELETE FROM kept WHERE id = {id}"),
+            1 => {
+                format!("INSERT INTO kept VALUES ({id}, {k}, {k} % 97, 'i') ON CONFLICT DO NOTHING")
+            }
+            2 => format!("UPDATE kept SET k = {k} WHERE id = {id}"),
+            3 => format!("UPDATE kept SET id = {} WHERE id = {id}", k % KEPT),
+            4 => format!(
+                "DELETE FROM kept WHERE id = {id}; INSERT INTO kept VALUES ({id}, {k}, 3, NULL)"
+            ),
+            _ => format!("UPDATE kept SET n = n + 1 WHERE id = {id}"),
+        };
+        match answer(&mut client, &sql).as_deref() {
+            None => return changes,
+            Some("") => changes += 1,
+            // Keys that are taken, and two that take each other's.
+            Some(state) => assert!(matches!(state, "23505" | "40P01"), "{sql}: {state}"),
+        }
+    }
+}
+
+/// Makes indexes of `kept`, makes them anew and drops them until the connection breaks; how many statements were answered.
+fn index_until_death(port: u16) -> u64 {
+    let mut answered = 0;
+    let Ok(mut client) = Client::try_connect(port, "postgres", "postgres") else { return 0 };
+    loop {
+        for sql in [
+            "CREATE UNIQUE INDEX CONCURRENTLY kept_u ON kept (k)",
+            "CREATE INDEX CONCURRENTLY kept_n ON kept (n, c) WHERE n > 10",
+            "CREATE INDEX CONCURRENTLY kept_e ON kept ((n + id)) INCLUDE (c)",
+            "REINDEX TABLE CONCURRENTLY kept",
+            "DROP INDEX CONCURRENTLY kept_u",
+            "DROP INDEX CONCURRENTLY kept_n",
+            "DROP INDEX CONCURRENTLY kept_e",
+        ] {
+            match answer(&mut client, sql).as_deref() {
+                None => return answered,
+                Some(state) => assert_eq!(state, "", "{sql}"),
+            }
+            answered += 1;
+        }
+    }
+}
+
+/// Writers that no index keeps out, and a server that dies while indexes are made: what is valid agrees with its table, and
+/// what is not can be dropped.
+#[test]
+fn indexes_are_made_while_others_write_and_the_server_dies() {
+    let mut atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE kept (id int PRIMARY KEY, k int UNIQUE, n int, c text)");
+    client.run(&format!(
+        "INSERT INTO kept SELECT g, 3 * g, g % 97, 'c' || g FROM generate_series(1, {KEPT}, 2) g"
+    ));
+    drop(client);
+    let (mut changes, mut answered) = (0, 0);
+    let mut random = Random(0x1DE5);
+    for cycle in 0..8 {
+        let port = atoll.port();
+        let pause = Duration::from_millis(u64::from(500 + random.below(3000)));
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..3)
+                .map(|who| scope.spawn(move || change_until_death(port, (cycle * 3 + who) << 9)))
+                .collect();
+            let maker = scope.spawn(move || index_until_death(port));
+            std::thread::sleep(pause);
+            atoll.kill();
+            answered += maker.join().expect("a client ends");
+            for writer in writers {
+                changes += writer.join().expect("a client ends");
+            }
+        });
+        atoll.check();
+        atoll.restart();
+        let mut client = atoll.connect();
+        let by_table = "SELECT count(k), count(*) FILTER (WHERE n > 10) FROM kept";
+        let by_index = "SELECT (SELECT count(*) FROM kept WHERE k >= 0), (SELECT count(*) FROM kept WHERE n > 10)";
+        assert_eq!(client.run(by_table).rows, client.run(by_index).rows);
+        let left = client.run(
+            "SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'kept'::regclass AND (NOT indisvalid OR indexrelid::regclass::text IN ('kept_u', 'kept_n', 'kept_e'))",
+        );
+        for row in &left.rows {
+            client.run(&format!("DROP INDEX {}", row[0].as_deref().expect("a name")));
+        }
+    }
+    atoll.stop();
+    atoll.check();
+    assert!(changes > 0 && answered > 0, "{changes} changes, {answered} statements");
+}

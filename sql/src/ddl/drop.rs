@@ -81,8 +81,9 @@ fn find(
     ddl: &mut Ddl<'_>,
     drop: &Drop,
     name: &ObjectName,
+    mode: TableLock,
 ) -> Result<Option<(Named, Arc<Relation>)>> {
-    let found = match ddl.lock_named(name, TableLock::AccessExclusive) {
+    let found = match ddl.lock_named(name, mode) {
         Ok(found) => found,
         Err(error) if drop.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
         Err(error) => return Err(error),
@@ -115,7 +116,8 @@ fn may_drop(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
 fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     let mut going: Vec<Arc<Relation>> = Vec::new();
     for name in &drop.names {
-        let Some((named, relation)) = find(ddl, drop, name)? else { continue };
+        let exclusive = TableLock::AccessExclusive;
+        let Some((named, relation)) = find(ddl, drop, name, exclusive)? else { continue };
         if matches!(named, Named::Index { .. }) {
             return Err(other_kind(name.name(), drop, "INDEX"));
         }
@@ -213,41 +215,60 @@ fn owned_sequence(
 
 fn indexes(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     if drop.concurrently {
-        return Err(SqlError::unsupported("DROP INDEX CONCURRENTLY is"));
+        ddl.refuse_block("DROP INDEX CONCURRENTLY")?;
     }
     for name in &drop.names {
-        let Some((named, relation)) = find(ddl, drop, name)? else { continue };
-        let Named::Index { index: oid, .. } = named else {
-            let kind = kind_noun(&relation).to_ascii_uppercase();
-            return Err(other_kind(&relation.name, drop, &kind));
-        };
-        let snapshot = ddl.snapshot();
-        if !snapshot.owns(ddl.user, relation.owner) {
-            return Err(must_own("index", name.name()));
+        let found = droppable_index(ddl, drop, name, TableLock::AccessExclusive)?;
+        if let Some((relation, index)) = found {
+            remove_index(ddl, &relation, index)?;
         }
-        let at = relation.indexes.iter().position(|index| index.oid == oid);
-        let at = at.expect("a name of an index leads to a table that has it");
-        let index = &relation.indexes[at];
-        if let Some((_, constraint)) = &index.constraint {
-            let shown = ddl.display(&relation);
-            return Err(SqlError::new(
-                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-                format!(
-                    "cannot drop index {} because constraint {constraint} on table {shown} requires it",
-                    index.name
-                ),
-            )
-            .hint(format!("You can drop constraint {constraint} on table {shown} instead.")));
-        }
-        ddl.refuse_pending("DROP INDEX", &relation)?;
-        let what = format!("index {}", index.name);
-        let mut dependents = Dependents::default();
-        ddl.collect_references(&relation, &[], &|through| through == oid, &what, &mut dependents);
-        ddl.drop_dependents(&dependents, drop.cascade, &what)?;
-        let mut next = Relation::clone(&*ddl.relation(relation.oid).unwrap_or(relation));
-        let index = next.indexes.remove(at);
-        ddl.catalog.drop_tree(index.tree);
-        ddl.catalog.put_relation(ddl.transaction, next)?;
     }
     Ok(())
+}
+
+/// The table of an index, locked, and the index, which may be dropped; with CASCADE what depends on it has gone. None if it
+/// is not there and that is allowed.
+pub(super) fn droppable_index(
+    ddl: &mut Ddl<'_>,
+    drop: &Drop,
+    name: &ObjectName,
+    mode: TableLock,
+) -> Result<Option<(Arc<Relation>, Oid)>> {
+    let Some((named, relation)) = find(ddl, drop, name, mode)? else { return Ok(None) };
+    let Named::Index { index: oid, .. } = named else {
+        let kind = kind_noun(&relation).to_ascii_uppercase();
+        return Err(other_kind(&relation.name, drop, &kind));
+    };
+    let snapshot = ddl.snapshot();
+    if !snapshot.owns(ddl.user, relation.owner) {
+        return Err(must_own("index", name.name()));
+    }
+    let index = relation.indexes.iter().find(|index| index.oid == oid);
+    let index = index.expect("a name of an index leads to a table that has it");
+    if let Some((_, constraint)) = &index.constraint {
+        let shown = ddl.display(&relation);
+        return Err(SqlError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            format!(
+                "cannot drop index {} because constraint {constraint} on table {shown} requires it",
+                index.name
+            ),
+        )
+        .hint(format!("You can drop constraint {constraint} on table {shown} instead.")));
+    }
+    ddl.refuse_pending("DROP INDEX", &relation)?;
+    let what = format!("index {}", index.name);
+    let mut dependents = Dependents::default();
+    ddl.collect_references(&relation, &[], &|through| through == oid, &what, &mut dependents);
+    ddl.drop_dependents(&dependents, drop.cascade, &what)?;
+    Ok(Some((ddl.relation(relation.oid).unwrap_or(relation), oid)))
+}
+
+/// Takes an index from its table, and its tree with the commit.
+pub(super) fn remove_index(ddl: &mut Ddl<'_>, relation: &Relation, index: Oid) -> Result<()> {
+    let mut next = Relation::clone(relation);
+    for gone in next.indexes.extract_if(.., |found| found.oid == index) {
+        ddl.catalog.drop_tree(gone.tree);
+    }
+    ddl.catalog.put_relation(ddl.transaction, next)
 }

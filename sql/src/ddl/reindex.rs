@@ -10,7 +10,7 @@ use crate::catalog::Named;
 use crate::catalog::object::well_known;
 use crate::catalog::relation::{IndexState, Relation, RelationKind};
 use crate::error::{Result, Severity, SqlError};
-use crate::parse::ast::{ObjectKind, ObjectName, Reindex, Value};
+use crate::parse::ast::{ObjectKind, Reindex, Value};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -21,11 +21,36 @@ use txn::{TableLock, WaitPolicy};
 /// # Errors
 /// 42P01, 42809, 42501, 25001 and so on.
 pub fn reindex(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<&'static str> {
-    let (mut concurrently, mut verbose) = (reindex.concurrently, false);
+    let verbose = is_verbose(ddl, reindex)?;
+    if reindex.is_concurrent() {
+        ddl.refuse_block("REINDEX CONCURRENTLY")?;
+    }
+    match reindex.kind {
+        ObjectKind::Index | ObjectKind::Table => {
+            let (relation, index) = find(ddl, reindex, TableLock::AccessExclusive)?;
+            ddl.refuse_pending(&format!("REINDEX {}", reindex.kind.words()), &relation)?;
+            ddl.reindex(&relation, index, verbose)?;
+        }
+        _ => {
+            let words = if reindex.system { "SYSTEM" } else { reindex.kind.words() };
+            ddl.refuse_block(&format!("REINDEX {words}"))?;
+            for oid in tables(ddl, reindex)? {
+                if let Some(relation) = lock_again(ddl, oid, TableLock::AccessExclusive)? {
+                    ddl.reindex(&relation, None, verbose)?;
+                }
+            }
+        }
+    }
+    Ok("REINDEX")
+}
+
+/// Checks the options, and says whether each index is to be told of.
+pub(super) fn is_verbose(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<bool> {
+    let mut verbose = false;
     for option in &reindex.options {
         match &*option.name {
             "verbose" => verbose = option.boolean() != Some(false),
-            "concurrently" => concurrently = option.boolean() != Some(false),
+            "concurrently" => {}
             "tablespace" => {
                 if let Some(Value::Word(name) | Value::String(name)) = &option.value {
                     tablespace(Some(name))?;
@@ -38,33 +63,27 @@ pub fn reindex(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<&'static str> {
             }
         }
     }
-    if concurrently {
-        return Err(SqlError::unsupported("REINDEX CONCURRENTLY is"));
-    }
-    match reindex.kind {
-        ObjectKind::Index => index(ddl, &reindex.name, verbose)?,
-        ObjectKind::Table => table(ddl, &reindex.name, verbose)?,
-        _ => many(ddl, reindex, verbose)?,
-    }
-    Ok("REINDEX")
+    Ok(verbose)
 }
 
-fn index(ddl: &mut Ddl<'_>, name: &ObjectName, verbose: bool) -> Result<()> {
-    let found = ddl.lock_named(name, TableLock::AccessExclusive)?;
+/// The table of REINDEX TABLE, or that of REINDEX INDEX and the index, locked.
+pub(super) fn find(
+    ddl: &mut Ddl<'_>,
+    reindex: &Reindex,
+    mode: TableLock,
+) -> Result<(Arc<Relation>, Option<Oid>)> {
+    let name = &reindex.name;
+    let found = ddl.lock_named(name, mode)?;
     let (named, relation) = found.ok_or_else(|| undefined_table(name))?;
-    let Named::Index { index, .. } = named else {
-        return Err(wrong_kind(name.name(), ObjectKind::Index));
-    };
-    if !ddl.snapshot().owns(ddl.user, relation.owner) {
-        return Err(super::resolve::must_own("index", name.name()));
+    if reindex.kind == ObjectKind::Index {
+        let Named::Index { index, .. } = named else {
+            return Err(wrong_kind(name.name(), ObjectKind::Index));
+        };
+        if !ddl.snapshot().owns(ddl.user, relation.owner) {
+            return Err(super::resolve::must_own("index", name.name()));
+        }
+        return Ok((relation, Some(index)));
     }
-    ddl.refuse_pending("REINDEX INDEX", &relation)?;
-    ddl.reindex(&relation, Some(index), verbose)
-}
-
-fn table(ddl: &mut Ddl<'_>, name: &ObjectName, verbose: bool) -> Result<()> {
-    let found = ddl.lock_named(name, TableLock::AccessExclusive)?;
-    let (named, relation) = found.ok_or_else(|| undefined_table(name))?;
     let is_table = matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System);
     if matches!(named, Named::Index { .. }) || !is_table {
         return Err(SqlError::new(
@@ -72,15 +91,24 @@ fn table(ddl: &mut Ddl<'_>, name: &ObjectName, verbose: bool) -> Result<()> {
             format!("\"{}\" is not a table or materialized view", name.name()),
         ));
     }
+    if reindex.is_concurrent() && matches!(relation.kind, RelationKind::System) {
+        return Err(system_concurrently());
+    }
     ddl.check_owner(&relation)?;
-    ddl.refuse_pending("REINDEX TABLE", &relation)?;
-    ddl.reindex(&relation, None, verbose)
+    Ok((relation, None))
 }
 
-/// SCHEMA, DATABASE and SYSTEM. System relations have no indexes.
-fn many(ddl: &mut Ddl<'_>, reindex: &Reindex, verbose: bool) -> Result<()> {
-    let words = if reindex.system { "SYSTEM" } else { reindex.kind.words() };
-    ddl.refuse_block(&format!("REINDEX {words}"))?;
+/// 0A000.
+fn system_concurrently() -> SqlError {
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cannot reindex system catalogs concurrently")
+}
+
+/// The tables of REINDEX SCHEMA, DATABASE and SYSTEM. System relations have no indexes.
+pub(super) fn tables(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<Vec<Oid>> {
+    let concurrently = reindex.is_concurrent();
+    if reindex.system && concurrently {
+        return Err(system_concurrently());
+    }
     let snapshot = ddl.snapshot();
     let name = reindex.name.name();
     let schema = if reindex.kind == ObjectKind::Schema {
@@ -109,7 +137,13 @@ fn many(ddl: &mut Ddl<'_>, reindex: &Reindex, verbose: bool) -> Result<()> {
         None
     };
     if reindex.system {
-        return Ok(());
+        return Ok(Vec::new());
+    }
+    if concurrently && schema.is_none_or(|schema| schema == well_known::PG_CATALOG) {
+        ddl.notices.push(SqlError::warning(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "cannot reindex system catalogs concurrently, skipping all",
+        ));
     }
     let mut tables: Vec<Oid> = snapshot
         .relations()
@@ -118,19 +152,23 @@ fn many(ddl: &mut Ddl<'_>, reindex: &Reindex, verbose: bool) -> Result<()> {
         .map(|relation| relation.oid)
         .collect();
     tables.sort_unstable();
-    for oid in tables {
-        let Some(relation) = ddl.relation(oid) else { continue };
-        ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-        if let Some(relation) = ddl.relation(oid) {
-            ddl.reindex(&relation, None, verbose)?;
-        }
-    }
-    Ok(())
+    Ok(tables)
+}
+
+/// Locks one of them; none if it has gone meanwhile.
+pub(super) fn lock_again(
+    ddl: &mut Ddl<'_>,
+    table: Oid,
+    mode: TableLock,
+) -> Result<Option<Arc<Relation>>> {
+    let Some(relation) = ddl.relation(table) else { return Ok(None) };
+    ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+    Ok(ddl.relation(table))
 }
 
 impl Ddl<'_> {
     /// Builds an index of a table anew, or all. One whose making had failed is valid then.
-    fn reindex(
+    pub(super) fn reindex(
         &mut self,
         relation: &Arc<Relation>,
         only: Option<Oid>,

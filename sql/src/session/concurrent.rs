@@ -9,11 +9,12 @@ use super::Session;
 use super::source::Source;
 use super::utility::{Outcome, done, in_block};
 use crate::catalog::Relation;
-use crate::catalog::relation::IndexState;
-use crate::ddl::concurrent::{self, Backfill};
-use crate::ddl::{Ddl, index};
-use crate::error::Result;
-use crate::parse::ast::CreateIndex;
+use crate::catalog::relation::{Index, IndexState};
+use crate::ddl::concurrent::{self, Backfill, Remade};
+use crate::ddl::{self, Ddl};
+use crate::error::{Result, Severity, SqlError};
+use crate::parse::ast::{CreateIndex, Drop, ObjectKind, Reindex};
+use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,9 +27,22 @@ struct Holder {
 }
 
 impl Holder {
-    /// Waits for everybody who may still go by a catalog in which the table was another.
-    fn await_lockers(&self, mode: TableLock) -> Result<()> {
-        Ok(self.transaction.wait_for_lockers(self.table.lock, mode)?)
+    /// Waits for everybody who may still write the table by an older catalog.
+    fn await_writers(&self) -> Result<()> {
+        Ok(self.transaction.wait_for_lockers(self.table.lock, TableLock::Share)?)
+    }
+
+    /// Waits for everybody who may still read or write the table by an older catalog: foreign keys look into it from other
+    /// tables, which are locked then.
+    fn await_users(&self, database: Oid) -> Result<()> {
+        let table = &self.table;
+        self.transaction.wait_for_lockers(table.lock, TableLock::AccessExclusive)?;
+        let children = table.referenced_by.iter().map(|(child, _)| *child);
+        for other in table.parents().chain(children).filter(|other| *other != table.oid) {
+            let lock = Relation::lock_of(database, other);
+            self.transaction.wait_for_lockers(lock, TableLock::Share)?;
+        }
+        Ok(())
     }
 }
 
@@ -42,17 +56,17 @@ impl Session {
         Ok(())
     }
 
-    /// Has a transaction find and lock the table that a statement is about.
-    fn hold_table(
+    /// Has a transaction find and lock the table that a statement is about; none if there is nothing to do.
+    fn hold_table<T>(
         &mut self,
         text: &str,
-        find: impl FnOnce(&mut Ddl<'_>) -> Result<Arc<Relation>>,
-    ) -> Result<Holder> {
+        find: impl FnOnce(&mut Ddl<'_>) -> Result<Option<(Arc<Relation>, T)>>,
+    ) -> Result<Option<(Holder, T)>> {
         let mut transaction = self.begin_step();
-        let table = self.with_ddl_in(Some(&mut transaction), text, find)?;
+        let found = self.with_ddl_in(Some(&mut transaction), text, find)?;
         // It is to keep nobody's versions, and nobody is to wait for its snapshot.
         transaction.end_statement();
-        Ok(Holder { transaction, table })
+        Ok(found.map(|(table, found)| (Holder { transaction, table }, found)))
     }
 
     fn begin_step(&self) -> Transaction {
@@ -84,23 +98,29 @@ impl Session {
     ) -> Result<Outcome> {
         self.demand_alone("CREATE INDEX CONCURRENTLY")?;
         let text = parsed.query_text();
-        let holder = self.hold_table(text, |ddl| concurrent::lock_table(ddl, create))?;
+        let found =
+            self.hold_table(text, |ddl| Ok(Some((concurrent::lock_table(ddl, create)?, ()))))?;
+        let Some((holder, ())) = found else { return done("CREATE INDEX") };
         if holder.table.persistence == 't' {
             // Nobody else knows the table: it is locked as by any CREATE INDEX.
             drop(holder);
-            return done(self.with_ddl(text, |ddl| index::create_index(ddl, create))?);
+            return done(self.with_ddl(text, |ddl| ddl::index::create_index(ddl, create))?);
         }
         let table = holder.table.oid;
         let (made, _) = self.step(text, |ddl| concurrent::make_index(ddl, create, table))?;
         let Some(index) = made else { return done("CREATE INDEX") };
-        self.fill_index(&holder, index).inspect_err(|_| self.give_up(table, index))?;
+        holder.await_writers().and_then(|()| self.fill_index(&holder, index)).inspect_err(
+            |_| {
+                self.give_up(table, index);
+            },
+        )?;
         done("CREATE INDEX")
     }
 
-    /// Fills an index that the last step has made, and has it read.
+    /// Fills an index that everybody writes, and has it read.
     fn fill_index(&mut self, holder: &Holder, index: Oid) -> Result<()> {
         let table = holder.table.oid;
-        let complete = self.backfill(holder, index)?;
+        let complete = self.backfill(table, index)?;
         self.await_snapshots(holder, complete)?;
         self.step("", |ddl| concurrent::set_state(ddl, table, index, IndexState::Valid))?;
         Ok(())
@@ -115,11 +135,10 @@ impl Session {
         Ok(holder.transaction.wait_for_snapshots(complete, &|pid| !elsewhere.contains(&pid))?)
     }
 
-    /// Waits for those who do not write an index yet, and writes what they have not; the LSN from which on a snapshot
-    /// finds all rows in it.
-    fn backfill(&mut self, holder: &Holder, index: Oid) -> Result<Lsn> {
-        holder.await_lockers(TableLock::Share)?;
-        let mut fill = Backfill::new(holder.table.oid, index);
+    /// Writes the entries of rows that were there before an index was written; the LSN from which on a snapshot finds all
+    /// rows in it.
+    fn backfill(&mut self, table: Oid, index: Oid) -> Result<Lsn> {
+        let mut fill = Backfill::new(table, index);
         let mut complete = Lsn::ZERO;
         loop {
             self.demand_not_cancelled()?;
@@ -144,6 +163,124 @@ impl Session {
     fn give_up(&mut self, table: Oid, index: Oid) {
         let _ =
             self.step("", |ddl| concurrent::set_state(ddl, table, index, IndexState::Unwritten));
+    }
+
+    /// DROP INDEX CONCURRENTLY.
+    pub(super) fn drop_index_concurrently(
+        &mut self,
+        parsed: &Arc<Source>,
+        statement: &Drop,
+    ) -> Result<Outcome> {
+        self.demand_alone("DROP INDEX CONCURRENTLY")?;
+        let text = parsed.query_text();
+        let found = self.hold_table(text, |ddl| concurrent::lock_dropped(ddl, statement))?;
+        let Some((holder, index)) = found else { return done("DROP INDEX") };
+        if holder.table.persistence == 't' {
+            drop(holder);
+            return done(self.with_ddl(text, |ddl| ddl::drop::drop(ddl, statement))?);
+        }
+        let table = holder.table.oid;
+        self.step("", |ddl| concurrent::retire(ddl, table, index))?;
+        self.remove_indexes(&holder, &[index])?;
+        done("DROP INDEX")
+    }
+
+    /// Drops indexes of a table that nobody reads from now on.
+    fn remove_indexes(&mut self, holder: &Holder, indexes: &[Oid]) -> Result<()> {
+        let (table, database) = (holder.table.oid, self.catalog.database());
+        holder.await_users(database)?;
+        for index in indexes {
+            let state = IndexState::Unwritten;
+            self.step("", |ddl| concurrent::set_state(ddl, table, *index, state))?;
+        }
+        holder.await_users(database)?;
+        for index in indexes {
+            self.step("", |ddl| concurrent::remove(ddl, table, *index))?;
+        }
+        Ok(())
+    }
+
+    /// REINDEX CONCURRENTLY.
+    pub(super) fn reindex_concurrently(
+        &mut self,
+        parsed: &Arc<Source>,
+        reindex: &Reindex,
+    ) -> Result<Outcome> {
+        self.demand_alone("REINDEX CONCURRENTLY")?;
+        let text = parsed.query_text();
+        if matches!(reindex.kind, ObjectKind::Index | ObjectKind::Table) {
+            let found =
+                self.hold_table(text, |ddl| concurrent::lock_reindexed(ddl, reindex).map(Some))?;
+            let Some((holder, (only, verbose))) = found else { return done("REINDEX") };
+            if holder.table.persistence == 't' {
+                drop(holder);
+                return done(self.with_ddl(text, |ddl| ddl::reindex::reindex(ddl, reindex))?);
+            }
+            let remade = self.reindex_table(&holder, only, verbose)?;
+            if remade == 0 && only.is_none() && !holder.table.indexes.iter().any(Index::holds_rows)
+            {
+                let message = format!(
+                    "table \"{}\" has no indexes that can be reindexed concurrently",
+                    holder.table.name
+                );
+                let state = SqlState::SUCCESSFUL_COMPLETION;
+                let notice = SqlError::new(state, message).severity(Severity::Notice);
+                self.notices.get_mut().push(notice);
+            }
+            return done("REINDEX");
+        }
+        let ((tables, verbose), _) = self.step(text, |ddl| concurrent::reindexed(ddl, reindex))?;
+        for table in tables {
+            let locked = |ddl: &mut Ddl<'_>| {
+                Ok(concurrent::lock_by_oid(ddl, table)?.map(|table| (table, ())))
+            };
+            let Some((holder, ())) = self.hold_table("", locked)? else { continue };
+            if holder.table.persistence == 't' {
+                drop(holder);
+                self.step("", |ddl| concurrent::reindex_temporary(ddl, table, verbose))?;
+            } else {
+                self.reindex_table(&holder, None, verbose)?;
+            }
+        }
+        done("REINDEX")
+    }
+
+    /// Makes an index of a table anew, or all that are valid; how many.
+    fn reindex_table(
+        &mut self,
+        holder: &Holder,
+        only: Option<Oid>,
+        verbose: bool,
+    ) -> Result<usize> {
+        let table = holder.table.oid;
+        let (remade, _) = self.step("", |ddl| concurrent::make_beside(ddl, table, only))?;
+        if !remade.is_empty() {
+            let beside: Vec<Oid> = remade.iter().map(|remade| remade.beside).collect();
+            self.exchange_filled(holder, &remade).inspect_err(|_| {
+                beside.iter().for_each(|index| self.give_up(table, *index));
+            })?;
+            self.remove_indexes(holder, &beside)?;
+        }
+        if verbose {
+            self.step("", |ddl| {
+                concurrent::tell(ddl, &holder.table, &remade, only.is_none());
+                Ok(())
+            })?;
+        }
+        Ok(remade.len())
+    }
+
+    /// Fills the indexes that stand beside others, and exchanges them.
+    fn exchange_filled(&mut self, holder: &Holder, remade: &[Remade]) -> Result<()> {
+        let table = holder.table.oid;
+        holder.await_writers()?;
+        let mut complete = Lsn::ZERO;
+        for remade in remade {
+            complete = complete.max(self.backfill(table, remade.beside)?);
+        }
+        self.await_snapshots(holder, complete)?;
+        self.step("", |ddl| concurrent::exchange(ddl, table, remade))?;
+        Ok(())
     }
 
     fn demand_not_cancelled(&self) -> Result<()> {

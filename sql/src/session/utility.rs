@@ -166,6 +166,12 @@ impl Session {
             Statement::CreateTableAs(create) => {
                 self.create_table_as(parsed, create, portal, sink, None)
             }
+            Statement::Drop(drop) if drop.concurrently => {
+                self.drop_index_concurrently(parsed, drop)
+            }
+            Statement::Reindex(reindex) if reindex.is_concurrent() => {
+                self.reindex_concurrently(parsed, reindex)
+            }
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),

@@ -288,6 +288,15 @@ pub struct Reindex {
     pub name: ObjectName,
 }
 
+impl Reindex {
+    /// Whether it says CONCURRENTLY, in either place.
+    #[must_use]
+    pub fn is_concurrent(&self) -> bool {
+        let option = self.options.iter().rfind(|option| &*option.name == "concurrently");
+        option.map_or(self.concurrently, |option| option.boolean() != Some(false))
+    }
+}
+
 /// ANALYZE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analyze {
