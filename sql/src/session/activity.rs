@@ -157,7 +157,7 @@ impl SessionActivity {
             database: self.database,
             user: self.user,
             application_name: texts.application_name.clone(),
-            client_address: self.client.map(|client| client.ip().to_string()),
+            client_address: self.client.map(|client| client.ip()),
             client_port: self.client.map_or(-1, |client| i32::from(client.port())),
             backend_start: self.backend_start,
             transaction_start: time(&self.transaction_start).filter(|_| !hidden),
@@ -205,7 +205,8 @@ mod tests {
         let session = session();
         let row = session.row();
         assert_eq!((row.state, row.query_start, row.state_change), ("idle", None, Some(100)));
-        assert_eq!((row.client_address.as_deref(), row.client_port), (Some("127.0.0.1"), 5000));
+        let client = (row.client_address.map(|ip| ip.to_string()), row.client_port);
+        assert_eq!(client, (Some("127.0.0.1".to_owned()), 5000));
         session.runs(200);
         session.says("select 1");
         session.transaction_begins(200);

@@ -4,7 +4,8 @@ use super::failure::invalid_binary;
 use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
 use super::{
-    CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, numeric, oids, record,
+    CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, network, numeric, oids,
+    record,
 };
 use crate::catalog::builtin::{self, stand_in};
 use crate::error::{Result, SqlError};
@@ -46,7 +47,11 @@ pub fn write_binary(
         Datum::Float8(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
         Datum::Numeric(stored) => numeric::text::write_binary(stored, out),
         Datum::Text(text) => out.extend_from_slice(text.as_bytes()),
-        Datum::Bytea(bytes) => out.extend_from_slice(bytes),
+        Datum::Bytea(bytes) => match form(ty.oid.0) {
+            Form::Inet => network::send(bytes, false, out),
+            Form::Cidr => network::send(bytes, true, out),
+            _ => out.extend_from_slice(bytes),
+        },
         Datum::Interval(value) => {
             out.extend_from_slice(&value.micros.to_be_bytes());
             out.extend_from_slice(&value.days.to_be_bytes());
@@ -199,6 +204,8 @@ pub fn read_binary<'a>(
             let interval = super::datetime::interval::apply_modifier(interval, ty.typmod)?;
             Datum::Interval(context.arena.alloc(interval))
         }
+        Form::Inet => network::receive(context, bytes, false)?,
+        Form::Cidr => network::receive(context, bytes, true)?,
         Form::Uuid => Datum::Uuid(
             bytes.try_into().map_err(|_| invalid_binary("incorrect binary data format"))?,
         ),

@@ -42,7 +42,8 @@ families! {
         [247 252 248 249 251 250 253];
     |_, a, b| without_blanks(a.text()).as_bytes().cmp(without_blanks(b.text()).as_bytes()) =>
         [1048 1053 1049 1050 1051 1052 1078];
-    |_, a, b| a.bytea().cmp(b.bytea()) => [1948 1953 1949 1950 1951 1952 1954];
+    |_, a, b| a.bytea().cmp(b.bytea()) =>
+        [1948 1953 1949 1950 1951 1952 1954] [920 925 921 922 923 924 926];
     |_, a, b| a.uuid().cmp(b.uuid()) => [2956 2959 2954 2955 2958 2957 2960];
     |_, a, b| compare_floats(float(a), float(b)) =>
         [287 288 289 290 291 292 354] [293 294 295 296 297 298 355] [299 300 301 302 303 304 2194]
@@ -112,6 +113,8 @@ pub(crate) const MORE: &[(u32, Callable)] = &[
     (1197, Plain(smaller)),
     (3525, Plain(larger)),
     (3524, Plain(smaller)),
+    (3562, Plain(larger)),
+    (3563, Plain(smaller)),
     (515, Plain(larger)),
     (516, Plain(smaller)),
 ];

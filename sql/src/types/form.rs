@@ -50,6 +50,10 @@ pub enum Form {
     Interval,
     /// [`super::Datum::Uuid`]
     Uuid,
+    /// [`super::Datum::Bytea`]: see `network`.
+    Inet,
+    /// [`super::Datum::Bytea`]: an inet without host bits.
+    Cidr,
     /// [`super::Datum::Array`] of this element type.
     Array(u32),
     /// [`super::Datum::Record`]
@@ -110,6 +114,8 @@ pub fn form(oid: u32) -> Form {
         oids::TIMESTAMPTZ => Form::TimestampTz,
         oids::INTERVAL => Form::Interval,
         oids::UUID => Form::Uuid,
+        oids::INET => Form::Inet,
+        oids::CIDR => Form::Cidr,
         oids::JSONB => Form::Jsonb,
         oids::RECORD => Form::Record,
         oids::VOID => Form::Void,

@@ -23,6 +23,7 @@ mod in_range;
 pub mod integer;
 pub mod json;
 pub mod literal;
+pub mod network;
 pub mod numeric;
 pub mod oids;
 pub mod order;

@@ -7,7 +7,8 @@ use super::datetime::{interval, output, parse};
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
-    CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, numeric, oids, record,
+    CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, network, numeric,
+    oids, record,
 };
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
@@ -48,7 +49,11 @@ pub fn write_text(
         Datum::Char(value) => write_char(*value, out),
         Datum::Numeric(stored) => numeric::text::write(stored, out),
         Datum::Text(text) => out.extend_from_slice(text.as_bytes()),
-        Datum::Bytea(bytes) => bytea::write(bytes, context.settings.bytea_hex, out),
+        Datum::Bytea(bytes) => match form(ty.oid.0) {
+            Form::Inet => network::write_stored(bytes, false, out),
+            Form::Cidr => network::write_stored(bytes, true, out),
+            _ => bytea::write(bytes, context.settings.bytea_hex, out),
+        },
         Datum::Date(days) => output::write_date(context.settings, *days, out),
         Datum::Time(micros) => output::write_time(*micros, out),
         Datum::TimeTz(value) => output::write_timetz(*value, out),
@@ -154,6 +159,8 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         Form::Timestamp => Datum::Timestamp(parse::read_timestamp(now, text, ty.typmod)?),
         Form::TimestampTz => Datum::TimestampTz(parse::read_timestamptz(now, text, ty.typmod)?),
         Form::Interval => Datum::Interval(context.arena.alloc(interval::read(text, ty.typmod)?)),
+        Form::Inet => network::read(context, text, false)?,
+        Form::Cidr => network::read(context, text, true)?,
         Form::Uuid => Datum::Uuid(context.arena.alloc(bytea::read_uuid(text)?)),
         Form::Array(element) => {
             let element = SqlType { oid: super::Oid(element), typmod: ty.typmod };

@@ -22,7 +22,7 @@ const COUNTED_BITS: u32 = 24;
 
 /// What can stand in for a domain, by number: the numbers are part of the format. Values of the base type are held,
 /// compared and ordered as those of its stand-in.
-const STAND_INS: [u32; 28] = [
+const STAND_INS: [u32; 29] = [
     oids::TEXT,
     oids::BOOL,
     oids::CHAR,
@@ -51,6 +51,7 @@ const STAND_INS: [u32; 28] = [
     oids::RECORD,
     ENUM,
     oids::INET,
+    oids::CIDR,
 ];
 
 /// The type of arrays of a type that users made.
@@ -86,7 +87,6 @@ pub fn domain_oid(counted: u32, base: u32) -> Option<u32> {
         oids::XID | oids::CID | oids::REGPROC | oids::REGPROCEDURE | oids::REGOPER => oids::OID,
         oids::REGOPERATOR | oids::REGCLASS | oids::REGTYPE | oids::REGCONFIG => oids::OID,
         oids::REGDICTIONARY | oids::REGNAMESPACE | oids::REGROLE | oids::REGCOLLATION => oids::OID,
-        oids::CIDR => oids::INET,
         _ if is_enum(base) => ENUM,
         _ if is_made(base) => oids::RECORD,
         other => other,

@@ -88,6 +88,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "start" => time(Some(found.backend_start)),
             "activity_start" => time(found.query_start),
             "xact_start" => time(found.transaction_start),
+            "client_addr" => crate::types::network::host(self.context.arena, found.client_address),
             "client_port" => Datum::Int4(found.client_port),
             "wait_event_type" => self.optional(found.wait.map(|wait| wait.0)),
             "wait_event" => self.optional(found.wait.map(|wait| wait.1)),

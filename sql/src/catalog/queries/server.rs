@@ -2,10 +2,11 @@
 
 use super::{Call, SetConfig};
 use crate::catalog::RelationKind;
+use crate::catalog::system::Activity;
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::Settings;
 use crate::sqlstate::SqlState;
-use crate::types::{Datum, Oid};
+use crate::types::{Datum, Oid, network};
 
 /// UTF8's number among PostgreSQL's encodings.
 const UTF8: i32 = 6;
@@ -97,9 +98,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let taken = self.events_taken() & (event::UPDATE | event::DELETE);
                 Ok(Datum::Bool(column && taken == event::UPDATE | event::DELETE))
             }
-            "inet_client_addr" | "inet_client_port" | "inet_server_addr" | "inet_server_port" => {
-                Ok(Datum::Null)
-            }
+            "inet_client_addr" => Ok(network::host(self.context.arena, self.client_address())),
+            "inet_client_port" => Ok(match self.own_activity() {
+                Some(own) if own.client_address.is_some() => Datum::Int4(own.client_port),
+                _ => Datum::Null,
+            }),
+            "inet_server_addr" | "inet_server_port" => Ok(Datum::Null),
             "current_setting" => self.current_setting(),
             "set_config" => self.set_config(),
             "pg_notify" => {
@@ -116,6 +120,15 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_terminate_backend" => self.signal(cancel::TERMINATE),
             _ => return None,
         })
+    }
+
+    fn own_activity(&self) -> Option<Activity> {
+        let session = &self.session;
+        session.engine.activity().into_iter().find(|one| one.pid == session.facts.pid)
+    }
+
+    fn client_address(&self) -> Option<std::net::IpAddr> {
+        self.own_activity().and_then(|own| own.client_address)
     }
 
     /// What a relation may be target of: a table of everything, a view of nothing.

@@ -13,7 +13,7 @@ use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::error::Result;
 use crate::settings::Settings;
-use crate::types::{CallContext, Datum, Oid, SqlType, array};
+use crate::types::{CallContext, Datum, Oid, SqlType, array, network};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use txn::introspect::LockInfo;
@@ -30,7 +30,7 @@ pub struct Activity {
     /// `application_name`.
     pub application_name: String,
     /// The client's address; none for a Unix socket.
-    pub client_address: Option<String>,
+    pub client_address: Option<std::net::IpAddr>,
     /// The client's port, -1 for a Unix socket.
     pub client_port: i32,
     /// `backend_start`, microseconds since 2000-01-01 UTC.
@@ -155,6 +155,11 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
     /// A text or NULL.
     pub(super) fn optional(&self, text: Option<&str>) -> Datum<'a> {
         text.map_or(Datum::Null, |text| self.text(text))
+    }
+
+    /// inet: a host, or NULL.
+    pub(super) fn address(&self, address: Option<std::net::IpAddr>) -> Datum<'a> {
+        network::host(self.call.arena, address)
     }
 
     /// text[].

@@ -76,7 +76,7 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Oid(found.user.0),
             rows.optional(user),
             rows.text(&found.application_name),
-            rows.optional(found.client_address.as_deref().filter(|_| own)),
+            rows.address(found.client_address.filter(|_| own)),
             Datum::Null,
             if own { Datum::Int4(found.client_port) } else { Datum::Null },
             time(Some(found.backend_start)),
