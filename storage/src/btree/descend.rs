@@ -210,12 +210,12 @@ impl Tree {
             return Err(Stop::Miss(child.page, Some(parent)));
         };
         self.count_unhinted(guard.frame() == child.frame);
-        if guard.frame() != child.frame {
-            if let Ok(mut parent) = parent.upgrade() {
-                let repaired = Child { page: child.page, frame: guard.frame() };
-                parent.hints_mut().set_entry_word(slot, repaired.word());
-                pool.counters.hint_repairs.add_one();
-            }
+        if guard.frame() != child.frame
+            && let Ok(mut parent) = parent.upgrade()
+        {
+            let repaired = Child { page: child.page, frame: guard.frame() };
+            parent.hints_mut().set_entry_word(slot, repaired.word());
+            pool.counters.hint_repairs.add_one();
         }
         Ok(guard)
     }

@@ -83,10 +83,9 @@ pub(super) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn F
         Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
         Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
-        Some(Waiting::End(owner, txn)) => {
-            if locks.owners.get(*owner).txn() == Some(*txn) {
-                blocker(*owner);
-            }
+        Some(Waiting::End(owner, txn)) if locks.owners.get(*owner).txn() == Some(*txn) => {
+            blocker(*owner);
         }
+        Some(Waiting::End(..)) => {}
     }
 }
