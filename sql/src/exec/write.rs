@@ -384,18 +384,18 @@ impl Writer {
                 return Ok(None);
             }
         }
-        let there = cx.transaction.lock_key(
-            &self.indexes[at],
-            &self.entry.0,
-            RowLock::Update,
-            WaitPolicy::Block,
-            &mut self.found,
-        )?;
-        if !there {
-            return Ok(None);
+        let (tree, entry) = (&self.indexes[at], &self.entry.0);
+        loop {
+            let (mode, policy) = (RowLock::Update, WaitPolicy::Block);
+            if !cx.transaction.lock_key(tree, entry, mode, policy, &mut self.found)? {
+                return Ok(None);
+            }
+            let row_key = entry::row_key(entry, self.found.value().unwrap_or_default())?;
+            // Whoever deletes that row, or gives it another key, has not locked the entry.
+            if !cx.transaction.await_change((tree, entry), (&self.rows, row_key))? {
+                return Ok(Some(Conflict { index, row_key: row_key.to_vec() }));
+            }
         }
-        let row_key = entry::row_key(&self.entry.0, self.found.value().unwrap_or_default())?;
-        Ok(Some(Conflict { index, row_key: row_key.to_vec() }))
     }
 
     /// Writes the record at `self.key`, long values cut out; over the one there, which is locked, if it is an update.

@@ -403,7 +403,7 @@ pub(super) fn receive<'a>(
 ) -> Result<Datum<'a>> {
     let name = if cidr { "cidr" } else { "inet" };
     let invalid =
-        |what: &str| invalid_binary(&format!("invalid {what} in external \"{name}\" value"));
+        |what: &str| invalid_binary(format!("invalid {what} in external \"{name}\" value"));
     let [family, bits, _, length, rest @ ..] = bytes else {
         return Err(SqlError::new(
             SqlState::PROTOCOL_VIOLATION,

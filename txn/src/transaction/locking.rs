@@ -107,6 +107,48 @@ impl Transaction {
         self.lock_record(tree, key, mode, WaitPolicy::Skip)
     }
 
+    /// Whether somebody is changing the row that was found to have `key`, so that it is not settled yet whether the key is
+    /// taken. Then the lock on the key is given back, if [`Transaction::lock_key`] has just taken it, and the other
+    /// transaction's end is waited for: the caller looks anew. Nobody who waits here has the key locked, so that who
+    /// changes the row can take it again.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_key`].
+    pub fn await_change(
+        &mut self,
+        (tree, key): (&Tree, &[u8]),
+        (rows, row_key): (&Tree, &[u8]),
+    ) -> Result<bool> {
+        if self.pass_row(rows, row_key, WaitPolicy::Skip)? {
+            return Ok(false);
+        }
+        // What was found there is not acted upon, so a read set need not know of it.
+        let Transaction { manager, state, command, .. } = &mut *self;
+        if let Some(state) = state.as_mut()
+            && let Some(last) = state.rows.pop_if(|last| {
+                last.command == *command && last.node.tree() == tree.id() && last.node.key() == key
+            })
+        {
+            manager.locks.unlock_row((state.owner, &state.lock_runs), last.node, last.before);
+        }
+        self.pass_row(rows, row_key, WaitPolicy::Block)?;
+        Ok(true)
+    }
+
+    /// Takes a lock that whoever changes a row excludes, and gives it back; false if it was skipped.
+    fn pass_row(&self, rows: &Tree, key: &[u8], policy: WaitPolicy) -> Result<bool> {
+        let state = self.state();
+        let (owner, locks) = ((state.owner, &state.lock_runs[..]), &self.manager.locks);
+        match locks.lock_row(owner, &self.wait, (rows.id(), key), RowLock::Share, policy)? {
+            RowGrant::Skipped => return Ok(false),
+            RowGrant::Held => {}
+            RowGrant::Granted(node, before) => {
+                locks.unlock_row((state.owner, &state.lock_runs), node, before);
+            }
+        }
+        Ok(true)
+    }
+
     /// Takes a row lock that nobody can be in the way of: a prepared transaction's, after a restart.
     pub(crate) fn lock_again(&mut self, tree: TreeId, key: &[u8], mode: RowLock) -> Result<()> {
         let (owner, policy) = (self.state().owner, WaitPolicy::Error);
