@@ -97,3 +97,15 @@ SELECT count(*) FROM k WHERE v > 0;
 INSERT INTO k VALUES (9, 1, 1, 1);
 CREATE VIEW kview AS SELECT * FROM k;
 REINDEX TABLE kview;
+-- A table without indexes; long values have one of their own.
+CREATE TABLE bare (i int, n name, v varchar(10), d numeric(10,2));
+REINDEX TABLE bare;
+REINDEX TABLE CONCURRENTLY bare;
+CREATE TABLE limited (v varchar(600));
+REINDEX TABLE limited;
+REINDEX TABLE CONCURRENTLY limited;
+CREATE TABLE unlimited (t text);
+REINDEX TABLE unlimited;
+REINDEX TABLE CONCURRENTLY unlimited;
+CREATE TABLE numbers (n numeric);
+REINDEX TABLE numbers;

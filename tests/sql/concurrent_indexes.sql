@@ -45,7 +45,7 @@ create index concurrently on t (nothing);
 create index concurrently on pg_class (relname);
 -- Of a temporary table, which nobody else writes.
 create temporary table tt (a int);
-insert into tt values (1), (2);
+insert into tt default values;
 create unique index concurrently tt_a on tt (a);
 select indisvalid from pg_index where indexrelid = 'tt_a'::regclass;
 begin;

@@ -1,7 +1,8 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::catalog::acl::Acl;
-use crate::types::{Oid, SqlType};
+use crate::tuple::Form;
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 use txn::{TableId, TreeId};
 
@@ -438,6 +439,32 @@ impl Index {
 }
 
 impl Relation {
+    /// Whether PostgreSQL has a TOAST table for it, with an index that it makes anew, too: a row may be longer than
+    /// `TOAST_TUPLE_THRESHOLD`, and there is something in it that can be moved out (`needs_toast_table`).
+    #[must_use]
+    pub fn is_toasted(&self) -> bool {
+        const THRESHOLD_BYTES: usize = 2032;
+        const HEADER_BYTES: usize = 24;
+        if matches!(self.kind, RelationKind::System) {
+            return true;
+        }
+        let mut bytes = HEADER_BYTES;
+        let mut movable = false;
+        for column in self.columns.iter().filter(|column| !column.dropped) {
+            let limit = usize::try_from(column.ty.typmod).map(|limit| limit.saturating_sub(4));
+            let (most, moves) = match (Form::of(column.ty.oid).width(), column.ty.oid.0, limit) {
+                (Some(width), ..) => (width, false),
+                (None, oids::NAME, _) => (64, false),
+                (None, oids::BPCHAR | oids::VARCHAR, Ok(characters)) => (4 + 4 * characters, true),
+                (None, oids::NUMERIC, Ok(limit)) => (8 + (limit >> 16) / 2, true),
+                _ => return true,
+            };
+            bytes += most;
+            movable |= moves;
+        }
+        movable && bytes > THRESHOLD_BYTES
+    }
+
     /// The type of an index's key.
     #[must_use]
     pub fn key_type(&self, index: &Index, key: &IndexColumn) -> SqlType {

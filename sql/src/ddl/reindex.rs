@@ -30,6 +30,10 @@ pub fn reindex(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<&'static str> {
             let (relation, index) = find(ddl, reindex, TableLock::AccessExclusive)?;
             ddl.refuse_pending(&format!("REINDEX {}", reindex.kind.words()), &relation)?;
             ddl.reindex(&relation, index, verbose)?;
+            if index.is_none() && relation.indexes.is_empty() && !relation.is_toasted() {
+                let message = format!("table \"{}\" has no indexes to reindex", relation.name);
+                ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            }
         }
         _ => {
             let words = if reindex.system { "SYSTEM" } else { reindex.kind.words() };

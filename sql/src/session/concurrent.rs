@@ -217,8 +217,8 @@ impl Session {
                 return done(self.with_ddl(text, |ddl| ddl::reindex::reindex(ddl, reindex))?);
             }
             let remade = self.reindex_table(&holder, only, verbose)?;
-            if remade == 0 && only.is_none() && !holder.table.indexes.iter().any(Index::holds_rows)
-            {
+            let others = holder.table.indexes.iter().any(Index::holds_rows);
+            if remade == 0 && only.is_none() && !others && !holder.table.is_toasted() {
                 let message = format!(
                     "table \"{}\" has no indexes that can be reindexed concurrently",
                     holder.table.name
