@@ -336,7 +336,8 @@ proptest! {
         }
         drop(sessions);
         world.manager.collect();
-        prop_assert_eq!(world.manager.metrics().versions_held, 0);
+        // The collector in the background may have some in hand.
+        wait_until(|| world.manager.metrics().versions_held == 0);
         prop_assert!(world.manager.locks().is_empty());
     }
 }
