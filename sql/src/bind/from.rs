@@ -234,17 +234,7 @@ impl Binder<'_> {
                 system: false,
             })
             .collect();
-        let item = ScopeItem {
-            name,
-            schema: None,
-            columns,
-            columns_visible: true,
-            name_visible: true,
-            row_type: Oid(0),
-            value: false,
-            scan: None,
-        };
-        Ok(From { node, items: vec![item], width })
+        Ok(From { node, items: vec![columns_item(name, columns)], width })
     }
 
     fn bind_table(
@@ -608,7 +598,7 @@ impl Binder<'_> {
         };
         if let (Some(name), Some(merged)) = (using_alias, &merged) {
             // A name for what stands for both sides, which hides neither of them.
-            let named = joined_item(Some(name), merged.clone());
+            let named = columns_item(Some(name), merged.clone());
             self.check_names(&items, std::slice::from_ref(&named))?;
             items.push(ScopeItem { columns_visible: false, ..named });
         }
@@ -633,7 +623,7 @@ impl Binder<'_> {
                     column.name = name;
                 }
             }
-            items.push(joined_item(alias.map(|alias| alias.name.clone()), columns));
+            items.push(columns_item(alias.map(|alias| alias.name.clone()), columns));
         }
         let node = Node::Join {
             kind,
@@ -702,8 +692,8 @@ impl Binder<'_> {
     }
 }
 
-/// What can be named of a join as a whole.
-fn joined_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> ScopeItem {
+/// What can be named of columns that are no table's.
+pub(super) fn columns_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> ScopeItem {
     ScopeItem {
         name,
         schema: None,

@@ -6,15 +6,16 @@
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
+use crate::bind::from::columns_item;
 use crate::bind::levels;
-use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
+use crate::bind::scope::{Scope, ScopeColumn};
 use crate::bind::typed::Expr;
 use crate::catalog::builtin::{Procedure, Volatility, function};
 use crate::catalog::queries;
 use crate::error::{Result, SqlError};
 use crate::parse::parse_expression;
 use crate::sqlstate::SqlState;
-use crate::types::{self, Oid, SqlType};
+use crate::types::{self, SqlType};
 
 /// How deeply SQL functions may call each other.
 const NESTED: u32 = 32;
@@ -86,16 +87,7 @@ impl Binder<'_> {
             }
         }
         let mut scope = Scope::new(None, 0);
-        scope.items.push(ScopeItem {
-            name: Some(procedure.name.into()),
-            schema: None,
-            columns,
-            columns_visible: true,
-            name_visible: true,
-            row_type: Oid(0),
-            value: false,
-            scan: None,
-        });
+        scope.items.push(columns_item(Some(procedure.name.into()), columns));
         let place = Place::plain(&scope, None, "SQL functions");
         self.inlining.set(self.inlining.get() + 1);
         let bound = parse_expression(&text).and_then(|body| self.expression(&body, &place));
