@@ -239,6 +239,23 @@ fn who_says_nothing_is_let_go() {
 }
 
 #[test]
+fn a_session_knows_where_it_was_reached() {
+    let server = Listening::start(None, &[]);
+    let socket = server.directory.path().display().to_string();
+    let ask = |host: &str| {
+        let port = server.port.to_string();
+        let query = "SELECT inet_server_addr(), inet_server_port()";
+        let output = Command::new("psql")
+            .args(["-X", "-A", "-t", "-h", host, "-p", &port, "-U", "postgres", "-c", query])
+            .output()
+            .expect("psql starts");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert_eq!(ask("127.0.0.1"), format!("127.0.0.1|{}", server.port));
+    assert_eq!(ask(&socket), "|");
+}
+
+#[test]
 fn a_directory_has_one_server_and_its_files_go_with_it() {
     let mut server = Listening::start(None, &[]);
     let data = server.directory.path().join("data");
@@ -299,4 +316,26 @@ fn what_cannot_be_done_is_said_and_has_its_exit_status() {
     let mut nonsense = Command::new(program());
     nonsense.arg("--nonsense");
     assert_eq!(said(nonsense).0, Some(2));
+    // Somebody else's directory is named, and left as it is.
+    let foreign = directory.path().join("foreign");
+    std::fs::create_dir(&foreign).expect("the directory is ours");
+    std::fs::write(foreign.join("letter"), "dear").expect("the directory is ours");
+    let mut check = Command::new(program());
+    check.arg("check").arg("--data").arg(&foreign);
+    for command in [serve(&foreign, free_port(), &[]), check] {
+        let (code, text) = said(command);
+        let wanted = format!("\"{}\" is not a valid data directory", foreign.display());
+        assert!(code == Some(1) && text.contains(&wanted), "{text}");
+    }
+    let left = std::fs::read_dir(&foreign).expect("the directory is ours").count();
+    assert_eq!(left, 1, "nothing was put into it");
+    // The superuser's name is one that CREATE ROLE would take.
+    for (name, why) in [("", "a name is wanted"), ("pg_x", "role name \"pg_x\" is reserved")] {
+        let mut command = Command::new(program());
+        command.arg("init").arg("--data").arg(directory.path().join("named"));
+        command.args(["--username", name]);
+        let (code, text) = said(command);
+        assert!(code == Some(2) && text.contains(why), "{text}");
+    }
+    assert!(!directory.path().join("named").exists());
 }

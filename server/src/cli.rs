@@ -44,7 +44,7 @@ struct Init {
     #[arg(long, short = 'D', value_name = "DIR", env = "ATOLL_DATA")]
     data: PathBuf,
     /// The superuser.
-    #[arg(long, short = 'U', value_name = "NAME", default_value = "postgres")]
+    #[arg(long, short = 'U', value_name = "NAME", default_value = "postgres", value_parser = superuser)]
     username: String,
     /// A file whose first line is the superuser's password.
     #[arg(long, value_name = "FILE")]
@@ -86,6 +86,19 @@ fn page_size(text: &str) -> Result<u32, String> {
     match number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(unit)) {
         Some(bytes @ (4096 | 8192 | 16384 | 32768)) => Ok(bytes),
         _ => Err("a page has 4kB, 8kB, 16kB or 32kB".to_owned()),
+    }
+}
+
+fn superuser(name: &str) -> Result<String, String> {
+    match name.len() {
+        0 => return Err("a name is wanted".to_owned()),
+        // PostgreSQL's NAMEDATALEN less its terminator.
+        1..=63 => {}
+        _ => return Err("a name has at most 63 bytes".to_owned()),
+    }
+    match sql::check_role_name(name) {
+        Ok(()) => Ok(name.to_owned()),
+        Err(error) => Err(error.fields().message.clone()),
     }
 }
 
@@ -214,6 +227,18 @@ fn write_synced(path: &Path, text: &str) -> std::io::Result<()> {
     }
 }
 
+/// Refuses a directory in which there is no database, before anything is written there.
+fn is_database(data: &Path) -> Result<(), StartError> {
+    if Engine::is_at(data) {
+        return Ok(());
+    }
+    let place = data.display();
+    Err(StartError(format!(
+        "\"{place}\" is not a valid data directory\nHINT:  Make an empty one into a database with: \
+         atoll init --data {place}"
+    )))
+}
+
 fn serve(arguments: Serve) -> Result<(), StartError> {
     let data = match arguments.data {
         Some(data) => data,
@@ -239,6 +264,7 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
     }
     // Settings and messages name it whole.
     let data = data.canonicalize().unwrap_or(data);
+    is_database(&data)?;
     let mut sources = sources(&data);
     sources.file = arguments.config;
     if let Some(listen) = &arguments.listen {
@@ -262,6 +288,10 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
 fn check(data: &Path) -> ExitCode {
     if !data.is_dir() {
         eprintln!("atoll: directory \"{}\" does not exist", data.display());
+        return ExitCode::FAILURE;
+    }
+    if let Err(error) = is_database(data) {
+        eprintln!("atoll: {error}");
         return ExitCode::FAILURE;
     }
     let problems = sources(data).read().and_then(|config| {

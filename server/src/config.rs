@@ -7,6 +7,7 @@
 //!
 //! In the file a setting is a key at the top; a custom one (`a.b`) may stand in a table. Lists are arrays or texts.
 
+use crate::unix_socket::default_folders;
 use sql::SqlError;
 use sql::settings::definition::number;
 use sql::settings::value::Value;
@@ -51,6 +52,9 @@ pub struct Config {
     /// All of it, weakest source first, for the engine.
     pub entries: Vec<(String, String)>,
     values: ServerSettings,
+    /// Whether somebody has named the folders of the Unix sockets; else they are a convenience, and one that cannot be
+    /// had is only warned of.
+    pub socket_folders_named: bool,
 }
 
 fn invalid(message: String) -> SqlError {
@@ -82,8 +86,14 @@ impl Sources {
                 .map_err(|error| invalid(format!("{}: {error}", path.display())))?;
         }
         entries.extend(self.flags.iter().cloned());
+        let folders = "unix_socket_directories";
+        let socket_folders_named =
+            entries.iter().any(|(name, _)| name.eq_ignore_ascii_case(folders));
+        if !socket_folders_named {
+            entries.push((folders.to_owned(), default_folders().join(", ")));
+        }
         let values = ServerSettings::start(&entries)?;
-        Ok(Config { entries, values })
+        Ok(Config { entries, values, socket_folders_named })
     }
 
     fn read_environment(&self, entries: &mut Vec<(String, String)>) {

@@ -12,7 +12,7 @@ use crate::server::{Server, StartError};
 use crate::session::{read_packet, serve};
 use crate::startup::{self, First};
 use crate::stream::{Origin, Stream};
-use crate::unix_socket::{SocketFile, default_folders};
+use crate::unix_socket::SocketFile;
 use socket2::Socket as SystemSocket;
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
@@ -63,12 +63,8 @@ impl Listeners {
         for host in config.list("listen_addresses") {
             listeners.listen_at(host, port)?;
         }
-        let folders: Vec<PathBuf> = match config.is_set("unix_socket_directories") {
-            true => config.list("unix_socket_directories").map(PathBuf::from).collect(),
-            false => default_folders(),
-        };
         let mode = config.integer("unix_socket_permissions") as u32;
-        for folder in folders {
+        for folder in config.list("unix_socket_directories").map(PathBuf::from) {
             match SocketFile::listen(&folder, port, data, mode) {
                 Ok((file, listener)) => {
                     let set = listener.set_nonblocking(true);
@@ -81,8 +77,7 @@ impl Listeners {
                     let folder = folder.display();
                     let message =
                         format!("could not create a Unix-domain socket in \"{folder}\": {error}");
-                    // A folder that nobody has named is a convenience.
-                    if config.is_set("unix_socket_directories") {
+                    if config.socket_folders_named {
                         return Err(message.into());
                     }
                     tracing::warn!("{message}");

@@ -271,6 +271,7 @@ fn open(
         user: startup.user.clone(),
         settings: startup.settings.clone(),
         client: origin.client,
+        server: origin.local,
     };
     let wait = Arc::clone(&admitted.peer.wait);
     let session = guarded(|| server.engine.connect(connect, wait))?;

@@ -49,6 +49,8 @@ pub struct Connect {
     pub settings: Vec<(String, String)>,
     /// The client's address, none for a Unix socket.
     pub client: Option<std::net::SocketAddr>,
+    /// The address at which it reached the server, none for a Unix socket.
+    pub server: Option<std::net::SocketAddr>,
 }
 
 /// What authentication needs of a role.
@@ -269,7 +271,7 @@ impl Engine {
         };
         let activity = Arc::new(SessionActivity::new(
             (database.oid, role.oid),
-            connect.client,
+            (connect.client, connect.server),
             self.manager.environment().clock.wall(),
             settings.integer("track_activity_query_size"),
             &wait,
@@ -459,6 +461,12 @@ impl Engine {
     pub(crate) fn any_snapshot(&self) -> CatalogSnapshot {
         let template = crate::catalog::object::well_known::TEMPLATE1;
         self.catalog.snapshot(template).expect("template1 is never dropped")
+    }
+
+    /// Whether the directory at `root` holds a database, of whatever format; nothing in it is touched.
+    #[must_use]
+    pub fn is_at(root: &std::path::Path) -> bool {
+        DataComponent::is_at(root)
     }
 
     /// Verifies a directory that nobody serves, without changing a byte of it, and says what is wrong, a line each: the

@@ -132,6 +132,12 @@ impl DataComponent {
         Ok(device.list(control::NAME)?.iter().any(|name| name == control::NAME))
     }
 
+    /// Whether the directory at `root` holds a database, of whatever format; nothing in it is touched.
+    #[must_use]
+    pub fn is_at(root: &std::path::Path) -> bool {
+        root.join(control::NAME).is_file()
+    }
+
     /// Makes an empty directory into a database. What an interrupted attempt left behind is no obstacle.
     ///
     /// # Errors

@@ -31,7 +31,11 @@ fn current(ddl: &mut Ddl<'_>) -> Result<Arc<Role>> {
     role.ok_or_else(|| undefined_role(&user.to_string()))
 }
 
-fn check_name(name: &str) -> Result<()> {
+/// Whether a role may be made under this name.
+///
+/// # Errors
+/// 42939 for a reserved name.
+pub fn check_name(name: &str) -> Result<()> {
     if name.starts_with("pg_") {
         return Err(SqlError::new(
             SqlState::RESERVED_NAME,

@@ -41,7 +41,9 @@ pub(crate) struct SessionActivity {
     pub database: Oid,
     /// Who opened it.
     pub user: Oid,
+    /// The connection's two ends: the client's address and the server's.
     client: Option<SocketAddr>,
+    server: Option<SocketAddr>,
     backend_start: i64,
     /// The longest text that is shown, in bytes.
     query_bytes: usize,
@@ -64,7 +66,7 @@ impl SessionActivity {
     /// terminator.
     pub fn new(
         (database, user): (Oid, Oid),
-        client: Option<SocketAddr>,
+        (client, server): (Option<SocketAddr>, Option<SocketAddr>),
         backend_start: i64,
         query_size: i64,
         wait: &Arc<SessionWait>,
@@ -73,6 +75,7 @@ impl SessionActivity {
             database,
             user,
             client,
+            server,
             backend_start,
             query_bytes: usize::try_from(query_size).unwrap_or(0).saturating_sub(1),
             wait: Arc::clone(wait),
@@ -159,6 +162,7 @@ impl SessionActivity {
             application_name: texts.application_name.clone(),
             client_address: self.client.map(|client| client.ip()),
             client_port: self.client.map_or(-1, |client| i32::from(client.port())),
+            server: self.server,
             backend_start: self.backend_start,
             transaction_start: time(&self.transaction_start).filter(|_| !hidden),
             query_start: time(&self.query_start),
@@ -197,7 +201,7 @@ mod tests {
     fn session() -> SessionActivity {
         let wait = Arc::new(SessionWait::new(7));
         let client = Some(([127, 0, 0, 1], 5000).into());
-        SessionActivity::new((Oid(5), Oid(10)), client, 100, 8, &wait)
+        SessionActivity::new((Oid(5), Oid(10)), (client, None), 100, 8, &wait)
     }
 
     #[test]

@@ -103,7 +103,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Some(own) if own.client_address.is_some() => Datum::Int4(own.client_port),
                 _ => Datum::Null,
             }),
-            "inet_server_addr" | "inet_server_port" => Ok(Datum::Null),
+            "inet_server_addr" => {
+                let address = self.server_address().map(|address| address.ip());
+                Ok(network::host(self.context.arena, address))
+            }
+            "inet_server_port" => Ok(match self.server_address() {
+                Some(address) => Datum::Int4(i32::from(address.port())),
+                None => Datum::Null,
+            }),
             "current_setting" => self.current_setting(),
             "set_config" => self.set_config(),
             "pg_notify" => {
@@ -129,6 +136,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     fn client_address(&self) -> Option<std::net::IpAddr> {
         self.own_activity().and_then(|own| own.client_address)
+    }
+
+    fn server_address(&self) -> Option<std::net::SocketAddr> {
+        self.own_activity().and_then(|own| own.server)
     }
 
     /// What a relation may be target of: a table of everything, a view of nothing.

@@ -33,6 +33,8 @@ pub struct Activity {
     pub client_address: Option<std::net::IpAddr>,
     /// The client's port, -1 for a Unix socket.
     pub client_port: i32,
+    /// The address at which the client reached the server; none for a Unix socket. No column shows it.
+    pub server: Option<std::net::SocketAddr>,
     /// `backend_start`, microseconds since 2000-01-01 UTC.
     pub backend_start: i64,
     /// `xact_start`.
