@@ -250,3 +250,81 @@ fn an_unknown_result_format_fails_at_the_first_row() {
         talk.query("SELECT count(*) FROM t");
     });
 }
+
+/// FETCH from a BINARY cursor answers a Query in binary, and says so; a Bind says for itself what it wants.
+#[test]
+fn a_binary_cursor_answers_a_query_in_binary() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        ten_rows(talk, "t");
+        queries(
+            talk,
+            &[
+                "BEGIN; DECLARE b BINARY SCROLL CURSOR WITH HOLD FOR SELECT a, 'row ' || a, a::numeric / 4 FROM t ORDER BY a",
+                "DECLARE n BINARY NO SCROLL CURSOR FOR SELECT a, NULL, '{1,2}'::int[] FROM t ORDER BY a",
+                "DECLARE p CURSOR FOR SELECT a FROM t ORDER BY a",
+                "FETCH 2 FROM b; FETCH n; FETCH p",
+                "MOVE 2 IN n",
+                "FETCH n",
+                "FETCH BACKWARD 1 FROM b",
+            ],
+        );
+        for formats in [&[][..], &[0], &[1], &[1, 0, 1]] {
+            talk.parse("", "FETCH b");
+            talk.bind_in("", "", &[], formats);
+            talk.describe('P', "");
+            talk.execute("", 0);
+            talk.sync();
+        }
+        queries(
+            talk,
+            &[
+                "COMMIT",
+                "FETCH FIRST FROM b",
+                "EXPLAIN SELECT 1",
+                "FETCH LAST FROM b; CLOSE b; FETCH b",
+            ],
+        );
+    });
+}
+
+/// WHERE CURRENT OF by the extended protocol: of a cursor, and of a portal that Bind has opened.
+#[test]
+fn current_of_finds_the_row_of_a_portal() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        ten_rows(talk, "t");
+        talk.query("BEGIN");
+        talk.query("DECLARE c SCROLL CURSOR FOR SELECT a FROM t WHERE a > 2");
+        talk.parse("locks", "SELECT a FROM t WHERE a > 5 ORDER BY a FOR UPDATE");
+        talk.bind("p", "locks", &[]);
+        talk.parse("of_p", "UPDATE t SET a = a * 10 WHERE CURRENT OF p RETURNING a");
+        talk.parse("of_c", "DELETE FROM t WHERE CURRENT OF c RETURNING a");
+        talk.sync();
+        talk.query("SAVEPOINT s");
+        talk.bind("", "of_p", &[]);
+        talk.execute("", 0);
+        talk.sync();
+        talk.query("ROLLBACK TO s");
+        talk.bind("r", "locks", &[]);
+        talk.execute("r", 2);
+        talk.sync();
+        talk.query("DELETE FROM t WHERE CURRENT OF r RETURNING a");
+        talk.query("FETCH 3 FROM c");
+        talk.bind("", "of_c", &[]);
+        talk.execute("", 0);
+        talk.sync();
+        talk.query("SELECT a FROM t ORDER BY a");
+        talk.execute("r", 0);
+        talk.sync();
+        talk.query("DELETE FROM t WHERE CURRENT OF r");
+        talk.query("ROLLBACK");
+        // What gives no rows, and what is no SELECT.
+        for text in ["UPDATE t SET a = a + 100 RETURNING a", "SHOW work_mem", "COMMIT"] {
+            talk.query("BEGIN");
+            talk.parse("other", text);
+            talk.bind("q", "other", &[]);
+            talk.sync();
+            talk.query("DELETE FROM t WHERE CURRENT OF q");
+            talk.query("ROLLBACK; DEALLOCATE other");
+        }
+    });
+}

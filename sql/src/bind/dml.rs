@@ -145,17 +145,24 @@ impl Binder<'_> {
 
     // --- UPDATE, DELETE --------------------------------------------------------------------------------------------
 
-    /// The rows that UPDATE and DELETE work on: the target's, then those of FROM or USING.
-    pub(super) fn changed_rows(
+    /// The rows that UPDATE and DELETE work on: the target's, then those of FROM or USING; of the target's only the one that a
+    /// cursor stands on, where WHERE says so.
+    fn changed_rows(
         &self,
         relation: &Arc<Relation>,
         alias: Option<&Ident>,
         others: &[ast::FromItem],
+        filter: Option<&ast::Expr>,
         ctes: &CteScope<'_>,
     ) -> Result<From> {
         let scans = Cell::new(0);
         let alias = alias.map(|name| ast::Alias { name: name.clone(), columns: Vec::new() });
-        let target = self.scan(relation, alias.as_ref(), &scans)?;
+        let mut target = self.scan(relation, alias.as_ref(), &scans)?;
+        if let (Node::Scan { current_of, .. }, Some(ExprKind::CurrentOf(cursor))) =
+            (&mut target.node, filter.map(|filter| &filter.kind))
+        {
+            *current_of = Some(cursor.clone());
+        }
         if others.is_empty() {
             return Ok(target);
         }
@@ -186,6 +193,24 @@ impl Binder<'_> {
         Ok(From { node: cross(target.node, rest.node, false), items, width })
     }
 
+    /// Those rows for which WHERE's condition holds.
+    fn filtered(
+        &self,
+        node: Node,
+        filter: Option<&ast::Expr>,
+        names: &Scope<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Node> {
+        match filter {
+            None | Some(ast::Expr { kind: ExprKind::CurrentOf(_), .. }) => Ok(node),
+            Some(filter) => {
+                let place = Place::plain(names, Some(ctes), "WHERE");
+                let condition = self.condition(filter, &place, "WHERE")?;
+                Ok(Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) })
+            }
+        }
+    }
+
     pub(super) fn update(
         &self,
         update: &ast::Update,
@@ -195,17 +220,14 @@ impl Binder<'_> {
         let with = self.with(update.with.as_ref(), Outside::NOTHING, &scope)?;
         let relation = self.target_table(&update.table, "updating")?;
         self.require(relation.oid, Privileges::UPDATE);
-        let from = self.changed_rows(&relation, update.alias.as_ref(), &update.from, &scope)?;
+        let filter = update.filter.as_ref();
+        let from =
+            self.changed_rows(&relation, update.alias.as_ref(), &update.from, filter, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let place = Place::plain(&names, Some(&scope), "UPDATE");
         let assignments = self.assignments(&update.assignments, &relation, &place)?;
-        let mut node = from.node;
-        if let Some(filter) = &update.filter {
-            let place = Place::plain(&names, Some(&scope), "WHERE");
-            let condition = self.condition(filter, &place, "WHERE")?;
-            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
-        }
+        let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&update.returning, names.items, &scope)?;
         let checks = self.checks(&relation)?;
         let alias = update.alias.clone().unwrap_or_else(|| relation.name.clone());
@@ -226,15 +248,12 @@ impl Binder<'_> {
         let with = self.with(delete.with.as_ref(), Outside::NOTHING, &scope)?;
         let relation = self.target_table(&delete.table, "deleting from")?;
         self.require(relation.oid, Privileges::DELETE);
-        let from = self.changed_rows(&relation, delete.alias.as_ref(), &delete.using, &scope)?;
+        let filter = delete.filter.as_ref();
+        let from =
+            self.changed_rows(&relation, delete.alias.as_ref(), &delete.using, filter, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
-        let mut node = from.node;
-        if let Some(filter) = &delete.filter {
-            let place = Place::plain(&names, Some(&scope), "WHERE");
-            let condition = self.condition(filter, &place, "WHERE")?;
-            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
-        }
+        let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&delete.returning, names.items, &scope)?;
         let alias = delete.alias.clone().unwrap_or_else(|| relation.name.clone());
         let kind = ModifyKind::Delete { source: Box::new(node) };

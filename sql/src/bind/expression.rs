@@ -229,7 +229,10 @@ impl Binder<'_> {
             ExprKind::CurrentValue(value) => Ok(Expr::CurrentValue(*value, current_type(*value))),
             ExprKind::Grouping(arguments) => self.grouping(arguments, place, at),
             ExprKind::Call(call) => self.call(call, place, at),
-            ExprKind::CurrentOf(_) => Err(SqlError::unsupported("WHERE CURRENT OF is").at(at)),
+            // All that UPDATE and DELETE have for WHERE: they have taken it over.
+            ExprKind::CurrentOf(_) => {
+                Err(SqlError::new(SqlState::INTERNAL_ERROR, "CURRENT OF is no expression").at(at))
+            }
         }
     }
 

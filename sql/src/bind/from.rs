@@ -350,6 +350,7 @@ impl Binder<'_> {
             computed: self.computed_indexes(relation)?,
             alias,
             item: number,
+            current_of: None,
         };
         Ok(From { node, items: vec![item], width })
     }

@@ -2,4 +2,4 @@
 
 pub mod program;
 
-pub use program::{Program, compile};
+pub use program::{Program, compile, compile_for};

@@ -13,7 +13,7 @@ use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
 use crate::plan::fold::Presets;
 use crate::plan::logical::{self, Output};
-use crate::plan::physical::{JoinMethod, ModifyKind, Plan, ReferentialAction};
+use crate::plan::physical::{JoinMethod, ModifyKind, Plan, Position, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::translate::constant;
 use crate::plan::vars;
@@ -38,6 +38,8 @@ pub struct Program {
     pub ctes: Vec<CtePlan>,
     /// What each run computes first, if anything.
     pub presets: Option<Box<Presets>>,
+    /// Where the keys are of rows that WHERE CURRENT OF may change: those that are locked, and that of a cursor's own scan.
+    pub positions: Vec<Position>,
     /// What foreign keys may do to other rows because of it.
     pub actions: Vec<ReferentialAction>,
     /// What the planner expects of each node, in the order of [`Program::nodes`].
@@ -63,6 +65,15 @@ pub struct Program {
 /// # Errors
 /// 0A000 for what cannot be run yet; 42883, 42809.
 pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program> {
+    compile_for(statement, facts, false)
+}
+
+/// As [`compile`], for DECLARE where `cursor` says so: WHERE CURRENT OF can then find the row of a plain scan.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_for(statement: &BoundStatement, facts: &dyn Facts, cursor: bool) -> Result<Program> {
+    let mut position = None;
     let mut planner = Planner::new(facts);
     let describe = |output: &Output| {
         // Clients are told of what a domain stands on.
@@ -79,8 +90,9 @@ pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program>
     let (plan, layout, columns, tag) = match statement {
         BoundStatement::Query(query) => {
             planner.unconditional = logical::is_one_row(&query.root);
-            let (plan, mut layout) = planner.query(query)?;
+            let (mut plan, mut layout) = planner.query(query)?;
             layout.truncate(query.output.len());
+            position = if cursor { planner.keep_position(&mut plan) } else { None };
             planner.asked(&layout);
             (plan, layout, Some(query.output.iter().map(describe).collect()), "SELECT")
         }
@@ -99,7 +111,7 @@ pub fn compile(statement: &BoundStatement, facts: &dyn Facts) -> Result<Program>
             (plan, layout, columns, tag)
         }
     };
-    let mut program = Program::new(planner, plan, layout);
+    let mut program = Program::standing(planner, plan, layout, position);
     program.columns = columns;
     program.tag = tag;
     Ok(program)
@@ -109,6 +121,26 @@ impl Program {
     /// Finishes what a planner has made.
     #[must_use]
     pub fn new(planner: Planner<'_>, plan: Plan, output: Layout) -> Program {
+        Program::standing(planner, plan, output, None)
+    }
+
+    /// The same of a cursor, with the home of its rows' keys.
+    fn standing(
+        planner: Planner<'_>,
+        plan: Plan,
+        output: Layout,
+        position: Option<Position>,
+    ) -> Program {
+        let mut positions = Vec::from_iter(position);
+        vars::walk(&plan, &mut |node| {
+            if let Plan::LockRows(lock) = node {
+                positions.extend(lock.targets.iter().map(|target| Position {
+                    table: target.scan.relation.oid,
+                    key: target.scan.key,
+                    locked: true,
+                }));
+            }
+        });
         let mut program = Program {
             plan,
             output,
@@ -116,6 +148,7 @@ impl Program {
             subplans: planner.subplans,
             correlated: Vec::new(),
             ctes: planner.ctes.into_iter().flatten().collect(),
+            positions,
             actions: planner.actions,
             presets: (!planner.presets.is_empty()).then(|| Box::new(planner.presets)),
             estimates: Vec::new(),
@@ -128,6 +161,7 @@ impl Program {
             lean: false,
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
+        read.extend(program.positions.iter().map(|position| position.key));
         vars::read(&program.plan, &mut read);
         for subplan in &program.subplans {
             vars::read(&subplan.plan, &mut read);

@@ -3,6 +3,7 @@
 use super::eval::{Eval, Failure};
 use super::frame::Frame;
 use super::subquery::{CteState, SubplanState};
+use crate::catalog::Relation;
 use crate::error::{Notice, Result, SqlError};
 use crate::plan::scalar::Scalar;
 use crate::settings::SessionSettings;
@@ -15,6 +16,15 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::{ReadView, SessionWait, Transaction, Tree, TreeId};
 
+/// Who knows where cursors stand.
+pub trait Cursors {
+    /// The key of the table's row that the cursor stands on; none where its row has none of the table.
+    ///
+    /// # Errors
+    /// 34000, 24000, as PostgreSQL has them for WHERE CURRENT OF.
+    fn current_row(&self, cursor: &str, table: &Relation) -> Result<Option<Vec<u8>>>;
+}
+
 /// What the session lends a statement.
 pub struct Host<'s> {
     /// The session's settings.
@@ -23,6 +33,8 @@ pub struct Host<'s> {
     pub catalog: &'s dyn CatalogQueries,
     /// The rows of system relations.
     pub system: &'s dyn super::system_scan::SystemRows,
+    /// The session's cursors.
+    pub cursors: &'s dyn Cursors,
     /// The clock.
     pub clock: &'s dyn txn::Clock,
     /// `now()`.

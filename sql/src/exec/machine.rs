@@ -256,6 +256,9 @@ impl Machine {
             let row = match kept {
                 Some((rows, next)) => arena.alloc_slice_fill_iter(rows.row(*next - 1)),
                 None => {
+                    if !program.positions.is_empty() {
+                        sink.keys(&mut program.positions.iter().map(|one| frame.get(one.key)));
+                    }
                     arena.alloc_slice_fill_iter(program.output.iter().map(|var| frame.get(*var)))
                 }
             };

@@ -37,5 +37,5 @@ mod tests;
 pub mod window;
 pub mod write;
 
-pub use context::{Context, Host};
+pub use context::{Context, Cursors, Host};
 pub use machine::{Machine, Run, Stop};

@@ -60,7 +60,7 @@ impl Scan {
     #[must_use]
     pub fn new(plan: &physical::Scan, builder: &Builder<'_>) -> Scan {
         let key_subqueries = match &plan.access {
-            Access::Full(_) => Box::default(),
+            Access::Full(_) | Access::Current(_) => Box::default(),
             Access::Key(key) => builder.correlated(key.scalars()),
         };
         let outputs = plan.outputs.iter().copied().enumerate();
@@ -529,6 +529,12 @@ impl Operator for Scan {
             let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
             let view = cx.view;
             self.state = State::Range(cx.transaction.scan(&view, access, range, direction)?);
+            return Ok(());
+        }
+        if let Access::Current(cursor) = &self.plan.access {
+            let row = cx.host.cursors.current_row(cursor, &self.plan.relation)?;
+            self.state = if row.is_some() { State::Point } else { State::Done };
+            self.key = row.unwrap_or_default();
             return Ok(());
         }
         self.with_key(cx, |scan, cx, key| match (&key.several, &key.union) {

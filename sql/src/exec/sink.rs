@@ -50,6 +50,8 @@ pub trait RowSink {
         columns: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow>;
+    /// The keys of table rows that the next row is made of, where WHERE CURRENT OF may ask for them.
+    fn keys(&mut self, _keys: &mut dyn Iterator<Item = Datum<'_>>) {}
     /// COPY TO STDOUT begins.
     fn copy_out(&mut self, format: CopyFormat);
     /// One line (or binary tuple) of COPY TO STDOUT.

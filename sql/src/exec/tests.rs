@@ -1,6 +1,6 @@
 //! Plans made by hand, run against a real transaction over a directory in memory.
 
-use super::context::Host;
+use super::context::{Cursors, Host};
 use super::machine::{Machine, Run, Stop};
 use super::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 use super::system_scan::SystemRows;
@@ -36,6 +36,12 @@ impl SystemRows for NoRows {
         _: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()> {
         Err(SqlError::unsupported(format!("relation {relation} is")))
+    }
+}
+
+impl Cursors for NoRows {
+    fn current_row(&self, cursor: &str, _: &Relation) -> Result<Option<Vec<u8>>> {
+        Err(SqlError::unsupported(format!("cursor {cursor} is")))
     }
 }
 
@@ -91,6 +97,7 @@ impl Bench {
             settings: &settings,
             catalog: &NoCatalog,
             system: &NoRows,
+            cursors: &NoRows,
             clock: &StoppedClock,
             transaction_time: 0,
             statement_time: 0,
@@ -148,6 +155,7 @@ impl Bench {
             computed: Vec::new(),
             alias: "t".into(),
             item,
+            current_of: None,
         }
     }
 
@@ -487,6 +495,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
         settings: &settings,
         catalog: &NoCatalog,
         system: &NoRows,
+        cursors: &NoRows,
         clock: &StoppedClock,
         transaction_time: 0,
         statement_time: 0,

@@ -497,6 +497,12 @@ impl<'p> Describer<'_, 'p, '_, '_> {
     fn scan(&self, scan: &Scan, scope: &Scope) -> Item {
         let mut item = match &scan.access {
             Access::Full(_) => self.relation("Seq Scan", &scan.relation, scan.slot),
+            Access::Current(cursor) => {
+                let mut item = self.relation("Tid Scan", &scan.relation, scan.slot);
+                let condition = format!("CURRENT OF {}", identifier(cursor));
+                item.properties.push(("TID Cond", condition.into()));
+                item
+            }
             Access::Key(key) => {
                 let kind = match covering(scan) {
                     Some(_) => "Index Only Scan",

@@ -52,6 +52,12 @@ pub fn choose(
 ) -> Plan {
     let mut all = std::mem::take(&mut scan.filter);
     all.extend(conjuncts);
+    if matches!(scan.access, Access::Current(_)) {
+        (scan.rows, scan.cost) = (1.0, DESCENT);
+        scan.recheck = all.clone();
+        scan.filter = all;
+        return Plan::Scan(Box::new(scan));
+    }
     let on_columns = conditions(planner, &scan, &[], &all, later);
     let figures = &planner.figures;
     let total = figures.rows(scan.slot);

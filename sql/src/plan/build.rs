@@ -9,8 +9,8 @@ use super::fold::Presets;
 use super::functions::{call_types, callee, comparator};
 use super::physical::{
     Access, Aggregate, AggregateStep, CteScan, FunctionScan, Join, JoinMethod, Limit, LockRows,
-    LockTarget, Plan, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn, SetOperation, Sort,
-    SystemScan, TargetRow,
+    LockTarget, Plan, Position, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn,
+    SetOperation, Sort, SystemScan, TargetRow,
 };
 use super::scalar::{Comparator, Scalar, Target, Var};
 use super::{join_order, order, pushdown, vars};
@@ -282,8 +282,13 @@ impl<'a> Planner<'a> {
                 let slot = self.slot(types.len());
                 (Plan::Nothing, Self::layout(slot, types.len()))
             }
-            Node::Scan { relation, columns, system, filter, computed, alias, item } => {
-                self.scan(relation, columns, system, filter, computed, alias, *item)?
+            Node::Scan { relation, columns, system, filter, computed, alias, item, current_of } => {
+                let (mut plan, layout) =
+                    self.scan(relation, columns, system, filter, computed, alias, *item)?;
+                if let (Plan::Scan(scan), Some(cursor)) = (&mut plan, current_of) {
+                    scan.access = Access::Current(Arc::clone(cursor));
+                }
+                (plan, layout)
             }
             Node::FunctionScan { function, arguments, columns, composite, ordinality, alias } => {
                 let width = columns.len() + usize::from(*ordinality);
@@ -698,12 +703,7 @@ impl<'a> Planner<'a> {
     /// Makes the scan of FROM item `item` keep its row's key, and says where its row stands.
     pub(super) fn target(&mut self, plan: &mut Plan, item: u32) -> Option<Arc<TargetRow>> {
         let scan = join_order::find_scan(plan, &mut |scan| scan.item == item)?;
-        if !scan.outputs.contains(&ScanColumn::Key) {
-            scan.outputs.push(ScanColumn::Key);
-            scan.wanted.push(true);
-            self.widths[scan.slot as usize] = scan.outputs.len();
-        }
-        let at = scan.outputs.iter().position(|output| *output == ScanColumn::Key)?;
+        let key = self.key_home(scan);
         Some(Arc::new(TargetRow {
             relation: Arc::clone(&scan.relation),
             layout: Arc::clone(&scan.layout),
@@ -711,8 +711,37 @@ impl<'a> Planner<'a> {
             long_values: scan.long_values,
             slot: scan.slot,
             outputs: scan.outputs.clone(),
-            key: Var { slot: scan.slot, column: at as u32 },
+            key,
         }))
+    }
+
+    /// Where a scan puts the keys of its rows.
+    fn key_home(&mut self, scan: &mut Scan) -> Var {
+        let known = scan.outputs.iter().position(|output| *output == ScanColumn::Key);
+        let at = known.unwrap_or(scan.outputs.len());
+        if known.is_none() {
+            scan.outputs.push(ScanColumn::Key);
+            scan.wanted.push(true);
+            self.widths[scan.slot as usize] = scan.outputs.len();
+        }
+        Var { slot: scan.slot, column: at as u32 }
+    }
+
+    /// Has the scan that a cursor's rows come from, one each, tell their keys, if there is such a scan: what WHERE CURRENT OF
+    /// finds them by where they are not locked (`search_plan_tree`).
+    pub fn keep_position(&mut self, plan: &mut Plan) -> Option<Position> {
+        match plan {
+            Plan::Scan(scan) => {
+                let key = self.key_home(scan);
+                Some(Position { table: scan.relation.oid, key, locked: false })
+            }
+            Plan::Filter(input, _)
+            | Plan::Gate(input, _)
+            | Plan::Project(input, ..)
+            | Plan::WithCtes(input, _) => self.keep_position(input),
+            Plan::Limit(limit) => self.keep_position(&mut limit.input),
+            _ => None,
+        }
     }
 
     /// The types of a node's output.

@@ -251,7 +251,7 @@ impl Search<'_, '_> {
             let later = |var: Var| self.own.contains(&var.slot) && !joined.set.contains(&var.slot);
             let mut scan = (**scan).clone();
             scan.filter = scan.recheck.clone();
-            scan.access = super::physical::Access::Full(txn::Direction::Forward);
+            scan.forget_access();
             let indexed = access_path::choose(planner, scan, conditions, &later);
             least = least.min(rows * estimate::of(&planner.figures, &indexed).cost);
         }
@@ -401,7 +401,7 @@ fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool
     {
         let mut scan = (**scan).clone();
         scan.filter = std::mem::take(&mut scan.recheck);
-        scan.access = super::physical::Access::Full(txn::Direction::Forward);
+        scan.forget_access();
         let conditions = join
             .on
             .iter()

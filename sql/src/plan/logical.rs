@@ -81,6 +81,8 @@ pub enum Node {
         alias: Arc<str>,
         /// Which FROM item of its query block it is, for FOR UPDATE OF.
         item: u32,
+        /// WHERE CURRENT OF: only the row that this cursor stands on.
+        current_of: Option<Arc<str>>,
     },
     /// A function in FROM; a scalar function gives one row.
     FunctionScan {

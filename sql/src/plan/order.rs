@@ -94,6 +94,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
                 None => false,
             }
         }
+        Access::Current(_) => true,
         Access::Full(_) => {
             if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
                 && !key.is_empty()

@@ -97,6 +97,15 @@ pub struct Scan {
     pub cost: f64,
 }
 
+impl Scan {
+    /// Goes back to reading all of the table, if how it is read was chosen and not said.
+    pub fn forget_access(&mut self) {
+        if !matches!(self.access, Access::Current(_)) {
+            self.access = Access::Full(Direction::Forward);
+        }
+    }
+}
+
 /// What a scan puts out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanColumn {
@@ -115,6 +124,8 @@ pub enum Access {
     Full(Direction),
     /// Through a key: the rows' own tree, or an index.
     Key(Box<KeyAccess>),
+    /// WHERE CURRENT OF: the row that this cursor stands on.
+    Current(Arc<str>),
 }
 
 /// Access through a key.
@@ -536,6 +547,17 @@ pub struct LockTarget {
     pub lock: RowLock,
     /// What to do where somebody has it.
     pub policy: WaitPolicy,
+}
+
+/// Where the key of a table's row is, that the result's row is made of: WHERE CURRENT OF changes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// The table.
+    pub table: Oid,
+    /// The home of the key.
+    pub key: Var,
+    /// FOR UPDATE or its kin has named the table.
+    pub locked: bool,
 }
 
 /// Where a table's row stands: enough to lock it and read it again.

@@ -5,25 +5,31 @@
 //! to the sink, where PostgreSQL first fills a store with what FETCH returns.
 //!
 //! A cursor that may go back keeps what its plan has given ([`Store`]). One that was declared WITH HOLD is run to its end before
-//! its transaction commits, and lives on by what it kept; BINARY is refused.
+//! its transaction commits, and lives on by what it kept. BINARY decides what a FETCH in a Query message gives.
+//!
+//! WHERE CURRENT OF finds the row that a cursor stands on by its key ([`Cursors`], `execCurrentOf`): of a table that the cursor
+//! locks, or else of the one scan that it consists of.
 
 use crate::bind::lock_words;
+use crate::catalog::Relation;
 use crate::catalog::system::Cursor;
 use crate::compile::program::parts;
 use crate::error::{Result, SqlError};
+use crate::exec::Cursors;
 use crate::exec::sink::{Flow, RowSink, Unseen};
 use crate::parse::Statement;
 use crate::parse::ast::{self, FetchDirection};
 use crate::plan::{Plan, vars};
 use crate::session::Session;
-use crate::session::message::{CommandTag, Progress};
+use crate::session::message::{CommandTag, Format, Progress};
 use crate::session::portal::{Portal, Stage};
-use crate::session::run::cannot_run;
+use crate::session::run::{Asked, cannot_run};
 use crate::session::scroll::{Keeping, Store, only_forward_error};
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, Oid};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -50,6 +56,8 @@ pub(super) struct Declared {
     scroll: bool,
     /// SCROLL was said.
     said_scroll: bool,
+    /// BINARY.
+    binary: bool,
     /// WITH HOLD.
     hold: bool,
     /// Its rows are kept, to the last one, for when its transaction has committed.
@@ -72,7 +80,7 @@ impl Session {
         parameter_types: &[Oid],
     ) -> Result<Arc<Prepared>> {
         let query = Statement::Query(Box::new(declare.query.clone()));
-        let prepared = self.prepare(Arc::new(parsed.inner(&query)), parameter_types)?;
+        let prepared = self.prepare(Arc::new(parsed.cursor(&query)), parameter_types)?;
         let planned = prepared.planned.as_ref().expect("a query is run by a plan");
         let mut modifies = false;
         for (plan, _) in planned.program.ctes.iter().flat_map(|cte| parts(&cte.body)) {
@@ -115,9 +123,6 @@ impl Session {
         declare: &ast::Declare,
         portal: &mut Portal,
     ) -> Result<&'static str> {
-        if declare.binary {
-            return Err(SqlError::unsupported("BINARY cursors are"));
-        }
         let prepared = self.cursor_query(parsed, declare, &portal.prepared.parameters)?;
         // Statements behind this one in a Query message share its transaction.
         if !declare.hold && self.is_alone() {
@@ -141,11 +146,11 @@ impl Session {
         let mut cursor = Portal::new(prepared);
         cursor.parameters = std::mem::take(&mut portal.parameters);
         cursor.forward_only = declare.scroll == Some(false) || !declare.query.locking.is_empty();
-        let width = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
         cursor.declared = Some(Box::new(Declared {
-            store: (!cursor.forward_only).then(|| Store::new(width, 0)),
+            store: (!cursor.forward_only).then(|| Store::new(width(&cursor), 0)),
             scroll: !cursor.forward_only,
             said_scroll: declare.scroll == Some(true),
+            binary: declare.binary,
             hold: declare.hold,
             kept: false,
             held: false,
@@ -289,7 +294,8 @@ impl Session {
                     if rows.pass(1, state.backward)? == 0 {
                         return Ok(true);
                     }
-                    let row = context.arena.alloc_slice_fill_iter(rows.current());
+                    let shown = rows.current().take(columns.len());
+                    let row = context.arena.alloc_slice_fill_iter(shown);
                     paused = sink.row(context, &columns, row)? == Flow::Pause;
                     state.left -= 1;
                     state.given += 1;
@@ -342,7 +348,7 @@ impl Session {
         let Some(mut declared) = cursor.declared.take() else { return Ok(()) };
         let Some(store) = &mut declared.store else { return Ok(()) };
         let before = store.given();
-        let mut keeping = Keeping { store, notices: Vec::new() };
+        let mut keeping = Keeping { store, keys: RowBuf::new(), notices: Vec::new() };
         let progress = self.run_portal(cursor, name, rows, &mut keeping);
         keeping.notices.iter().for_each(|notice| sink.notice(notice));
         if matches!(progress, Ok(Progress::Complete(_))) {
@@ -366,8 +372,7 @@ impl Session {
             if cursor.progress == Stage::Failed {
                 continue;
             }
-            let width = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
-            let gone = sent(&cursor);
+            let (gone, width) = (sent(&cursor), width(&cursor));
             let at_end = matches!(cursor.progress, Stage::Done(_));
             if let Some(declared) = &mut cursor.declared
                 && declared.store.is_none()
@@ -516,6 +521,81 @@ impl Session {
     }
 }
 
+impl Cursors for Asked<'_> {
+    fn current_row(&self, name: &str, table: &Relation) -> Result<Option<Vec<u8>>> {
+        let cursor = self.portals.get(name).ok_or_else(|| no_cursor(name))?;
+        let state = |what: String| {
+            Err(SqlError::new(SqlState::INVALID_CURSOR_STATE, format!("cursor \"{name}\" {what}")))
+        };
+        let program = match &cursor.prepared.planned {
+            Some(planned) if planned.program.tag == "SELECT" && !planned.program.changes => {
+                &planned.program
+            }
+            _ => return state("is not a SELECT query".to_owned()),
+        };
+        if cursor.is_held() || cursor.progress == Stage::Failed {
+            return state("is held from a previous transaction".to_owned());
+        }
+        let locks = program.positions.iter().any(|position| position.locked);
+        let mut found = (program.positions.iter().enumerate())
+            .filter(|(_, position)| position.table == table.oid && position.locked == locks);
+        let table = &table.name;
+        let (at, position) = match (found.next(), found.next()) {
+            (Some(found), None) => found,
+            (None, _) if locks => {
+                return state(format!(
+                    "does not have a FOR UPDATE/SHARE reference to table \"{table}\""
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return state(format!(
+                    "has multiple FOR UPDATE/SHARE references to table \"{table}\""
+                ));
+            }
+            (None, _) if cursor.declared.is_none() => {
+                return Err(SqlError::unsupported(
+                    "WHERE CURRENT OF a portal without FOR UPDATE that Bind has opened is",
+                ));
+            }
+            (None, _) => {
+                return state(format!("is not a simply updatable scan of table \"{table}\""));
+            }
+        };
+        let store = cursor.declared.as_ref().and_then(|declared| declared.store.as_ref());
+        let key = match (store, &cursor.machine) {
+            (Some(store), _) => {
+                let columns = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
+                store.standing().and_then(|mut row| row.nth(columns + at))
+            }
+            (None, Some(machine)) if machine.sent() > 0 && cursor.progress == Stage::Running => {
+                Some(machine.frame().get(position.key))
+            }
+            _ => None,
+        };
+        match key {
+            None => state("is not positioned on a row".to_owned()),
+            Some(Datum::Bytea(key)) => Ok(Some(key.to_vec())),
+            Some(_) => Ok(None),
+        }
+    }
+}
+
+/// The formats in which a FETCH of this cursor gives its columns where the message does not say.
+pub(super) fn formats(cursor: Option<&Portal>, fetch: &ast::Fetch) -> Vec<Format> {
+    let declared = cursor.and_then(|cursor| cursor.declared.as_ref());
+    match declared {
+        Some(declared) if declared.binary && !fetch.moves => vec![Format::Binary],
+        _ => Vec::new(),
+    }
+}
+
+/// How many values a cursor keeps of a row: its columns, and the keys of what it is made of.
+fn width(cursor: &Portal) -> usize {
+    let columns = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
+    let planned = cursor.prepared.planned.as_ref();
+    columns + planned.map_or(0, |planned| planned.program.positions.len())
+}
+
 /// Rows that a cursor has given so far.
 fn sent(cursor: &Portal) -> u64 {
     cursor.machine.as_ref().map_or(0, crate::exec::Machine::rows)
@@ -563,6 +643,7 @@ pub(super) fn listed(portals: &FxHashMap<String, Box<Portal>>) -> Vec<Cursor> {
         Some(Cursor {
             name: name.clone(),
             statement: portal.prepared.text.to_string(),
+            binary: declared.binary,
             holdable: declared.hold,
             scrollable: declared.scroll,
             created: declared.created,

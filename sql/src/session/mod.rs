@@ -574,8 +574,7 @@ impl Session {
                     &path,
                     basis,
                     &reader,
-                    parsed.query_text(),
-                    statement,
+                    (&parsed, statement),
                     parameter_types,
                 )
             })

@@ -485,6 +485,7 @@ impl Session {
             settings: settings.plain(),
             catalog: &queries,
             system: &queries,
+            cursors: &asked,
             clock: &*environment.clock,
             transaction_time,
             statement_time,

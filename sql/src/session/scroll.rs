@@ -9,7 +9,7 @@ use crate::error::{Notice, Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 use crate::parse::ast::FetchDirection;
 use crate::sqlstate::SqlState;
-use crate::tuple::RowSet;
+use crate::tuple::{RowBuf, RowSet};
 use crate::types::{CallContext, Datum};
 
 /// How many times `work_mem` a cursor's rows may take.
@@ -18,6 +18,7 @@ const WORK_MEM_TIMES: u64 = 64;
 /// Kept rows, and where the cursor stands.
 #[derive(Debug)]
 pub(super) struct Store {
+    /// The columns that are shown, then the keys of the table rows that a row is made of.
     rows: RowSet,
     /// Rows in front of these that are kept no more.
     passed: u64,
@@ -142,7 +143,12 @@ impl Store {
         Ok(passed)
     }
 
-    /// The row that it stands on.
+    /// The row that it stands on; none in front of the first and behind the last.
+    pub fn standing(&self) -> Option<impl ExactSizeIterator<Item = Datum<'_>>> {
+        self.on_row().then(|| self.current())
+    }
+
+    /// The same, where there is one.
     pub fn current(&self) -> impl ExactSizeIterator<Item = Datum<'_>> {
         self.rows.row((self.at - self.passed - 1) as usize)
     }
@@ -185,6 +191,8 @@ pub(super) fn only_forward_error() -> SqlError {
 /// Takes a plan's rows into a store.
 pub(super) struct Keeping<'s> {
     pub store: &'s mut Store,
+    /// The keys of the row to come.
+    pub keys: RowBuf,
     /// What came up meanwhile, for the caller to pass on.
     pub notices: Vec<Notice>,
 }
@@ -196,8 +204,13 @@ impl RowSink for Keeping<'_> {
         _: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow> {
-        self.store.rows.push(row.iter().copied());
+        self.store.rows.push(row.iter().copied().chain(self.keys.iter()));
         Ok(Flow::Continue)
+    }
+
+    fn keys(&mut self, keys: &mut dyn Iterator<Item = Datum<'_>>) {
+        self.keys.clear();
+        keys.for_each(|key| self.keys.push(key));
     }
 
     fn copy_out(&mut self, _: CopyFormat) {}

@@ -225,6 +225,7 @@ impl Meaning<'_> {
                 settings: self.settings.plain(),
                 catalog: &queries,
                 system: &queries,
+                cursors: &asked,
                 clock: &*environment.clock,
                 transaction_time: self.started,
                 statement_time: self.started,

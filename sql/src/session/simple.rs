@@ -1,7 +1,7 @@
 //! The simple protocol: a text of any number of statements, each run in turn (protocol section 55.2.2 of the manual).
 
 use super::source::Source;
-use super::{Session, utility};
+use super::{Session, cursor, utility};
 use crate::error::{Result, SqlError};
 use crate::parse::Statement;
 use crate::sqlstate::SqlState;
@@ -48,7 +48,8 @@ impl Session {
         })
     }
 
-    /// Simple protocol: makes the next statement of the text the portal with the empty name, its results in text.
+    /// Simple protocol: makes the next statement of the text the portal with the empty name, its results in text, or in binary
+    /// where it fetches from a BINARY cursor.
     /// False at the end, when the implicit transaction has been committed.
     ///
     /// # Errors
@@ -87,7 +88,12 @@ impl Session {
                 utility::check_parameter_count(named, execute)?;
             }
             session.check_presets(&prepared, &RowBuf::new())?;
-            session.unnamed_portal = Some(session.new_portal(prepared));
+            let mut portal = session.new_portal(prepared);
+            if let Some(Statement::Fetch(fetch)) = portal.prepared.parsed.statement() {
+                let cursor = session.portals.get(&*fetch.name);
+                portal.formats = cursor::formats(cursor.map(|cursor| &**cursor), fetch);
+            }
+            session.unnamed_portal = Some(portal);
             Ok(true)
         })
     }

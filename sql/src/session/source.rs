@@ -13,6 +13,8 @@ pub struct Source {
     statement: Option<Deep<Statement>>,
     /// It stands within a statement, whose text it shares.
     nested: bool,
+    /// It is a cursor's query.
+    cursor: bool,
 }
 
 impl Source {
@@ -32,6 +34,7 @@ impl Source {
                     end: parsed.end as usize,
                     statement: Some(parsed.statement),
                     nested: false,
+                    cursor: false,
                 }
             })
             .collect();
@@ -41,7 +44,14 @@ impl Source {
     /// A text without a statement.
     #[must_use]
     pub fn empty(query: &Arc<str>) -> Source {
-        Source { query: Arc::clone(query), start: 0, end: 0, statement: None, nested: false }
+        Source {
+            query: Arc::clone(query),
+            start: 0,
+            end: 0,
+            statement: None,
+            nested: false,
+            cursor: false,
+        }
     }
 
     /// A statement within this one: what EXPLAIN explains, what PREPARE prepares.
@@ -54,7 +64,20 @@ impl Source {
             end: self.end,
             statement: Some(Deep::new(statement.clone(), height)),
             nested: true,
+            cursor: false,
         }
+    }
+
+    /// The query within this DECLARE.
+    #[must_use]
+    pub fn cursor(&self, query: &Statement) -> Source {
+        Source { cursor: true, ..self.inner(query) }
+    }
+
+    /// Whether it is a cursor's query.
+    #[must_use]
+    pub fn is_cursor(&self) -> bool {
+        self.cursor
     }
 
     /// What it says; none for an empty query.

@@ -6,7 +6,7 @@
 
 use crate::bind::{self, Bound, Constants, Literal};
 use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics};
-use crate::compile::{Program, compile};
+use crate::compile::{Program, compile_for};
 use crate::error::{Result, SqlError};
 use crate::exec::eval::{Eval, Failure};
 use crate::exec::frame::Frame;
@@ -217,19 +217,22 @@ pub(super) fn plan(
     path: &SearchPath,
     basis: Basis,
     constants: &dyn Constants,
-    text: &str,
-    statement: &Statement,
+    (source, statement): (&Source, &Statement),
     parameter_types: &[Oid],
 ) -> Result<Planned> {
     let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
-    let bound = bind::bind(environment, text, statement, parameter_types)?;
-    planned(known, basis, bound)
+    let bound = bind::bind(environment, source.query_text(), statement, parameter_types)?;
+    planned_for(known, basis, bound, source.is_cursor())
 }
 
 /// Plans what has been bound.
 pub(super) fn planned(known: &Known<'_>, basis: Basis, bound: Bound) -> Result<Planned> {
+    planned_for(known, basis, bound, false)
+}
+
+fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> Result<Planned> {
     let Bound { statement, parameters, required, relations } = bound;
-    let mut program = compile(&statement, known)?;
+    let mut program = compile_for(&statement, known, cursor)?;
     program.parameters = parameters.iter().map(|ty| ty.oid).collect();
     let allowed = AtomicU32::new(0);
     Ok(Planned { program: Arc::new(program), basis, parameters, relations, required, allowed })

@@ -416,6 +416,40 @@ fn explain_shows_parameters_by_number() {
     assert_eq!(description.columns.unwrap()[0].ty.oid.0, 114);
 }
 
+/// What differs from PostgreSQL, which knows a row by its place: here it is known by its key.
+#[test]
+fn current_of_finds_rows_by_their_keys() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (id int primary key, a text)");
+    say(&mut session, "insert into t values (1, 'one'), (2, 'two'); begin");
+    say(&mut session, "declare c cursor for select a from t; fetch c");
+    // The key has changed, and then belongs to another row.
+    assert_eq!(say(&mut session, "update t set id = 3 where current of c"), ["UPDATE 1"]);
+    assert_eq!(say(&mut session, "update t set a = 'x' where current of c"), ["UPDATE 0"]);
+    say(&mut session, "insert into t values (1, 'new')");
+    assert_eq!(say(&mut session, "delete from t where current of c"), ["DELETE 1"]);
+    // A portal whose rows nobody locks does not tell their keys.
+    session.parse("", "select a from t", &[]).unwrap();
+    let bind = Bind {
+        portal: "p",
+        statement: "",
+        parameter_formats: &[],
+        parameter_count: 0,
+        parameters: &[],
+        result_formats: &[],
+    };
+    session.bind(&bind).unwrap();
+    session.run("p", 1, &mut Rows::default()).unwrap();
+    let refused = say(&mut session, "delete from t where current of p");
+    assert!(refused[0].starts_with("0A000"), "{refused:?}");
+    say(&mut session, "rollback");
+    // Rows of two tables, one behind the other: no scan of either.
+    say(&mut session, "begin; declare c cursor for select a from t union all select a from t");
+    let refused = say(&mut session, "fetch c; delete from t where current of c");
+    assert!(refused.iter().any(|line| line.starts_with("24000")), "{refused:?}");
+}
+
 #[test]
 fn constants_of_a_with_query_are_computed_though_nobody_reads_them() {
     let engine = engine();

@@ -73,6 +73,8 @@ pub struct Cursor {
     pub name: String,
     /// The text of its message.
     pub statement: String,
+    /// BINARY.
+    pub binary: bool,
     /// WITH HOLD.
     pub holdable: bool,
     /// Whether it goes back.

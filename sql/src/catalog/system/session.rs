@@ -188,7 +188,7 @@ pub(super) fn cursors(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             rows.text(&found.name),
             rows.text(&found.statement),
             Datum::Bool(found.holdable),
-            Datum::Bool(false),
+            Datum::Bool(found.binary),
             Datum::Bool(found.scrollable),
             Datum::TimestampTz(found.created),
         ];
