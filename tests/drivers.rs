@@ -58,13 +58,15 @@ impl Secrets {
         self.0.path().join(name)
     }
 
-    fn settings(&self) -> [String; 4] {
+    fn settings(&self) -> [String; 5] {
         let setting = |name, file| format!("{name}={}", self.path(file).display());
         [
             "ssl=on".to_owned(),
             setting("ssl_cert_file", "server.crt"),
             setting("ssl_key_file", "server.key"),
             setting("hba_file", "hba.conf"),
+            // pgjdbc's XA.
+            "max_prepared_transactions=10".to_owned(),
         ]
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutStream};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
@@ -303,6 +304,90 @@ async fn copy_in_and_out(place: Place) {
     assert_eq!(count(&client, "copied").await, 1000);
 }
 
+async fn copy_in_binary(place: Place) {
+    let client = place.connect().await;
+    table(&client, "copied_in_binary", "id int4, word text, moment timestamp").await;
+    let moment = date(1999, 12, 31).at(23, 59, 59, 123_456_000);
+    let types = [Type::INT4, Type::TEXT, Type::TIMESTAMP];
+    let sink = client.copy_in("COPY copied_in_binary FROM STDIN (FORMAT binary)").await;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink.expect("a COPY"), &types));
+    for number in 0i32..1000 {
+        let word = (number % 3 > 0).then(|| format!("naïve {number}"));
+        writer.as_mut().write(&[&number, &word, &moment]).await.expect("a row");
+    }
+    assert_eq!(writer.finish().await.expect("its end"), 1000);
+    let stream = client
+        .copy_out(
+            "COPY (SELECT * FROM copied_in_binary ORDER BY id DESC) TO STDOUT (FORMAT binary)",
+        )
+        .await;
+    let rows: Vec<_> = pin!(BinaryCopyOutStream::new(stream.expect("a COPY"), &types))
+        .try_collect()
+        .await
+        .expect("rows");
+    assert_eq!(rows.len(), 1000);
+    for (row, number) in rows.iter().zip((0i32..1000).rev()) {
+        let word = (number % 3 > 0).then(|| format!("naïve {number}"));
+        assert_eq!(row.get::<i32>(0), number);
+        assert_eq!(row.get::<Option<String>>(1), word);
+        assert_eq!(row.get::<DateTime>(2), moment);
+    }
+    let sink = client.copy_in("COPY copied_in_binary FROM STDIN (FORMAT binary)").await;
+    let mut writer =
+        pin!(BinaryCopyInWriter::new(sink.expect("a COPY"), &[Type::INT8, Type::TEXT]));
+    writer.as_mut().write(&[&1i64, &"a"]).await.expect("a row");
+    assert_eq!(state(&writer.finish().await.expect_err("a row too narrow")), "22P04");
+    assert_eq!(count(&client, "copied_in_binary").await, 1000);
+}
+
+async fn cursors(place: Place) {
+    let mut client = place.connect().await;
+    table(&client, "walked", "id int4 PRIMARY KEY, word text").await;
+    client
+        .batch_execute("INSERT INTO walked SELECT n, 'row ' || n FROM generate_series(1, 9) n")
+        .await
+        .expect("rows");
+    let numbers = |rows: Vec<tokio_postgres::Row>| -> Vec<i32> {
+        rows.iter().map(|row| row.get(0)).collect()
+    };
+    let transaction = client.transaction().await.expect("a transaction");
+    transaction
+        .batch_execute(
+            "DECLARE held SCROLL CURSOR WITH HOLD FOR SELECT id FROM walked ORDER BY id; \
+             DECLARE raw BINARY CURSOR FOR SELECT id, word FROM walked ORDER BY id; \
+             DECLARE plain CURSOR FOR SELECT id FROM walked WHERE id > 4 FOR UPDATE",
+        )
+        .await
+        .expect("cursors");
+    for (fetch, expected) in [
+        ("FETCH 3 FROM held", &[1, 2, 3][..]),
+        ("FETCH BACKWARD 2 FROM held", &[2, 1]),
+        ("FETCH LAST FROM held", &[9]),
+        ("FETCH ABSOLUTE -2 FROM held", &[8]),
+        ("FETCH RELATIVE -3 FROM held", &[5]),
+    ] {
+        assert_eq!(numbers(transaction.query(fetch, &[]).await.expect(fetch)), expected, "{fetch}");
+    }
+    let messages = transaction.simple_query("MOVE 2 IN raw; FETCH raw").await.expect("a row");
+    let row = messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some((row.get(0), row.get(1))),
+        _ => None,
+    });
+    assert_eq!(row, Some((Some("\0\0\0\u{3}"), Some("row 3"))));
+    assert_eq!(numbers(transaction.query("FETCH raw", &[]).await.expect("a row")), [4]);
+    transaction.query_one("FETCH plain", &[]).await.expect("a row");
+    let changed = transaction
+        .query_one("UPDATE walked SET word = $1 WHERE CURRENT OF plain RETURNING id", &[&"fifth"])
+        .await;
+    assert_eq!(changed.expect("a row").get::<_, i32>(0), 5);
+    transaction.commit().await.expect("a commit");
+    assert_eq!(numbers(client.query("FETCH 2 FROM held", &[]).await.expect("rows")), [6, 7]);
+    assert_eq!(numbers(client.query("FETCH FIRST FROM held", &[]).await.expect("rows")), [1]);
+    let changed = client.execute("DELETE FROM walked WHERE CURRENT OF held", &[]).await;
+    assert_eq!(state(&changed.expect_err("it is held")), "24000");
+    client.batch_execute("CLOSE held").await.expect("its end");
+}
+
 async fn a_statement_is_cancelled(place: Place) {
     let client = place.connect().await;
     let (token, tls) = (client.cancel_token(), place.tls.clone());
@@ -388,6 +473,8 @@ pub fn run(port: u16, authority: &Path) -> bool {
         requests_overlap
         portals_in_portions
         copy_in_and_out
+        copy_in_binary
+        cursors
         a_statement_is_cancelled
         savepoints
         errors_have_their_fields

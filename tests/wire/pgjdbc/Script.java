@@ -1,5 +1,6 @@
 // What an application does with pgjdbc. It says the same of Atoll and of PostgreSQL.
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -28,10 +29,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.UUID;
+import javax.sql.XAConnection;
+import javax.transaction.xa.XAException;
+import javax.transaction.xa.XAResource;
+import javax.transaction.xa.Xid;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
+import org.postgresql.xa.PGXADataSource;
 
 final class Script {
     /** What takes minutes. */
@@ -299,6 +305,234 @@ final class Script {
         }
     }
 
+    private static void copyInBinary() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "copied_in_binary", "id int, word text, price numeric(8, 2), moment timestamptz");
+            execute(connection, "INSERT INTO copied_in_binary SELECT n, CASE WHEN n % 3 > 0 THEN 'naïve ' || n END,"
+                    + " n / 4.0, '2026-11-22 10:00:00.5+00' FROM generate_series(1, 1000) n");
+            CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            same(copies.copyOut("COPY copied_in_binary TO STDOUT (FORMAT binary)", bytes), 1000L);
+            demand(new String(bytes.toByteArray(), StandardCharsets.ISO_8859_1).startsWith("PGCOPY\n\u00ff\r\n\0"),
+                    "another signature");
+            table(connection, "copied_again", "id int, word text, price numeric(8, 2), moment timestamptz");
+            String in = "COPY copied_again FROM STDIN (FORMAT binary)";
+            same(copies.copyIn(in, new ByteArrayInputStream(bytes.toByteArray())), 1000L);
+            same(column(connection, "SELECT count(*) FROM (SELECT * FROM copied_again INTERSECT"
+                    + " SELECT * FROM copied_in_binary) s"), List.of(1000L));
+            fails("22P04", () -> copies.copyIn(in, new ByteArrayInputStream(bytes.toByteArray(), 0, 500)));
+            same(column(connection, "SELECT count(*) FROM copied_again"), List.of(1000L));
+        }
+    }
+
+    private static void cursorsThatScrollAndAreHeld() throws Exception {
+        try (Connection connection = connect()) {
+            connection.setAutoCommit(false);
+            execute(connection, "DECLARE back SCROLL CURSOR WITH HOLD FOR SELECT generate_series(1, 100)");
+            same(column(connection, "FETCH 3 FROM back"), List.of(1, 2, 3));
+            same(column(connection, "FETCH BACKWARD 2 FROM back"), List.of(2, 1));
+            same(column(connection, "FETCH ABSOLUTE 50 FROM back"), List.of(50));
+            same(column(connection, "FETCH LAST FROM back"), List.of(100));
+            connection.commit();
+            same(column(connection, "FETCH PRIOR FROM back"), List.of(99));
+            same(column(connection, "FETCH FIRST FROM back"), List.of(1));
+            connection.rollback();
+            same(column(connection, "FETCH RELATIVE 2 FROM back"), List.of(3));
+            execute(connection, "CLOSE back");
+            fails("34000", () -> column(connection, "FETCH back"));
+            connection.rollback();
+        }
+        // The driver's own: rows are fetched in portions from a cursor that outlives its transaction, or gone back among.
+        try (Connection connection = connect()) {
+            connection.setAutoCommit(false);
+            try (Statement statement = connection.createStatement(
+                    ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_READ_ONLY)) {
+                statement.setFetchSize(10);
+                try (ResultSet rows = statement.executeQuery("SELECT generate_series(1, 100)")) {
+                    demand(rows.absolute(-1) && rows.getInt(1) == 100, "no last row");
+                    demand(rows.absolute(7) && rows.previous() && rows.getInt(1) == 6, "no sixth row");
+                }
+            }
+            connection.commit();
+        }
+    }
+
+    private static void aBinaryCursor() throws Exception {
+        for (String mode : new String[] {"simple", "extended"}) {
+            try (Connection connection = connect("preferQueryMode", mode)) {
+                connection.setAutoCommit(false);
+                execute(connection, "DECLARE raw BINARY CURSOR FOR SELECT 258, 'word'::text, 3.5::float8");
+                try (Statement statement = connection.createStatement();
+                        ResultSet row = statement.executeQuery("FETCH raw")) {
+                    demand(row.next(), "no row");
+                    same(row.getInt(1), 258);
+                    same(row.getString(2), "word");
+                    same(row.getDouble(3), 3.5);
+                }
+                connection.commit();
+            }
+        }
+    }
+
+    private static void rowsAreChangedThroughACursor() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "walked", "id int PRIMARY KEY, word text");
+            execute(connection, "INSERT INTO walked SELECT n, 'row ' || n FROM generate_series(1, 9) n");
+            connection.setAutoCommit(false);
+            execute(connection, "DECLARE walk SCROLL CURSOR FOR SELECT id FROM walked WHERE id > 3");
+            same(column(connection, "FETCH 3 FROM walk"), List.of(4, 5, 6));
+            same(column(connection, "FETCH PRIOR FROM walk"), List.of(5));
+            try (PreparedStatement update =
+                    connection.prepareStatement("UPDATE walked SET word = ? WHERE CURRENT OF walk")) {
+                update.setString(1, "changed");
+                same(update.executeUpdate(), 1);
+            }
+            connection.commit();
+            same(column(connection, "SELECT id FROM walked WHERE word = 'changed'"), List.of(5));
+            connection.commit();
+            // The driver's own way: by the primary key.
+            try (Statement statement = connection.createStatement(
+                            ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_UPDATABLE);
+                    ResultSet rows = statement.executeQuery("SELECT id, word FROM walked WHERE id = 7")) {
+                demand(rows.next(), "no row");
+                rows.updateString(2, "by key");
+                rows.updateRow();
+            }
+            connection.commit();
+            same(column(connection, "SELECT word FROM walked WHERE id = 7"), List.of("by key"));
+        }
+    }
+
+    private static PGXADataSource distributed() {
+        PGXADataSource source = new PGXADataSource();
+        source.setUrl("jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/"
+                + System.getenv("PGDATABASE"));
+        source.setUser(System.getenv("PGUSER"));
+        source.setPassword(System.getenv("PGPASSWORD"));
+        source.setSslMode("verify-full");
+        source.setSslRootCert(System.getenv("PGSSLROOTCERT"));
+        return source;
+    }
+
+    /** A branch of a global transaction. */
+    private static final class Branch implements Xid {
+        private final byte[] global;
+
+        Branch(String global) {
+            this.global = global.getBytes(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public int getFormatId() {
+            return 17;
+        }
+
+        @Override
+        public byte[] getGlobalTransactionId() {
+            return global;
+        }
+
+        @Override
+        public byte[] getBranchQualifier() {
+            return new byte[] {0, 1, -1};
+        }
+
+        /** Whether the server has it prepared. */
+        boolean isPrepared(XAResource resource) throws XAException {
+            for (Xid found : resource.recover(XAResource.TMSTARTRSCAN | XAResource.TMENDRSCAN)) {
+                if (found.getFormatId() == 17 && Arrays.equals(found.getGlobalTransactionId(), global)
+                        && Arrays.equals(found.getBranchQualifier(), getBranchQualifier())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    private interface DistributedTest {
+        void run() throws XAException;
+    }
+
+    private static void failsDistributed(int code, DistributedTest test) throws Exception {
+        try {
+            test.run();
+        } catch (XAException error) {
+            same(error.errorCode, code);
+            return;
+        }
+        throw new AssertionError("it did not fail with " + code);
+    }
+
+    /** Does something in a branch, and ends it. */
+    private static void work(XAConnection distributed, Xid branch, String statement) throws Exception {
+        distributed.getXAResource().start(branch, XAResource.TMNOFLAGS);
+        try (Connection connection = distributed.getConnection()) {
+            execute(connection, statement);
+        }
+        distributed.getXAResource().end(branch, XAResource.TMSUCCESS);
+    }
+
+    private static void distributedTransactions() throws Exception {
+        try (Connection connection = connect()) {
+            table(connection, "distributed", "id int PRIMARY KEY");
+            String count = "SELECT count(*) FROM distributed";
+            XAConnection first = distributed().getXAConnection();
+            XAResource resource = first.getXAResource();
+            // One phase; and none.
+            Branch single = new Branch("single");
+            work(first, single, "INSERT INTO distributed VALUES (1)");
+            same(column(connection, count), List.of(0L));
+            resource.commit(single, true);
+            same(column(connection, count), List.of(1L));
+            work(first, single, "INSERT INTO distributed VALUES (2)");
+            resource.rollback(single);
+            same(column(connection, count), List.of(1L));
+            // Two phases, the second in the same connection.
+            Branch committed = new Branch("committed");
+            work(first, committed, "INSERT INTO distributed VALUES (3)");
+            same(resource.prepare(committed), XAResource.XA_OK);
+            demand(committed.isPrepared(resource), "it is not prepared");
+            same(column(connection, count), List.of(1L));
+            resource.commit(committed, false);
+            demand(!committed.isPrepared(resource), "it is prepared still");
+            same(column(connection, count), List.of(2L));
+            // Prepared, and left behind by its connection.
+            Branch kept = new Branch("kept");
+            Branch undone = new Branch("undone");
+            work(first, kept, "INSERT INTO distributed VALUES (4)");
+            same(resource.prepare(kept), XAResource.XA_OK);
+            work(first, undone, "INSERT INTO distributed VALUES (5)");
+            same(resource.prepare(undone), XAResource.XA_OK);
+            first.close();
+            XAConnection second = distributed().getXAConnection();
+            XAResource recovered = second.getXAResource();
+            demand(kept.isPrepared(recovered) && undone.isPrepared(recovered), "they are not there");
+            recovered.commit(kept, false);
+            recovered.rollback(undone);
+            demand(!kept.isPrepared(recovered) && !undone.isPrepared(recovered), "they are there still");
+            same(column(connection, "SELECT id FROM distributed ORDER BY id"), List.of(1, 3, 4));
+            // What there is not, and what the server does not do.
+            failsDistributed(XAException.XAER_NOTA, () -> recovered.commit(kept, false));
+            failsDistributed(XAException.XAER_NOTA, () -> recovered.rollback(undone));
+            failsDistributed(XAException.XAER_NOTA, () -> recovered.forget(kept));
+            // A statement that has failed: there is nothing to prepare.
+            Branch failed = new Branch("failed");
+            recovered.start(failed, XAResource.TMNOFLAGS);
+            try (Connection inner = second.getConnection()) {
+                fails("23505", () -> execute(inner, "INSERT INTO distributed VALUES (1)"));
+            }
+            recovered.end(failed, XAResource.TMFAIL);
+            recovered.rollback(failed);
+            demand(recovered.isSameRM(recovered), "it is another one");
+            second.close();
+            // A name that is taken.
+            execute(connection, "BEGIN; INSERT INTO distributed VALUES (6); PREPARE TRANSACTION 'taken'");
+            fails("42710", () -> execute(connection, "BEGIN; PREPARE TRANSACTION 'taken'"));
+            execute(connection, "ROLLBACK PREPARED 'taken'");
+            same(column(connection, count), List.of(3L));
+        }
+    }
+
     private static void aStatementIsCancelled() throws Exception {
         try (Connection connection = connect(); Statement statement = connection.createStatement()) {
             Thread canceller = new Thread(() -> {
@@ -314,7 +548,7 @@ final class Script {
             canceller.join();
             same(column(connection, "SELECT 1"), List.of(1));
             statement.setQueryTimeout(1);
-            fails("57014", () -> statement.execute(LONG));
+            fails("57014", () -> statement.execute("SELECT pg_sleep(600)"));
         }
     }
 
@@ -391,6 +625,11 @@ final class Script {
         tests.put("an_error_in_the_middle_of_a_batch", Script::anErrorInTheMiddleOfABatch);
         tests.put("portals_in_portions", Script::portalsInPortions);
         tests.put("copy_in_and_out", Script::copyInAndOut);
+        tests.put("copy_in_binary", Script::copyInBinary);
+        tests.put("cursors_that_scroll_and_are_held", Script::cursorsThatScrollAndAreHeld);
+        tests.put("a_binary_cursor", Script::aBinaryCursor);
+        tests.put("rows_are_changed_through_a_cursor", Script::rowsAreChangedThroughACursor);
+        tests.put("distributed_transactions", Script::distributedTransactions);
         tests.put("a_statement_is_cancelled", Script::aStatementIsCancelled);
         tests.put("savepoints", Script::savepoints);
         tests.put("errors_have_their_fields", Script::errorsHaveTheirFields);

@@ -261,6 +261,105 @@ func copyInAndOut() {
 	demand(one[int](connection, "SELECT count(*) FROM copied") == 1000, "rows of a COPY that failed")
 }
 
+func copyInBinary() {
+	connection := connect()
+	defer connection.Close(everywhere)
+	table(connection, "copied_in_binary", "id int, word text, moment timestamptz")
+	moment := time.Date(2026, 3, 29, 1, 0, 0, 123456000, time.UTC)
+	source := pgx.CopyFromSlice(1000, func(number int) ([]any, error) {
+		return []any{number, fmt.Sprintf("naïve %d", number), moment}, nil
+	})
+	columns := []string{"id", "word", "moment"}
+	count, err := connection.CopyFrom(everywhere, pgx.Identifier{"copied_in_binary"}, columns, source)
+	succeed(err)
+	demand(count == 1000, "%d rows", count)
+	demand(one[int](connection, "SELECT count(*) FROM copied_in_binary WHERE moment = $1 AND word = 'naïve ' || id", moment) == 1000, "other rows")
+	// What comes out goes in again as it is.
+	var out bytes.Buffer
+	wire := connection.PgConn()
+	tag, err := wire.CopyTo(everywhere, &out, "COPY copied_in_binary TO STDOUT (FORMAT binary)")
+	succeed(err)
+	demand(tag.RowsAffected() == 1000 && bytes.HasPrefix(out.Bytes(), []byte("PGCOPY\n\xff\r\n\x00")), "%v", tag)
+	cut := out.Bytes()[:out.Len()-10]
+	tag, err = wire.CopyFrom(everywhere, bytes.NewReader(out.Bytes()), "COPY copied_in_binary FROM STDIN (FORMAT binary)")
+	succeed(err)
+	demand(tag.RowsAffected() == 1000, "%v", tag)
+	_, err = wire.CopyFrom(everywhere, bytes.NewReader(cut), "COPY copied_in_binary FROM STDIN (FORMAT binary)")
+	demand(state(err) == "22P04", "%v", err)
+	demand(one[int](connection, "SELECT count(DISTINCT id) FROM copied_in_binary") == 1000, "other rows")
+}
+
+// fetched tells the numbers that a FETCH gives.
+func fetched(connection *pgx.Conn, statement string) []int {
+	rows, err := connection.Query(everywhere, statement)
+	succeed(err)
+	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	succeed(err)
+	return numbers
+}
+
+func cursorsThatScrollAndAreHeld() {
+	connection := connect()
+	defer connection.Close(everywhere)
+	execute(connection, "BEGIN")
+	execute(connection, "DECLARE back SCROLL CURSOR WITH HOLD FOR SELECT generate_series(1, 100)")
+	steps := []struct {
+		statement string
+		numbers   []int
+	}{
+		{"FETCH 3 FROM back", []int{1, 2, 3}},
+		{"FETCH BACKWARD 2 FROM back", []int{2, 1}},
+		{"FETCH ABSOLUTE 50 FROM back", []int{50}},
+		{"FETCH RELATIVE -10 FROM back", []int{40}},
+		{"FETCH LAST FROM back", []int{100}},
+		{"COMMIT", []int{}},
+		{"FETCH PRIOR FROM back", []int{99}},
+		{"FETCH FIRST FROM back", []int{1}},
+		{"FETCH ABSOLUTE -3 FROM back", []int{98}},
+		{"FETCH ALL FROM back", []int{99, 100}},
+	}
+	for _, step := range steps {
+		numbers := fetched(connection, step.statement)
+		demand(reflect.DeepEqual(numbers, step.numbers), "%s: %v", step.statement, numbers)
+	}
+	execute(connection, "CLOSE back")
+	_, err := connection.Exec(everywhere, "FETCH back")
+	demand(state(err) == "34000", "%v", err)
+}
+
+func aBinaryCursor() {
+	connection := connect()
+	defer connection.Close(everywhere)
+	execute(connection, "BEGIN")
+	execute(connection, "DECLARE raw BINARY CURSOR FOR SELECT 258, 'word'::text")
+	// A Query message: the cursor decides the format.
+	results, err := connection.PgConn().Exec(everywhere, "FETCH raw").ReadAll()
+	succeed(err)
+	demand(len(results) == 1 && len(results[0].Rows) == 1, "%v", results)
+	for _, field := range results[0].FieldDescriptions {
+		demand(field.Format == 1, "%v", field)
+	}
+	row := results[0].Rows[0]
+	demand(bytes.Equal(row[0], []byte{0, 0, 1, 2}) && string(row[1]) == "word", "%v", row)
+}
+
+func rowsAreChangedThroughACursor() {
+	connection := connect()
+	defer connection.Close(everywhere)
+	table(connection, "walked", "id int PRIMARY KEY, word text")
+	execute(connection, "INSERT INTO walked SELECT n, 'row ' || n FROM generate_series(1, 9) n")
+	execute(connection, "BEGIN")
+	execute(connection, "DECLARE walk CURSOR FOR SELECT id FROM walked WHERE id > 3")
+	demand(reflect.DeepEqual(fetched(connection, "FETCH 2 FROM walk"), []int{4, 5}), "other rows")
+	id := one[int](connection, "UPDATE walked SET word = $1 WHERE CURRENT OF walk RETURNING id", "changed")
+	demand(id == 5, "row %d", id)
+	execute(connection, "MOVE walk")
+	tag := execute(connection, "DELETE FROM walked WHERE CURRENT OF walk")
+	demand(tag.RowsAffected() == 1, "%v", tag)
+	execute(connection, "COMMIT")
+	demand(one[int](connection, "SELECT sum(id) FROM walked WHERE word <> 'changed'") == 45-5-6, "other rows")
+}
+
 func aStatementIsCancelled() {
 	connection := connect()
 	started := time.Now()
@@ -279,7 +378,7 @@ func aStatementIsCancelled() {
 	demand(one[int](other, "SELECT 1") == 1, "the connection is of no more use")
 	_, err = other.Exec(everywhere, "SET statement_timeout = 100")
 	succeed(err)
-	_, err = other.Exec(everywhere, long)
+	_, err = other.Exec(everywhere, "SELECT pg_sleep(600)")
 	demand(state(err) == "57014", "%v", err)
 }
 
@@ -340,6 +439,10 @@ func main() {
 		{"cursors", cursors},
 		{"rows_that_are_not_read_to_the_end", rowsThatAreNotReadToTheEnd},
 		{"copy_in_and_out", copyInAndOut},
+		{"copy_in_binary", copyInBinary},
+		{"cursors_that_scroll_and_are_held", cursorsThatScrollAndAreHeld},
+		{"a_binary_cursor", aBinaryCursor},
+		{"rows_are_changed_through_a_cursor", rowsAreChangedThroughACursor},
 		{"a_statement_is_cancelled", aStatementIsCancelled},
 		{"savepoints", savepoints},
 		{"errors_have_their_fields", errorsHaveTheirFields},

@@ -206,6 +206,86 @@ def copy_in_and_out():
 
 
 @test
+def copy_in_binary():
+    with connect() as connection:
+        table(connection, "copied_in_binary", "id int, word text, price numeric(8, 2), days date[]")
+        types = ["int4", "text", "numeric", "date[]"]
+        day = datetime.date(2026, 11, 22)
+        rows = [(n, f"naïve {n}" if n % 3 else None, decimal.Decimal(n) / 4, [day, None]) for n in range(1000)]
+        with connection.cursor() as cursor:
+            with cursor.copy("COPY copied_in_binary FROM STDIN (FORMAT binary)") as copy:
+                copy.set_types(types)
+                for row in rows:
+                    copy.write_row(row)
+            assert cursor.rowcount == 1000
+            with cursor.copy("COPY copied_in_binary TO STDOUT (FORMAT binary)") as copy:
+                copy.set_types(types)
+                assert sorted(copy.rows()) == rows
+        connection.commit()
+        try:
+            with connection.cursor().copy("COPY copied_in_binary FROM STDIN (FORMAT binary)") as copy:
+                copy.set_types(["int4", "text"])
+                copy.write_row((1, "x"))
+        except psycopg.errors.BadCopyFileFormat as error:
+            assert "row field count is 2, expected 4" in str(error), error
+        else:
+            raise AssertionError("a row of two columns was taken")
+
+
+@test
+def cursors_that_scroll_and_are_held():
+    with connect() as connection:
+        with connection.cursor(name="back", scrollable=True, withhold=True) as cursor:
+            cursor.execute("SELECT n, n * n AS square FROM generate_series(1, 100) AS n")
+            assert cursor.fetchone() == (1, 1)
+            cursor.scroll(49)
+            assert cursor.fetchmany(2) == [(51, 2601), (52, 2704)]
+            cursor.scroll(-10)
+            assert cursor.fetchone() == (43, 1849)
+            cursor.scroll(98, mode="absolute")
+            connection.commit()
+            # The transaction that it was declared in has ended.
+            assert cursor.fetchall() == [(99, 9801), (100, 10000)]
+            cursor.scroll(0, mode="absolute")
+            assert cursor.fetchone() == (1, 1)
+        with connection.cursor(name="forth", scrollable=False) as cursor:
+            cursor.execute("SELECT 1")
+            try:
+                cursor.scroll(-1)
+            except psycopg.errors.ObjectNotInPrerequisiteState:
+                connection.rollback()
+            else:
+                raise AssertionError("a cursor that only goes forward went back")
+
+
+@test
+def a_binary_cursor():
+    with connect() as connection:
+        connection.execute("DECLARE raw BINARY CURSOR FOR SELECT 258, 'word'::text, 1.5::numeric")
+        # A Query message: the cursor decides the format.
+        cursor = connection.execute("FETCH raw")
+        assert [cursor.pgresult.fformat(at) for at in range(3)] == [1, 1, 1]
+        assert cursor.pgresult.get_value(0, 0) == b"\x00\x00\x01\x02"
+        assert cursor.fetchone() == (258, "word", decimal.Decimal("1.5"))
+
+
+@test
+def rows_are_changed_through_a_cursor():
+    with connect() as connection:
+        table(connection, "walked", "id int PRIMARY KEY, word text")
+        connection.execute("INSERT INTO walked SELECT n, 'row ' || n FROM generate_series(1, 9) n")
+        with connection.cursor(name="walk") as cursor:
+            cursor.execute("SELECT id FROM walked WHERE id > %s FOR UPDATE", [3])
+            while row := cursor.fetchone():
+                if row[0] % 2:
+                    connection.execute("UPDATE walked SET word = %s WHERE CURRENT OF walk", [f"odd {row[0]}"])
+                else:
+                    connection.execute("DELETE FROM walked WHERE CURRENT OF walk")
+        words = connection.execute("SELECT word FROM walked ORDER BY id").fetchall()
+        assert [word for (word,) in words] == ["row 1", "row 2", "row 3", "odd 5", "odd 7", "odd 9"]
+
+
+@test
 def a_statement_is_cancelled():
     with connect() as connection:
         timer = threading.Timer(0.3, connection.cancel)
