@@ -32,20 +32,13 @@ fn expression_of(body: &str) -> Option<String> {
 
 /// Whether an argument may stand in the body any number of times: it costs little and is the same each time.
 fn repeatable(argument: &Expr) -> bool {
-    let mut plain = true;
-    fn walk(expr: &mut Expr, plain: &mut bool) {
-        match expr {
-            Expr::Subquery { .. } => *plain = false,
-            Expr::Call { function: called, .. } => {
-                *plain &= function(called.0)
-                    .is_some_and(|found| found.volatility != Volatility::Volatile);
-            }
-            _ => {}
+    !levels::any(argument, &|part| match part {
+        Expr::Subquery { .. } => true,
+        Expr::Call { function: called, .. } => {
+            function(called.0).is_none_or(|found| found.volatility == Volatility::Volatile)
         }
-        levels::children(expr, &mut |child| walk(child, plain));
-    }
-    walk(&mut argument.clone(), &mut plain);
-    plain
+        _ => false,
+    })
 }
 
 impl Binder<'_> {

@@ -61,54 +61,76 @@ pub fn columns_of_expr(expr: &mut Expr, depth: u16, visit: &mut ColumnVisitor<'_
     }
 }
 
-/// Calls `visit` for each expression directly below `expr`, subqueries' own expressions aside.
-pub fn children(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
-    match expr {
-        Expr::Constant(..)
-        | Expr::Column { .. }
-        | Expr::Parameter(..)
-        | Expr::CurrentValue(..)
-        | Expr::Subquery { .. } => {}
-        Expr::Call { arguments: list, .. }
-        | Expr::And(list)
-        | Expr::Or(list)
-        | Expr::Coalesce(list, _)
-        | Expr::Extreme { arguments: list, .. }
-        | Expr::Array { elements: list, .. }
-        | Expr::Assign { parts: list, .. }
-        | Expr::Row(list, ..) => list.iter_mut().for_each(visit),
-        Expr::Not(operand)
-        | Expr::IsNull { operand, .. }
-        | Expr::IsBool { operand, .. }
-        | Expr::Relabel(operand, _)
-        | Expr::ViaText(operand, _)
-        | Expr::Domain(operand, _)
-        | Expr::ArrayCast { operand, .. }
-        | Expr::Field { operand, .. } => visit(operand),
-        Expr::IsDistinct { left, right, .. } | Expr::NullIf { left, right, .. } => {
-            visit(left);
-            visit(right);
-        }
-        Expr::ScalarArray { left, array, .. } => {
-            visit(left);
-            visit(array);
-        }
-        Expr::Case { branches, otherwise, .. } => {
-            for (condition, result) in branches {
-                visit(condition);
-                visit(result);
+/// A walk to the expressions directly below one, for shared and for exclusive borrows: what is below what is said once.
+macro_rules! children_of {
+    ($(#[$about:meta])* $name:ident, $($borrow:tt)+) => {
+        $(#[$about])*
+        pub fn $name(expr: $($borrow)+ Expr, visit: &mut dyn FnMut($($borrow)+ Expr)) {
+            match expr {
+                Expr::Constant(..)
+                | Expr::Column { .. }
+                | Expr::Parameter(..)
+                | Expr::CurrentValue(..)
+                | Expr::Subquery { .. } => {}
+                Expr::Call { arguments: list, .. }
+                | Expr::And(list)
+                | Expr::Or(list)
+                | Expr::Coalesce(list, _)
+                | Expr::Extreme { arguments: list, .. }
+                | Expr::Array { elements: list, .. }
+                | Expr::Assign { parts: list, .. }
+                | Expr::Row(list, ..) => list.into_iter().for_each(visit),
+                Expr::Not(operand)
+                | Expr::IsNull { operand, .. }
+                | Expr::IsBool { operand, .. }
+                | Expr::Relabel(operand, _)
+                | Expr::ViaText(operand, _)
+                | Expr::Domain(operand, _)
+                | Expr::ArrayCast { operand, .. }
+                | Expr::Field { operand, .. } => visit(operand),
+                Expr::IsDistinct { left, right, .. } | Expr::NullIf { left, right, .. } => {
+                    visit(left);
+                    visit(right);
+                }
+                Expr::ScalarArray { left, array, .. } => {
+                    visit(left);
+                    visit(array);
+                }
+                Expr::Case { branches, otherwise, .. } => {
+                    for (condition, result) in branches {
+                        visit(condition);
+                        visit(result);
+                    }
+                    if let Some(otherwise) = otherwise {
+                        visit(otherwise);
+                    }
+                }
+                Expr::Subscript { operand, indices, .. } => {
+                    visit(operand);
+                    for (low, high) in indices {
+                        low.into_iter().chain(high).for_each(&mut *visit);
+                    }
+                }
             }
-            if let Some(otherwise) = otherwise {
-                visit(otherwise);
-            }
         }
-        Expr::Subscript { operand, indices, .. } => {
-            visit(operand);
-            for index in indices.iter_mut().flat_map(|(low, high)| [low, high]).flatten() {
-                visit(index);
-            }
-        }
-    }
+    };
+}
+
+children_of! {
+    /// Calls `visit` for each expression directly below `expr`, subqueries' own expressions aside.
+    children, &mut
+}
+
+children_of! {
+    /// As [`children`], of an expression that stays as it is.
+    parts, &
+}
+
+/// Whether `test` holds for `expr` or for anything below it, subqueries' own expressions aside.
+pub fn any(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
+    let mut found = test(expr);
+    parts(expr, &mut |part| found = found || any(part, test));
+    found
 }
 
 fn columns_of_keys(keys: &mut [SortKey], depth: u16, visit: &mut ColumnVisitor<'_>) {

@@ -372,7 +372,12 @@ fn joined(mut parts: Vec<Expr>, negated: bool) -> Expr {
 
 /// Whether an expression reads no column: an IN list of such becomes an array.
 fn is_constant(expr: &Expr) -> bool {
-    let mut constant = true;
-    levels::columns_of_expr(&mut expr.clone(), 0, &mut |_, _| constant = false);
-    constant && !matches!(expr, Expr::Subquery { .. })
+    let reads = |part: &Expr| {
+        let mut found = false;
+        if matches!(part, Expr::Column { .. } | Expr::Subquery { .. }) {
+            levels::columns_of_expr(&mut part.clone(), 0, &mut |_, _| found = true);
+        }
+        found
+    };
+    !matches!(expr, Expr::Subquery { .. }) && !levels::any(expr, &reads)
 }

@@ -4,7 +4,7 @@ use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, Groups};
-use crate::bind::levels::{children, columns_of_expr, same};
+use crate::bind::levels::{any, children, columns_of_expr, same};
 use crate::bind::locking::lock_words;
 use crate::bind::scope::{Scope, Standing, column_at};
 use crate::bind::target::{BoundTarget, name_of};
@@ -683,12 +683,7 @@ fn window_expressions(call: &mut crate::bind::grouping::WindowCall) -> Vec<&mut 
 
 /// Whether a set-returning call stands in an expression.
 fn returns_set(expr: &Expr) -> bool {
-    if is_set_call(expr) {
-        return true;
-    }
-    let mut found = false;
-    children(&mut expr.clone(), &mut |child| found |= returns_set(child));
-    found
+    any(expr, &is_set_call)
 }
 
 fn is_set_call(expr: &Expr) -> bool {

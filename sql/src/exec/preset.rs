@@ -59,17 +59,22 @@ impl<'f> Folding<'f, '_> {
                 None
             }
             Scalar::Call { callee, arguments, .. } => {
-                let (mut all, mut null) = (true, false);
+                let mut values = bumpalo::collections::Vec::with_capacity_in(
+                    arguments.len(),
+                    self.eval.call.arena,
+                );
                 for argument in arguments {
-                    match self.scalar(argument)? {
-                        Some(value) => null |= value.is_null(),
-                        None => all = false,
-                    }
+                    values.extend(self.scalar(argument)?);
                 }
-                if callee.strict && null {
+                if callee.strict && values.iter().any(Datum::is_null) {
                     return Ok(Some(Datum::Null));
                 }
-                if all && callee.immutable { Some(self.eval.scalar(scalar)?) } else { None }
+                let all = values.len() == arguments.len();
+                if all && callee.immutable {
+                    Some(self.eval.apply(callee, values.into_bump_slice())?)
+                } else {
+                    None
+                }
             }
             Scalar::And(all) => return self.junction(all, false),
             Scalar::Or(all) => return self.junction(all, true),

@@ -18,7 +18,7 @@ use crate::catalog::builtin::{self, CastContext, CastMethod, Volatility};
 use crate::error::SqlError;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 const BOOL: SqlType = SqlType::plain(16);
@@ -182,37 +182,50 @@ fn is_lazy(scalar: &Scalar) -> bool {
 /// Whether there is a part that follows from parameters alone, always gives the same, and may fail; or a subquery, which
 /// may have such parts of its own.
 fn may_fail(scalar: &Scalar) -> bool {
-    let mut found = false;
-    scalar.walk(&mut |part| {
-        found |= match part {
-            Scalar::Subquery(_) => true,
-            Scalar::Call { callee, arguments, .. } => {
-                callee.immutable && !is_total(callee.oid) && arguments.iter().all(follows)
-            }
-            Scalar::ViaText(one, from, to) => {
-                text_forms_are_stable(from.oid, to.oid) && follows(one)
-            }
-            Scalar::ArrayCast { operand, .. } => follows(operand),
-            _ => false,
-        };
-        !found
-    });
-    found
+    Traced::of(scalar).fails
 }
 
-/// Whether a value follows from constants and parameters.
-fn follows(scalar: &Scalar) -> bool {
-    let (mut all, mut parameters) = (true, false);
-    scalar.walk(&mut |part| {
-        match part {
-            Scalar::Parameter(_) => parameters = true,
-            Scalar::Var(_) | Scalar::Subquery(_) | Scalar::CurrentValue(_) => all = false,
-            Scalar::Call { callee, .. } => all &= callee.immutable,
+/// What is known of a scalar before any row is there, found out in one walk from the leaves up.
+#[derive(Clone, Copy, Default)]
+struct Traced {
+    /// Something in it is told only while rows are made.
+    rows: bool,
+    /// There is a parameter in it.
+    parameters: bool,
+    /// A part of it may fail.
+    fails: bool,
+}
+
+impl Traced {
+    fn of(scalar: &Scalar) -> Traced {
+        let mut whole = Traced::default();
+        // Whether the first part, and whether each, follows from constants and parameters.
+        let (mut first, mut each) = (None, true);
+        scalar.children(&mut |part| {
+            let traced = Traced::of(part);
+            let follows = !traced.rows && (traced.parameters || part.is_constant());
+            first.get_or_insert(follows);
+            each &= follows;
+            whole.rows |= traced.rows;
+            whole.parameters |= traced.parameters;
+            whole.fails |= traced.fails;
+        });
+        match scalar {
+            Scalar::Parameter(_) => whole.parameters = true,
+            Scalar::Var(_) | Scalar::CurrentValue(_) => whole.rows = true,
+            Scalar::Subquery(_) => (whole.rows, whole.fails) = (true, true),
+            Scalar::Call { callee, .. } => {
+                whole.rows |= !callee.immutable;
+                whole.fails |= callee.immutable && !is_total(callee.oid) && each;
+            }
+            Scalar::ViaText(_, from, to) => {
+                whole.fails |= text_forms_are_stable(from.oid, to.oid) && each;
+            }
+            Scalar::ArrayCast { .. } => whole.fails |= first == Some(true),
             _ => {}
         }
-        all
-    });
-    all && (parameters || scalar.is_constant())
+        whole
+    }
 }
 
 /// Casts of numbers to wider ones, which have a value for each of theirs.
@@ -238,12 +251,24 @@ fn is_total(function: u32) -> bool {
     comparison(function).is_some() || is_not_equal(function) || WIDENING.contains(&function)
 }
 
+/// By the function of an operator, the operator that is true where it is false.
+static NEGATORS: LazyLock<HashMap<u32, &'static builtin::Operator>> = LazyLock::new(|| {
+    let by_oid: HashMap<u32, &builtin::Operator> =
+        builtin::operators().iter().map(|operator| (operator.oid, operator)).collect();
+    let mut all = HashMap::new();
+    // Where a function is that of several operators, the first counts.
+    for operator in builtin::operators().iter().rev().filter(|operator| !operator.prefix) {
+        match by_oid.get(&operator.negator) {
+            Some(negator) => all.insert(operator.function, *negator),
+            None => all.remove(&operator.function),
+        };
+    }
+    all
+});
+
 /// The function of the operator that is true where this one's is false.
 fn negator(of: &Callee) -> Option<Callee> {
-    let operator = builtin::operators()
-        .iter()
-        .find(|operator| operator.function == of.oid && !operator.prefix)?;
-    let negator = builtin::operators().iter().find(|found| found.oid == operator.negator)?;
+    let negator = NEGATORS.get(&of.oid)?;
     let types = match &of.target {
         Target::Typed(_, types) => types.arguments.clone(),
         _ => vec![SqlType::plain(negator.left), SqlType::plain(negator.right)],

@@ -39,12 +39,9 @@ impl Planner<'_> {
                 let arguments = self.parts(arguments)?;
                 self.folded_call(callee, arguments, *position, *ty)
             }
-            Expr::And(all) => self.junction(all, false)?,
-            Expr::Or(all) => self.junction(all, true)?,
-            Expr::Not(one) => {
-                let one = self.translated(one)?;
-                self.negated(one)
-            }
+            Expr::And(all) => self.junction(all, false, false)?,
+            Expr::Or(all) => self.junction(all, true, false)?,
+            Expr::Not(one) => self.negation(one)?,
             Expr::IsNull { operand, negated } => {
                 let test = Scalar::IsNull(self.boxed(operand)?, *negated);
                 // A row of both kinds of fields is neither NULL nor NOT NULL: one does not negate the other.
@@ -171,12 +168,27 @@ impl Planner<'_> {
         })
     }
 
-    /// AND, or with `decisive` OR: what a constant decides is not looked at any further.
-    fn junction(&mut self, all: &[Expr], decisive: bool) -> Result<Scalar> {
+    /// NOT of an expression: brought down to what it negates before that is translated, so that each part is negated
+    /// once, however deep it stands.
+    fn negation(&mut self, expr: &Expr) -> Result<Scalar> {
+        match expr {
+            Expr::Not(one) => self.translated(one),
+            Expr::And(all) => self.junction(all, true, true),
+            Expr::Or(all) => self.junction(all, false, true),
+            other => {
+                let one = self.translated(other)?;
+                Ok(self.negated(one))
+            }
+        }
+    }
+
+    /// AND, or with `decisive` OR, of expressions or of what negates them: what a constant decides is not looked at any
+    /// further.
+    fn junction(&mut self, all: &[Expr], decisive: bool, negate: bool) -> Result<Scalar> {
         let mut parts = Vec::new();
         let mut unknown = false;
         for one in all {
-            let part = self.translated(one)?;
+            let part = if negate { self.negation(one)? } else { self.translated(one)? };
             match decided(&part) {
                 Some(Some(value)) if value == decisive => return Ok(truth(Some(decisive))),
                 Some(Some(_)) => {}
@@ -271,7 +283,7 @@ impl Planner<'_> {
     /// # Errors
     /// As [`Planner::scalar`].
     pub fn conjuncts(&mut self, exprs: &[Expr]) -> Result<Vec<Scalar>> {
-        let whole = self.junction(exprs, false)?;
+        let whole = self.junction(exprs, false, false)?;
         self.preset(&whole);
         let all = match whole {
             Scalar::And(all) => all.into_vec(),

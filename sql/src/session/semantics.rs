@@ -273,20 +273,17 @@ fn named_columns(relation: &Relation, expr: &Expr) -> Vec<usize> {
 
 /// Whether a value is the same for every row: no function in it is volatile.
 fn is_constant(expr: &Expr) -> bool {
-    let mut constant = !matches!(expr, Expr::Subquery { .. });
-    if let Expr::Call { function, .. } = expr {
-        constant &= crate::catalog::builtin::function(function.0)
-            .is_some_and(|found| found.volatility != crate::catalog::builtin::Volatility::Volatile);
-    }
-    levels::children(&mut expr.clone(), &mut |child| constant &= is_constant(child));
-    constant
+    !levels::any(expr, &|part| match part {
+        Expr::Subquery { .. } => true,
+        Expr::Call { function, .. } => crate::catalog::builtin::function(function.0)
+            .is_none_or(|found| found.volatility == crate::catalog::builtin::Volatility::Volatile),
+        _ => false,
+    })
 }
 
 /// Whether there is a subquery in it.
 fn has_subquery(expr: &Expr) -> bool {
-    let mut found = matches!(expr, Expr::Subquery { .. });
-    levels::children(&mut expr.clone(), &mut |child| found |= has_subquery(child));
-    found
+    levels::any(expr, &|part| matches!(part, Expr::Subquery { .. }))
 }
 
 /// `text || anynonarray` and the other way round.
@@ -314,7 +311,7 @@ fn demand_immutable(expr: &Expr, place: &str) -> Result<()> {
         ));
     }
     let mut found = Ok(());
-    levels::children(&mut expr.clone(), &mut |child| {
+    levels::parts(expr, &mut |child| {
         if found.is_ok() {
             found = demand_immutable(child, place);
         }

@@ -467,3 +467,50 @@ fn the_condition_of_a_merge_is_boolean() {
     let refused = "42804 argument of JOIN/ON must be type boolean, not type integer";
     assert_eq!(say(&mut session, merge), [refused]);
 }
+
+/// Runs `f` on a stack like a server's workers', several times as large for code that is not optimised.
+fn on_a_large_stack(f: impl FnOnce() + Send + 'static) {
+    let builder = std::thread::Builder::new().stack_size(256 << 20);
+    builder.spawn(f).unwrap().join().unwrap();
+}
+
+/// What is deep or long: work that grows faster than the text would make these the slowest tests by far.
+#[test]
+fn deep_and_long_statements() {
+    on_a_large_stack(|| {
+        let engine = engine();
+        let mut session = session(&engine);
+        say(&mut session, "create table t (a int primary key, x int)");
+        say(&mut session, "insert into t values (1, 2)");
+        let nested = |open: &str, close: &str, times: usize| {
+            format!("{}x{}", open.repeat(times), close.repeat(times))
+        };
+        for (value, expected) in [
+            (format!("x{}", "+1".repeat(4000)), "4002"),
+            (nested("(1+", ")", 1500), "1502"),
+            (nested("abs(", ")", 4000), "2"),
+            (nested("case when x > 9 then 1 else ", " end", 4000), "2"),
+            (nested("", "::int8::int4", 2000), "2"),
+            (nested("least(3, ", ")", 2000), "2"),
+        ] {
+            let text = format!("select {value} from t");
+            assert_eq!(say(&mut session, &text), [expected, "SELECT 1"], "{:.40}", text);
+        }
+        let not = format!("{}false{}", "not (x = 2 and ".repeat(1500), ")".repeat(1500));
+        assert_eq!(say(&mut session, &format!("select 1 from t where {not}")), ["SELECT 0"]);
+        let list = |one: &dyn Fn(usize) -> String, between: &str, count: usize| {
+            (3..count + 3).map(one).collect::<Vec<_>>().join(between)
+        };
+        for condition in [
+            list(&|n| format!("x <> {n}"), " and ", 100_000),
+            format!("x in ({}, 2)", list(&|n| n.to_string(), ", ", 50_000)),
+            format!("a not in ({})", list(&|n| n.to_string(), ", ", 50_000)),
+        ] {
+            let text = format!("select x from t where {condition}");
+            assert_eq!(say(&mut session, &text), ["2", "SELECT 1"], "{:.40}", text);
+        }
+        let rows = list(&|n| format!("({n})"), ", ", 20_000);
+        let text = format!("select count(*), max(v) from (values {rows}) as l (v)");
+        assert_eq!(say(&mut session, &text), ["20000|20002", "SELECT 1"]);
+    });
+}
