@@ -51,8 +51,8 @@ impl Binder<'_> {
         for item in list {
             let next = match all.take() {
                 None => self.bind_item(item, inside, ctes, scans)?,
-                Some(left) => {
-                    let (right, lateral) = self.beside(&left, item, inside, ctes, scans)?;
+                Some(mut left) => {
+                    let (right, lateral) = self.beside(&mut left, item, inside, ctes, scans)?;
                     self.check_names(&left.items, &right.items)?;
                     let width = left.width + right.width;
                     let mut items = left.items;
@@ -68,7 +68,7 @@ impl Binder<'_> {
     /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row.
     fn beside(
         &self,
-        left: &From,
+        left: &mut From,
         item: &FromItem,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
@@ -77,11 +77,14 @@ impl Binder<'_> {
         if matches!(item, FromItem::Table { .. }) {
             return Ok((self.bind_item(item, outside, ctes, scans)?, false));
         }
-        let frame = Scope { items: left.items.clone(), lateral: true, ..outside.inner() };
+        // The names are lent to the right side's scope.
+        let items = std::mem::take(&mut left.items);
+        let frame = Scope { items, lateral: true, ..outside.inner() };
         let stands = Standing { clause: OWN_LEVEL, collected: None };
         let within = Outside { scope: Some(&frame), cost: 1, stands, sees_lateral: true };
         let mut right = self.bind_item(item, within, ctes, scans)?;
         let lateral = frame.used.get();
+        left.items = frame.items;
         if !lateral {
             drop_level(&mut right.node);
         }
@@ -181,10 +184,10 @@ impl Binder<'_> {
                     JoinKind::Full => (Around::OuterJoin, Around::OuterJoin),
                     _ => (Around::Nothing, Around::Nothing),
                 };
-                let left =
+                let mut left =
                     self.also_within(on_left, || self.bind_item(left, outside, ctes, scans))?;
                 let (right, lateral) = self.also_within(on_right, || {
-                    self.beside(&left, right, outside, ctes, scans)
+                    self.beside(&mut left, right, outside, ctes, scans)
                 })?;
                 if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
                     return Err(SqlError::new(

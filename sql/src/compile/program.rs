@@ -196,8 +196,14 @@ impl Program {
                 }
             }
         }
-        let mut estimates = Vec::new();
-        program.nodes(&mut |node| estimates.push(estimate::of(&planner.figures, node)));
+        // A node comes behind its inputs, whose estimates it takes from the pile.
+        let (mut estimates, mut pile) = (Vec::new(), Vec::new());
+        program.nodes(&mut |node| {
+            let inputs = pile.split_off(pile.len() - vars::inputs(node).len());
+            let estimate = estimate::of_node(&planner.figures, node, &inputs);
+            estimates.push(estimate);
+            pile.push(estimate);
+        });
         program.estimates = estimates;
         program
     }
@@ -401,6 +407,12 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
         Plan::Join(join) => {
             if let JoinMethod::Hash { saved, .. } = &mut join.method {
                 *saved = wanted(&join.right, read, widths);
+            }
+            if join.kind.keeps_right() {
+                join.left_slots = vars::filled(&join.left, widths);
+            }
+            if join.kind.keeps_left() {
+                join.right_slots = vars::filled(&join.right, widths);
             }
             finish(&mut join.left, read, widths);
             finish(&mut join.right, read, widths);

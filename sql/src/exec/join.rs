@@ -31,16 +31,6 @@ impl Shape {
             right_slots: join.right_slots.clone(),
         }
     }
-
-    /// Whether a left row goes out alone when nothing has matched it.
-    fn keeps_left(&self) -> bool {
-        matches!(self.kind, JoinKind::Left | JoinKind::Full | JoinKind::Anti)
-    }
-
-    /// Whether a right row goes out alone when nothing has matched it.
-    fn keeps_right(&self) -> bool {
-        matches!(self.kind, JoinKind::Right | JoinKind::Full)
-    }
 }
 
 /// The right side anew for every left row.
@@ -97,7 +87,7 @@ impl Operator for NestedLoop {
         loop {
             if self.current.is_none() {
                 if !self.left.next(cx)? {
-                    if !self.shape.keeps_right() {
+                    if !self.shape.kind.keeps_right() {
                         return Ok(false);
                     }
                     self.tail = true;
@@ -111,14 +101,14 @@ impl Operator for NestedLoop {
             }
             while self.right.next(cx)? {
                 self.at += 1;
-                if self.met.len() < self.at && self.shape.keeps_right() {
+                if self.met.len() < self.at && self.shape.kind.keeps_right() {
                     self.met.push(false);
                 }
                 if !cx.holds(&self.shape.on, &self.shape.correlated)? {
                     cx.check_cancel()?;
                     continue;
                 }
-                if self.shape.keeps_right() {
+                if self.shape.kind.keeps_right() {
                     self.met[self.at - 1] = true;
                 }
                 self.current = Some(true);
@@ -132,7 +122,7 @@ impl Operator for NestedLoop {
                 }
             }
             let met = self.current.take() == Some(true);
-            if !met && self.shape.keeps_left() {
+            if !met && self.shape.kind.keeps_left() {
                 cx.frame.set_nulls(&self.shape.right_slots);
                 return Ok(true);
             }
@@ -192,7 +182,7 @@ impl HashJoin {
         self.table.clear();
         self.met.clear();
         self.right.open(cx)?;
-        let keeps_right = self.shape.keeps_right();
+        let keeps_right = self.shape.kind.keeps_right();
         while self.right.next(cx)? {
             cx.check_cancel()?;
             let (table, keys, saved) = (&mut self.table, &self.right_keys, &self.saved);
@@ -253,7 +243,7 @@ impl Operator for HashJoin {
         loop {
             if self.probe.is_none() {
                 if !self.left.next(cx)? {
-                    if self.shape.keeps_right() {
+                    if self.shape.kind.keeps_right() {
                         self.tail = Some(0);
                         return self.next_of_tail(cx);
                     }
@@ -295,7 +285,7 @@ impl Operator for HashJoin {
                 }
             }
             let met = self.probe.take().is_some_and(|(_, met)| met);
-            if !met && self.shape.keeps_left() {
+            if !met && self.shape.kind.keeps_left() {
                 cx.frame.set_nulls(&self.shape.right_slots);
                 return Ok(true);
             }

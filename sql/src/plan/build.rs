@@ -22,7 +22,7 @@ use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Query, SortKey};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowLayout;
 use crate::types::{Callable, Oid, SqlType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use txn::Direction;
 
@@ -147,6 +147,11 @@ impl<'a> Planner<'a> {
     pub fn slot(&mut self, width: usize) -> u32 {
         self.widths.push(width);
         u32::try_from(self.widths.len() - 1).expect("far fewer than 2^32 slots")
+    }
+
+    /// The slots that a plan fills.
+    pub(super) fn slots(&self, plan: &Plan) -> HashSet<u32> {
+        vars::filled(plan, &self.widths).into_iter().map(|(slot, _)| slot).collect()
     }
 
     pub(super) fn layout(slot: u32, width: usize) -> Layout {
@@ -530,14 +535,17 @@ impl<'a> Planner<'a> {
         };
         let mut layout = left_layout;
         layout.extend_from_slice(&right_layout);
-        let on = self.over(&layout, |planner| planner.conjuncts(on))?;
+        let on = match on {
+            [] => Vec::new(),
+            on => self.over(&layout, |planner| planner.conjuncts(on))?,
+        };
         if matches!(kind, JoinKind::Semi | JoinKind::Anti) {
             layout.truncate(layout.len() - right_layout.len());
         }
         let join = Join {
             kind,
-            left_slots: vars::filled(&left, &self.widths),
-            right_slots: vars::filled(&right, &self.widths),
+            left_slots: Vec::new(),
+            right_slots: Vec::new(),
             left,
             right,
             on,

@@ -7,6 +7,7 @@
 use super::figures::{Figures, type_width};
 use super::physical::{Aggregate, Join, JoinMethod, Plan, SetColumn};
 use super::scalar::Scalar;
+use super::vars;
 use crate::plan::logical::{JoinKind, SetKind};
 use crate::types::{Datum, SqlType};
 
@@ -35,6 +36,14 @@ pub struct Estimate {
 /// What a plan is expected to give.
 #[must_use]
 pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
+    let inputs: Vec<Estimate> =
+        vars::inputs(plan).into_iter().map(|input| of(figures, input)).collect();
+    of_node(figures, plan, &inputs)
+}
+
+/// What a plan is expected to give whose inputs, in the order of [`vars::inputs`], are expected to give this.
+#[must_use]
+pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estimate {
     let leaf = |rows: f64, cost: f64, width: f64| Estimate { rows, startup: 0.0, cost, width };
     match plan {
         Plan::Unit => leaf(1.0, 1.0, 0.0),
@@ -61,45 +70,45 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
             leaf(100.0, 100.0, width)
         }
         Plan::Gate(_, conjuncts) if super::fold::never(conjuncts) => leaf(0.0, 0.0, 0.0),
-        Plan::Gate(input, _) => of(figures, input),
-        Plan::Filter(input, conjuncts) => {
-            let input = of(figures, input);
+        Plan::Gate(..) => inputs[0],
+        Plan::Filter(_, conjuncts) => {
+            let input = inputs[0];
             let rows = (input.rows * figures.all(conjuncts)).max(1.0);
             Estimate { rows, cost: input.cost + input.rows, ..input }
         }
-        Plan::Project(input, _, columns) => {
-            let input = of(figures, input);
+        Plan::Project(_, _, columns) => {
+            let input = inputs[0];
             Estimate { width: input.width + width_of(figures, columns), ..input }
         }
-        Plan::WithCtes(input, _) | Plan::Materialize(input, _) => of(figures, input),
-        Plan::ProjectSet(input, _, columns) => {
-            let input = of(figures, input);
+        Plan::WithCtes(..) | Plan::Materialize(..) => inputs[0],
+        Plan::ProjectSet(_, _, columns) => {
+            let input = inputs[0];
             let sets = columns.iter().any(|column| matches!(column, SetColumn::Set(..)));
             let rows = if sets { input.rows * FUNCTION_ROWS } else { input.rows };
             let width = input.width + VALUE_WIDTH * columns.len() as f64;
             Estimate { rows, cost: input.cost + rows, width, ..input }
         }
-        Plan::Join(join) => of_join(figures, join),
-        Plan::Aggregate(aggregate) => of_aggregate(figures, aggregate),
-        Plan::Distinct(input, keys) => {
-            let input = of(figures, input);
+        Plan::Join(join) => of_join(join, inputs[0], inputs[1]),
+        Plan::Aggregate(aggregate) => of_aggregate(figures, aggregate, inputs[0]),
+        Plan::Distinct(_, keys) => {
+            let input = inputs[0];
             let keys: Vec<&Scalar> = keys.iter().map(|(key, _)| key).collect();
             let rows = groups(figures, &keys, input.rows);
             Estimate { rows, cost: input.cost + input.rows, ..input }
         }
         Plan::Window(window) => {
-            let input = of(figures, &window.input);
+            let input = inputs[0];
             let cost = input.cost + input.rows * input.rows.max(2.0).log2() / 4.0;
             let width = input.width + VALUE_WIDTH * window.calls.len() as f64;
             Estimate { startup: cost, cost: cost + input.rows, width, ..input }
         }
-        Plan::Sort(sort) => {
-            let input = of(figures, &sort.input);
+        Plan::Sort(_) => {
+            let input = inputs[0];
             let cost = input.cost + input.rows * input.rows.max(2.0).log2() / 4.0;
             Estimate { startup: cost, cost: cost + input.rows, ..input }
         }
         Plan::Limit(limit) => {
-            let input = of(figures, &limit.input);
+            let input = inputs[0];
             let number = |scalar: &Option<Scalar>| match scalar {
                 Some(Scalar::Constant(row, _)) => match row.get(0) {
                     Datum::Int8(count) => Some((count as f64).max(0.0)),
@@ -120,7 +129,7 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
             Estimate { rows, cost, ..input }
         }
         Plan::SetOperation(set) => {
-            let (left, right) = (of(figures, &set.left.0), of(figures, &set.right.0));
+            let (left, right) = (inputs[0], inputs[1]);
             let cost = left.cost + right.cost + left.rows + right.rows;
             let rows = match set.kind {
                 SetKind::Union => left.rows + right.rows,
@@ -131,17 +140,12 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
             let startup = if plain { left.startup } else { cost };
             Estimate { rows, startup, cost, width: left.width }
         }
-        Plan::LockRows(lock) => {
-            let input = of(figures, &lock.input);
+        Plan::LockRows(_) => {
+            let input = inputs[0];
             Estimate { cost: input.cost + input.rows, ..input }
         }
         Plan::Modify(modify) => {
-            use super::physical::ModifyKind;
-            let (ModifyKind::Insert { source, .. }
-            | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. }
-            | ModifyKind::Merge { source, .. }) = &modify.kind;
-            let input = of(figures, source);
+            let input = inputs[0];
             // What it writes it would write under any plan.
             let rows = if modify.returning.is_some() { input.rows } else { 0.0 };
             let width = modify.returning.as_ref().map_or(0.0, |row| width_of(figures, &row.1));
@@ -150,8 +154,9 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
     }
 }
 
-fn of_join(figures: &Figures<'_>, join: &Join) -> Estimate {
-    let (left, right) = (of(figures, &join.left), of(figures, &join.right));
+/// What a join of two sides that are expected to give this is expected to give.
+#[must_use]
+pub fn of_join(join: &Join, left: Estimate, right: Estimate) -> Estimate {
     let startup = match join.method {
         JoinMethod::Hash { .. } => left.startup + right.cost,
         JoinMethod::NestedLoop => left.startup + right.startup,
@@ -161,8 +166,7 @@ fn of_join(figures: &Figures<'_>, join: &Join) -> Estimate {
     Estimate { rows: join.rows, startup, cost: join.cost.max(startup), width }
 }
 
-fn of_aggregate(figures: &Figures<'_>, aggregate: &Aggregate) -> Estimate {
-    let input = of(figures, &aggregate.input);
+fn of_aggregate(figures: &Figures<'_>, aggregate: &Aggregate, input: Estimate) -> Estimate {
     let mut rows = 0.0;
     for set in &aggregate.sets {
         let keys: Vec<&Scalar> = set.iter().map(|at| &aggregate.keys[*at as usize].0).collect();

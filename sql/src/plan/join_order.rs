@@ -7,16 +7,16 @@
 //! better bushy orders at a price that OLTP queries do not repay.
 
 use super::build::{Planner, SubplanKind};
-use super::estimate;
+use super::estimate::{self, Estimate};
 use super::functions::{Comparison, comparison};
 use super::physical::{Join, JoinMethod, Plan, Scan};
-use super::pushdown::{filter, gate, gated, optimise, reads, split};
+use super::pushdown::{filter, gate, gated, optimise};
 use super::scalar::{Scalar, Var};
 use super::{access_path, vars};
 use crate::plan::logical::JoinKind;
 use crate::tuple::Form;
 use crate::types::Oid;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Up to this many inputs each is tried as the beginning.
 const EXHAUSTIVE_STARTS: usize = 8;
@@ -27,7 +27,7 @@ const BUILD: f64 = 1.5;
 /// One input of a group.
 struct Item {
     plan: Plan,
-    slots: Vec<(u32, usize)>,
+    slots: HashSet<u32>,
     /// Slots of other items that it reads (LATERAL).
     needs: HashSet<u32>,
 }
@@ -36,85 +36,117 @@ struct Item {
 pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) -> Plan {
     let mut items = Vec::new();
     flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
-    let own: HashSet<u32> =
-        items.iter().flat_map(|item| item.slots.iter().map(|(slot, _)| *slot)).collect();
-    let (conjuncts, once) = split(planner, conjuncts, &own);
+    let own: HashMap<u32, usize> = items
+        .iter()
+        .enumerate()
+        .flat_map(|(at, item)| item.slots.iter().map(move |slot| (*slot, at)))
+        .collect();
     for item in &mut items {
         let read = reads_of(planner, &item.plan);
-        let inside: HashSet<u32> = item.slots.iter().map(|(slot, _)| *slot).collect();
-        item.needs = read
-            .iter()
-            .map(|var| var.slot)
-            .filter(|slot| own.contains(slot) && !inside.contains(slot))
-            .collect();
+        let slots = read.iter().map(|var| var.slot);
+        item.needs =
+            slots.filter(|slot| own.contains_key(slot) && !item.slots.contains(slot)).collect();
     }
-    let sets: Vec<HashSet<u32>> =
-        items.iter().map(|item| item.slots.iter().map(|(slot, _)| *slot).collect()).collect();
     // Conditions on one input alone belong to it, whatever the order.
-    let mut joining = Vec::new();
+    let (mut joining, mut once) = (Vec::new(), Vec::new());
     let mut single: Vec<Vec<Scalar>> = items.iter().map(|_| Vec::new()).collect();
     for one in conjuncts {
-        let users: Vec<usize> =
-            (0..sets.len()).filter(|at| reads(planner, &one, &sets[*at])).collect();
+        let users = items_read(planner, &one, &own);
         match users[..] {
-            [at] if !one.volatile() => single[at].push(one),
-            _ => joining.push(one),
+            _ if one.volatile() => joining.push((one, users)),
+            [] => once.push(one),
+            [at] => single[at].push(one),
+            _ => joining.push((one, users)),
         }
     }
     let mut base = Vec::new();
-    for (item, conditions) in items.iter_mut().zip(&single) {
+    for (item, conditions) in items.iter_mut().zip(single) {
         let plan = std::mem::replace(&mut item.plan, Plan::Nothing);
-        let needs = item.needs.clone();
-        item.plan = with_conditions(planner, plan, conditions.clone(), &|var| {
-            own.contains(&var.slot) && !needs.contains(&var.slot)
+        let needs = &item.needs;
+        item.plan = with_conditions(planner, plan, conditions, &|var| {
+            own.contains_key(&var.slot) && !needs.contains(&var.slot)
         });
         let estimate = estimate::of(&planner.figures, &item.plan);
         base.push((estimate.rows, estimate.cost));
     }
-    let users = |one: &Scalar| {
-        (0..sets.len()).filter(|at| reads(planner, one, &sets[*at])).collect::<Vec<_>>()
-    };
-    let search = Search {
-        planner,
-        items: &items,
-        sets: &sets,
-        own: &own,
-        base: &base,
-        joining: joining.iter().map(|one| (one, users(one))).collect(),
-    };
-    let mut order = search.best_order();
-    let mut plan: Option<(Plan, HashSet<u32>)> = None;
-    let mut slots: Vec<Option<Item>> = items.into_iter().map(Some).collect();
-    for at in order.drain(..) {
-        let item = slots[at].take().expect("an order names each input once");
-        plan = Some(match plan {
+    let order = Search { planner, items: &items, own: &own, base: &base, joining: &joining };
+    let order = order.best_order();
+    let mut met = Met::new(items.len(), joining.iter().map(|(_, users)| &**users));
+    let mut joining: Vec<Option<Scalar>> = joining.into_iter().map(|(one, _)| Some(one)).collect();
+    let mut items: Vec<Option<Item>> = items.into_iter().map(Some).collect();
+    let mut joined: Option<(Plan, Estimate, HashSet<u32>)> = None;
+    for at in order {
+        let item = items[at].take().expect("an order names each input once");
+        let now = met.join(at).into_iter().filter_map(|number| joining[number].take()).collect();
+        let slots = item.slots.clone();
+        let (plan, estimate, mut set) = match joined {
             None => {
-                let set = sets[at].clone();
-                let (now, rest) = ready(planner, joining, &set, &own);
-                joining = rest;
-                (filter(item.plan, now), set)
+                let plan = filter(item.plan, now);
+                let estimate = estimate::of(&planner.figures, &plan);
+                (plan, estimate, HashSet::new())
             }
-            Some((left, mut set)) => {
-                set.extend(&sets[at]);
-                let (now, rest) = ready(planner, joining, &set, &own);
-                joining = rest;
-                (add(planner, left, item, now, &set, &own), set)
+            Some((left, estimate, set)) => {
+                let (plan, estimate) = add(planner, (left, estimate), item, now, &set, &own);
+                (plan, estimate, set)
             }
-        });
+        };
+        set.extend(slots);
+        joined = Some((plan, estimate, set));
     }
-    let (plan, _) = plan.expect("a join has inputs");
-    gate(filter(plan, joining), once)
+    let (plan, ..) = joined.expect("a join has inputs");
+    gate(plan, once)
 }
 
-/// Conjuncts that can be evaluated once `set` of the group's slots is filled.
-fn ready(
-    planner: &Planner<'_>,
-    conjuncts: Vec<Scalar>,
-    set: &HashSet<u32>,
-    own: &HashSet<u32>,
-) -> (Vec<Scalar>, Vec<Scalar>) {
-    let missing: HashSet<u32> = own.difference(set).copied().collect();
-    conjuncts.into_iter().partition(|one| !reads(planner, one, &missing))
+/// The inputs that a condition reads, its subqueries included, in order.
+fn items_read(planner: &Planner<'_>, one: &Scalar, own: &HashMap<u32, usize>) -> Vec<usize> {
+    let mut vars = BTreeSet::new();
+    one.reads(&mut |var| {
+        vars.insert(var);
+        false
+    });
+    for number in one.subqueries() {
+        subplan_reads(planner, number, &mut vars);
+    }
+    let items: BTreeSet<usize> =
+        vars.iter().filter_map(|var| own.get(&var.slot)).copied().collect();
+    items.into_iter().collect()
+}
+
+/// Which conditions can be asked as inputs are joined one by one.
+struct Met {
+    /// The conditions on each input.
+    of: Vec<Vec<usize>>,
+    /// On how many inputs each condition waits.
+    waits: Vec<usize>,
+    /// Conditions on no input at all, which nobody has asked yet.
+    free: Vec<usize>,
+}
+
+impl Met {
+    /// Of conditions that each read some of `items` inputs.
+    fn new<'u>(items: usize, conditions: impl Iterator<Item = &'u [usize]>) -> Met {
+        let mut met = Met { of: vec![Vec::new(); items], waits: Vec::new(), free: Vec::new() };
+        for (number, users) in conditions.enumerate() {
+            users.iter().for_each(|at| met.of[*at].push(number));
+            met.waits.push(users.len());
+            met.free.extend(users.is_empty().then_some(number));
+        }
+        met
+    }
+
+    /// The conditions that joining this input would make ready.
+    fn by(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.of[at].iter().copied().filter(|number| self.waits[*number] == 1)
+    }
+
+    /// Joins an input: the conditions that are ready now.
+    fn join(&mut self, at: usize) -> Vec<usize> {
+        let mut ready = std::mem::take(&mut self.free);
+        ready.extend(self.by(at));
+        self.of[at].iter().for_each(|number| self.waits[*number] -= 1);
+        ready.sort_unstable();
+        ready
+    }
 }
 
 fn flatten(
@@ -135,12 +167,12 @@ fn flatten(
         }
         Plan::Unit => {}
         plan => {
-            let slots = vars::filled(&plan, &planner.widths);
+            let slots = planner.slots(&plan);
             items.push(Item { plan, slots, needs: HashSet::new() });
         }
     }
     if items.is_empty() {
-        items.push(Item { plan: Plan::Unit, slots: Vec::new(), needs: HashSet::new() });
+        items.push(Item { plan: Plan::Unit, slots: HashSet::new(), needs: HashSet::new() });
     }
 }
 
@@ -166,19 +198,19 @@ fn with_conditions(
 struct Search<'s, 'a> {
     planner: &'s Planner<'a>,
     items: &'s [Item],
-    /// The slots of each item, and of all.
-    sets: &'s [HashSet<u32>],
-    own: &'s HashSet<u32>,
+    /// The item that fills each slot.
+    own: &'s HashMap<u32, usize>,
     /// Rows and cost of each item alone.
     base: &'s [(f64, f64)],
     /// Conditions on several items, and the items that each reads.
-    joining: Vec<(&'s Scalar, Vec<usize>)>,
+    joining: &'s [(Scalar, Vec<usize>)],
 }
 
 /// What has been joined so far.
 struct Joined {
     order: Vec<usize>,
     set: HashSet<u32>,
+    met: Met,
     rows: f64,
     cost: f64,
 }
@@ -203,24 +235,30 @@ impl Search<'_, '_> {
 
     fn greedy(&self, start: usize) -> (f64, Vec<usize>) {
         let (rows, cost) = self.base[start];
-        let mut joined = Joined { order: vec![start], set: self.sets[start].clone(), rows, cost };
-        while joined.order.len() < self.items.len() {
+        let mut met = Met::new(self.items.len(), self.joining.iter().map(|(_, users)| &**users));
+        met.join(start);
+        let set = self.items[start].slots.clone();
+        let mut joined = Joined { order: vec![start], set, met, rows, cost };
+        let mut left: Vec<usize> = (0..self.items.len()).filter(|at| *at != start).collect();
+        while !left.is_empty() {
             let mut next: Option<((f64, f64), usize)> = None;
-            for at in (0..self.items.len()).filter(|at| !joined.order.contains(at)) {
-                if !self.items[at].needs.is_subset(&joined.set) {
+            for (place, at) in left.iter().enumerate() {
+                if !self.items[*at].needs.is_subset(&joined.set) {
                     continue;
                 }
-                let step = self.step(at, &joined);
+                let step = self.step(*at, &joined);
                 if next.is_none_or(|(least, _)| step.0 + step.1 < least.0 + least.1) {
-                    next = Some((step, at));
+                    next = Some((step, place));
                 }
             }
-            let Some(((after, added), at)) = next else {
+            let Some(((after, added), place)) = next else {
                 return (f64::INFINITY, (0..self.items.len()).collect());
             };
+            let at = left.remove(place);
             joined.rows = after;
             joined.cost += added;
-            joined.set.extend(&self.sets[at]);
+            joined.set.extend(&self.items[at].slots);
+            joined.met.join(at);
             joined.order.push(at);
         }
         (joined.cost, joined.order)
@@ -230,25 +268,23 @@ impl Search<'_, '_> {
     fn step(&self, at: usize, joined: &Joined) -> (f64, f64) {
         let (planner, item, base, rows) =
             (self.planner, &self.items[at], self.base[at], joined.rows);
-        let there = |user: &usize| *user == at || joined.order.contains(user);
-        let conditions: Vec<&Scalar> = self
-            .joining
+        let conditions: Vec<&Scalar> =
+            joined.met.by(at).map(|number| &self.joining[number].0).collect();
+        if conditions.is_empty() {
+            return ((rows * base.0).max(1.0), rows * base.1.max(1.0));
+        }
+        let equal = conditions
             .iter()
-            .filter(|(_, users)| users.contains(&at) && users.iter().all(there))
-            .map(|(one, _)| *one)
-            .collect();
-        let sides = (&joined.set, &self.sets[at]);
-        let equal =
-            conditions.iter().filter(|one| equality(one, sides.0, sides.1).is_some()).count();
+            .filter(|one| equality(one, &joined.set, &item.slots).is_some())
+            .count();
         let kept = joined_part(planner, &conditions, equal, rows, base.0);
         let after = (rows * base.0 * kept).max(1.0);
         let mut least =
             if equal > 0 { base.1 + BUILD * base.0 + rows } else { rows * base.1.max(1.0) };
-        if let Plan::Scan(scan) = &item.plan
-            && !conditions.is_empty()
-        {
+        if let Plan::Scan(scan) = &item.plan {
             let conditions = conditions.into_iter().cloned().collect();
-            let later = |var: Var| self.own.contains(&var.slot) && !joined.set.contains(&var.slot);
+            let later =
+                |var: Var| self.own.contains_key(&var.slot) && !joined.set.contains(&var.slot);
             let mut scan = (**scan).clone();
             scan.filter = scan.recheck.clone();
             scan.forget_access();
@@ -334,18 +370,19 @@ fn hashable(a: Form, b: Form) -> bool {
         || a == b && !matches!(a, Form::Array | Form::Record | Form::Jsonb)
 }
 
+/// A plan that is expected to give this, joined to one more item: `set` has been filled.
 fn add(
     planner: &mut Planner<'_>,
-    left: Plan,
+    (left, estimate): (Plan, Estimate),
     item: Item,
     conditions: Vec<Scalar>,
     set: &HashSet<u32>,
-    own: &HashSet<u32>,
-) -> Plan {
+    own: &HashMap<u32, usize>,
+) -> (Plan, Estimate) {
     let join = Join {
         kind: JoinKind::Inner,
-        left_slots: vars::filled(&left, &planner.widths),
-        right_slots: item.slots,
+        left_slots: Vec::new(),
+        right_slots: Vec::new(),
         left,
         right: item.plan,
         on: conditions,
@@ -354,33 +391,43 @@ fn add(
         rows: 0.0,
         cost: 0.0,
     };
-    let missing: HashSet<u32> = own.difference(set).copied().collect();
-    finish(planner, join, &|var| missing.contains(&var.slot))
+    let missing = |var: Var| {
+        let slot = &var.slot;
+        own.contains_key(slot) && !set.contains(slot) && !item.slots.contains(slot)
+    };
+    let join = finish(planner, join, (set, &item.slots), estimate, &missing);
+    let right = estimate::of(&planner.figures, &join.right);
+    let estimate = estimate::of_join(&join, estimate, right);
+    (Plan::Join(Box::new(join)), estimate)
 }
 
 /// A join of two sides in this order: the right side gets its own conditions, and the method is chosen.
 pub fn two_sided(planner: &mut Planner<'_>, mut join: Join, right: Vec<Scalar>) -> Plan {
-    let left: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
+    let sets = (planner.slots(&join.left), planner.slots(&join.right));
     let plan = std::mem::replace(&mut join.right, Plan::Nothing);
     let dependent = join.dependent;
     join.right =
-        with_conditions(planner, plan, right, &|var| !dependent && left.contains(&var.slot));
-    finish(planner, join, &|_| false)
+        with_conditions(planner, plan, right, &|var| !dependent && sets.0.contains(&var.slot));
+    let left = estimate::of(&planner.figures, &join.left);
+    Plan::Join(Box::new(finish(planner, join, (&sets.0, &sets.1), left, &|_| false)))
 }
 
 /// Chooses between an index or key of the right side, a hash table and a nested loop. Both sides have been optimised; a
 /// second time would lose the conditions that a hash join has made its keys.
-fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool) -> Plan {
-    let left_set: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
-    let right_set: HashSet<u32> = join.right_slots.iter().map(|(slot, _)| *slot).collect();
-    let left = estimate::of(&planner.figures, &join.left);
+fn finish(
+    planner: &mut Planner<'_>,
+    mut join: Join,
+    (left_set, right_set): (&HashSet<u32>, &HashSet<u32>),
+    left: Estimate,
+    later: &dyn Fn(Var) -> bool,
+) -> Join {
     let (left_rows, left_cost) = (left.rows, left.cost);
     let right = estimate::of(&planner.figures, &join.right);
     let (right_rows, right_cost) = (right.rows, right.cost);
     let equal: Vec<(Scalar, Scalar, Oid)> = join
         .on
         .iter()
-        .filter_map(|one| equality(one, &left_set, &right_set))
+        .filter_map(|one| equality(one, left_set, right_set))
         .map(|(a, b, ty)| (a.clone(), b.clone(), ty))
         .collect();
     let conditions: Vec<&Scalar> = join.on.iter().collect();
@@ -427,11 +474,11 @@ fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool
             join.right = indexed;
             join.dependent = true;
             join.cost = total;
-            return Plan::Join(Box::new(join));
+            return join;
         }
     }
     if !equal.is_empty() && !join.dependent {
-        join.on.retain(|one| equality(one, &left_set, &right_set).is_none());
+        join.on.retain(|one| equality(one, left_set, right_set).is_none());
         let (mut left, mut right, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for (outer, inner, ty) in equal {
             left.push(outer);
@@ -440,13 +487,13 @@ fn finish(planner: &mut Planner<'_>, mut join: Join, later: &dyn Fn(Var) -> bool
         }
         join.method = JoinMethod::Hash { left, right, types, saved: Vec::new() };
         join.cost = hash_cost;
-        return Plan::Join(Box::new(join));
+        return join;
     }
     join.cost = left_cost + left_rows * right_cost.max(1.0);
     if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..)) {
         join.right = Plan::Materialize(Box::new(join.right), Vec::new());
     }
-    Plan::Join(Box::new(join))
+    join
 }
 
 /// The scan in a block that `test` accepts, not looking into queries of their own.

@@ -259,6 +259,20 @@ pub enum JoinKind {
     Anti,
 }
 
+impl JoinKind {
+    /// Whether a left row goes out alone when nothing has matched it.
+    #[must_use]
+    pub fn keeps_left(self) -> bool {
+        matches!(self, JoinKind::Left | JoinKind::Full | JoinKind::Anti)
+    }
+
+    /// Whether a right row goes out alone when nothing has matched it.
+    #[must_use]
+    pub fn keeps_right(self) -> bool {
+        matches!(self, JoinKind::Right | JoinKind::Full)
+    }
+}
+
 /// A set operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetKind {

@@ -6,8 +6,8 @@ use super::physical::{
     ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
     Reference, ReferentialAction, ScanColumn, Table, TargetRow,
 };
+use super::pushdown;
 use super::scalar::{Scalar, Var};
-use super::{pushdown, vars};
 use crate::bind::Expr;
 use crate::catalog::{ConstraintKind, Relation, RelationKind, builtin};
 use crate::error::{Result, SqlError};
@@ -197,10 +197,6 @@ impl Planner<'_> {
         let target = self.target(&mut source, 0).ok_or_else(|| {
             SqlError::unsupported("changing rows through this kind of relation is")
         })?;
-        // The key belongs to what is NULL where nothing matches.
-        if let Plan::Join(join) = &mut source {
-            join.right_slots = vars::filled(&join.right, &self.widths);
-        }
         let (recheck, actions) = self.over(&layout, |planner| {
             let recheck = planner.conjuncts(on)?;
             let actions = actions.iter().map(|action| planner.merge_action(table, action));

@@ -336,9 +336,10 @@ pub struct Join {
     pub method: JoinMethod,
     /// The right side reads the left row (LATERAL, or an index key from it).
     pub dependent: bool,
-    /// Slots of the left and right side, to be NULL where an outer join finds nothing: slot and width.
+    /// What is NULL where a right row goes out alone: slots of the left side, with their widths. Known once the program
+    /// is finished.
     pub left_slots: Vec<(u32, usize)>,
-    /// As `left_slots`.
+    /// As `left_slots`, where a left row goes out alone.
     pub right_slots: Vec<(u32, usize)>,
     /// Estimated rows.
     pub rows: f64,

@@ -7,7 +7,7 @@
 use super::build::Planner;
 use super::physical::{Join, Plan};
 use super::scalar::Scalar;
-use super::{access_path, join_order, sublinks, vars};
+use super::{access_path, join_order, sublinks};
 use crate::plan::logical::JoinKind;
 use std::collections::HashSet;
 
@@ -26,8 +26,7 @@ pub fn gated(
     if conjuncts.is_empty() {
         return below(planner, plan, conjuncts);
     }
-    let slots = vars::filled(&plan, &planner.widths).iter().map(|(slot, _)| *slot).collect();
-    let (rows, once) = split(planner, conjuncts, &slots);
+    let (rows, once) = split(planner, conjuncts, &planner.slots(&plan));
     let plan = below(planner, plan, rows);
     gate(plan, once)
 }
@@ -153,17 +152,13 @@ fn rejects_nulls(scalar: &Scalar, slots: &HashSet<u32>) -> bool {
 
 /// Outer, semi and anti joins keep their place; a left join whose right side must not be NULL is an inner one.
 fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> Plan {
-    let left_slots: HashSet<u32> =
-        vars::filled(&join.left, &planner.widths).iter().map(|(slot, _)| *slot).collect();
-    let right_slots: HashSet<u32> =
-        vars::filled(&join.right, &planner.widths).iter().map(|(slot, _)| *slot).collect();
     if join.kind == JoinKind::Right && !join.dependent {
         // A right join is a left join seen from the other side; homes do not care.
         std::mem::swap(&mut join.left, &mut join.right);
-        std::mem::swap(&mut join.left_slots, &mut join.right_slots);
         join.kind = JoinKind::Left;
         return outer(planner, join, conjuncts);
     }
+    let (left_slots, right_slots) = (planner.slots(&join.left), planner.slots(&join.right));
     match join.kind {
         JoinKind::Left if conjuncts.iter().any(|one| rejects_nulls(one, &right_slots)) => {
             join.kind = JoinKind::Inner;

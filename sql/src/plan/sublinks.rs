@@ -22,7 +22,6 @@ use crate::bind::{Expr, Quantifier, SubqueryKind, levels};
 use crate::catalog::builtin::{self, Volatility};
 use crate::error::Result;
 use crate::types::Oid;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// With more semi joins than this below each other only one way is tried for the outer ones: the work would double with
@@ -82,8 +81,8 @@ impl Planner<'_> {
             })?;
             let join = Join {
                 kind,
-                left_slots: vars::filled(&plan, &self.widths),
-                right_slots: vars::filled(&right, &self.widths),
+                left_slots: Vec::new(),
+                right_slots: Vec::new(),
                 left: plan,
                 right,
                 on,
@@ -198,18 +197,16 @@ fn names_outer(expr: &Expr, own: u16) -> bool {
 
 /// Whether an expression may give another value each time.
 fn is_volatile(expr: &Expr) -> bool {
-    let mut volatile = match expr {
+    levels::any(expr, &|part| match part {
         Expr::Call { function, .. } => builtin::function(function.0)
             .is_some_and(|found| found.volatility == Volatility::Volatile),
         _ => false,
-    };
-    levels::children(&mut expr.clone(), &mut |child| volatile |= is_volatile(child));
-    volatile
+    })
 }
 
 /// A semi join: its left rows that meet a right one, or its right side's different rows with the left ones of each.
 pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec<Scalar>) -> Plan {
-    let keys = right_keys(&join);
+    let keys = right_keys(planner, &join);
     let below = semis(&join.left);
     let other = match keys {
         Some(keys) if below < BOTH_WAYS_MAX && !join.dependent => Some((keys, join.clone())),
@@ -222,8 +219,8 @@ pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec
     let unique = Plan::WithCtes(Box::new(Plan::Distinct(Box::new(unique), keys)), Vec::new());
     let inner = Join {
         kind: JoinKind::Inner,
-        left_slots: turned.right_slots,
-        right_slots: turned.left_slots,
+        left_slots: Vec::new(),
+        right_slots: Vec::new(),
         left: unique,
         right: turned.left,
         on: turned.on,
@@ -252,9 +249,8 @@ fn semis(plan: &Plan) -> usize {
 }
 
 /// The right side's expressions and their types, if the join asks for nothing but that they equal what the left side has.
-fn right_keys(join: &Join) -> Option<Vec<(Scalar, Oid)>> {
-    let left: HashSet<u32> = join.left_slots.iter().map(|(slot, _)| *slot).collect();
-    let right: HashSet<u32> = join.right_slots.iter().map(|(slot, _)| *slot).collect();
+fn right_keys(planner: &Planner<'_>, join: &Join) -> Option<Vec<(Scalar, Oid)>> {
+    let (left, right) = (planner.slots(&join.left), planner.slots(&join.right));
     let mut keys = Vec::new();
     for one in &join.on {
         let (_, key, ty) = join_order::equality(one, &left, &right)?;

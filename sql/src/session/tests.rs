@@ -514,3 +514,30 @@ fn deep_and_long_statements() {
         assert_eq!(say(&mut session, &text), ["20000|20002", "SELECT 1"]);
     });
 }
+
+/// Joins of many inputs, crossed and in a chain.
+#[test]
+fn joins_of_many() {
+    on_a_large_stack(|| {
+        let engine = engine();
+        let mut session = session(&engine);
+        say(&mut session, "create table t (a int primary key, x int)");
+        say(&mut session, "insert into t values (1, 1)");
+        let from = |item: &str, count: usize| {
+            (0..count).map(|n| format!("{item} a{n}")).collect::<Vec<_>>().join(", ")
+        };
+        for text in [
+            format!("select 1 from {}", from("t", 1000)),
+            format!("select 1 from {}", from("generate_series(1, 1)", 1000)),
+            format!("select 1 from {}", from("t", 1000).replace(", ", " cross join ")),
+        ] {
+            assert_eq!(say(&mut session, &text), ["1", "SELECT 1"], "{:.40}", text);
+        }
+        for (left, right) in [("a", "x"), ("x", "x")] {
+            let chain: Vec<String> =
+                (1..64).map(|n| format!("a{n}.{left} = a{}.{right}", n - 1)).collect();
+            let text = format!("select 1 from {} where {}", from("t", 64), chain.join(" and "));
+            assert_eq!(say(&mut session, &text), ["1", "SELECT 1"], "{:.40}", text);
+        }
+    });
+}
