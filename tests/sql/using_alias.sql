@@ -34,3 +34,17 @@ SELECT * FROM a JOIN b USING (i) AS x (n);
 SELECT * FROM a NATURAL JOIN b AS x;
 UPDATE a SET t = 'set' FROM b JOIN b AS c USING (i) AS x WHERE a.i = x.i AND x.i = 3;
 SELECT * FROM a ORDER BY i;
+-- views
+CREATE VIEW v1 AS SELECT x.i, a.j, b.j AS bj, t, k FROM a JOIN b USING (i) AS x;
+CREATE VIEW v2 AS SELECT x.*, row_to_json(x) FROM a FULL JOIN b USING (i) AS x;
+CREATE VIEW v3 AS SELECT x.i, y.k FROM a LEFT JOIN b USING (i) AS x JOIN b AS c USING (k) AS y;
+CREATE VIEW v4 AS SELECT i, (SELECT max(c.k) FROM b c WHERE c.i = x.i) FROM a RIGHT JOIN b USING (i, j) AS x WHERE x.j > 0 GROUP BY x.i;
+CREATE VIEW v5 AS SELECT x.i, (SELECT max(x_1.j) FROM b x_1) FROM a JOIN b USING (i) AS x, a AS x_1;
+CREATE VIEW v6 AS SELECT (SELECT x.i FROM a x WHERE i = 2), x.i AS ii, a_1.j FROM a AS a_1 FULL JOIN b USING (i) AS x;
+SELECT relname, pg_get_viewdef(oid), pg_get_viewdef(oid, true) FROM pg_class WHERE relname ~ '^v[1-9]$' ORDER BY 1;
+SELECT * FROM v1 ORDER BY i;
+SELECT * FROM v2 ORDER BY i;
+SELECT * FROM v3 ORDER BY i, k;
+SELECT * FROM v4 ORDER BY i;
+SELECT * FROM v5 ORDER BY i;
+SELECT * FROM v6 ORDER BY ii, j;

@@ -519,6 +519,15 @@ impl Relation {
         own.into_iter().flatten().chain(indexes)
     }
 
+    /// Gives a view, or a materialized one, another text for its query.
+    pub fn set_query(&mut self, text: Arc<str>) {
+        match (&mut self.kind, &mut self.stored_query) {
+            (RelationKind::View { query }, _) => *query = text,
+            (_, Some(stored)) => stored.text = text,
+            _ => {}
+        }
+    }
+
     /// The query of a view or of a materialized one.
     #[must_use]
     pub fn query(&self) -> Option<&Arc<str>> {

@@ -22,6 +22,14 @@ pub(super) struct Dependents {
     pub(super) views: Vec<Oid>,
 }
 
+/// A view with the text that it is to have.
+pub(super) struct Reworded {
+    view: Oid,
+    text: Arc<str>,
+    /// What it reads, with the columns.
+    reads: Vec<(Oid, Vec<i16>)>,
+}
+
 impl Ddl<'_> {
     /// Collects the foreign keys of other tables (not in `going`) that refer to `relation` through an index for which
     /// `index` says so. `what` is how messages name the thing that goes.
@@ -79,14 +87,56 @@ impl Ddl<'_> {
         }
     }
 
-    /// 0A000 where views read what gets another name: their texts hold the old one.
-    pub(super) fn demand_no_views(&mut self, relation: &Relation) -> Result<()> {
-        let mut found = Dependents::default();
-        self.collect_views(relation, None, &[], "", &mut found);
-        match found.lines.first() {
-            None => Ok(()),
-            Some((view, _)) => Err(SqlError::unsupported(format!("renaming what {view} reads is"))),
+    /// Gives a relation its new names, those of its columns too, in the views that read it as well.
+    pub(super) fn put_renamed(&mut self, next: Relation) -> Result<()> {
+        let views = self.reword(std::slice::from_ref(&next))?;
+        self.catalog.put_relation(self.transaction, next)?;
+        self.put_reworded(views)
+    }
+
+    /// What the views that read these relations will say once those are called so: their texts are bound as they are, and
+    /// printed with the new names.
+    pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Vec<Reworded>> {
+        let snapshot = self.snapshot();
+        let mut all: Vec<&Arc<Relation>> = snapshot.relations().collect();
+        all.sort_by_key(|view| view.oid);
+        let mut views = Vec::new();
+        for view in all {
+            let Some(text) = view.query() else { continue };
+            // One that cannot be bound reads nothing that is there.
+            let reads = self.semantics.reads(&snapshot, text).unwrap_or_default();
+            if reads.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
+                let mode = TableLock::AccessExclusive;
+                self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
+                views.push(view.oid);
+            }
         }
+        // Whoever had one of the views locked may have changed it.
+        let snapshot = self.snapshot();
+        let mut reworded = Vec::new();
+        for view in views.iter().filter_map(|view| snapshot.relation(*view)) {
+            let Some(before) = view.query() else { continue };
+            let reads = self.semantics.reads(&snapshot, before)?;
+            let text = self.semantics.reworded(&snapshot, view, renamed)?;
+            reworded.push(Reworded { view: view.oid, text, reads });
+        }
+        Ok(reworded)
+    }
+
+    /// Keeps the views' new texts, now that what they read is called so: each must read what it has read.
+    pub(super) fn put_reworded(&mut self, views: Vec<Reworded>) -> Result<()> {
+        let snapshot = self.snapshot();
+        for Reworded { view, text, reads } in views {
+            let Some(found) = snapshot.relation(view) else { continue };
+            if !self.semantics.reads(&snapshot, &text).is_ok_and(|now| now == reads) {
+                let (kind, name) = (kind_noun(found), self.display(found));
+                return Err(SqlError::unsupported(format!("renaming what {kind} {name} reads is")));
+            }
+            let mut next = Relation::clone(found);
+            next.set_query(text);
+            self.catalog.put_relation(self.transaction, next)?;
+        }
+        Ok(())
     }
 
     /// 2BP01 where there are dependents and no CASCADE; else tells of them, and drops their constraints.

@@ -203,6 +203,17 @@ pub trait Semantics {
     /// # Errors
     /// Those of binding.
     fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Vec<(Oid, Vec<i16>)>>;
+    /// A view's query in the words for when relations that it reads are called as in `renamed`; in the snapshot they have
+    /// their old names yet.
+    ///
+    /// # Errors
+    /// 0A000 where it cannot be printed.
+    fn reworded(
+        &self,
+        snapshot: &CatalogSnapshot,
+        view: &Relation,
+        renamed: &[Relation],
+    ) -> Result<Arc<str>>;
     /// Binds a view's query.
     ///
     /// # Errors

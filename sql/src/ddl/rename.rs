@@ -67,13 +67,16 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         return Err(undefined_table(&rename.name));
     };
     let mut next = Relation::clone(&relation);
+    let within = matches!(
+        (&rename.part, &named),
+        (Some(RenamePart::Constraint(_)), _) | (None, Named::Index { .. })
+    );
     match (&rename.part, named) {
         (Some(_), Named::Index { .. }) => {
             return Err(wrong_kind(rename.name.name(), ObjectKind::Table));
         }
         (Some(RenamePart::Column(from)), Named::Relation(_)) => {
             ddl.check_owner(&relation)?;
-            ddl.demand_no_views(&relation)?;
             rename_column(&mut next, from, &rename.to)?;
             // The texts of CHECKs and generated columns are printed anew with the new name.
             ddl.semantics.reprint(ddl.catalog.last_snapshot(), &relation, &mut next)?;
@@ -97,11 +100,14 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
             if ddl.lock_relation_name(relation.schema.0, &rename.to)? {
                 return Err(duplicate_relation(&rename.to));
             }
-            ddl.demand_no_views(&relation)?;
             next.name = Arc::clone(&rename.to);
         }
     }
-    ddl.catalog.put_relation(ddl.transaction, next)
+    if within {
+        // Views name neither indexes nor constraints.
+        return ddl.catalog.put_relation(ddl.transaction, next);
+    }
+    ddl.put_renamed(next)
 }
 
 fn rename_column(next: &mut Relation, from: &Ident, to: &Ident) -> Result<()> {
@@ -180,7 +186,6 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
     let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
     let moved: Vec<Arc<Relation>> = std::iter::once(relation).chain(owned).collect();
     for relation in moved {
-        ddl.demand_no_views(&relation)?;
         for name in std::iter::once(&relation.name).chain(relation.indexes.iter().map(|i| &i.name))
         {
             if ddl.lock_relation_name(schema.oid, name)? {
@@ -192,7 +197,7 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
         }
         let mut next = Relation::clone(&relation);
         next.schema = (schema.oid, Arc::clone(&schema.name));
-        ddl.catalog.put_relation(ddl.transaction, next)?;
+        ddl.put_renamed(next)?;
     }
     Ok(tag)
 }

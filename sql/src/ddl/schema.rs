@@ -112,10 +112,16 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
         ));
     }
     let snapshot = ddl.snapshot();
-    for relation in snapshot.relations().filter(|relation| relation.schema.0 == schema.oid) {
-        ddl.demand_no_views(relation)?;
-    }
-    put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })
+    let within = snapshot.relations().filter(|relation| relation.schema.0 == schema.oid);
+    let renamed: Vec<Relation> = within
+        .map(|relation| Relation {
+            schema: (schema.oid, Arc::clone(to)),
+            ..Relation::clone(relation)
+        })
+        .collect();
+    let views = ddl.reword(&renamed)?;
+    put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })?;
+    ddl.put_reworded(views)
 }
 
 /// DROP SCHEMA.

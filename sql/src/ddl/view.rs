@@ -1,4 +1,5 @@
-//! CREATE VIEW. A view is its query's text, bound anew wherever it is used.
+//! CREATE VIEW. A view is its query's text, bound anew wherever it is used, and printed anew where what it reads gets
+//! another name.
 
 use super::Ddl;
 use super::resolve::{duplicate_relation, kind_noun};

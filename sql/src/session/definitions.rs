@@ -89,13 +89,23 @@ pub(super) fn view_text(
     view: &Relation,
     (pretty, wrap): (bool, usize),
 ) -> Result<String> {
+    let path = &session.path.schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
+    let how = ViewText { pretty, wrap, qualified: false, renamed: &[] };
+    printed_view(environment, context, view, how)
+}
+
+/// The same, in another way.
+pub(super) fn printed_view(
+    environment: Environment<'_>,
+    context: &CallContext<'_>,
+    view: &Relation,
+    how: ViewText<'_>,
+) -> Result<String> {
     let Some(query) = view.query() else {
         return Err(SqlError::unsupported("the query of what is not a view is"));
     };
     let live = view.columns.iter().filter(|column| !column.dropped);
     let columns: Vec<Arc<str>> = live.map(|column| Arc::clone(&column.name)).collect();
-    let path = &session.path.schemas;
-    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
-    let how = ViewText { pretty, wrap, qualified: false };
     deparse::view_text(environment, context, query, &parse_query(query)?, &columns, how)
 }

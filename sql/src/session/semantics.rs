@@ -560,6 +560,22 @@ impl Semantics for Meaning<'_> {
         })
     }
 
+    fn reworded(
+        &self,
+        snapshot: &CatalogSnapshot,
+        view: &Relation,
+        renamed: &[Relation],
+    ) -> Result<Arc<str>> {
+        self.with_context(snapshot, |context| {
+            let reader = Reader(context);
+            let environment =
+                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
+            let how = deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed };
+            super::definitions::printed_view(environment, context, view, how)
+        })
+        .map(|text| text.trim_start().into())
+    }
+
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<ViewQuery> {
         let bound = self.with_context(snapshot, |context| {
             let reader = Reader(context);
@@ -582,7 +598,8 @@ impl Semantics for Meaning<'_> {
                 constants: &Reader(context),
             };
             let names: Vec<Arc<str>> = columns.iter().map(|column| Arc::clone(&column.0)).collect();
-            let how = deparse::ViewText { pretty: false, wrap: 0, qualified: true };
+            let how =
+                deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed: &[] };
             let text = deparse::view_text(environment, context, self.text, query, &names, how)?;
             let again = ast::Statement::Query(Box::new(crate::parse::parse_query(&text)?));
             let again = bind::bind(environment, &text, &again, &[])?;

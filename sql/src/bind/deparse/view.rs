@@ -15,8 +15,8 @@ use crate::bind::target::BoundTarget;
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment};
-use crate::catalog::Named;
 use crate::catalog::quote::{identifier, qualified};
+use crate::catalog::{Named, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 /// How a view's query is to be printed.
 #[derive(Clone, Copy, Debug)]
-pub struct ViewText {
+pub struct ViewText<'r> {
     /// Only the parentheses that are needed.
     pub pretty: bool,
     /// A select list goes on in the same line up to this width.
@@ -38,6 +38,34 @@ pub struct ViewText {
     /// The query is a user's and to be kept: tables carry their schemas even where the search path finds them. Else it is
     /// one that was printed so, or could not be.
     pub qualified: bool,
+    /// Relations that are about to be called so: the text names them by their old names, and is to be printed with these.
+    pub renamed: &'r [Relation],
+}
+
+/// What an item of a scope is called in print.
+#[derive(Clone, Debug, Default)]
+struct Printed {
+    /// The name behind AS, or the table's; none for what cannot be named.
+    name: Option<String>,
+    /// Columns with other names, old and new.
+    columns: Vec<(Ident, Ident)>,
+    /// Its columns are listed behind its name: USING wants one of them by its old name.
+    listed: bool,
+    /// The name behind USING, which hides no other.
+    beside: bool,
+}
+
+impl Printed {
+    /// What a column is called.
+    fn column<'n>(&'n self, name: &'n Ident) -> &'n Ident {
+        self.columns.iter().find(|(old, _)| old == name).map_or(name, |(_, new)| new)
+    }
+
+    /// The names of an item's columns in parentheses.
+    fn column_list(&self, item: &ScopeItem) -> String {
+        let columns = item.columns.iter().filter(|column| !column.system);
+        list(&columns.map(|column| self.column(&column.name).clone()).collect::<Vec<_>>())
+    }
 }
 
 /// A query as PostgreSQL prints it; `columns` are the names of what it returns.
@@ -50,7 +78,7 @@ pub fn view_text(
     text: &str,
     query: &ast::Query,
     columns: &[Ident],
-    how: ViewText,
+    how: ViewText<'_>,
 ) -> Result<String> {
     let printed = !how.qualified;
     let binder = Binder {
@@ -87,11 +115,11 @@ enum Headings<'h> {
 struct Writer<'w, 'b, 'a> {
     binder: &'w Binder<'b>,
     context: &'w CallContext<'a>,
-    how: ViewText,
+    how: ViewText<'w>,
     /// The names of FROM items in the queries around, outermost first.
     taken: RefCell<Vec<Vec<String>>>,
     /// What the items of the scopes under way are called in print, by the scope's address: inner queries name them too.
-    printed: RefCell<Vec<(usize, Vec<Option<String>>)>>,
+    printed: RefCell<Vec<(usize, Vec<Printed>)>>,
 }
 
 fn unwritten(what: &str) -> SqlError {
@@ -124,6 +152,11 @@ impl Names for Here<'_, '_, '_, '_> {
     fn shared(&self, expr: &Expr) -> Option<String> {
         if matches!(expr, Expr::Column { .. } | Expr::Constant(..)) {
             return None;
+        }
+        if let (Expr::Row(fields, _, Some(_)), true) = (expr, self.writer.how.qualified)
+            && let Some(name) = self.writer.row_name(fields, self.place.scope)
+        {
+            return Some(name);
         }
         let unnamed = self.place.scope.items.iter().filter(|item| item.name.is_none());
         let mut columns = unnamed.flat_map(|item| &item.columns);
@@ -177,9 +210,39 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 matches!(known.expr, Expr::Column { level: 0, column: place, .. } if place == column)
             });
             if let Some(found) = found {
-                let shown = printed.and_then(|names| names.get(number)?.clone());
-                let shown = shown.unwrap_or_else(|| name.to_string());
-                return Some(qualified(&shown, &found.name));
+                let printed = printed.and_then(|names| names.get(number));
+                let shown = printed.and_then(|printed| printed.name.as_deref()).unwrap_or(name);
+                let column = printed.map_or(&found.name, |printed| printed.column(&found.name));
+                return Some(qualified(shown, column));
+            }
+        }
+        None
+    }
+
+    /// The name behind USING of which these are all columns: what is kept says it, for the names of the fields. What is shown
+    /// says ROW, as PostgreSQL does.
+    fn row_name(&self, fields: &[Expr], scope: &Scope<'_>) -> Option<String> {
+        let printed = self.printed.borrow();
+        let address = std::ptr::from_ref(scope) as usize;
+        let (_, printed) = printed.iter().rev().find(|(at, _)| *at == address)?;
+        let mut items = scope.items.iter().zip(printed).filter(|(_, printed)| printed.beside);
+        let (_, found) = items.find(|(item, _)| {
+            item.columns.len() == fields.len()
+                && item.columns.iter().zip(fields).all(|(column, field)| same(&column.expr, field))
+        })?;
+        found.name.clone()
+    }
+
+    /// The name of the first column of a scope that is this expression.
+    fn name_of(&self, expr: &Expr, scope: &Scope<'_>) -> Option<String> {
+        let printed = self.printed.borrow();
+        let address = std::ptr::from_ref(scope) as usize;
+        let printed = printed.iter().rev().find(|(at, _)| *at == address).map(|(_, names)| names);
+        for (number, item) in scope.items.iter().enumerate() {
+            if let Some(found) = item.columns.iter().find(|known| same(&known.expr, expr)) {
+                let printed = printed.and_then(|names| names.get(number));
+                let name = printed.map_or(&found.name, |printed| printed.column(&found.name));
+                return Some(name.to_string());
             }
         }
         None
@@ -220,7 +283,8 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             Body::Select(select) => self.names(select, outside, &scope)?,
             Body::Values(_) | Body::SetOperation { .. } => Vec::new(),
         };
-        self.taken.borrow_mut().push(names.iter().flatten().cloned().collect());
+        let taken = names.iter().filter(|item| !item.beside);
+        self.taken.borrow_mut().push(taken.filter_map(|item| item.name.clone()).collect());
         if let Some(with) = &query.with {
             self.with(with, outside, &scope, out)?;
         }
@@ -284,23 +348,97 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         select: &Select,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-    ) -> Result<Vec<Option<String>>> {
+    ) -> Result<Vec<Printed>> {
         let items = self.binder.bind_list(&select.from, outside, ctes, &Cell::new(0))?.items;
-        let mut names: Vec<Option<String>> = Vec::with_capacity(items.len());
+        let mut names: Vec<Printed> = Vec::with_capacity(items.len());
+        for from in &select.from {
+            self.items(from, ctes, &[], &mut names)?;
+        }
+        if names.len() != items.len() {
+            return Err(unwritten("FROM"));
+        }
         let taken = self.taken.borrow();
-        for item in &items {
-            let name = item.name.as_deref().map(|name| {
-                let is_taken = |name: &str| {
-                    taken.iter().flatten().any(|known| known == name)
-                        || names.iter().flatten().any(|known| known == name)
-                };
-                let numbered = (1..).map(|number| format!("{name}_{number}"));
-                let mut all = std::iter::once(name.to_owned()).chain(numbered);
-                all.find(|name| !is_taken(name)).unwrap_or_default()
-            });
-            names.push(name);
+        for (at, item) in items.iter().enumerate() {
+            let Some(name) = names[at].name.take().or(item.name.as_deref().map(str::to_owned))
+            else {
+                continue;
+            };
+            if names[at].beside {
+                names[at].name = Some(name);
+                continue;
+            }
+            let is_taken = |name: &str| {
+                let before = names[..at].iter().filter(|known| !known.beside);
+                taken.iter().flatten().any(|known| known == name)
+                    || before.filter_map(|known| known.name.as_ref()).any(|known| known == name)
+            };
+            let numbered = (1..).map(|number| format!("{name}_{number}"));
+            let found = std::iter::once(name.clone()).chain(numbered).find(|name| !is_taken(name));
+            names[at].name = found;
         }
         Ok(names)
+    }
+
+    /// What the items that binding makes of one of FROM are to be called, in their order; without a name where it is the
+    /// scope's. `using` are the columns that joins around it are by.
+    fn items(
+        &self,
+        from: &FromItem,
+        ctes: &CteScope<'_>,
+        using: &[Ident],
+        into: &mut Vec<Printed>,
+    ) -> Result<()> {
+        match from {
+            FromItem::Table { name, alias, .. }
+                if name.schema().is_some() || ctes.find(name.name()).is_none() =>
+            {
+                let relation = self.binder.relation(name)?;
+                let renamed = self.how.renamed.iter().find(|renamed| renamed.oid == relation.oid);
+                let mut printed = Printed::default();
+                if let Some(renamed) = renamed {
+                    printed.name = alias.is_none().then(|| renamed.name.to_string());
+                    // A list that was printed has the names of all columns, those that nobody chose too.
+                    let chosen = |at: usize, old: &Ident| {
+                        let alias = alias.as_ref().and_then(|alias| alias.columns.get(at));
+                        alias.is_some_and(|alias| alias != old)
+                    };
+                    let columns = relation.columns.iter().zip(&renamed.columns);
+                    let others = columns
+                        .filter(|(old, _)| !old.dropped)
+                        .enumerate()
+                        .filter(|(at, (old, new))| old.name != new.name && !chosen(*at, &old.name))
+                        .map(|(_, (old, new))| (old.name.clone(), new.name.clone()));
+                    let (kept, columns): (Vec<_>, Vec<_>) =
+                        others.partition(|(old, _)| using.contains(old));
+                    printed.listed = !kept.is_empty();
+                    printed.columns = columns;
+                }
+                into.push(printed);
+            }
+            FromItem::Join { left, right, condition, alias, .. } => {
+                let own = match condition {
+                    JoinCondition::Using(columns, _) => &columns[..],
+                    _ => &[],
+                };
+                let around = if alias.is_some() { &[][..] } else { using };
+                let using: Vec<Ident> = own.iter().chain(around).cloned().collect();
+                let first = into.len();
+                self.items(left, ctes, &using, into)?;
+                self.items(right, ctes, &using, into)?;
+                let other = into[first..].iter().any(|item| !item.columns.is_empty());
+                if matches!(condition, JoinCondition::Using(_, Some(_))) {
+                    into.push(Printed { beside: true, ..Printed::default() });
+                }
+                if alias.is_some()
+                    || matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural)
+                {
+                    let listed = alias.is_some() && other;
+                    into.push(Printed { listed, ..Printed::default() });
+                }
+            }
+            _ => into.push(Printed::default()),
+        }
+        Ok(())
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one query block")]
@@ -308,7 +446,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         &self,
         query: &ast::Query,
         select: &Select,
-        names: Vec<Option<String>>,
+        names: Vec<Printed>,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
         headings: Headings<'_>,
@@ -425,9 +563,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             let own = match &target.expr {
                 Expr::Column { column, .. } if *column < AGGREGATES => {
                     // The name behind the last point of what has been printed.
-                    let mut columns = place.scope.items.iter().flat_map(|item| &item.columns);
-                    let found = columns.find(|known| same(&known.expr, &target.expr));
-                    found.map(|known| known.name.to_string()).or_else(|| {
+                    self.name_of(&target.expr, place.scope).or_else(|| {
                         let printed = text.text.rsplit('.').next();
                         printed.map(|name| name.trim_matches('"').to_owned())
                     })
@@ -558,7 +694,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         &self,
         from: &FromItem,
         item: &mut usize,
-        names: &[Option<String>],
+        names: &[Printed],
         place: &Place<'_>,
         outside: Outside<'_>,
         out: &mut Layout,
@@ -573,23 +709,27 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         match from {
             FromItem::Table { name, alias, .. } => {
                 let (found, printed) = next()?;
-                let own: &str = name.name();
-                if name.schema().is_none() && ctes.find(own).is_some() {
-                    out.push_str(&identifier(own));
+                let mut own = name.name().to_string();
+                if name.schema().is_none() && ctes.find(&own).is_some() {
+                    out.push_str(&identifier(&own));
                 } else {
                     let relation = self.binder.relation(name)?;
                     let seen = self.binder.catalog.find(self.binder.path, &relation.name);
                     let bare = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
+                    let renamed = self.how.renamed.iter().find(|next| next.oid == relation.oid);
+                    let relation = renamed.unwrap_or(&relation);
+                    own = relation.name.to_string();
                     out.push_str(&match bare {
                         true => identifier(&relation.name),
                         false => qualified(&relation.schema.1, &relation.name),
                     });
                 }
-                if alias.is_some() || printed.as_deref() != Some(own) {
-                    self.alias(printed.as_deref(), out);
+                if alias.is_some() || printed.listed || printed.name.as_deref() != Some(&*own) {
+                    self.alias(printed.name.as_deref(), out);
                 }
-                if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
-                    out.push_str(&column_list(found));
+                let aliases = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
+                if aliases || printed.listed {
+                    out.push_str(&printed.column_list(found));
                 }
                 Ok(())
             }
@@ -600,9 +740,9 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     if *lateral { beside } else { Outside { sees_lateral: false, ..outside } };
                 self.query(query, within, Some(ctes), Headings::Own, out)?;
                 out.push(')');
-                self.alias(printed.as_deref(), out);
+                self.alias(printed.name.as_deref(), out);
                 if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
-                    out.push_str(&column_list(found));
+                    out.push_str(&printed.column_list(found));
                 }
                 Ok(())
             }
@@ -624,8 +764,8 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 if *ordinality {
                     out.push_str(" WITH ORDINALITY");
                 }
-                self.alias(printed.as_deref(), out);
-                out.push_str(&column_list(found));
+                self.alias(printed.name.as_deref(), out);
+                out.push_str(&printed.column_list(found));
                 Ok(())
             }
             FromItem::Join { kind, left, right, condition, alias, .. } => {
@@ -654,6 +794,9 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     out.push(')');
                 }
                 let last = *item;
+                if let JoinCondition::Using(_, Some(_)) = condition {
+                    *item += 1;
+                }
                 if alias.is_some()
                     || matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural)
                 {
@@ -671,11 +814,14 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                             out.push(')');
                         }
                     }
-                    JoinCondition::Using(columns, None) => {
+                    JoinCondition::Using(columns, merged) => {
                         out.push_str(" USING ");
                         out.push_str(&list(columns));
+                        if let Some(merged) = merged {
+                            out.push_str(" AS ");
+                            out.push_str(&identifier(merged));
+                        }
                     }
-                    JoinCondition::Using(_, Some(_)) => return Err(unwritten("USING ... AS")),
                     JoinCondition::Natural => {
                         let columns = common(&items[first..middle], &items[middle..last]);
                         out.push_str(" USING ");
@@ -686,9 +832,10 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     out.push(')');
                 }
                 if let Some(alias) = alias {
-                    self.alias(names.get(*item - 1).and_then(Option::as_deref), out);
-                    if !alias.columns.is_empty() {
-                        out.push_str(&column_list(&items[*item - 1]));
+                    let printed = names.get(*item - 1).ok_or_else(|| unwritten("FROM"))?;
+                    self.alias(printed.name.as_deref(), out);
+                    if !alias.columns.is_empty() || printed.listed {
+                        out.push_str(&printed.column_list(&items[*item - 1]));
                     }
                 }
                 Ok(())
@@ -910,12 +1057,6 @@ fn nested(query: &ast::Query) -> Option<(SetKind, bool)> {
 fn list(names: &[Ident]) -> String {
     let names: Vec<String> = names.iter().map(|name| identifier(name)).collect();
     format!("({})", names.join(", "))
-}
-
-/// The names of an item's columns in parentheses.
-fn column_list(item: &ScopeItem) -> String {
-    let columns = item.columns.iter().filter(|column| !column.system);
-    list(&columns.map(|column| column.name.clone()).collect::<Vec<_>>())
 }
 
 /// The columns that a natural join is by.
