@@ -8,6 +8,7 @@ use crate::bind::typed::Expr;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Index};
 use crate::sqlstate::SqlState;
+use crate::types::array::check_dimensions;
 use crate::types::{Oid, SqlType};
 
 /// `jsonb_extract_path`, which subscripts of a jsonb stand for.
@@ -186,6 +187,7 @@ impl Binder<'_> {
                 )),
             })
             .collect::<Result<_>>()?;
+        check_dimensions(indices.len())?;
         let result = if slice { ty } else { SqlType { oid: element, typmod: ty.typmod } };
         Ok(Expr::Subscript { operand: Box::new(operand), indices: bound, slice, ty: result })
     }

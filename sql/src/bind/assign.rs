@@ -14,6 +14,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{Index, TargetColumn, TargetStep};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
+use crate::types::array::check_dimensions;
 use crate::types::assign::AssignStep;
 
 /// The value that a column of the changed row has before the statement: the row is the first item of the scope.
@@ -159,6 +160,7 @@ impl Binder<'_> {
                 given.push((low.is_some(), high.is_some()));
             }
         }
+        check_dimensions(indices.len())?;
         let wanted = if slice {
             SqlType { oid: base_type(self.catalog, ty.oid), typmod: ty.typmod }
         } else {

@@ -541,3 +541,33 @@ fn joins_of_many() {
         }
     });
 }
+
+#[test]
+fn arrays_have_six_dimensions() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int[], n int, v name)");
+    say(&mut session, "insert into t values ('{{{{{{5}}}}}}', 1, 'x')");
+    let six = "select a[1][1][1][1][1][1], array[[[[[[n]]]]]] from t";
+    assert_eq!(say(&mut session, six), ["5|{{{{{{1}}}}}}", "SELECT 1"]);
+    let json = r#"select ('{"a": 1}'::jsonb)['a']['a']['a']['a']['a']['a']['a']"#;
+    assert_eq!(say(&mut session, json), ["", "SELECT 1"]);
+    for text in [
+        "select a[1][1][1][1][1][1][1] from t",
+        "select a[1:1][1][1][1][1][1][1] from t where false",
+        "select v[1][1][1][1][1][1][1] from t",
+        "update t set a[1][1][1][1][1][1][1] = 1",
+        "update t set a[1:1][1][1][1][1][1][1] = '{1}'",
+        "insert into t (a[1][1][1][1][1][1][1]) values (1)",
+        "select array[[[[[[[1]]]]]]]",
+        "select array[[[[[[[n]]]]]]] from t",
+        "select array[array[array[a]]] from t",
+        "select array[a, '{1}'] from t",
+        "select '{{{{{{{1}}}}}}}'::int[]",
+        "select array_agg(a) from t",
+        "select array_fill(1, array[1,1,1,1,1,1,1])",
+    ] {
+        let expected = "54000 number of array dimensions (7) exceeds the maximum allowed (6)";
+        assert_eq!(say(&mut session, text), [expected], "{text}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::array::{Array, Builder, Dimension};
+use crate::types::array::{Array, Builder, Dimension, check_dimensions};
 use crate::types::function::Accumulator;
 use crate::types::{CallContext, Datum, arena_text};
 
@@ -60,6 +60,7 @@ impl Accumulator for Arrays {
             return error("cannot accumulate empty arrays");
         }
         let dimensions: Vec<Dimension> = array.dimensions().collect();
+        check_dimensions(dimensions.len() + 1)?;
         if self.inner.as_ref().is_some_and(|inner| *inner != dimensions) {
             return error("cannot accumulate arrays of different dimensionality");
         }

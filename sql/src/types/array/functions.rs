@@ -364,9 +364,7 @@ fn fill<'a>(
         Some(lowers) => numbers(lowers)?,
         None => vec![1; lengths.len()],
     };
-    if lengths.len() > super::DIMENSIONS_MAX {
-        return Err(super::too_many_dimensions(lengths.len()));
-    }
+    super::check_dimensions(lengths.len())?;
     if lengths.len() != lowers.len() {
         return Err(SqlError::new(
             SqlState::ARRAY_SUBSCRIPT_ERROR,

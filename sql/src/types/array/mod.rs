@@ -325,6 +325,7 @@ pub fn from_arrays<'a>(arena: &'a Bump, element: u32, arrays: &[Datum<'_>]) -> R
         let Datum::Array(bytes) = datum else { continue };
         let array = Array::of(bytes);
         let dimensions: Vec<Dimension> = array.dimensions().collect();
+        check_dimensions(dimensions.len() + 1)?;
         if inner.as_ref().is_some_and(|inner| *inner != dimensions) {
             return Err(mismatch());
         }
@@ -340,10 +341,15 @@ pub fn from_arrays<'a>(arena: &'a Bump, element: u32, arrays: &[Datum<'_>]) -> R
     if outer as usize != arrays.len() {
         return Err(mismatch());
     }
-    if dimensions.len() > DIMENSIONS_MAX {
-        return Err(too_many_dimensions(dimensions.len()));
-    }
     Ok(Datum::Array(builder.store(arena, &dimensions)))
+}
+
+/// Whether an array may have so many dimensions.
+///
+/// # Errors
+/// 54000.
+pub(crate) fn check_dimensions(count: usize) -> Result<()> {
+    if count > DIMENSIONS_MAX { Err(too_many_dimensions(count)) } else { Ok(()) }
 }
 
 /// 54000 where the subscript behind the last would not fit.
