@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::{Host, Machine, Run};
 use crate::parse::ast;
+use crate::plan::fold::text_forms_are_stable;
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::Identity;
 use crate::session::definitions::{Columns, Value};
@@ -291,32 +292,46 @@ const ANY_TEXT_CAT: u32 = 2004;
 const TEXT_ANY_CAT: u32 = 2003;
 
 /// 42P17 for an expression whose value may be another one tomorrow.
-fn demand_immutable(expr: &Expr, place: &str) -> Result<()> {
-    let mut immutable = !matches!(expr, Expr::CurrentValue(..));
-    if let Expr::Call { function, arguments, .. } = expr {
-        immutable &= match function.0 {
-            // They are as immutable as the output of the type that is joined to a text.
-            ANY_TEXT_CAT | TEXT_ANY_CAT => arguments
-                .iter()
-                .all(|argument| !matches!(argument.ty().oid.0, oids::DATE | 1114 | 1184)),
-            function => crate::catalog::builtin::function(function).is_some_and(|found| {
-                found.volatility == crate::catalog::builtin::Volatility::Immutable
-            }),
-        };
-    }
-    if !immutable {
+fn demand_immutable(snapshot: &CatalogSnapshot, expr: &Expr, place: &str) -> Result<()> {
+    let mutable = |part: &Expr| !works_alike(snapshot, part);
+    let element = |part: &Expr| match part {
+        Expr::ArrayCast { element, .. } => levels::any(element, &mutable),
+        _ => false,
+    };
+    if levels::any(expr, &|part| mutable(part) || element(part)) {
         return Err(SqlError::new(
             SqlState::INVALID_OBJECT_DEFINITION,
             format!("functions in {place} must be marked IMMUTABLE"),
         ));
     }
-    let mut found = Ok(());
-    levels::parts(expr, &mut |child| {
-        if found.is_ok() {
-            found = demand_immutable(child, place);
+    Ok(())
+}
+
+/// Whether what an expression itself does, its parts aside, depends on nothing but their values
+/// (`contain_mutable_functions`).
+fn works_alike(snapshot: &CatalogSnapshot, expr: &Expr) -> bool {
+    let immutable = |function: u32| {
+        crate::catalog::builtin::function(function)
+            .is_some_and(|found| found.volatility == crate::catalog::builtin::Volatility::Immutable)
+    };
+    // A domain has the text form of the type that it stands on.
+    let through_text = |from: SqlType, to: SqlType| {
+        text_forms_are_stable(snapshot.base_type(from).oid, snapshot.base_type(to).oid)
+    };
+    match expr {
+        Expr::CurrentValue(..) => false,
+        // They are as immutable as the output of the type that is joined to a text.
+        Expr::Call { function: Oid(ANY_TEXT_CAT | TEXT_ANY_CAT), arguments, .. } => {
+            let text = SqlType::plain(oids::TEXT);
+            arguments.iter().all(|argument| through_text(argument.ty(), text))
         }
-    });
-    found
+        Expr::Call { function, .. }
+        | Expr::ScalarArray { function, .. }
+        | Expr::IsDistinct { equals: function, .. }
+        | Expr::NullIf { equals: function, .. } => immutable(function.0),
+        Expr::ViaText(operand, ty) => through_text(operand.ty(), *ty),
+        _ => true,
+    }
 }
 
 impl Semantics for Meaning<'_> {
@@ -364,7 +379,7 @@ impl Semantics for Meaning<'_> {
         let wanted = (ty.oid.0 != bind::type_name::oid::BOOL).then_some((ty, "generated"));
         let bound =
             self.bound(snapshot, self.text, expr, Some(relation), wanted, "check constraints")?;
-        if wanted.is_some() && demand_immutable(&bound, "").is_err() {
+        if wanted.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
             return Err(SqlError::new(
                 SqlState::INVALID_OBJECT_DEFINITION,
                 "generation expression is not immutable",
@@ -389,7 +404,7 @@ impl Semantics for Meaning<'_> {
         } else {
             bound
         };
-        demand_immutable(&bound, "index expression")?;
+        demand_immutable(snapshot, &bound, "index expression")?;
         let text = self.print(snapshot, Some(relation), &bound)?;
         let ty = bound.ty();
         let collation = crate::catalog::builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
@@ -413,7 +428,7 @@ impl Semantics for Meaning<'_> {
             )
             .at(self.position(expr.start())));
         }
-        demand_immutable(&bound, "index predicate")?;
+        demand_immutable(snapshot, &bound, "index predicate")?;
         self.print(snapshot, Some(relation), &bound)
     }
 

@@ -571,3 +571,111 @@ fn arrays_have_six_dimensions() {
         assert_eq!(say(&mut session, text), [expected], "{text}");
     }
 }
+
+/// What an index or a generated column may hold: casts through the text form by both types' functions.
+#[test]
+fn indexes_and_generated_columns_are_immutable() {
+    let engine = engine();
+    let mut session = session(&engine);
+    for text in [
+        "create type mood as enum ('a', 'b')",
+        "create type pair as (x int, y text)",
+        "create domain named as mood",
+        "create domain counted as int",
+        "create table t (e mood, m mood[], d date, z timestamptz, s timestamp, v interval, \
+         f float8, i int, ia int[], da date[], n name, p pair, k counted, w named, x text, \
+         r regclass, b bytea, j jsonb, u uuid)",
+    ] {
+        assert_eq!(say(&mut session, text).len(), 1, "{text}");
+    }
+    let refused = [
+        "e::text",
+        "'x' || e",
+        "e || 'x'",
+        "lower(e::text)",
+        "coalesce(e::text, 'z')",
+        "w::text",
+        "x::mood",
+        "m::text",
+        "m::text[]",
+        "d::text",
+        "'x' || d",
+        "z::text",
+        "z::date",
+        "s::text",
+        "v::text",
+        "'x' || v",
+        "ia::text",
+        "da::text[]",
+        "da::timestamptz[]",
+        "p::text",
+        "row(i, e)::text",
+        "r::text",
+        "x::date",
+        "x::timestamp",
+        "x::interval",
+        "x::regclass",
+        "x::int[]",
+        "d::text::date",
+        "to_char(d, 'YYYY')",
+        "to_char(i, '9')",
+        "age(s)",
+        "date_trunc('day', z)",
+        "extract(day from z)",
+        "concat(i, 'x')",
+        "format('%s', i)",
+        "array_to_string(ia, ',')",
+        "d = z",
+        "nullif(d, z)",
+        "d is distinct from z",
+        "d = any (array[z])",
+    ];
+    for expression in refused {
+        let index = format!("create index on t (({expression}))");
+        let expected = "42P17 functions in index expression must be marked IMMUTABLE";
+        assert_eq!(say(&mut session, &index), [expected], "{expression}");
+    }
+    let taken = [
+        "e = 'a'",
+        "e::mood",
+        "i::text",
+        "'x' || i",
+        "f::text",
+        "n::text",
+        "k::text",
+        "b::text",
+        "j::text",
+        "u::text",
+        "x::int",
+        "x::float8",
+        "x::jsonb",
+        "ia::text[]",
+        "ia::float8[]",
+        "da::timestamp[]",
+        "s::date",
+        "d::timestamp",
+        "age(s, s)",
+        "date_trunc('day', s)",
+        "extract(day from s)",
+        "z at time zone 'UTC'",
+        "('1' || i::text)::int",
+        "n || 'x'",
+    ];
+    for expression in taken {
+        let index = format!("create index on t (({expression}))");
+        assert_eq!(say(&mut session, &index), ["CREATE INDEX"], "{expression}");
+    }
+    let partial = "create index on t (i) where e::text = 'a'";
+    let expected = "42P17 functions in index predicate must be marked IMMUTABLE";
+    assert_eq!(say(&mut session, partial), [expected]);
+    for (generation, answer) in [
+        ("(e::text)", "42P17 generation expression is not immutable"),
+        ("('x' || e)", "42P17 generation expression is not immutable"),
+        ("(i::text)", "CREATE TABLE"),
+    ] {
+        let text = format!(
+            "create table g (e mood, i int, g text generated always as {generation} stored)"
+        );
+        assert_eq!(say(&mut session, &text), [answer], "{generation}");
+    }
+}
