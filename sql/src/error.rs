@@ -79,6 +79,8 @@ pub struct Fields {
     pub data_type: Option<String>,
     /// n.
     pub constraint: Option<String>,
+    /// PostgreSQL has what was asked for, Atoll does not yet.
+    missing: bool,
 }
 
 impl SqlError {
@@ -98,13 +100,23 @@ impl SqlError {
             column: None,
             data_type: None,
             constraint: None,
+            missing: false,
         }))
     }
 
     /// 0A000: PostgreSQL has it, Atoll does not yet. `what` names it: "partitioned tables are not supported".
     #[must_use]
     pub fn unsupported(what: impl std::fmt::Display) -> SqlError {
-        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("{what} not supported by Atoll yet"))
+        let message = format!("{what} not supported by Atoll yet");
+        let mut error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+        error.0.missing = true;
+        error
+    }
+
+    /// Whether it is one of [`SqlError::unsupported`], and no refusal of PostgreSQL's own.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.0.missing
     }
 
     /// A NOTICE.

@@ -9,7 +9,6 @@ use crate::compile::Program;
 use crate::error::Result;
 use crate::plan::Scalar;
 use crate::plan::fold::text_forms_are_stable;
-use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum};
 
@@ -28,9 +27,7 @@ pub fn check(program: &Program, context: &CallContext<'_>, parameters: &RowBuf) 
     let folding = Folding { eval: &eval, program };
     for scalar in &presets.scalars {
         match folding.scalar(scalar) {
-            Err(Failure::Error(error)) if error.state() != SqlState::FEATURE_NOT_SUPPORTED => {
-                return Err(error);
-            }
+            Err(Failure::Error(error)) if !error.is_missing() => return Err(error),
             // No subquery's result is asked for.
             Ok(_) | Err(_) => {}
         }

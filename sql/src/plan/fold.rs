@@ -16,7 +16,6 @@ use super::translate::constant;
 use crate::bind::{Literal, Quantifier};
 use crate::catalog::builtin::{self, CastContext, CastMethod, Volatility};
 use crate::error::SqlError;
-use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -80,7 +79,7 @@ impl Planner<'_> {
         match self.figures.facts().evaluate(&scalar) {
             Some(Ok(value)) => constant(&value, ty),
             // What Atoll has not yet fails where it is reached.
-            Some(Err(error)) if error.state() == SqlState::FEATURE_NOT_SUPPORTED => scalar,
+            Some(Err(error)) if error.is_missing() => scalar,
             Some(Err(error)) => {
                 self.presets.failure.get_or_insert(error);
                 scalar

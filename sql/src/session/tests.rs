@@ -679,3 +679,41 @@ fn indexes_and_generated_columns_are_immutable() {
         assert_eq!(say(&mut session, &text), [answer], "{generation}");
     }
 }
+
+/// A field that a type does not have is refused though no row is there, and by its own SQLSTATE.
+#[test]
+fn fields_that_are_none() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a timestamp, b date)");
+    say(&mut session, "prepare p (text) as select date_part($1, interval '1 day') from t");
+    say(&mut session, "prepare q (text) as select date_trunc($1, timestamp '2020-01-01') from t");
+    for (text, expected) in [
+        (
+            "select extract(hour from date '2020-01-01') from t",
+            "0A000 unit \"hour\" not supported for type date",
+        ),
+        (
+            "select extract(foo from date '2020-01-01') from t",
+            "22023 unit \"foo\" not recognized for type date",
+        ),
+        (
+            "select date_trunc('week', interval '1 day') from t",
+            "0A000 unit \"week\" not supported for type interval",
+        ),
+        ("execute p('dow')", "0A000 unit \"dow\" not supported for type interval"),
+        ("execute p('foo')", "22023 unit \"foo\" not recognized for type interval"),
+        ("execute p('now')", "22023 unit \"now\" not recognized for type interval"),
+        (
+            "execute q('dow')",
+            "22023 unit \"dow\" not recognized for type timestamp without time zone",
+        ),
+        (
+            "select date_part('Now', timestamp '2020-01-01')",
+            "0A000 unit \"now\" not supported for type timestamp without time zone",
+        ),
+        ("select extract(allballs from b) from t", "SELECT 0"),
+    ] {
+        assert_eq!(say(&mut session, text), [expected], "{text}");
+    }
+}

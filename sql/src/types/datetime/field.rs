@@ -109,6 +109,17 @@ fn named(name: &str, ty: u32) -> Result<(String, Field)> {
     Ok((lower, found))
 }
 
+/// A field to be extracted: words that stand for a date of their own are known, and no field of one.
+fn extracted(name: &str, ty: u32) -> Result<(String, Field)> {
+    const DATES: [&str; 7] =
+        ["now", "today", "tomorrow", "yesterday", "infinity", "-infinity", "allballs"];
+    named(name, ty).map_err(|error| {
+        let lower = name.to_ascii_lowercase();
+        let dated = matches!(ty, oids::DATE | oids::TIMESTAMP | oids::TIMESTAMPTZ);
+        if dated && DATES.contains(&&*lower) { unsupported(&lower, ty) } else { error }
+    })
+}
+
 /// A field's value: `mantissa / 10^scale`, or none of these.
 enum Part {
     Number(i64, u32),
@@ -156,7 +167,7 @@ fn date_part_of_date<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<D
 
 /// `date_part`: as PostgreSQL computes it in floating point, which is not always what the exact value rounds to.
 fn date_part<'a>(context: &CallContext<'a>, ty: u32, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let (_, field) = named(a[0].text(), ty)?;
+    let (_, field) = extracted(a[0].text(), ty)?;
     let since_1970 = |micros: i64| (micros + calendar::UNIX_DAYS * DAY) as f64 / 1e6;
     let value = match (field, a[1]) {
         (Field::Epoch, Datum::Time(micros)) => micros as f64 / 1e6,
@@ -179,7 +190,7 @@ fn date_part<'a>(context: &CallContext<'a>, ty: u32, a: &[Datum<'a>]) -> Result<
 }
 
 fn part(context: &CallContext<'_>, ty: u32, a: &[Datum<'_>]) -> Result<Part> {
-    let (name, field) = named(a[0].text(), ty)?;
+    let (name, field) = extracted(a[0].text(), ty)?;
     match a[1] {
         Datum::Interval(value) => interval_part(&name, field, value),
         Datum::Time(micros) => match clock_part(field, micros) {
