@@ -21,7 +21,6 @@ CREATE PUBLICATION changes;
 CREATE STATISTICS paired ON a, b FROM base;
 CREATE COLLATION plain FROM "C";
 -- types
-SELECT '$.a'::jsonpath;
 SELECT '[1,2)'::int4range;
 SELECT '(1,2)'::point;
 SELECT 'a b'::tsvector;

@@ -33,6 +33,8 @@ const TYPES: &[(&str, &str)] = &[
     ("uuid", "('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11')"),
     ("json", r#"('{"a": [1, null]}')"#),
     ("jsonb", r#"('{"b": 1, "a": [1, null]}')"#),
+    ("jsonpath", r#"('$.a [*] ? (@ > 1.50)'), ('strict $."b c".**{1 to last}')"#),
+    ("jsonpath[]", "('{$.a,NULL}')"),
     ("oid", "(4294967295)"),
     ("regclass", "('pg_class')"),
     ("int4[]", "('{1,NULL,3}'), ('{}'), ('[2:3][0:1]={{1,2},{3,4}}')"),

@@ -56,6 +56,26 @@ fn values_that_cannot_be_are_refused_alike() {
         talk.sync();
         talk.send(b'B', b"\0named\0\0\x01\0\x07\0\x01\0\0\0\x01\x31\0\0");
         talk.sync();
+        // A version, which is 1, and a text.
+        talk.parse("path", "SELECT $1::jsonpath");
+        talk.parse("document", "SELECT $1::jsonb");
+        for (name, value) in [
+            ("path", &b"\x01strict $ . a"[..]),
+            ("path", b"\x02$.a"),
+            ("path", b"\x01$."),
+            ("path", b"\x01"),
+            ("path", b""),
+            ("document", b"\x01\"a\""),
+            ("document", b"\x02\"a\""),
+            ("document", b""),
+        ] {
+            let head = format!("\0{name}\0\0\x01\0\x01\0\x01");
+            let length = (value.len() as u32).to_be_bytes();
+            let parts = [head.as_bytes(), &length[..], value, b"\0\x01\0\x01"];
+            talk.send(b'B', &parts.concat());
+            talk.execute("", 0);
+            talk.sync();
+        }
     });
 }
 

@@ -355,8 +355,9 @@ impl Binder<'_> {
             order_by.push(self.sort_key(bound, key)?);
         }
         if call.distinct {
-            for argument in &arguments {
-                self.demand_equality(argument.ty().oid, self.position(call.name.at))?;
+            for (place, argument) in arguments.iter().enumerate() {
+                let at = call.arguments.get(place).map_or(call.name.at, |a| a.value.start());
+                self.demand_equality(argument.ty().oid, self.position(at))?;
             }
             let named = |key: &Expr| arguments.iter().any(|argument| levels::same(argument, key));
             if let Some(at) = order_by.iter().position(|key| !named(&key.expr)) {

@@ -7,7 +7,6 @@ use crate::catalog::Relation;
 use crate::error::{Notice, Result, SqlError};
 use crate::plan::scalar::Scalar;
 use crate::settings::SessionSettings;
-use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::{RowIds, SessionRowIds};
 use crate::types::{CallContext, CatalogQueries, Datum};
@@ -211,13 +210,6 @@ impl Context<'_> {
     /// # Errors
     /// 53200 where `bytes` are more than a statement's operator may hold.
     pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        /// How many times `work_mem` an operator may hold before it gives up: there is no spilling yet.
-        const WORK_MEM_TIMES: u64 = 64;
-        if bytes as u64 > self.host.settings.work_mem_bytes.saturating_mul(WORK_MEM_TIMES) {
-            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-                .detail("An operator of this query would hold more than 64 times work_mem.")
-                .hint("Raise work_mem."));
-        }
-        Ok(())
+        self.host.settings.check_memory(bytes)
     }
 }

@@ -9,6 +9,9 @@ pub mod server;
 pub mod session;
 pub mod value;
 
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+
 pub use server::{ServerSettings, Source};
 pub use session::{SettingRow, Settings, SettingsSavepoint};
 
@@ -59,6 +62,23 @@ pub enum DateStyle {
     Postgres,
     /// 17.12.1997 07:37:16.00 PST
     German,
+}
+
+impl SessionSettings {
+    /// Refuses to hold more than an operator of a statement, or a function, may.
+    ///
+    /// # Errors
+    /// 53200 where `bytes` are more than that.
+    pub fn check_memory(&self, bytes: usize) -> Result<()> {
+        /// How many times `work_mem` an operator may hold before it gives up: there is no spilling yet.
+        const WORK_MEM_TIMES: u64 = 64;
+        if bytes as u64 > self.work_mem_bytes.saturating_mul(WORK_MEM_TIMES) {
+            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+                .detail("An operator of this query would hold more than 64 times work_mem.")
+                .hint("Raise work_mem."));
+        }
+        Ok(())
+    }
 }
 
 impl Default for SessionSettings {

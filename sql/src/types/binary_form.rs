@@ -4,8 +4,8 @@ use super::failure::invalid_binary;
 use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
 use super::{
-    CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, network, numeric, oids,
-    record,
+    CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, jsonpath, network, numeric,
+    oids, record,
 };
 use crate::catalog::builtin::{self, stand_in};
 use crate::error::{Result, SqlError};
@@ -50,6 +50,7 @@ pub fn write_binary(
         Datum::Bytea(bytes) => match form(ty.oid.0) {
             Form::Inet => network::send(bytes, false, out),
             Form::Cidr => network::send(bytes, true, out),
+            Form::JsonPath => jsonpath::send(bytes, out)?,
             _ => out.extend_from_slice(bytes),
         },
         Datum::Interval(value) => {
@@ -216,6 +217,7 @@ pub fn read_binary<'a>(
         Form::Enum => super::read_text(context, ty, check_text(bytes)?)?,
         Form::Record if ty.oid.0 != oids::RECORD => record::receive(context, ty, bytes)?,
         Form::Jsonb => json::receive(context, bytes)?,
+        Form::JsonPath => jsonpath::receive(context, bytes)?,
         Form::Void => Datum::Text(""),
         Form::Record => {
             return Err(SqlError::new(

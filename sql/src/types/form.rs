@@ -62,6 +62,8 @@ pub enum Form {
     Enum,
     /// [`super::Datum::Jsonb`]
     Jsonb,
+    /// [`super::Datum::Bytea`]: see `jsonpath`.
+    JsonPath,
     /// Always shown as nothing; held as NULL or an empty text.
     Void,
     /// Values of this type cannot be held yet.
@@ -117,6 +119,7 @@ pub fn form(oid: u32) -> Form {
         oids::INET => Form::Inet,
         oids::CIDR => Form::Cidr,
         oids::JSONB => Form::Jsonb,
+        oids::JSONPATH => Form::JsonPath,
         oids::RECORD => Form::Record,
         oids::VOID => Form::Void,
         // The statistics' columns are of this pseudo-type; values of it say themselves what they are arrays of.

@@ -22,6 +22,7 @@ mod golden;
 mod in_range;
 pub mod integer;
 pub mod json;
+pub mod jsonpath;
 pub mod literal;
 pub mod network;
 pub mod numeric;

@@ -28,6 +28,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::json::change::FUNCTIONS,
     super::json::populate::FUNCTIONS,
     super::json::sets::FUNCTIONS,
+    super::jsonpath::functions::FUNCTIONS,
     super::network::FUNCTIONS,
     super::numeric::functions::FUNCTIONS,
     super::numeric::to_char::FUNCTIONS,

@@ -7,8 +7,8 @@ use super::datetime::{interval, output, parse};
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
-    CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, network, numeric,
-    oids, record,
+    CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, jsonpath, network,
+    numeric, oids, record,
 };
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
@@ -52,6 +52,7 @@ pub fn write_text(
         Datum::Bytea(bytes) => match form(ty.oid.0) {
             Form::Inet => network::write_stored(bytes, false, out),
             Form::Cidr => network::write_stored(bytes, true, out),
+            Form::JsonPath => jsonpath::write(bytes, out)?,
             _ => bytea::write(bytes, context.settings.bytea_hex, out),
         },
         Datum::Date(days) => output::write_date(context.settings, *days, out),
@@ -172,6 +173,7 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         }
         Form::Record if ty.oid.0 != oids::RECORD => record::read(context, ty, text)?,
         Form::Jsonb => json::jsonb_of_text(context, text)?,
+        Form::JsonPath => jsonpath::read(context, text)?,
         Form::Void => Datum::Text(""),
         Form::Record => {
             return Err(SqlError::new(

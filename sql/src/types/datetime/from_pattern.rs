@@ -2,7 +2,8 @@
 //!
 //! PostgreSQL: `formatting.c` (`DCH_from_char`, `do_to_timestamp`); manual, 9.8. The template leads. Its fields take what they can from the text;
 //! white space before and behind a field is passed over; a separator of the template stands for one of the text, or none;
-//! any other character passes over one of the text. `FX` takes that leniency away. A number takes as many digits as there
+//! any other character passes over one of the text. `FX` takes that leniency away, and so does the SQL standard, by which the
+//! text has what the template has and nothing else. A number takes as many digits as there
 //! are, unless a field of digits follows: then as many as its keyword has letters. What the text does not reach is left out.
 //!
 //! A value of 0 and a missing one are the same here, as in PostgreSQL: 0 may be overwritten, and a month 0 counts as none.
@@ -48,20 +49,20 @@ fn to_date<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 }
 
 /// A date and time as read.
-struct Moment {
+pub(super) struct Moment {
     year: i32,
     month: i32,
     day: i32,
-    micros_of_day: i64,
+    pub micros_of_day: i64,
     /// Seconds east of Greenwich, if the text said so.
-    offset: Option<i32>,
+    pub offset: Option<i32>,
     /// The decimals of seconds that `FF` asks for, -1 for all.
-    precision: i32,
+    pub precision: i32,
 }
 
 impl Moment {
     /// Days since 2000-01-01, if the date is one that days are counted for.
-    fn julian_date(&self, end: i64) -> Option<i64> {
+    pub fn julian_date(&self, end: i64) -> Option<i64> {
         let day = calendar::days(i64::from(self.year), self.month as u32, i64::from(self.day));
         let counted = (-4713, 11)..(5_874_898, 6);
         let inside = counted.contains(&(self.year, self.month));
@@ -101,7 +102,7 @@ struct Fields {
 }
 
 #[cold]
-fn malformed(message: impl Into<String>) -> SqlError {
+pub(super) fn malformed(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_DATETIME_FORMAT, message)
 }
 
@@ -150,6 +151,8 @@ struct Reader<'t> {
     rest: &'t str,
     fields: Fields,
     fixed: bool,
+    /// By the SQL standard.
+    standard: bool,
 }
 
 impl<'t> Reader<'t> {
@@ -171,7 +174,10 @@ impl<'t> Reader<'t> {
         let mut extra = 0;
         for (i, item) in items.iter().enumerate() {
             if self.rest.is_empty() {
-                break;
+                return match self.standard {
+                    true => Err(malformed("input string is too short for datetime format")),
+                    false => Ok(()),
+                };
             }
             let field = match item {
                 Item::Field(field) => Some(field),
@@ -187,6 +193,15 @@ impl<'t> Reader<'t> {
             }
             let Some(field) = field else {
                 match item {
+                    Item::Space(wanted) | Item::Separator(wanted) | Item::Text(wanted)
+                        if self.standard && !self.rest.starts_with(*wanted) =>
+                    {
+                        let what = match item {
+                            Item::Text(_) => "character",
+                            _ => "separator",
+                        };
+                        return Err(malformed(format!("unmatched format {what} \"{wanted}\"")));
+                    }
                     Item::Space(_) | Item::Separator(_) if !self.fixed => {
                         extra -= 1;
                         let first = self.rest.chars().next();
@@ -213,6 +228,14 @@ impl<'t> Reader<'t> {
             self.field(field, digits_follow && field.ordinal.is_none(), minus_before)?;
             if !self.fixed {
                 extra = self.skip_spaces();
+            }
+        }
+        if self.standard {
+            self.skip_spaces();
+            if !self.rest.is_empty() {
+                return Err(malformed(
+                    "trailing characters remain in input string after datetime format",
+                ));
             }
         }
         Ok(())
@@ -461,9 +484,13 @@ fn names(names: &[&'static str], short: bool) -> Vec<&'static str> {
 
 /// Reads a text as a template says, and makes a date and time of it.
 fn read(text: &str, pattern: &str) -> Result<Moment> {
-    let items = template::parse(pattern);
-    let mut reader = Reader { rest: text, fields: Fields::default(), fixed: false };
-    reader.walk(text, &items)?;
+    read_items(text, &template::parse(pattern), false)
+}
+
+/// The same with a template that has been taken apart; by the SQL standard or PostgreSQL's own, more lenient rules.
+pub(super) fn read_items<'t>(text: &'t str, items: &[Item<'t>], standard: bool) -> Result<Moment> {
+    let mut reader = Reader { rest: text, fields: Fields::default(), fixed: standard, standard };
+    reader.walk(text, items)?;
     let fields = reader.fields;
     let overflow = || field_overflow(text);
     let (hour, minute, second) = time_of_day(&fields)?;

@@ -14,6 +14,7 @@ pub mod interval;
 pub mod output;
 pub mod parse;
 pub mod pattern;
+pub(crate) mod standard;
 mod template;
 pub(crate) mod timetz;
 pub mod tokens;

@@ -219,7 +219,13 @@ pub(super) fn is_separator(character: char) -> bool {
 
 /// Takes a template apart.
 pub(super) fn parse(template: &str) -> Vec<Item<'_>> {
+    parse_standard(template).0
+}
+
+/// Takes a template apart, and finds the first character outside quotes that the SQL standard has no place for.
+pub(super) fn parse_standard(template: &str) -> (Vec<Item<'_>>, Option<char>) {
     let mut items = Vec::new();
+    let mut foreign = None;
     let mut rest = template;
     while !rest.is_empty() {
         let (mut fill_mode, mut translated) = (false, false);
@@ -248,6 +254,9 @@ pub(super) fn parse(template: &str) -> Vec<Item<'_>> {
         } else if first == '"' {
             rest = quoted(&rest[1..], &mut items);
         } else {
+            if !"-./,':; ".contains(first) {
+                foreign.get_or_insert(first);
+            }
             rest = if rest.starts_with("\\\"") { &rest[1..] } else { rest };
             let character = rest.chars().next().expect("something is left");
             rest = &rest[character.len_utf8()..];
@@ -260,7 +269,7 @@ pub(super) fn parse(template: &str) -> Vec<Item<'_>> {
             });
         }
     }
-    items
+    (items, foreign)
 }
 
 /// Takes text up to the closing quote; gives what is behind it.

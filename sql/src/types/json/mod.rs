@@ -27,15 +27,15 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
 /// The deepest nesting: what PostgreSQL's stack of 2 MB holds at least.
-const DEPTH_MAX: u32 = 10_000;
+pub(super) const DEPTH_MAX: u32 = 10_000;
 
 /// Runs `f`, one level further in, on a new piece of stack if this one is nearly full.
-fn deeper<R>(f: impl FnOnce() -> R) -> R {
+pub(super) fn deeper<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 << 10, 2 << 20, f)
 }
 
 #[cold]
-fn too_deep() -> SqlError {
+pub(super) fn too_deep() -> SqlError {
     SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(
         "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's \
          stack depth limit is adequate.",
@@ -76,8 +76,8 @@ pub fn escape(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The most that the version byte in front of a jsonb's binary form can be.
-const BINARY_VERSION: u8 = 1;
+/// The version byte in front of a jsonb's binary form, and of a jsonpath's.
+pub(super) const BINARY_VERSION: u8 = 1;
 
 /// Appends the binary form: a version and the text.
 pub fn send(bytes: &[u8], out: &mut Vec<u8>) {
@@ -90,14 +90,23 @@ pub fn send(bytes: &[u8], out: &mut Vec<u8>) {
 /// # Errors
 /// XX000 for another version; those of the text.
 pub fn receive<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Result<Datum<'a>> {
+    let text = behind_version(bytes, "unsupported jsonb version number ")?;
+    jsonb_of_text(context, text)
+}
+
+/// The text behind the version in front of a binary form.
+///
+/// # Errors
+/// XX000 with this message for another version; 08P01, 22021.
+pub(super) fn behind_version<'b>(bytes: &'b [u8], unsupported: &str) -> Result<&'b str> {
     let Some((&version, text)) = bytes.split_first() else {
-        return Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, "no data left in message"));
+        return Err(SqlError::new(
+            SqlState::PROTOCOL_VIOLATION,
+            "insufficient data left in message",
+        ));
     };
     if version != BINARY_VERSION {
-        return Err(SqlError::new(
-            SqlState::INTERNAL_ERROR,
-            format!("unsupported jsonb version number {version}"),
-        ));
+        return Err(SqlError::new(SqlState::INTERNAL_ERROR, format!("{unsupported}{version}")));
     }
-    jsonb_of_text(context, super::check_text(text)?)
+    super::check_text(text)
 }

@@ -78,10 +78,16 @@ fn write_number(
     Ok(())
 }
 
-/// A date or timestamp in ISO 8601.
+/// A date or timestamp in ISO 8601, as a string.
 fn write_instant(settings: &SessionSettings, datum: &Datum<'_>, out: &mut Vec<u8>) {
-    let iso = SessionSettings { date_style: DateStyle::Iso, ..settings.clone() };
     out.push(b'"');
+    write_iso(settings, datum, out);
+    out.push(b'"');
+}
+
+/// Appends a date or timestamp in ISO 8601.
+pub(crate) fn write_iso(settings: &SessionSettings, datum: &Datum<'_>, out: &mut Vec<u8>) {
+    let iso = SessionSettings { date_style: DateStyle::Iso, ..settings.clone() };
     let at = out.len();
     match datum {
         Datum::Date(days) => output::write_date(&iso, *days, out),
@@ -97,7 +103,6 @@ fn write_instant(settings: &SessionSettings, datum: &Datum<'_>, out: &mut Vec<u8
     {
         out[at + blank] = b'T';
     }
-    out.push(b'"');
 }
 
 /// An XSD time zone has minutes: `+00:00`.

@@ -135,6 +135,12 @@ impl<'a> View<'a> {
         !matches!(self.kind, ARRAY | OBJECT)
     }
 
+    /// Where the value stands in memory: no two containers of a value stand at the same place.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.payload.as_ptr() as usize
+    }
+
     /// The same value with its kind in front, in the arena.
     #[must_use]
     pub fn store(&self, arena: &'a Bump) -> Datum<'a> {

@@ -255,8 +255,24 @@ fn options(text: &str) -> (String, bool) {
     (text.chars().filter(|c| *c != 'g').collect(), text.contains('g'))
 }
 
+/// Whether a pattern matches in a text, under PostgreSQL's option letters.
+///
+/// # Errors
+/// 2201B, 22023, 0A000.
+pub(crate) fn is_match(text: &str, pattern: &str, options: &str) -> Result<bool> {
+    Ok(compile(pattern, options)?.is_match(text))
+}
+
+/// Checks a pattern.
+///
+/// # Errors
+/// As [`is_match`].
+pub(crate) fn check(pattern: &str, options: &str) -> Result<()> {
+    compile(pattern, options).map(|_| ())
+}
+
 fn matching<'a>(a: &[Datum<'a>], options: &str, negated: bool) -> Result<Datum<'a>> {
-    Ok(Datum::Bool(compile(a[1].text(), options)?.is_match(a[0].text()) != negated))
+    Ok(Datum::Bool(is_match(a[0].text(), a[1].text(), options)? != negated))
 }
 
 fn substring<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
