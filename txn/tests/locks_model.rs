@@ -5,23 +5,13 @@
 //! Each has a weakened form that must fail: a permit that is lost, a grant in the last moment that is forgotten, a search
 //! whose victim goes on waiting as far as others can see.
 
+#[allow(dead_code, unused_imports, reason = "each model uses a part of it")]
+mod loom_sync;
+
 mod sync {
     //! Loom in place of the standard library.
-    pub use loom::sync::{Condvar, MutexGuard, atomic};
-    pub use std::sync::Arc;
-
-    /// A lock, whose rank nobody checks here.
-    pub type Mutex<T, const RANK: u16 = 0> = loom::sync::Mutex<T>;
-
-    pub mod rank {
-        //! Ranks, which nobody checks here.
-        pub fn rests(_: bool) {}
-    }
-
-    /// Takes a lock.
-    pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
+    pub use crate::loom_sync::*;
+    pub use loom::sync::atomic;
 }
 
 mod device {

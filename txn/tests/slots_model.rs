@@ -1,28 +1,13 @@
 //! Commit slots and watermark under loom: every interleaving of two committers and a reader, with the log's tail at its
 //! weakest ordering. The file under test is compiled into this test beside a `sync` of loom.
 
+#[allow(dead_code, unused_imports, reason = "each model uses a part of it")]
+mod loom_sync;
+
 mod sync {
     //! Loom in place of the standard library.
-    pub use loom::sync::{MutexGuard, atomic};
-    pub use std::sync::Arc;
-
-    /// A lock, whose rank nobody checks here.
-    pub type Mutex<T, const RANK: u16 = 0> = loom::sync::Mutex<T>;
-
-    pub mod rank {
-        //! Ranks, which nobody checks here.
-        pub const LATE: u16 = 1;
-    }
-
-    /// Takes a lock.
-    pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    /// Takes a lock if nobody has it.
-    pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-        mutex.try_lock().ok()
-    }
+    pub use crate::loom_sync::*;
+    pub use loom::sync::atomic;
 }
 
 #[path = "../src/planted.rs"]

@@ -1,27 +1,11 @@
 //! The model of commit slots bites: with its fences taken away, a reader may see a claim and miss its slot.
 
+#[allow(dead_code, unused_imports, reason = "each model uses a part of it")]
+mod loom_sync;
+
 mod sync {
     //! Loom, with fences that do nothing.
-    pub use loom::sync::MutexGuard;
-    pub use std::sync::Arc;
-
-    /// A lock, whose rank nobody checks here.
-    pub type Mutex<T, const RANK: u16 = 0> = loom::sync::Mutex<T>;
-
-    pub mod rank {
-        //! Ranks, which nobody checks here.
-        pub const LATE: u16 = 1;
-    }
-
-    /// Takes a lock.
-    pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    /// Takes a lock if nobody has it.
-    pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-        mutex.try_lock().ok()
-    }
+    pub use crate::loom_sync::*;
 
     pub mod atomic {
         pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -83,7 +83,9 @@ fn engine() -> Arc<Engine> {
         seed: 1,
     };
     let mut options = EngineOptions { version: "0.1.0".into(), ..EngineOptions::default() };
-    options.txn.storage.pool_frames = 1024;
+    // The smallest pool that is legal: what a larger one would hide.
+    options.txn.storage.pool_frames = 64;
+    options.txn.storage.page_bytes = 4096;
     Engine::create(&env, &options, "postgres", None).unwrap();
     Engine::open(env, options).unwrap()
 }

@@ -96,8 +96,7 @@ fn a_panic_in_a_background_thread_ends_the_instance() {
             scheduler: Arc::<Unlucky>::clone(&unlucky),
             seed: 7,
         };
-        let mut options = small();
-        options.storage.pool_frames = 64;
+        let options = small();
         Manager::create(&env, &options).unwrap();
         let manager = Manager::open::<Error>(env, options, |_| Ok(Vec::new())).unwrap();
         let tree = manager.data().create_tree().unwrap();

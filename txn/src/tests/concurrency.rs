@@ -140,8 +140,7 @@ fn of_two_inserts_of_one_key_one_wins() {
 #[test]
 fn every_snapshot_shows_the_same_total() {
     const ACCOUNTS: u64 = 64;
-    let mut options = Options { late_writes: 3, ..small() };
-    options.storage.pool_frames = 64;
+    let options = Options { late_writes: 3, ..small() };
     let world = World::new(options);
     for account in 0..ACCOUNTS {
         world.set(&account.to_be_bytes(), Some(&100u64.to_le_bytes()));

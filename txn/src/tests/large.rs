@@ -289,7 +289,6 @@ fn a_commit_may_be_longer_than_the_log() {
     options.storage.log_bytes_max = 256 << 10;
     options.storage.log_segment_bytes = 64 << 10;
     options.storage.log_ring_bytes = 128 << 10;
-    options.storage.pool_frames = 64;
     options.part_bytes_max = 16 << 10;
     let world = World::new(options);
     for number in 0..3u64 {

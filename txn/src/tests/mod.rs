@@ -37,7 +37,9 @@ pub(crate) fn environment(device: FaultyDevice, slots: usize) -> Environment {
 
 pub(crate) fn small() -> Options {
     let storage = storage::Options {
-        pool_frames: 256,
+        // The smallest pool that is legal: what a larger one would hide.
+        page_bytes: 4096,
+        pool_frames: 64,
         log_ring_bytes: 1 << 20,
         log_segment_bytes: 1 << 20,
         log_bytes_max: 64 << 20,

@@ -14,8 +14,9 @@ fn open(env: &Environment, tree: storage::TreeId) -> World {
 /// The process dies; what was written stays.
 fn restarted(world: World, env: &Environment) -> World {
     let tree = world.tree.id();
-    world.manager.data().log().wait_durable_end(world.manager.data().log().tail()).unwrap();
+    // In this order: what the collector still logs must not be written under the next instance.
     world.manager.quiesce();
+    world.manager.data().log().wait_durable_end(world.manager.data().log().tail()).unwrap();
     std::mem::forget(world);
     open(env, tree)
 }
