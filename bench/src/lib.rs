@@ -10,6 +10,7 @@ pub mod matrix;
 pub mod memory;
 pub mod paired;
 pub mod pgbench;
+pub mod record;
 pub mod report;
 pub mod sysbench;
 pub mod target;

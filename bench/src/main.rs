@@ -6,6 +6,7 @@ use bench::matrix::{self, Effort, least_cpu};
 use bench::memory::Plan;
 use bench::paired::{self, Outcome};
 use bench::pgbench::Script;
+use bench::record::Record;
 use bench::report;
 use bench::tpcc::measurement;
 use clap::{Parser, Subcommand};
@@ -37,7 +38,7 @@ enum Measurement {
         /// Seconds before each run, unmeasured.
         #[arg(long, default_value_t = 3)]
         warm_up: u64,
-        /// Only rows whose name contains this.
+        /// Only rows whose name contains this; the others stay as they were recorded.
         #[arg(long, default_value = "")]
         only: String,
     },
@@ -198,7 +199,13 @@ fn pgbench(effort: Effort, only: &str) -> Result<()> {
             null: vec![],
         })
     };
+    let kept = results().join("pgbench.tsv");
+    let mut record = Record::read(&kept).with_context(|| kept.display().to_string())?;
+    let conditions = report::conditions(effort);
     let rows = matrix::run(effort, &|load, sync| name(load, sync).contains(only), &mut |row| {
+        record.put(row.clone(), conditions.clone());
+        std::fs::write(&kept, record.text())?;
+        std::fs::write(results().join("pgbench.md"), report::markdown(&record))?;
         println!(
             "{:45} CPU {:7.1} / {:7.1} = {:.2}   rate {:.2}   {}",
             report::name(row),
@@ -208,13 +215,11 @@ fn pgbench(effort: Effort, only: &str) -> Result<()> {
             row.rate_ratio(),
             if row.passes() { "passes" } else { "FAILS" }
         );
+        Ok(())
     })?;
     let passing = rows.iter().filter(|row| row.passes()).count();
     println!("{passing} of {} rows pass", rows.len());
-    if only.is_empty() {
-        std::fs::write(results().join("pgbench.md"), report::markdown(effort, &rows))?;
-        report::picture(&results().join("pgbench.svg"), &rows)?;
-    }
+    report::picture(&results().join("pgbench.svg"), &record.measured())?;
     debug_assert!(
         rows.iter().all(|row| row.null.is_empty() == (row.load.script == Script::TpcbLike))
     );

@@ -129,11 +129,11 @@ pub fn floor_rows() -> Vec<(Load, Option<bool>)> {
 /// Runs rows for which `wanted` says yes; `tell` hears of each as it ends.
 ///
 /// # Errors
-/// A server or pgbench failed.
+/// A server or pgbench failed; what `tell` says.
 pub fn run(
     effort: Effort,
     wanted: &dyn Fn(&Load, Option<bool>) -> bool,
-    tell: &mut dyn FnMut(&Row),
+    tell: &mut dyn FnMut(&Row) -> Result<()>,
 ) -> Result<Vec<Row>> {
     let mut done = Vec::new();
     for synchronous in [true, false] {
@@ -171,7 +171,7 @@ pub fn run(
                 row.atoll.push(a);
                 row.postgres.push(p);
             }
-            tell(&row);
+            tell(&row)?;
             done.push(row);
         }
     }

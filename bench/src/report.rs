@@ -3,6 +3,7 @@
 use crate::matrix::{Effort, Row, least_cpu, median_rate};
 use crate::paired::Outcome;
 use crate::pgbench::Script;
+use crate::record::{Record, Recorded};
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use std::fmt::Write;
@@ -58,9 +59,11 @@ pub fn machine() -> String {
     )
 }
 
-fn conditions(effort: Effort) -> String {
+/// What figures were measured on, and how.
+#[must_use]
+pub fn conditions(effort: Effort) -> String {
     format!(
-        "{} pgbench scale {}, {} interleaved pairs of {} s after {} s of warm-up, order alternating.\n",
+        "{} pgbench scale {}, {} interleaved pairs of {} s after {} s of warm-up, order alternating.",
         machine(),
         effort.scale,
         effort.pairs,
@@ -69,17 +72,37 @@ fn conditions(effort: Effort) -> String {
     )
 }
 
-/// The page.
+/// The page. Where rows were not all measured under the same conditions, each names its own by a letter.
 #[must_use]
-pub fn markdown(effort: Effort, rows: &[Row]) -> String {
+pub fn markdown(record: &Record) -> String {
     let mut out = String::from("# pgbench: Atoll beside PostgreSQL 15\n\n");
-    out.push_str(&conditions(effort));
+    let mut known: Vec<&str> = Vec::new();
+    for recorded in &record.rows {
+        if !known.contains(&&*recorded.conditions) {
+            known.push(&recorded.conditions);
+        }
+    }
+    let letter = |at: usize| char::from(b'a' + (at % 26) as u8);
+    for (at, conditions) in known.iter().enumerate() {
+        if known.len() > 1 {
+            write!(out, "({}) ", letter(at)).expect("a string grows");
+        }
+        writeln!(out, "{conditions}").expect("a string grows");
+    }
+    let named = |recorded: &Recorded| match known.len() {
+        0 | 1 => name(&recorded.row),
+        _ => {
+            let at = known.iter().position(|one| *one == recorded.conditions).unwrap_or_default();
+            format!("{} ({})", name(&recorded.row), letter(at))
+        }
+    };
     out.push_str(
         "\nCPU is user + system of all processes of a server, background work included, in microseconds a transaction (a statement in the\npipelined row): the least of the runs. Throughput is the median of the ratios of the pairs. The bar: at most 0.50 of PostgreSQL's CPU,\na throughput ratio above 1 (at least 0.95 where one sync a transaction bounds both). The null server answers from a can: the floor.\n\n",
     );
     out.push_str("| row | Atoll CPU µs | PostgreSQL CPU µs | ratio | null CPU µs | Atoll /s | PostgreSQL /s | ratio | |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
-    for row in rows.iter().filter(|row| !row.is_floor()) {
+    for recorded in record.rows.iter().filter(|recorded| !recorded.row.is_floor()) {
+        let row = &recorded.row;
         let null = if row.null.is_empty() {
             String::new()
         } else {
@@ -88,7 +111,7 @@ pub fn markdown(effort: Effort, rows: &[Row]) -> String {
         writeln!(
             out,
             "| {} | {:.1} | {:.1} | {:.2} | {null} | {:.0} | {:.0} | {:.2} | {} |",
-            name(row),
+            named(recorded),
             least_cpu(&row.atoll),
             least_cpu(&row.postgres),
             row.cpu_ratio(),
@@ -99,16 +122,17 @@ pub fn markdown(effort: Effort, rows: &[Row]) -> String {
         )
         .expect("a string grows");
     }
-    if !rows.iter().any(Row::is_floor) {
+    if !record.rows.iter().any(|recorded| recorded.row.is_floor()) {
         return out;
     }
     out.push_str("\nThe floor: a statement that reads nothing, beside the null server. The bar: at most 1.30 of its CPU.\n\n");
     out.push_str("| row | Atoll CPU µs | null CPU µs | ratio | PostgreSQL CPU µs | |\n|---|--:|--:|--:|--:|---|\n");
-    for row in rows.iter().filter(|row| row.is_floor()) {
+    for recorded in record.rows.iter().filter(|recorded| recorded.row.is_floor()) {
+        let row = &recorded.row;
         writeln!(
             out,
             "| {} | {:.1} | {:.1} | {:.2} | {:.1} | {} |",
-            name(row),
+            named(recorded),
             least_cpu(&row.atoll),
             least_cpu(&row.null),
             row.floor_ratio(),
@@ -138,7 +162,7 @@ fn verdict(row: &Row) -> String {
 pub fn compared(effort: Effort, outcomes: &[Outcome]) -> String {
     let mut out = String::from("# Atoll beside itself\n\n");
     out.push_str(&conditions(effort));
-    out.push_str("\nCPU is user + system of the server, in microseconds a transaction: the least of the runs.\n\n");
+    out.push_str("\n\nCPU is user + system of the server, in microseconds a transaction: the least of the runs.\n\n");
     out.push_str("| what | CPU µs | over | ratio | bar | |\n|---|--:|--:|--:|--:|---|\n");
     for outcome in outcomes {
         writeln!(
