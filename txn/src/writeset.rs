@@ -375,6 +375,13 @@ impl WriteSet {
     }
 
     fn find(&self, tree: TreeId, key: &[u8]) -> Result<Place, Place> {
+        // Ascending keys, those of a load, come behind the last one.
+        if let Some((chunk, keys)) = self.order.iter().enumerate().next_back()
+            && let Some(last) = keys.last().map(|index| &self.entries[*index as usize])
+            && (last.tree, self.key(last)) < (tree, key)
+        {
+            return Err(Place { chunk, at: keys.len() });
+        }
         let place = self.first(tree, Bound::Included(key));
         if self.key_at(place) == Some((tree, key)) { Ok(place) } else { Err(place) }
     }

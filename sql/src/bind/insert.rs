@@ -184,7 +184,7 @@ impl Binder<'_> {
     }
 
     /// Whether a column takes the value that an INSERT gives; an identity column may take its own instead.
-    fn takes_value(&self, target: &InsertTarget<'_>, number: usize) -> Result<bool> {
+    pub(super) fn takes_value(&self, target: &InsertTarget<'_>, number: usize) -> Result<bool> {
         let column = &target.relation.columns[number];
         if column.generated {
             return Err(SqlError::new(
@@ -221,19 +221,24 @@ impl Binder<'_> {
         let mut made = live.clone();
         let columns = &columns[..width.min(columns.len())];
         made.retain(|number| rows.len() == 1 || columns.contains(number));
-        let mut bound = Vec::with_capacity(rows.len());
-        for row in rows {
-            if row.len() != width {
-                let at = row.first().map_or(0, |first| self.position(first.start()));
-                return Err(SqlError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "VALUES lists must all be the same length",
-                )
-                .at(at));
+        let values = match self.literal_rows(rows, target, &made) {
+            Some(values) => values,
+            None => {
+                let mut bound = Vec::with_capacity(rows.len());
+                for row in rows {
+                    if row.len() != width {
+                        let at = row.first().map_or(0, |first| self.position(first.start()));
+                        return Err(SqlError::new(
+                            SqlState::SYNTAX_ERROR,
+                            "VALUES lists must all be the same length",
+                        )
+                        .at(at));
+                    }
+                    bound.push(self.insert_row(row, (target, &made), &place, ctes)?);
+                }
+                Node::Values { rows: bound, types: made.iter().map(type_of).collect() }
             }
-            bound.push(self.insert_row(row, (target, &made), &place, ctes)?);
-        }
-        let values = Node::Values { rows: bound, types: made.iter().map(type_of).collect() };
+        };
         if made.len() == live.len() {
             return Ok(values);
         }

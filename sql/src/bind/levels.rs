@@ -234,6 +234,7 @@ pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_
         Node::Values { rows, .. } => {
             rows.iter_mut().flatten().for_each(|expr| columns_of_expr(expr, depth, visit));
         }
+        Node::Constants { .. } => {}
         Node::Derived { query, .. } => columns_of_query(Arc::make_mut(query), depth, visit),
         Node::Join { left, right, on, lateral, .. } => {
             columns_of_node(left, depth, visit);

@@ -26,6 +26,7 @@ mod grouping;
 mod inline;
 mod insert;
 pub mod levels;
+mod literal_rows;
 mod locking;
 mod merge;
 mod names;
@@ -50,7 +51,8 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::plan::logical::{Modify, Query};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
+use crate::tuple::RowWriter;
+use crate::types::{Datum, Oid, SqlType};
 use expression::Place;
 use scope::{Scope, ScopeColumn, ScopeItem, column_at};
 use std::cell::{Cell, RefCell};
@@ -65,6 +67,16 @@ pub trait Constants {
     /// # Errors
     /// 22P02 and its kin.
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal>;
+
+    /// Reads a value to the end of a row. Where it cannot, it leaves NULL there.
+    ///
+    /// # Errors
+    /// As [`Constants::read`].
+    fn push(&self, ty: SqlType, text: &str, into: &mut RowWriter<'_>) -> Result<()> {
+        let read = self.read(ty, text);
+        into.push(read.as_ref().map_or(Datum::Null, Literal::datum));
+        read.map(|_| ())
+    }
 }
 
 /// What names are resolved against.

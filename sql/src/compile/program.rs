@@ -309,6 +309,7 @@ fn holds_rows(plan: &Plan) -> bool {
         | Plan::Nothing
         | Plan::Scan(_)
         | Plan::Values(..)
+        | Plan::Constants(..)
         | Plan::Filter(..)
         | Plan::Gate(..)
         | Plan::Project(..)
@@ -384,6 +385,7 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
         | Plan::System(_)
         | Plan::Function(_)
         | Plan::Values(..)
+        | Plan::Constants(..)
         | Plan::Cte(..) => {}
         Plan::Materialize(input, saved) => {
             *saved = wanted(input, read, widths);

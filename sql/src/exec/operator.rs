@@ -8,7 +8,7 @@ use super::lock_rows::LockRows;
 use super::modify::Modify;
 use super::probe::{Changed, Part, Probes};
 use super::rows::{
-    CteScan, Filter, Gate, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes,
+    Constants, CteScan, Filter, Gate, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes,
 };
 use super::scan::Scan;
 use super::set_operation::SetOperation;
@@ -144,6 +144,7 @@ impl<'p> Builder<'p> {
             Plan::System(scan) => Box::new(SystemScan::new(scan, self)),
             Plan::Function(scan) => Box::new(FunctionScan::new(scan, self)),
             Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),
+            Plan::Constants(slot, rows) => Box::new(Constants::new(*slot, Arc::clone(rows))),
             Plan::Cte(scan) => Box::new(CteScan::new(scan.slot, scan.number)),
             Plan::Gate(input, conjuncts) => {
                 Box::new(Gate::new(self.build(input), conjuncts.clone(), self))

@@ -9,6 +9,7 @@ use crate::plan::scalar::{Comparator, Scalar, Var};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::Datum;
+use std::sync::Arc;
 
 /// One row without columns.
 #[derive(Debug, Default)]
@@ -70,6 +71,41 @@ impl Operator for Values {
         self.at += 1;
         cx.arena.reset();
         cx.fill(self.slot, row, &self.correlated)?;
+        Ok(true)
+    }
+}
+
+/// VALUES that are all constants.
+#[derive(Debug)]
+pub struct Constants {
+    slot: u32,
+    rows: Arc<RowSet>,
+    at: usize,
+}
+
+impl Constants {
+    /// Of these rows.
+    #[must_use]
+    pub fn new(slot: u32, rows: Arc<RowSet>) -> Constants {
+        Constants { slot, rows, at: 0 }
+    }
+}
+
+impl Operator for Constants {
+    fn open(&mut self, _cx: &mut Context<'_>) -> Result<()> {
+        self.at = 0;
+        Ok(())
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if self.at == self.rows.len() {
+            return Ok(false);
+        }
+        cx.arena.reset();
+        let row = cx.frame.row_mut(self.slot);
+        row.clear();
+        self.rows.row(self.at).for_each(|datum| row.push(datum));
+        self.at += 1;
         Ok(true)
     }
 }

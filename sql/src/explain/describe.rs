@@ -218,7 +218,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             Plan::Scan(scan) => Some(scan.slot),
             Plan::System(scan) => Some(scan.slot),
             Plan::Function(scan) => Some(scan.slot),
-            Plan::Values(slot, _) => Some(*slot),
+            Plan::Values(slot, _) | Plan::Constants(slot, _) => Some(*slot),
             Plan::Cte(scan) => Some(scan.slot),
             _ => None,
         };
@@ -370,7 +370,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 scope.inline.insert(*slot);
                 plain("Result")
             }
-            Plan::Values(slot, _) => {
+            Plan::Values(slot, _) | Plan::Constants(slot, _) => {
                 let alias = self.printer.names.alias(*slot).to_owned();
                 let mut item = plain("Values Scan");
                 item.title = format!("Values Scan on {}", identifier(&alias));

@@ -21,6 +21,7 @@ enum Rows<'p> {
     Table(&'p crate::catalog::Relation, &'p [ScanColumn]),
     Function(&'p FunctionScan),
     Values(&'p [Vec<Scalar>]),
+    Constants,
     Cte(&'p CteScan),
     Project(&'p [Scalar]),
     ProjectSet(&'p [SetColumn]),
@@ -96,6 +97,10 @@ impl<'p> Names<'p> {
                         found.insert(*slot, "*VALUES*");
                     }
                     (*slot, Rows::Values(rows))
+                }
+                Plan::Constants(slot, _) => {
+                    found.insert(*slot, "*VALUES*");
+                    (*slot, Rows::Constants)
                 }
                 Plan::Cte(scan) => {
                     found.insert(scan.slot, &scan.alias);
@@ -178,6 +183,10 @@ impl<'p> Names<'p> {
                 let ty = first.and_then(|value| self.type_of(value));
                 let ty = ty.unwrap_or(SqlType::plain(25));
                 Home::Column(identifier("*VALUES*"), format!("column{}", at + 1), ty)
+            }
+            Some(Rows::Constants) => {
+                let name = format!("column{}", at + 1);
+                Home::Column(identifier("*VALUES*"), name, SqlType::plain(25))
             }
             Some(Rows::Cte(scan)) => match scan.columns.get(at) {
                 Some((name, ty)) => Home::Column(alias(), name.to_string(), *ty),

@@ -52,6 +52,12 @@ enum Infix {
 impl<'t> Parser<'t> {
     /// `a_expr`.
     pub(super) fn expr(&mut self) -> Result<Expr> {
+        // A constant with nothing behind it is all there is: the values of a long list.
+        let constant = matches!(self.kind(), Kind::Integer | Kind::Number | Kind::String);
+        if constant && matches!(self.kind_at(1), Kind::Symbol(b',' | b')')) && self.may_nest() {
+            self.height = self.height.max(1);
+            return self.primary();
+        }
         self.expr_from(0, false)
     }
 

@@ -4,6 +4,7 @@
 //! takes it. A lexical error is a token too: as in PostgreSQL, a syntax error that stands before it comes first.
 
 use super::keyword::Keyword;
+use memchr::{memchr, memchr2};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,14 +269,17 @@ impl<'t> Lexer<'t> {
         loop {
             self.at += 1;
             loop {
-                match self.text.get(self.at) {
-                    None => return self.token(Kind::Error(unterminated), start),
-                    Some(b'\'') if self.peek(1) == b'\'' => self.at += 2,
-                    Some(b'\'') => break,
-                    Some(b'\\') if escapes => {
-                        self.at = (self.at + 2).min(self.text.len());
-                    }
-                    Some(_) => self.at += 1,
+                let rest = &self.text[self.at..];
+                let found = if escapes { memchr2(b'\'', b'\\', rest) } else { memchr(b'\'', rest) };
+                let Some(found) = found else {
+                    self.at = self.text.len();
+                    return self.token(Kind::Error(unterminated), start);
+                };
+                self.at += found;
+                match self.text[self.at] {
+                    b'\'' if self.peek(1) == b'\'' => self.at += 2,
+                    b'\'' => break,
+                    _ => self.at = (self.at + 2).min(self.text.len()),
                 }
             }
             self.at += 1;

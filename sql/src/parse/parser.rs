@@ -185,7 +185,7 @@ impl<'t> Parser<'t> {
         &mut self,
         rule: impl FnOnce(&mut Parser<'t>) -> Result<R>,
     ) -> Result<R> {
-        if self.nesting >= depth::NESTING_MAX {
+        if !self.may_nest() {
             return Err(depth::too_deep());
         }
         self.nesting += 1;
@@ -195,6 +195,11 @@ impl<'t> Parser<'t> {
         self.height = outer.max(self.height + 1);
         self.check_height()?;
         result
+    }
+
+    /// Whether one more rule may nest here.
+    pub(super) fn may_nest(&self) -> bool {
+        self.nesting < depth::NESTING_MAX
     }
 
     /// 54001 if what was parsed is too high.
@@ -219,8 +224,21 @@ impl<'t> Parser<'t> {
         &mut self,
         rule: impl FnMut(&mut Parser<'t>) -> Result<R>,
     ) -> Result<Vec<R>> {
+        self.in_parentheses_of(1, rule)
+    }
+
+    /// As [`Parser::in_parentheses`], with room for as many as there may be.
+    pub(super) fn in_parentheses_of<R>(
+        &mut self,
+        room: usize,
+        mut rule: impl FnMut(&mut Parser<'t>) -> Result<R>,
+    ) -> Result<Vec<R>> {
         self.expect_symbol(b'(')?;
-        let items = self.list(rule)?;
+        let mut items = Vec::with_capacity(room);
+        items.push(rule(self)?);
+        while self.accept_symbol(b',') {
+            items.push(rule(self)?);
+        }
         self.expect_symbol(b')')?;
         Ok(items)
     }

@@ -114,7 +114,12 @@ impl<'t> Parser<'t> {
             }
             Kind::Keyword(Keyword::Values) => {
                 self.advance();
-                let rows = self.list(|parser| parser.in_parentheses(Parser::expr))?;
+                let mut width = 1;
+                let rows = self.list(|parser| {
+                    let row = parser.in_parentheses_of(width, Parser::expr)?;
+                    width = row.len();
+                    Ok(row)
+                })?;
                 Ok(plain_query(Body::Values(rows), at))
             }
             Kind::Keyword(Keyword::Table) => {

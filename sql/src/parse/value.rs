@@ -4,6 +4,8 @@ use super::lexer::{Kind, Token};
 use super::position::Positions;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
+use memchr::memchr;
+use std::borrow::Cow;
 
 /// The longest name, in bytes: NAMEDATALEN - 1.
 pub const NAME_BYTES_MAX: usize = 63;
@@ -38,29 +40,36 @@ pub fn name(positions: &Positions<'_>, token: Token) -> Result<(String, Option<N
 ///
 /// # Errors
 /// 22025, 42601, 22021 for wrong escapes.
-pub fn string(positions: &Positions<'_>, token: Token) -> Result<String> {
+pub fn string<'t>(positions: &Positions<'t>, token: Token) -> Result<Cow<'t, str>> {
     let raw = &positions.text()[token.start as usize..token.end as usize];
-    match token.kind {
+    if token.kind == Kind::String {
+        let inner = &raw[1..raw.len() - 1];
+        if memchr(b'\'', inner.as_bytes()).is_none() {
+            return Ok(inner.into());
+        }
+    }
+    let value = match token.kind {
         Kind::DollarString => {
             let tag = raw[1..].find('$').expect("the lexer saw the tag's end") + 2;
-            Ok(raw[tag..raw.len() - tag].to_owned())
+            raw[tag..raw.len() - tag].to_owned()
         }
         Kind::EscapeString => {
             let mut value = Vec::with_capacity(raw.len());
             for (piece, at) in pieces(&raw[1..], true) {
                 escapes(piece, positions, token.start + 1 + at as u32, &mut value)?;
             }
-            String::from_utf8(value).map_err(|error| invalid_bytes(error.as_bytes()))
+            String::from_utf8(value).map_err(|error| invalid_bytes(error.as_bytes()))?
         }
         Kind::UnicodeString => {
             let joined: String = pieces(&raw[2..], false).map(|(piece, _)| piece).collect();
-            unicode(&joined.replace("''", "'"), positions, token.start + 3)
+            unicode(&joined.replace("''", "'"), positions, token.start + 3)?
         }
         Kind::National | Kind::Bits => {
-            Ok(pieces(&raw[1..], false).map(|(piece, _)| piece.replace("''", "'")).collect())
+            pieces(&raw[1..], false).map(|(piece, _)| piece.replace("''", "'")).collect()
         }
-        _ => Ok(pieces(raw, false).map(|(piece, _)| piece.replace("''", "'")).collect()),
-    }
+        _ => pieces(raw, false).map(|(piece, _)| piece.replace("''", "'")).collect(),
+    };
+    Ok(value.into())
 }
 
 /// The pieces of a string that goes on over lines, without their outer quotes, and where each begins.

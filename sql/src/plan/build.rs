@@ -316,6 +316,10 @@ impl<'a> Planner<'a> {
                     .collect::<Result<Vec<_>>>()?;
                 (Plan::Values(slot, rows), Self::layout(slot, types.len()))
             }
+            Node::Constants { rows, types } => {
+                let slot = self.slot(types.len());
+                (Plan::Constants(slot, Arc::clone(rows)), Self::layout(slot, types.len()))
+            }
             Node::Derived { query, .. } => {
                 let outer = self.levels.last_mut().map(std::mem::take);
                 let built = self.written(query);
@@ -757,7 +761,7 @@ impl<'a> Planner<'a> {
         let of = |exprs: &[Expr]| exprs.iter().map(|expr| expr.ty().oid).collect::<Vec<_>>();
         match node {
             Node::Unit => Vec::new(),
-            Node::Nothing(types) | Node::Values { types, .. } => {
+            Node::Nothing(types) | Node::Values { types, .. } | Node::Constants { types, .. } => {
                 types.iter().map(|ty| ty.oid).collect()
             }
             Node::CteScan { columns, .. } => columns.iter().map(|(_, ty)| ty.oid).collect(),
@@ -808,6 +812,7 @@ fn names_rows(node: &Node) -> bool {
             | Node::Scan { .. }
             | Node::FunctionScan { .. }
             | Node::Values { .. }
+            | Node::Constants { .. }
             | Node::Derived { .. }
             | Node::CteScan { .. }
             | Node::Join { .. }

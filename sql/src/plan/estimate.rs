@@ -64,6 +64,10 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             let count = rows.len() as f64;
             leaf(count, count, rows.first().map_or(0.0, |row| width_of(figures, row)))
         }
+        Plan::Constants(_, rows) => {
+            let count = rows.len() as f64;
+            leaf(count, count, VALUE_WIDTH * rows.width() as f64)
+        }
         Plan::Cte(scan) => {
             let widths = scan.columns.iter().map(|(_, ty)| type_width(*ty));
             let width = widths.fold(0.0, std::ops::Add::add);

@@ -22,6 +22,7 @@ fn source(node: &Node) -> Option<&Node> {
         Node::Derived { .. }
         | Node::FunctionScan { .. }
         | Node::Values { .. }
+        | Node::Constants { .. }
         | Node::CteScan { .. }
         | Node::Nothing(_) => Some(node),
         Node::Project { input, .. } | Node::Sort { input, .. } | Node::Distinct { input, .. } => {

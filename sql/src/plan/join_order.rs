@@ -490,7 +490,8 @@ fn finish(
         return join;
     }
     join.cost = left_cost + left_rows * right_cost.max(1.0);
-    if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..)) {
+    if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..))
+    {
         join.right = Plan::Materialize(Box::new(join.right), Vec::new());
     }
     join

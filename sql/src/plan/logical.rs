@@ -5,6 +5,7 @@
 
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::Relation;
+use crate::tuple::RowSet;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
@@ -103,6 +104,13 @@ pub enum Node {
     Values {
         /// Rows.
         rows: Vec<Vec<Expr>>,
+        /// Columns.
+        types: Vec<SqlType>,
+    },
+    /// VALUES of an INSERT that are all constants, as the columns' types.
+    Constants {
+        /// Rows; several.
+        rows: Arc<RowSet>,
         /// Columns.
         types: Vec<SqlType>,
     },

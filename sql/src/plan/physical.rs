@@ -7,7 +7,7 @@
 use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
 use crate::catalog::Relation;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
-use crate::tuple::{KeyColumn, KeyLayout, RowLayout};
+use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::{Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
@@ -27,6 +27,8 @@ pub enum Plan {
     Function(Box<FunctionScan>),
     /// VALUES.
     Values(u32, Vec<Vec<Scalar>>),
+    /// VALUES that are all constants.
+    Constants(u32, Arc<RowSet>),
     /// The rows of a common table expression.
     Cte(Box<CteScan>),
     /// Rows for which every conjunct is true.

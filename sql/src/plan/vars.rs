@@ -14,6 +14,7 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         | Plan::System(_)
         | Plan::Function(_)
         | Plan::Values(..)
+        | Plan::Constants(..)
         | Plan::Cte(..) => Vec::new(),
         Plan::Filter(input, _)
         | Plan::Gate(input, _)
@@ -56,7 +57,7 @@ pub fn filled(plan: &Plan, widths: &[usize]) -> Vec<(u32, usize)> {
             Plan::System(scan) => scan.slot,
             Plan::Function(scan) => scan.slot,
             Plan::Cte(scan) => scan.slot,
-            Plan::Values(slot, _) => *slot,
+            Plan::Values(slot, _) | Plan::Constants(slot, _) => *slot,
             Plan::Project(_, slot, _) | Plan::ProjectSet(_, slot, _) => *slot,
             Plan::Aggregate(aggregate) => aggregate.slot,
             Plan::Window(window) => window.slot,
@@ -81,8 +82,12 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         SetCall::Scalar(scalar, _) => visit(scalar),
     };
     match node {
-        Plan::Unit | Plan::Nothing | Plan::Cte(..) | Plan::Materialize(..) | Plan::WithCtes(..) => {
-        }
+        Plan::Unit
+        | Plan::Nothing
+        | Plan::Constants(..)
+        | Plan::Cte(..)
+        | Plan::Materialize(..)
+        | Plan::WithCtes(..) => {}
         Plan::Scan(scan) => {
             scan.filter.iter().for_each(&mut *visit);
             if let Access::Key(key) = &scan.access {

@@ -33,7 +33,7 @@ pub(super) fn maintenance_bytes(settings: &Settings) -> usize {
 pub(super) fn inserts_query(planned: &Planned) -> Option<&Arc<Relation>> {
     let Plan::Modify(modify) = &planned.program.plan else { return None };
     let ModifyKind::Insert { source, on_conflict: None, .. } = &modify.kind else { return None };
-    let few = matches!(source, Plan::Unit | Plan::Nothing | Plan::Values(..));
+    let few = matches!(source, Plan::Unit | Plan::Nothing | Plan::Values(..) | Plan::Constants(..));
     // A WITH of the statement may change the same table, and means to meet what is there.
     let alone = planned.program.ctes.is_empty() && modify.returning.is_none();
     (alone && !few).then_some(&modify.table.relation)

@@ -15,8 +15,8 @@ use crate::parse::Statement;
 use crate::plan::{Facts, Scalar};
 use crate::session::source::Source;
 use crate::sqlstate::SqlState;
-use crate::tuple::RowBuf;
-use crate::types::{CallContext, Oid, SqlType, read_text};
+use crate::tuple::{RowBuf, RowWriter};
+use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -157,6 +157,12 @@ pub(super) struct Reader<'c, 'a>(pub &'c CallContext<'a>);
 impl Constants for Reader<'_, '_> {
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal> {
         Ok(Literal::of(&read_text(self.0, ty, text)?))
+    }
+
+    fn push(&self, ty: SqlType, text: &str, into: &mut RowWriter<'_>) -> Result<()> {
+        let read = read_text(self.0, ty, text);
+        into.push(*read.as_ref().unwrap_or(&Datum::Null));
+        read.map(|_| ())
     }
 }
 

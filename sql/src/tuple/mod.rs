@@ -19,7 +19,7 @@ pub mod value;
 pub use form::Form;
 pub use key::{KeyColumn, KeyLayout};
 pub use row::RowLayout;
-pub use value::{Heap, RowBuf, RowSet, Value};
+pub use value::{Heap, RowBuf, RowSet, RowWriter, Value};
 
 use crate::error::SqlError;
 use crate::sqlstate::SqlState;

@@ -322,6 +322,14 @@ impl RowSet {
         self.rows += 1;
     }
 
+    /// Appends a row of the columns that `fill` pushes.
+    pub fn push_with(&mut self, fill: impl FnOnce(&mut RowWriter<'_>)) {
+        let before = self.values.len();
+        fill(&mut RowWriter { values: &mut self.values, heap: &mut self.heap });
+        assert_eq!(self.values.len() - before, self.width, "rows of a set are of one width");
+        self.rows += 1;
+    }
+
     /// A column of a row.
     #[must_use]
     #[inline]
@@ -333,6 +341,20 @@ impl RowSet {
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = Datum<'_>> {
         let values = &self.values[row * self.width..][..self.width];
         values.iter().map(|value| self.heap.view(value))
+    }
+}
+
+/// A row of a [`RowSet`] that is being made.
+pub struct RowWriter<'s> {
+    values: &'s mut Vec<Value>,
+    heap: &'s mut Heap,
+}
+
+impl RowWriter<'_> {
+    /// Appends a column.
+    pub fn push(&mut self, datum: Datum<'_>) {
+        let value = self.heap.store(datum);
+        self.values.push(value);
     }
 }
 
