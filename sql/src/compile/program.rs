@@ -8,6 +8,7 @@ use crate::bind::{BoundStatement, Literal};
 use crate::catalog::builtin;
 use crate::error::Result;
 use crate::exec::sink::ColumnDescription;
+use crate::parse::depth::with_stack_for;
 use crate::plan::build::{CtePlan, CtePlanBody, Hashed, Layout, Planner, Subplan, SubplanKind};
 use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
@@ -58,6 +59,8 @@ pub struct Program {
     pub changes: bool,
     /// No operator of it holds rows: a machine of it that rests is small.
     pub lean: bool,
+    /// How many nodes it has: no walk over its plan goes deeper, be it that of building or dropping a machine.
+    pub height: u32,
 }
 
 // Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
@@ -117,6 +120,17 @@ pub fn compile_for(statement: &BoundStatement, facts: &dyn Facts, cursor: bool) 
     Ok(program)
 }
 
+impl Drop for Program {
+    fn drop(&mut self) {
+        let plans = (
+            std::mem::replace(&mut self.plan, Plan::Nothing),
+            std::mem::take(&mut self.subplans),
+            std::mem::take(&mut self.ctes),
+        );
+        with_stack_for(self.height, || drop(plans));
+    }
+}
+
 impl Program {
     /// Finishes what a planner has made.
     #[must_use]
@@ -159,6 +173,7 @@ impl Program {
             writes: false,
             changes: false,
             lean: false,
+            height: 0,
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
         read.extend(program.positions.iter().map(|position| position.key));
@@ -204,6 +219,7 @@ impl Program {
             estimates.push(estimate);
             pile.push(estimate);
         });
+        program.height = u32::try_from(estimates.len()).unwrap_or(u32::MAX);
         program.estimates = estimates;
         program
     }

@@ -7,10 +7,12 @@ use super::frame::Frame;
 use super::operator::{Builder, Operator};
 use super::probe::Probes;
 use super::referential_action::ReferentialAction;
+use super::rows::Nothing;
 use super::sink::{Flow, RowSink};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
 use crate::compile::Program;
 use crate::error::Result;
+use crate::parse::depth::with_stack_for;
 use crate::plan::build::{CtePlanBody, SubplanKind};
 use crate::tuple::row_id::SessionRowIds;
 use crate::tuple::{RowBuf, RowSet};
@@ -89,17 +91,29 @@ pub struct Machine {
     kept: Option<(RowSet, usize)>,
 }
 
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let operators = (
+            std::mem::replace(&mut self.root, Box::new(Nothing)),
+            std::mem::take(&mut self.state.subplans),
+            std::mem::take(&mut self.state.ctes),
+        );
+        with_stack_for(self.program.height, || drop(operators));
+    }
+}
+
 impl Machine {
     /// Of a program.
     #[must_use]
     pub fn new(program: &Arc<Program>) -> Machine {
-        Machine::built(program, &Builder::new(program))
+        with_stack_for(program.height, || Machine::built(program, &Builder::new(program)))
     }
 
     /// Of a program, with a probe around every operator.
     #[must_use]
     pub fn watched(program: &Arc<Program>, probes: &Probes) -> Machine {
-        Machine::built(program, &Builder::watched(program, probes))
+        let build = || Machine::built(program, &Builder::watched(program, probes));
+        with_stack_for(program.height, build)
     }
 
     fn built(program: &Arc<Program>, builder: &Builder<'_>) -> Machine {

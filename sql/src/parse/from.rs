@@ -8,6 +8,19 @@ use crate::error::Result;
 use crate::plan::logical::JoinKind;
 
 impl<'t> Parser<'t> {
+    /// `from_list`: items that are joined one onto the other, so that many of them make a high tree.
+    pub(super) fn from_list(&mut self) -> Result<Vec<FromItem>> {
+        let items = self.list(Parser::table_reference)?;
+        self.joined(items.len() - 1)?;
+        Ok(items)
+    }
+
+    /// The tree becomes higher by so many joins.
+    fn joined(&mut self, joins: usize) -> Result<()> {
+        self.height = self.height.saturating_add(u32::try_from(joins).unwrap_or(u32::MAX));
+        self.check_height()
+    }
+
     /// `table_ref`: an item and what is joined to it.
     pub(super) fn table_reference(&mut self) -> Result<FromItem> {
         self.nested(|parser| {
@@ -28,8 +41,7 @@ impl<'t> Parser<'t> {
                             alias: None,
                             at,
                         };
-                        parser.height += 1;
-                        parser.check_height()?;
+                        parser.joined(1)?;
                         continue;
                     }
                     Kind::Keyword(Keyword::Join | Keyword::Inner) => JoinKind::Inner,
@@ -64,8 +76,7 @@ impl<'t> Parser<'t> {
                     alias: None,
                     at,
                 };
-                parser.height += 1;
-                parser.check_height()?;
+                parser.joined(1)?;
             }
         })
     }
@@ -114,6 +125,7 @@ impl<'t> Parser<'t> {
                 alias: None,
                 at,
             };
+            self.joined(1)?;
         }
     }
 
@@ -263,6 +275,7 @@ impl<'t> Parser<'t> {
             };
             Ok((call, definitions))
         })?;
+        self.joined(calls.len() - 1)?;
         self.function_item(lateral, calls, true, at)
     }
 

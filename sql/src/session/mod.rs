@@ -595,9 +595,14 @@ impl Session {
     /// Fails where PostgreSQL's planner would, with these parameters at hand.
     fn check_presets(&mut self, prepared: &Prepared, parameters: &RowBuf) -> Result<()> {
         match &prepared.planned {
-            Some(planned) if planned.program.presets.is_some() => self.with_context(|context| {
-                crate::exec::preset::check(&planned.program, context, parameters)
-            }),
+            Some(planned) if planned.program.presets.is_some() => {
+                let height = prepared.parsed.height().max(planned.program.height);
+                self.with_context(|context| {
+                    crate::parse::depth::with_stack_for(height, || {
+                        crate::exec::preset::check(&planned.program, context, parameters)
+                    })
+                })
+            }
             _ => Ok(()),
         }
     }

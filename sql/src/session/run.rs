@@ -246,7 +246,7 @@ impl Session {
             }
             None => sink,
         };
-        let height = portal.prepared.parsed.height();
+        let height = portal.prepared.parsed.height().max(machine.program().height);
         let stopped = crate::parse::depth::with_stack_for(height, || {
             self.drive(machine, view, &portal.parameters, max_rows, sink)
         })?;

@@ -544,6 +544,31 @@ fn joins_of_many() {
     });
 }
 
+/// However joins are written, whoever walks them has a stack for as many as there are.
+#[test]
+fn joins_have_a_stack() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int primary key)");
+    say(&mut session, "insert into t values (1)");
+    let list = |item: &dyn Fn(u32) -> String, between: &str| {
+        (0..700).map(item).collect::<Vec<_>>().join(between)
+    };
+    let named = |n: u32| format!("t a{n}");
+    for text in [
+        format!("select 1 from {}", list(&named, ", ")),
+        format!("select 1 from t z join {} on true", list(&named, " cross join ")),
+        format!(
+            "select 1 from rows from ({})",
+            list(&|_| "generate_series(1, 1)".to_owned(), ", ")
+        ),
+    ] {
+        assert_eq!(say(&mut session, &text), ["1", "SELECT 1"], "{:.40}", text);
+    }
+    let text = format!("select 1 from {}", (0..7000).map(named).collect::<Vec<_>>().join(", "));
+    assert_eq!(say(&mut session, &text), ["54001 stack depth limit exceeded"]);
+}
+
 #[test]
 fn arrays_have_six_dimensions() {
     let engine = engine();
