@@ -8,12 +8,15 @@
 //! transaction allocates nothing. The order is a two-level array of indexes: chunks of at most [`CHUNK`], split in
 //! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing.
 //!
+//! Most keys that are looked up have not been written: a *filter*, one bit for each written key's hash, answers for them.
+//!
 //! Past what it may hold in memory the set *spills*: all that is in memory is written to scratch space as a sorted run
 //! ([`spilled`]), and memory is empty again. Then every question has two answers, memory's, which is the newer one, and
 //! the runs', which may have to be read.
 
 pub mod spilled;
 
+use crate::record::hash::hash;
 use crate::run::{BlockCache, Runs};
 use crate::sync::Arc;
 use crate::{CommandId, TreeId};
@@ -29,6 +32,31 @@ const NONE: u32 = u32::MAX;
 /// What an emptied set keeps for the next transaction, in bytes of arena and in writes.
 const KEPT_BYTES: usize = 256 << 10;
 const KEPT_WRITES: usize = 4096;
+
+/// Which keys in memory may have been written. It only forgets when all is forgotten; a large set fills it, and it is of no
+/// use then.
+#[derive(Debug, Default)]
+struct Filter([u64; Filter::WORDS]);
+
+impl Filter {
+    const WORDS: usize = 16;
+
+    /// The word and the bit of a key.
+    fn place(tree: TreeId, key: &[u8]) -> (usize, u64) {
+        let hash = hash(0, tree, key);
+        ((hash >> 6) as usize % Filter::WORDS, 1 << (hash % 64))
+    }
+
+    fn add(&mut self, tree: TreeId, key: &[u8]) {
+        let (word, bit) = Filter::place(tree, key);
+        self.0[word] |= bit;
+    }
+
+    fn may_have(&self, tree: TreeId, key: &[u8]) -> bool {
+        let (word, bit) = Filter::place(tree, key);
+        self.0[word] & bit != 0
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -75,6 +103,7 @@ pub struct WriteSet {
     entries: Vec<Entry>,
     order: Vec<Vec<u32>>,
     keys: usize,
+    filter: Filter,
     spilled: SpilledWrites,
 }
 
@@ -224,6 +253,7 @@ impl WriteSet {
             }
             Err(place) => {
                 self.insert(place, index);
+                self.filter.add(tree, key);
                 self.bytes.extend_from_slice(key);
                 (NONE, arena)
             }
@@ -246,7 +276,7 @@ impl WriteSet {
     /// The newest write of `key` in memory by a command before `before`.
     #[must_use]
     pub fn get(&self, tree: TreeId, key: &[u8], before: CommandId) -> Option<Write<'_>> {
-        if self.entries.is_empty() {
+        if self.entries.is_empty() || !self.filter.may_have(tree, key) {
             return None;
         }
         let place = self.find(tree, key).ok()?;
@@ -289,6 +319,7 @@ impl WriteSet {
             first.clear();
         }
         self.keys = 0;
+        self.filter = Filter::default();
     }
 
     /// The newest write of every key in memory, in order.
