@@ -25,6 +25,8 @@ pub struct Scan {
     plan: physical::Scan,
     /// The columns that somebody reads, and where they go.
     outputs: Box<[(usize, ScanColumn)]>,
+    /// Whether somebody asks for the rows' keys: they are to be locked.
+    to_lock: bool,
     filter_subqueries: Box<[u32]>,
     key_subqueries: Box<[u32]>,
     trees: Option<(Arc<Tree>, Arc<Tree>)>,
@@ -64,8 +66,10 @@ impl Scan {
             Access::Key(key) => builder.correlated(key.scalars()),
         };
         let outputs = plan.outputs.iter().copied().enumerate();
+        let outputs: Box<[_]> = outputs.filter(|(at, _)| plan.wanted[*at]).collect();
         Scan {
-            outputs: outputs.filter(|(at, _)| plan.wanted[*at]).collect(),
+            to_lock: outputs.iter().any(|(_, output)| *output == ScanColumn::Key),
+            outputs,
             filter_subqueries: builder.correlated(&plan.filter),
             key_subqueries,
             plan: plan.clone(),
@@ -206,14 +210,24 @@ impl Scan {
             oid: plan.relation.oid.0,
         };
         let outputs = self.outputs.iter().map(|(at, output)| (*at, output));
+        let to_lock = self.to_lock;
+        let read =
+            |transaction: &mut Transaction, key: &[u8], record: &mut RecordBuffer| match to_lock {
+                true => transaction.get_to_lock(&view, rows, key, record),
+                false => transaction.get(&view, rows, key, record),
+            };
         match &mut self.state {
             State::Done => Ok(false),
             State::Point => {
                 self.state = State::Done;
-                if !transaction.get(&view, access, &self.key, record)? {
-                    return Ok(false);
-                }
-                if index {
+                if !index {
+                    if !read(transaction, &self.key, record)? {
+                        return Ok(false);
+                    }
+                } else {
+                    if !transaction.get(&view, access, &self.key, record)? {
+                        return Ok(false);
+                    }
                     let value = record.value().unwrap_or_default();
                     let row_key = entry::row_key(&self.key, value)?;
                     if let Some(covering) = &self.covering {
@@ -221,7 +235,7 @@ impl Scan {
                         return Ok(true);
                     }
                     self.key = row_key.to_vec();
-                    if !transaction.get(&view, rows, &self.key, record)? {
+                    if !read(transaction, &self.key, record)? {
                         return Ok(false);
                     }
                 }
@@ -244,7 +258,7 @@ impl Scan {
                 }
                 self.key.clear();
                 self.key.extend_from_slice(row_key);
-                if transaction.get(&view, rows, &self.key, record)? {
+                if read(transaction, &self.key, record)? {
                     source.read(
                         (&mut *transaction, view),
                         outputs,

@@ -151,6 +151,12 @@ impl RecordBuffer {
         self.copies.set(value);
         self.value = 0..value.len();
     }
+
+    /// Takes what another buffer holds, where it was read included.
+    pub fn copy_from(&mut self, other: &RecordBuffer) {
+        self.set(other.lsn, other.value());
+        self.token = other.token;
+    }
 }
 
 /// One tree.

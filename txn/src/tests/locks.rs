@@ -93,6 +93,85 @@ fn read_committed_looks_again_and_repeatable_read_reports_a_conflict() {
     }
 }
 
+/// Reads a row that is to be locked, has `between` done, locks it, and says what was read and what was found.
+fn read_and_lock(
+    world: &World,
+    txn: &mut Transaction,
+    mode: RowLock,
+    between: impl FnOnce(),
+) -> (Vec<u8>, Locked, Vec<u8>) {
+    let (view, mut buffer) = (txn.begin_statement().unwrap(), RecordBuffer::default());
+    assert!(txn.get_to_lock(&view, &world.tree, b"a", &mut buffer).unwrap());
+    let read = buffer.value().unwrap().to_vec();
+    between();
+    let policy = WaitPolicy::Block;
+    let locked = txn.lock_row(&view, &world.tree, b"a", mode, policy, &mut buffer).unwrap();
+    (read, locked, buffer.value().unwrap_or_default().to_vec())
+}
+
+#[test]
+fn a_row_that_was_read_to_be_locked_is_never_stale() {
+    let world = World::new(small());
+    world.set(b"a", Some(b"1"));
+    // Changed, and changed and deleted, between read and lock.
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let (read, locked, found) = read_and_lock(&world, &mut txn, RowLock::Update, || {
+        world.set(b"a", Some(b"2"));
+    });
+    assert_eq!((&read[..], locked, &found[..]), (&b"1"[..], Locked::Changed, &b"2"[..]));
+    let _ = txn.rollback();
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let (_, locked, _) = read_and_lock(&world, &mut txn, RowLock::Update, || {
+        world.set(b"a", None);
+    });
+    assert_eq!(locked, Locked::Gone);
+    let _ = txn.rollback();
+    // The neighbours of a locked row change its page, which is no matter.
+    world.set(b"a", Some(b"3"));
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let same = (b"3".to_vec(), Locked::Same, b"3".to_vec());
+    assert_eq!(read_and_lock(&world, &mut txn, RowLock::NoKeyUpdate, || ()), same);
+    world.set(b"b", Some(b"4"));
+    assert_eq!(read_and_lock(&world, &mut txn, RowLock::Update, || ()), same);
+    // An own write comes first, and what a savepoint takes back does not.
+    let savepoint = txn.savepoint();
+    txn.begin_statement().unwrap();
+    txn.put(&world.tree, b"a", b"5").unwrap();
+    let own = (b"5".to_vec(), Locked::Same, b"5".to_vec());
+    assert_eq!(read_and_lock(&world, &mut txn, RowLock::Update, || ()), own);
+    txn.rollback_to(savepoint);
+    assert_eq!(read_and_lock(&world, &mut txn, RowLock::Update, || ()), same);
+    let _ = txn.rollback();
+    // A lock that goes with its savepoint leaves nothing behind.
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let savepoint = txn.savepoint();
+    assert_eq!(read_and_lock(&world, &mut txn, RowLock::Update, || ()), same);
+    txn.rollback_to(savepoint);
+    world.set(b"a", Some(b"6"));
+    let (read, locked, _) = read_and_lock(&world, &mut txn, RowLock::Update, || ());
+    assert_eq!((&read[..], locked), (&b"6"[..], Locked::Same));
+}
+
+#[test]
+fn a_row_under_the_weakest_lock_is_read_anew() {
+    let world = World::new(small());
+    world.set(b"a", Some(b"1"));
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    read_and_lock(&world, &mut txn, RowLock::KeyShare, || ());
+    let mut other = world.begin(Isolation::ReadCommitted, 2);
+    let view = other.begin_statement().unwrap();
+    let (mode, policy) = (RowLock::NoKeyUpdate, WaitPolicy::Error);
+    let mut buffer = RecordBuffer::default();
+    other.lock_row(&view, &world.tree, b"a", mode, policy, &mut buffer).unwrap();
+    other.update(&world.tree, b"a", b"2").unwrap();
+    let ended = other.commit(&mut |_| ()).unwrap();
+    world.answer(ended);
+    let view = txn.begin_statement().unwrap();
+    assert_eq!(read(&mut txn, &view, &world.tree, b"a").as_deref(), Some(&b"2"[..]));
+    let (read, locked, found) = read_and_lock(&world, &mut txn, RowLock::Update, || ());
+    assert_eq!((&read[..], locked, &found[..]), (&b"2"[..], Locked::Same, &b"2"[..]));
+}
+
 /// Two transactions that lock two rows crosswise: one of them is told, with both edges, the other goes on.
 #[test]
 fn a_deadlock_has_one_victim() {

@@ -53,11 +53,7 @@ impl Transaction {
         if writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? {
             return Ok(if seen { Locked::Same } else { Locked::Gone });
         }
-        let found = tree.get(key, into)?;
-        if self.reads.is_some() {
-            let on_page = found.then(|| into.lsn());
-            self.note_point(view, (tree.id(), key), on_page, into.token())?;
-        }
+        let found = self.read_locked(view, (tree, key), mode, into)?;
         if found {
             self.seen = self.seen.max(into.lsn());
         }
@@ -71,6 +67,32 @@ impl Transaction {
             (true, true) => Err(Error::Conflict(ConflictKind::Update)),
             (true, false) => Err(Error::Conflict(ConflictKind::Delete)),
         }
+    }
+
+    /// Reads the latest state of a row that has just been locked.
+    fn read_locked(
+        &mut self,
+        view: &ReadView,
+        (tree, key): (&Tree, &[u8]),
+        mode: RowLock,
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        if self.reads.is_some() {
+            let found = tree.get(key, into)?;
+            let on_page = found.then(|| into.lsn());
+            self.note_point(view, (tree.id(), key), on_page, into.token())?;
+            return Ok(found);
+        }
+        let kept = &mut self.state_mut().kept;
+        if let Some(row) = kept.locked(tree, key, mode) {
+            into.copy_from(row);
+            return Ok(true);
+        }
+        let found = tree.get(key, into)?;
+        if found {
+            kept.keep(tree.id(), key, into, Some(mode));
+        }
+        Ok(found)
     }
 
     /// Locks a key that may not exist yet, for an insert or a uniqueness check, and says whether the *latest* state
@@ -129,6 +151,7 @@ impl Transaction {
                 last.command == *command && last.node.tree() == tree.id() && last.node.key() == key
             })
         {
+            state.kept.forget();
             manager.locks.unlock_row((state.owner, &state.lock_runs), last.node, last.before);
         }
         self.pass_row(rows, row_key, WaitPolicy::Block)?;
@@ -231,6 +254,7 @@ impl Transaction {
         let Transaction { manager, state, reads, .. } = self;
         let Some(state) = state.as_mut() else { return };
         let (locks, owner) = (&manager.locks, state.owner);
+        state.kept.forget();
         while let Some(last) = state.rows.pop_if(|last| last.command >= from) {
             if let Some(reads) = reads {
                 reads.unlocked(last.node.tree(), last.node.key());

@@ -3,6 +3,7 @@
 //! Until it commits its writes are its own, in a write set; what it reads is decided by a *view*: a snapshot, which is
 //! one LSN, and a command number, which says which of its own writes it sees.
 
+pub(crate) mod kept_row;
 pub mod loading;
 pub mod locking;
 mod reading;
@@ -234,19 +235,56 @@ impl Transaction {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<bool> {
+        self.read(view, (tree, key), false, into)
+    }
+
+    /// As [`Transaction::get`], of a row that is likely to be locked next: [`Transaction::lock_row`] will know it.
+    ///
+    /// # Errors
+    /// As [`Transaction::get`].
+    pub fn get_to_lock(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        self.read(view, (tree, key), true, into)
+    }
+
+    fn read(
+        &mut self,
+        view: &ReadView,
+        (tree, key): (&Tree, &[u8]),
+        to_lock: bool,
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
         let State { writes, spilled, .. } = self.state_mut();
         let own = |write: Write<'_>| into.set(Lsn::MAX, write.value);
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {
             return Ok(into.value().is_some());
         }
+        if self.reads.is_none()
+            && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot)
+        {
+            into.copy_from(kept);
+            self.seen = self.seen.max(into.lsn());
+            return Ok(true);
+        }
         // The list before the page: a commit that has left the list is on the page.
         let late = self.manager.late.list();
         let found = tree.get(key, into)?;
+        let on_page = found.then(|| into.lsn());
         if self.reads.is_some() {
-            let on_page = found.then(|| into.lsn());
             self.note_point(view, (tree.id(), key), on_page, into.token())?;
+            return self.settle(view.snapshot, (tree, key), found, late.as_ref(), into);
         }
-        self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)
+        let there = self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)?;
+        // Another version than the page's is of no use to who locks the row.
+        if to_lock && there && on_page == Some(into.lsn()) {
+            self.state_mut().kept.keep(tree.id(), key, into, None);
+        }
+        Ok(there)
     }
 
     /// Reads the version that `snapshot` shows of a record whose page has a newer one. False: it was not there.
@@ -466,6 +504,7 @@ impl Transaction {
         state.retained.clear();
         state.loads.clear();
         state.built.clear();
+        state.kept.forget();
         manager.release_all(&mut state);
         manager.locks.end(state.owner);
         if let Some(snapshot) = snapshot {

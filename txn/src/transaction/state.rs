@@ -3,6 +3,7 @@
 //! Beginning and ending a transaction allocates nothing in the steady state: its state comes from a pool of the worker
 //! it begins on and goes to that of the worker it ends on.
 
+use super::kept_row::KeptRow;
 use crate::commit::Form;
 use crate::lock::Modes;
 use crate::lock::spilled::LockRun;
@@ -62,6 +63,7 @@ pub struct State {
     pub(crate) forms: Vec<Form>,
     pub(crate) notes: Vec<Garbage>,
     pub(crate) scratch: RecordBuffer,
+    pub(crate) kept: KeptRow,
     /// Where spilled versions are read.
     pub(crate) spilled: BlockCache,
     /// Trees whose writes go to a load.
@@ -113,6 +115,7 @@ impl State {
             forms: Vec::new(),
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
+            kept: KeptRow::default(),
             spilled: BlockCache::default(),
             loads: Vec::new(),
             built: Vec::new(),
