@@ -110,9 +110,14 @@ impl PlanCache {
     /// What is kept for this text, if it was made from the same.
     #[must_use]
     pub fn find(&self, basis: &Basis, text: &str) -> Option<Arc<Prepared>> {
+        let text = bare(text);
+        // What is not kept needs no search, which reads all of it.
+        if text.len() > TEXT_BYTES_MAX {
+            return None;
+        }
         let plans = lock(&self.plans);
         let good = |kept: &&Arc<Prepared>| kept.basis().is_none_or(|made| made == basis);
-        plans.get(bare(text))?.iter().rev().find(good).cloned()
+        plans.get(text)?.iter().rev().find(good).cloned()
     }
 
     /// How many plans are kept.

@@ -279,6 +279,9 @@ fn character_limit(typmod: i32) -> Option<usize> {
 /// 22001.
 pub fn limit_varchar(text: &str, typmod: i32, explicit: bool) -> Result<&str> {
     let Some(limit) = character_limit(typmod) else { return Ok(text) };
+    if text.len() <= limit {
+        return Ok(text);
+    }
     let Some((end, _)) = text.char_indices().nth(limit) else { return Ok(text) };
     if !explicit && text[end..].bytes().any(|b| b != b' ') {
         return Err(too_long("character varying", limit));
@@ -297,13 +300,17 @@ pub fn limit_bpchar<'a>(
     explicit: bool,
 ) -> Result<&'a str> {
     let Some(limit) = character_limit(typmod) else { return Ok(context.arena.alloc_str(text)) };
-    if let Some((end, _)) = text.char_indices().nth(limit) {
+    // Counting looks at many bytes at a time, finding a place does not.
+    let count = text.chars().count();
+    if count > limit
+        && let Some((end, _)) = text.char_indices().nth(limit)
+    {
         if !explicit && text[end..].bytes().any(|b| b != b' ') {
             return Err(too_long("character", limit));
         }
         return Ok(context.arena.alloc_str(&text[..end]));
     }
-    let missing = limit - text.chars().count();
+    let missing = limit.saturating_sub(count);
     let mut out =
         bumpalo::collections::String::with_capacity_in(text.len() + missing, context.arena);
     out.push_str(text);

@@ -212,12 +212,15 @@ pub fn store(words: &Words, at: usize, bytes: &[u8]) {
 
 /// Copies the `len` bytes at `from` in `source` to `to` in `target`, a different page.
 pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) {
-    let mut done = 0;
-    while done < len {
-        let take = (len - done).min(8);
-        store(target, to + done, &load(source, from + done).to_le_bytes()[..take]);
-        done += take;
+    // Up to a word's end in the target, then whole words of it, then what is left.
+    let mut done = (to.wrapping_neg() & 7).min(len);
+    store(target, to, &load(source, from).to_le_bytes()[..done]);
+    let whole = (len - done) / 8;
+    for word in &target[(to + done) >> 3..][..whole] {
+        word.store(load(source, from + done), Relaxed);
+        done += 8;
     }
+    store(target, to + done, &load(source, from + done).to_le_bytes()[..len - done]);
 }
 
 /// Copies a whole page.
@@ -282,10 +285,15 @@ mod tests {
                 let chunk = key_chunk(stored).to_be_bytes();
                 prop_assert_eq!(&chunk[..], &padded[..8]);
                 let other = page(256);
-                copy(&words, *at, &other, 3, probe.len());
-                let mut copied = Vec::new();
-                append(&other, 3, probe.len(), &mut copied);
-                prop_assert_eq!(&copied, &model[*at..*at + probe.len()]);
+                for to in 3..12 {
+                    store(&other, 0, &[7; 64]);
+                    copy(&words, *at, &other, to, probe.len());
+                    let mut copied = Vec::new();
+                    append(&other, 0, 64, &mut copied);
+                    let mut wanted = [7; 64];
+                    wanted[to..to + probe.len()].copy_from_slice(&model[*at..*at + probe.len()]);
+                    prop_assert_eq!(&copied, &wanted);
+                }
             }
         }
     }
