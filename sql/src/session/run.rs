@@ -365,6 +365,9 @@ impl Session {
                     transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
                 }
             }
+            if self.catalog.is_current() {
+                return Ok(current);
+            }
             match self.fresh(held)? {
                 None => return Ok(current),
                 again => current = again,

@@ -223,9 +223,19 @@ impl Tree {
     #[inline]
     fn try_get(&self, key: &[u8], into: &mut RecordBuffer) -> std::result::Result<bool, Stop<'_>> {
         let leaf = self.leaf(Target::At(key))?;
+        self.read_leaf(&leaf, key, into)
+    }
+
+    #[inline]
+    fn read_leaf<'v>(
+        &'v self,
+        leaf: &OptimisticGuard<'v>,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> std::result::Result<bool, Stop<'v>> {
         let page = leaf.page();
         let Place { slot, found } = node::place(page, key);
-        into.token = ReadToken::of(&leaf);
+        into.token = ReadToken::of(leaf);
         if found {
             into.lsn = self.lsn_of(page.entry_word(slot));
             let value = page.value(slot);
@@ -238,6 +248,46 @@ impl Tree {
         Ok(found)
     }
 
+    /// As [`Tree::get`], of a record that [`Tree::apply`] is to put there or to change: its leaf is in memory then, with room
+    /// for a value of `value_len` bytes, so that the change will most likely not have to wait.
+    ///
+    /// # Errors
+    /// As [`Tree::get`] and [`Tree::prepare`].
+    pub fn get_to_change(
+        &self,
+        key: &[u8],
+        value_len: usize,
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        let mut held = None;
+        let mut spins = 0;
+        let (found, room) = loop {
+            let read = self.leaf(Target::At(key)).and_then(|leaf| {
+                let room = node::room(leaf.page());
+                Ok((self.read_leaf(&leaf, key, into)?, room))
+            });
+            match read {
+                Ok(read) => break read,
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
+        };
+        drop(held);
+        // A record that stands there already needs room for the difference only: an update must not split its leaf.
+        let growth = match found {
+            true => value_len.saturating_sub(into.value().map_or(0, <[u8]>::len)),
+            false => key.len() + value_len,
+        };
+        if growth > 0 && room < Tree::room_for(growth) {
+            self.prepare(key, growth)?;
+        }
+        Ok(found)
+    }
+
+    /// The room that a leaf needs to grow by so many bytes, if they are a record of its own.
+    fn room_for(growth: usize) -> usize {
+        SLOT_BYTES + ENTRY_BYTES + VALUE_LEN_BYTES + growth
+    }
+
     /// Brings the leaf of `key` into memory with room for `growth` more bytes, so that [`Tree::apply`] will most
     /// likely not have to wait. For a new record `growth` is the length of key and value together.
     ///
@@ -245,7 +295,7 @@ impl Tree {
     /// I/O, corruption, [`Error::Full`], and [`Error::TooLarge`] for a record that no page takes.
     pub fn prepare(&self, key: &[u8], growth: usize) -> Result<()> {
         self.check_size(key, growth.saturating_sub(key.len()))?;
-        let wanted = SLOT_BYTES + ENTRY_BYTES + VALUE_LEN_BYTES + growth;
+        let wanted = Tree::room_for(growth);
         let mut held = None;
         let mut spins = 0;
         loop {

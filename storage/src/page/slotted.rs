@@ -193,7 +193,15 @@ impl<'a> Page<'a> {
         let equal = match (rest.first(), rest.last()) {
             (Some(first), _) if head_of(first) != head => return (low, false),
             (_, Some(last)) if head_of(last) == head => rest,
-            _ => &rest[..rest.partition_point(|word| head_of(word) == head)],
+            _ => {
+                // Few heads are equal: the end of them is looked for near their beginning, at twice the distance each time.
+                let mut end = 1;
+                while rest.get(end).is_some_and(|word| head_of(word) == head) {
+                    end *= 2;
+                }
+                let (known, last) = rest[..end.min(rest.len())].split_at(end / 2);
+                &rest[..known.len() + last.partition_point(|word| head_of(word) == head)]
+            }
         };
         let (mut from, mut to) = (0, equal.len());
         while from < to {

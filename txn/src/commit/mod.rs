@@ -192,18 +192,9 @@ fn prepare_leaf(
     write: &Write<'_>,
     scratch: &mut RecordBuffer,
 ) -> storage::Result<Form> {
-    let value = write.value.map_or(0, <[u8]>::len);
-    let found = tree.get(write.key, scratch)?;
+    let value_len = write.value.map_or(0, <[u8]>::len);
+    let found = tree.get_to_change(write.key, value_len, scratch)?;
     let form = Form::of(write, found.then_some(&*scratch));
-    // A record that stands there already needs room for the difference only: an update must not split its leaf.
-    let growth = if found {
-        value.saturating_sub(scratch.value().map_or(0, <[u8]>::len))
-    } else {
-        write.key.len() + value
-    };
-    if growth > 0 {
-        tree.prepare(write.key, growth)?;
-    }
     let cut = manager.planted(Fault::DeltaCutShort);
     Ok(if cut { form.cut_short() } else { form })
 }
