@@ -31,3 +31,24 @@ delete from p where id = 2;
 select * from c order by id;
 create table e (a int, b int generated always as (nosuch) stored);
 create table e (a int, b timestamptz generated always as (now()) stored);
+
+-- What a stored expression may not be.
+CREATE TABLE refused (a int CHECK (a));
+CREATE TABLE refused (a int CHECK (max(a) > 1));
+CREATE TABLE refused (a int CHECK ((SELECT true)));
+CREATE TABLE refused (a int CHECK (a IN (SELECT 1)));
+CREATE TABLE refused (a int DEFAULT true);
+CREATE TABLE refused (a int DEFAULT (SELECT 1));
+CREATE TABLE refused (a int, b bool GENERATED ALWAYS AS (max(a)) STORED);
+CREATE TABLE refused (a int, b int GENERATED ALWAYS AS ((SELECT 1)) STORED);
+CREATE TABLE refused (a int, b bool GENERATED ALWAYS AS (a) STORED);
+CREATE TABLE refused (a int, b bool GENERATED ALWAYS AS (now() > '2000-01-01') STORED);
+CREATE TABLE refused (a int, b int GENERATED ALWAYS AS ('abc') STORED);
+CREATE TABLE refused (a int, b int GENERATED ALWAYS AS (row_number() OVER ()) STORED);
+CREATE TABLE refused (a int, b int GENERATED ALWAYS AS (generate_series(1, 2)) STORED);
+CREATE TABLE kept (a int CHECK ('true'), b bool GENERATED ALWAYS AS (a > 1) STORED);
+INSERT INTO kept VALUES (1), (2) RETURNING *;
+CREATE INDEX ON kept ((SELECT 1));
+CREATE INDEX ON kept (a) WHERE (SELECT true);
+ALTER TABLE kept ADD CHECK (a + 1);
+DROP TABLE kept;

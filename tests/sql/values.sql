@@ -24,3 +24,11 @@ SELECT to_timestamp('12 UTC', 'HH24 TZ');
 SELECT to_timestamp('12 +99', 'HH24 TZH');
 SELECT to_date('5', 'DDD');
 SELECT to_date('99999999999', 'YYYY');
+
+-- ARRAY(SELECT ...) over arrays: one dimension more, all of the same sizes.
+SELECT ARRAY(SELECT ARRAY[g, g + 1] FROM generate_series(1, 3) AS g);
+SELECT ARRAY(SELECT '{}'::int[] WHERE false), ARRAY(SELECT '{{1},{2}}'::int[] FROM generate_series(1, 2));
+SELECT ARRAY(SELECT x FROM (VALUES ('{1,2}'::int[]), ('{3}'::int[])) AS v (x));
+SELECT ARRAY(SELECT x FROM (VALUES ('{1,2}'::int[]), (NULL)) AS v (x));
+SELECT ARRAY(SELECT '{}'::text[] FROM generate_series(1, 2));
+SELECT pg_typeof(ARRAY(SELECT '{a}'::text[]));

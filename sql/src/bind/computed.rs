@@ -5,7 +5,7 @@
 
 use crate::bind::query::conjuncts;
 use crate::bind::typed::{Expr, Literal};
-use crate::bind::{Binder, bind_expression};
+use crate::bind::{Binder, Wanted, bind_expression};
 use crate::catalog::{IndexColumn, Relation, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
@@ -17,7 +17,8 @@ use std::cmp::Ordering;
 impl Binder<'_> {
     fn over_row(&self, relation: &Relation, text: &str, clause: &'static str) -> Result<Expr> {
         let parsed = crate::parse::parse_expression(text)?;
-        bind_expression(self.environment(), text, &parsed, Some(relation), None, clause)
+        let anything = Wanted::Anything;
+        bind_expression(self.environment(), text, &parsed, Some(relation), anything, clause)
     }
 
     /// The indexes of a table that have expressions or predicates, and are written.
@@ -46,7 +47,7 @@ impl Binder<'_> {
             .map(|(at, column)| {
                 let text = column.default.as_deref().unwrap_or("NULL");
                 let parsed = crate::parse::parse_expression(text)?;
-                let wanted = Some((column.ty, &*column.name));
+                let wanted = Wanted::Assignable(column.ty, &column.name);
                 let clause = "column generation expressions";
                 let environment = self.environment();
                 let relation = Some(relation);
@@ -83,7 +84,8 @@ impl Binder<'_> {
     ) -> Result<Oid> {
         let bind = |expr: &ast::Expr| {
             let clause = "ON CONFLICT";
-            bind_expression(self.environment(), self.text, expr, Some(relation), None, clause)
+            let anything = Wanted::Anything;
+            bind_expression(self.environment(), self.text, expr, Some(relation), anything, clause)
         };
         let mut keys = Vec::new();
         for expr in exprs {

@@ -6,7 +6,7 @@ use crate::bind::query::{Outside, conjuncts, cross};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::CteScope;
-use crate::bind::{Binder, Environment, bind_expression};
+use crate::bind::{Binder, Environment, Wanted, bind_expression};
 use crate::catalog::acl::Privileges;
 use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -83,7 +83,7 @@ impl Binder<'_> {
         match column.default.as_ref().or_else(own) {
             Some(text) if !column.generated => {
                 let parsed = crate::parse::parse_expression(text)?;
-                let wanted = Some((column.ty, &*column.name));
+                let wanted = Wanted::Assignable(column.ty, &column.name);
                 bind_expression(
                     self.environment(),
                     text,
@@ -119,7 +119,7 @@ impl Binder<'_> {
                     text,
                     &parsed,
                     Some(relation),
-                    None,
+                    Wanted::Condition("CHECK"),
                     "check constraints",
                 )?;
                 bound.push((number, expr));

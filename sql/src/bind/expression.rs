@@ -72,6 +72,20 @@ fn has_query(kind: &ExprKind) -> bool {
     )
 }
 
+/// The name of one expression of a clause in which no query may stand (`transformSubLink`); none where one may.
+fn without_queries(clause: &str) -> Option<&'static str> {
+    Some(match clause {
+        COPY_WHERE => "COPY FROM WHERE condition",
+        "check constraints" => "check constraint",
+        "DEFAULT expressions" => "DEFAULT expression",
+        "column generation expressions" => "column generation expression",
+        "index expressions" => "index expression",
+        "index predicates" => "index predicate",
+        "EXECUTE parameters" => "EXECUTE parameter",
+        _ => return None,
+    })
+}
+
 impl Binder<'_> {
     /// An expression.
     pub(super) fn expression(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
@@ -91,12 +105,11 @@ impl Binder<'_> {
 
     fn expression_kind(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
         let at = self.position(expr.at);
-        if place.clause == COPY_WHERE && has_query(&expr.kind) {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "cannot use subquery in COPY FROM WHERE condition",
-            )
-            .at(at));
+        if has_query(&expr.kind)
+            && let Some(place) = without_queries(place.clause)
+        {
+            let message = format!("cannot use subquery in {place}");
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(at));
         }
         match &expr.kind {
             ExprKind::Column(parts) => self.column(parts, place, at),

@@ -188,8 +188,21 @@ pub fn bind(
     binder.finish(statement)
 }
 
+/// What an expression that stands by itself has to be.
+#[derive(Clone, Copy, Debug)]
+pub enum Wanted<'a> {
+    /// Of any type.
+    Anything,
+    /// A truth, the argument of this clause.
+    Condition(&'a str),
+    /// What a column of this type and name takes.
+    Assignable(SqlType, &'a str),
+    /// The same of a default or a generated column, which are refused in other words.
+    Default(SqlType, &'a str),
+}
+
 /// Binds an expression over one table's row: a CHECK constraint, a generated column, the predicate of an index. With no
-/// relation: a DEFAULT, or an argument of EXECUTE. `wanted` is the type it is assigned to, if any.
+/// relation: a DEFAULT, or an argument of EXECUTE.
 ///
 /// # Errors
 /// As [`bind`].
@@ -198,7 +211,7 @@ pub fn bind_expression(
     text: &str,
     expr: &ast::Expr,
     relation: Option<&Relation>,
-    wanted: Option<(SqlType, &str)>,
+    wanted: Wanted<'_>,
     clause: &'static str,
 ) -> Result<Expr> {
     let binder = Binder::new(environment, text, &[]);
@@ -207,8 +220,24 @@ pub fn bind_expression(
     let bound = binder.expression(expr, &Place::plain(&scope, None, clause))?;
     let at = binder.position(expr.start());
     match wanted {
-        Some((ty, column)) => binder.assign(bound, ty, column, at),
-        None => Ok(bound),
+        Wanted::Default(ty, column)
+            if !binder.can_coerce(bound.ty().oid, ty.oid, coerce::Context::Assignment) =>
+        {
+            Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "column \"{column}\" is of type {} but default expression is of type {}",
+                    binder.type_text(ty.oid),
+                    binder.type_text(bound.ty().oid)
+                ),
+            )
+            .hint("You will need to rewrite or cast the expression."))
+        }
+        Wanted::Assignable(ty, column) | Wanted::Default(ty, column) => {
+            binder.assign(bound, ty, column, at)
+        }
+        Wanted::Condition(clause) => binder.boolean(bound, clause, at),
+        Wanted::Anything => Ok(bound),
     }
 }
 

@@ -359,7 +359,7 @@ fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
 
 fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {
     match kind {
-        SubplanKind::Scalar(var) | SubplanKind::Array(var, _) => {
+        SubplanKind::Scalar(var) | SubplanKind::Array(var, ..) => {
             read.insert(*var);
         }
         SubplanKind::Exists => {}

@@ -22,7 +22,7 @@ impl Ddl<'_> {
         validated: bool,
     ) -> Result<Constraint> {
         let snapshot = self.snapshot();
-        let bound = self.semantics.over_columns(&snapshot, relation, BOOL, expr)?;
+        let bound = self.semantics.over_columns(&snapshot, relation, None, expr)?;
         let name = match given {
             Some(name) => {
                 constraint_is_new(relation, name)?;

@@ -368,7 +368,9 @@ impl Ddl<'_> {
         for (column, expr) in parts.generated {
             let ty = relation.columns[column].ty;
             let snapshot = self.snapshot();
-            let bound = self.semantics.over_columns(&snapshot, relation, ty, expr)?;
+            let name = Arc::clone(&relation.columns[column].name);
+            let generated = Some((ty, &*name));
+            let bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
             let used = |at: &&usize| relation.columns[**at].generated || **at == column;
             if let Some(&used) = bound.columns.iter().find(used) {
                 let name = &relation.columns[used].name;

@@ -105,7 +105,7 @@ pub trait Semantics {
         ty: SqlType,
         expr: &Expr,
     ) -> Result<DefaultValue>;
-    /// Binds an expression over the columns of a relation: a CHECK (then `ty` is bool), or a generated column's.
+    /// Binds an expression over the columns of a relation: that of a generated column of this type and name, else a CHECK.
     ///
     /// # Errors
     /// 42703, 42804 and so on.
@@ -113,7 +113,7 @@ pub trait Semantics {
         &self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
-        ty: SqlType,
+        generated: Option<(SqlType, &str)>,
         expr: &Expr,
     ) -> Result<BoundText>;
     /// Binds an expression that is to be the key of an index.

@@ -10,6 +10,7 @@ use crate::plan::build::{CtePlanBody, Layout, SubplanKind};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::Datum;
+use crate::types::aggregate::Arrays;
 use crate::types::array::Builder as ArrayBuilder;
 
 /// A subquery in a run.
@@ -149,7 +150,18 @@ impl Context<'_> {
                 }
             }
             SubplanKind::Exists => result.push(Datum::Bool(operator.next(self)?)),
-            SubplanKind::Array(var, element) => {
+            SubplanKind::Array(var, element, true) => {
+                let mut arrays = Arrays::new(element.0);
+                while operator.next(self)? {
+                    arrays.push(&self.frame.get(*var))?;
+                    self.check_memory(arrays.bytes())?;
+                    self.check_cancel()?;
+                }
+                self.arena.reset();
+                let none = || ArrayBuilder::new(element.0).finish(self.arena);
+                result.push(arrays.finish(self.arena).unwrap_or_else(none));
+            }
+            SubplanKind::Array(var, element, false) => {
                 let mut builder = ArrayBuilder::new(element.0);
                 while operator.next(self)? {
                     builder.push(&self.frame.get(*var));

@@ -278,7 +278,7 @@ impl<'p> Names<'p> {
                 SubplanKind::Exists
                 | SubplanKind::Hashed(_)
                 | SubplanKind::Quantified(_, Quantifier::Any | Quantifier::All) => BOOL,
-                SubplanKind::Array(_, element) => SqlType::plain(builtin::array_type(element.0)),
+                SubplanKind::Array(_, element, _) => SqlType::plain(builtin::array_type(element.0)),
             },
             Scalar::Parameter(number) => {
                 SqlType { oid: *self.program.parameters.get(*number as usize)?, typmod: -1 }

@@ -47,8 +47,9 @@ pub enum SubplanKind {
     Scalar(Var),
     /// Whether it has a row.
     Exists,
-    /// Its values, as an array of this element type.
-    Array(Var, Oid),
+    /// Its values, as an array of this element type; the flag says that they are such arrays already, and become one of a
+    /// dimension more.
+    Array(Var, Oid, bool),
     /// The test, for ANY or ALL rows.
     Quantified(Scalar, Quantifier),
     /// Whether one of its rows equals a row of the query around it, its rows in a hash table.

@@ -331,7 +331,10 @@ impl Planner<'_> {
         let kind = match kind {
             SubqueryKind::Scalar => SubplanKind::Scalar(layout[0]),
             SubqueryKind::Exists => SubplanKind::Exists,
-            SubqueryKind::Array => SubplanKind::Array(layout[0], element_of(ty.oid)?),
+            SubqueryKind::Array => {
+                let nested = query.output[0].ty.oid == ty.oid;
+                SubplanKind::Array(layout[0], element_of(ty.oid)?, nested)
+            }
             SubqueryKind::Quantified { test, quantifier } => {
                 self.levels.push(layout);
                 let test = self.translated(test);

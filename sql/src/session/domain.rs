@@ -12,7 +12,7 @@ use crate::parse::parse_expression;
 use crate::plan::{Planner, Scalar};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{CallContext, Datum, Oid, SqlType, oids};
+use crate::types::{CallContext, Datum, Oid, SqlType};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ fn bound(
     let reader = Reader(context);
     let environment = Environment { catalog, path, constants: &reader };
     let parsed = parse_expression(text)?;
-    let boolean = Some((SqlType::plain(oids::BOOL), "check"));
+    let boolean = bind::Wanted::Condition("CHECK");
     let value = bind::value_relation(base);
     bind::bind_expression(environment, text, &parsed, Some(&value), boolean, "check constraints")
 }

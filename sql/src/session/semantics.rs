@@ -1,6 +1,6 @@
 //! What expressions in a schema change mean: bound by `bind`, printed as PostgreSQL would, evaluated by plans of their own.
 
-use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, deparse, levels};
+use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, RowFunction, Semantics, ViewQuery};
@@ -27,6 +27,10 @@ use txn::{AdvisoryLocks, Begin, SessionWait};
 
 /// What a CHECK's expression is called in messages.
 const CHECK: &str = "check constraints";
+/// Where a default stands, in messages.
+const DEFAULT: &str = "DEFAULT expressions";
+/// Where the expression of a generated column stands, in messages.
+const GENERATED: &str = "column generation expressions";
 
 /// What gives expressions their meaning: the statement's text and the session's state.
 pub(super) struct Meaning<'s> {
@@ -131,7 +135,7 @@ impl Meaning<'_> {
         text: &str,
         expr: &ast::Expr,
         relation: Option<&Relation>,
-        wanted: Option<(SqlType, &str)>,
+        wanted: Wanted<'_>,
         clause: &'static str,
     ) -> Result<Expr> {
         self.with_context(snapshot, |context| {
@@ -282,11 +286,6 @@ fn is_constant(expr: &Expr) -> bool {
     })
 }
 
-/// Whether there is a subquery in it.
-fn has_subquery(expr: &Expr) -> bool {
-    levels::any(expr, &|part| matches!(part, Expr::Subquery { .. }))
-}
-
 /// `text || anynonarray` and the other way round.
 const ANY_TEXT_CAT: u32 = 2004;
 const TEXT_ANY_CAT: u32 = 2003;
@@ -348,9 +347,9 @@ impl Semantics for Meaning<'_> {
         expr: &ast::Expr,
     ) -> Result<DefaultValue> {
         let bound =
-            self.bound(snapshot, self.text, expr, None, Some((ty, column)), "DEFAULT expressions")?;
+            self.bound(snapshot, self.text, expr, None, Wanted::Default(ty, column), DEFAULT)?;
         // The cast to the column's type is the column's, not the text's, unless nothing else gives the literal a type.
-        let own = self.bound(snapshot, self.text, expr, None, None, "DEFAULT expressions")?;
+        let own = self.bound(snapshot, self.text, expr, None, Wanted::Anything, DEFAULT)?;
         let untyped = own.ty().oid.0 == oids::UNKNOWN;
         let text = self.print(snapshot, None, if untyped { &bound } else { &own })?;
         let constant = if is_constant(&bound) {
@@ -373,13 +372,15 @@ impl Semantics for Meaning<'_> {
         &self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
-        ty: SqlType,
+        generated: Option<(SqlType, &str)>,
         expr: &ast::Expr,
     ) -> Result<BoundText> {
-        let wanted = (ty.oid.0 != bind::type_name::oid::BOOL).then_some((ty, "generated"));
-        let bound =
-            self.bound(snapshot, self.text, expr, Some(relation), wanted, "check constraints")?;
-        if wanted.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
+        let (wanted, clause) = match generated {
+            Some((ty, column)) => (Wanted::Default(ty, column), GENERATED),
+            None => (Wanted::Condition("CHECK"), CHECK),
+        };
+        let bound = self.bound(snapshot, self.text, expr, Some(relation), wanted, clause)?;
+        if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
             return Err(SqlError::new(
                 SqlState::INVALID_OBJECT_DEFINITION,
                 "generation expression is not immutable",
@@ -396,11 +397,19 @@ impl Semantics for Meaning<'_> {
         expr: &ast::Expr,
     ) -> Result<IndexExpression> {
         let clause = "index expressions";
-        let bound = self.bound(snapshot, self.text, expr, Some(relation), None, clause)?;
+        let bound =
+            self.bound(snapshot, self.text, expr, Some(relation), Wanted::Anything, clause)?;
         // An untyped literal would have been text.
         let bound = if bound.ty().oid.0 == oids::UNKNOWN {
             let text = SqlType::plain(oids::TEXT);
-            self.bound(snapshot, self.text, expr, Some(relation), Some((text, "expr")), clause)?
+            self.bound(
+                snapshot,
+                self.text,
+                expr,
+                Some(relation),
+                Wanted::Assignable(text, "expr"),
+                clause,
+            )?
         } else {
             bound
         };
@@ -418,8 +427,14 @@ impl Semantics for Meaning<'_> {
         relation: &Relation,
         expr: &ast::Expr,
     ) -> Result<Arc<str>> {
-        let bound =
-            self.bound(snapshot, self.text, expr, Some(relation), None, "index predicates")?;
+        let bound = self.bound(
+            snapshot,
+            self.text,
+            expr,
+            Some(relation),
+            Wanted::Anything,
+            "index predicates",
+        )?;
         if bound.ty().oid.0 != oids::BOOL {
             let name = crate::catalog::system::format::format_type(bound.ty().oid.0, None);
             return Err(SqlError::new(
@@ -439,23 +454,8 @@ impl Semantics for Meaning<'_> {
         expr: &ast::Expr,
     ) -> Result<Arc<str>> {
         let value = bind::value_relation(base);
-        let bound = self.bound(snapshot, self.text, expr, Some(&value), None, CHECK)?;
-        if has_subquery(&bound) {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "cannot use subquery in check constraint",
-            ));
-        }
-        if !matches!(bound.ty().oid.0, oids::BOOL | oids::UNKNOWN) {
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!(
-                    "argument of CHECK must be type boolean, not type {}",
-                    bind::type_name::format_type(snapshot, Some(&self.path), bound.ty())
-                ),
-            )
-            .at(self.position(expr.start())));
-        }
+        let bound =
+            self.bound(snapshot, self.text, expr, Some(&value), Wanted::Condition("CHECK"), CHECK)?;
         self.with_context(snapshot, |context| {
             let printer = deparse::Printer {
                 catalog: snapshot,
@@ -481,8 +481,8 @@ impl Semantics for Meaning<'_> {
             text,
             &parsed,
             Some(relation),
-            Some((ty, "value")),
-            "check constraints",
+            Wanted::Assignable(ty, "value"),
+            CHECK,
         )?;
         self.row_function(snapshot, Some(relation), bound)
     }
@@ -511,8 +511,7 @@ impl Semantics for Meaning<'_> {
         text: &str,
     ) -> Result<Vec<usize>> {
         let parsed = crate::parse::parse_expression(text)?;
-        let bound =
-            self.bound(snapshot, text, &parsed, Some(relation), None, "check constraints")?;
+        let bound = self.bound(snapshot, text, &parsed, Some(relation), Wanted::Anything, CHECK)?;
         Ok(named_columns(relation, &bound))
     }
 
@@ -525,7 +524,7 @@ impl Semantics for Meaning<'_> {
         let again = |text: &str, after: &Relation| -> Result<Arc<str>> {
             let parsed = crate::parse::parse_expression(text)?;
             let bound =
-                self.bound(snapshot, text, &parsed, Some(before), None, "check constraints")?;
+                self.bound(snapshot, text, &parsed, Some(before), Wanted::Anything, CHECK)?;
             self.print(snapshot, Some(after), &bound)
         };
         let names = after.clone();

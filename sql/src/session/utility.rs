@@ -404,7 +404,7 @@ impl Session {
                         text,
                         expr,
                         None,
-                        Some((wanted, "parameter")),
+                        bind::Wanted::Assignable(wanted, "parameter"),
                         "EXECUTE parameters",
                     )
                 })

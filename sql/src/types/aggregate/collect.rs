@@ -5,6 +5,7 @@ use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Builder, Dimension, check_dimensions};
 use crate::types::function::Accumulator;
 use crate::types::{CallContext, Datum, arena_text};
+use bumpalo::Bump;
 
 /// array_agg over elements: NULLs too.
 pub(super) struct Elements(Builder);
@@ -33,23 +34,27 @@ impl Accumulator for Elements {
     }
 }
 
-/// array_agg over arrays: one more dimension, all of the same sizes.
-pub(super) struct Arrays {
+/// array_agg and ARRAY(SELECT ...) over arrays: one more dimension, all of the same sizes.
+pub struct Arrays {
     builder: Builder,
     inner: Option<Vec<Dimension>>,
     count: i32,
 }
 
 impl Arrays {
-    pub(super) fn new(element: u32) -> Arrays {
+    /// Of arrays of this type of element; none yet.
+    #[must_use]
+    pub fn new(element: u32) -> Arrays {
         Arrays { builder: Builder::new(element), inner: None, count: 0 }
     }
-}
 
-impl Accumulator for Arrays {
-    fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
+    /// Takes one in.
+    ///
+    /// # Errors
+    /// 22004 for NULL; 2202E for one that is empty or of other sizes than those before; 54000 past six dimensions.
+    pub fn push(&mut self, array: &Datum<'_>) -> Result<()> {
         let error = |message: &str| Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message));
-        let Datum::Array(bytes) = arguments[0] else {
+        let Datum::Array(bytes) = array else {
             return Err(SqlError::new(
                 SqlState::NULL_VALUE_NOT_ALLOWED,
                 "cannot accumulate null arrays",
@@ -70,15 +75,33 @@ impl Accumulator for Arrays {
         Ok(())
     }
 
-    fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
-        let Some(inner) = &self.inner else { return Ok(Datum::Null) };
+    /// The array of them; none if there is none.
+    #[must_use]
+    pub fn finish<'a>(&self, arena: &'a Bump) -> Option<Datum<'a>> {
+        let inner = self.inner.as_ref()?;
         let mut dimensions = vec![Dimension { length: self.count, lower: 1 }];
         dimensions.extend(inner);
-        Ok(Datum::Array(self.builder.store(context.arena, &dimensions)))
+        Some(Datum::Array(self.builder.store(arena, &dimensions)))
+    }
+
+    /// What they occupy.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Arrays>() + self.builder.bytes()
+    }
+}
+
+impl Accumulator for Arrays {
+    fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
+        self.push(&arguments[0])
+    }
+
+    fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
+        Ok(Arrays::finish(self, context.arena).unwrap_or(Datum::Null))
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Arrays>() + self.builder.bytes()
+        Arrays::bytes(self)
     }
 }
 
