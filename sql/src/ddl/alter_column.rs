@@ -25,7 +25,7 @@ impl Ddl<'_> {
             return Ok(());
         }
         let mut next = Relation::clone(relation);
-        let mut parts = Parts::default();
+        let mut parts = Parts { altering: true, ..Parts::default() };
         self.add_column(&mut next, element, &mut parts)?;
         let at = next.columns.len() - 1;
         if !parts.generated.is_empty() {
@@ -51,7 +51,8 @@ impl Ddl<'_> {
             next = self.add_key(&next, key)?;
         }
         for (name, expr, _) in &parts.checks {
-            let check = self.new_check(&next, name.as_ref(), expr, true)?;
+            let check =
+                self.new_check(&next, name.as_ref(), expr, true).map_err(SqlError::nowhere)?;
             self.check_rows(&next, &check)?;
             next.constraints.push(check);
         }
@@ -85,7 +86,11 @@ impl Ddl<'_> {
             _ => None,
         };
         let Some(expr) = default.or(of_domain.as_ref()) else { return Ok(()) };
-        let bound = self.semantics.default(&snapshot, &element.name, ty, expr)?;
+        // PostgreSQL has lost the statement's text where ALTER TABLE looks into expressions.
+        let bound = self
+            .semantics
+            .default(&snapshot, &element.name, ty, expr)
+            .map_err(SqlError::nowhere)?;
         match bound.constant {
             Some(constant) => next.columns[at].missing = constant,
             None if has_rows(self, relation)? => {
@@ -267,7 +272,8 @@ impl Ddl<'_> {
         let default = match expr {
             Some(expr) => {
                 let snapshot = self.snapshot();
-                Some(self.semantics.default(&snapshot, name, old.ty, expr)?.text)
+                let bound = self.semantics.default(&snapshot, name, old.ty, expr);
+                Some(bound.map_err(SqlError::nowhere)?.text)
             }
             None => None,
         };

@@ -173,7 +173,9 @@ impl Ddl<'_> {
             next = self.add_key(&next, key)?;
         }
         for (name, expr, validated) in &parts.checks {
-            let check = self.new_check(&next, name.as_ref(), expr, *validated)?;
+            let check = self
+                .new_check(&next, name.as_ref(), expr, *validated)
+                .map_err(SqlError::nowhere)?;
             if *validated {
                 self.check_rows(&next, &check)?;
             }

@@ -30,6 +30,8 @@ const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "
 /// What a table's definition asks for beside its columns.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
+    /// ALTER TABLE adds them: PostgreSQL has lost the statement's text then, and does not say where an expression is wrong.
+    pub(super) altering: bool,
     pub(super) keys: Vec<NewKey>,
     pub(super) checks: Vec<(Option<Ident>, &'a Expr, bool)>,
     pub(super) foreign: Vec<(Option<Ident>, Vec<Ident>, &'a References, bool)>,
@@ -294,7 +296,9 @@ impl Ddl<'_> {
                 }
                 let ty = relation.columns[at].ty;
                 let snapshot = self.snapshot();
-                let default = self.semantics.default(&snapshot, &name, ty, expr)?;
+                let default = self.semantics.default(&snapshot, &name, ty, expr);
+                let default =
+                    if parts.altering { default.map_err(SqlError::nowhere)? } else { default? };
                 relation.columns[at].default = Some(default.text);
             }
             ColumnConstraintKind::Identity { always, options } => {
