@@ -95,11 +95,7 @@ pub fn advance(
 ) -> Result<Advance> {
     let count = sequence.cache.max(1);
     let (_, taken) = change_state(catalog, database, sequence, |state| {
-        let first = if state.is_called {
-            step(sequence, name, state.last_value)?
-        } else {
-            state.last_value
-        };
+        let first = following(sequence, name, state)?.last_value;
         // Values behind the first, as far as they go without a wrap.
         let room = if sequence.increment > 0 {
             sequence.max.saturating_sub(first) / sequence.increment
@@ -114,6 +110,16 @@ pub fn advance(
         )))
     })?;
     Ok(taken.expect("an advance takes at least one value"))
+}
+
+/// The state once one more value has been given: that is its last.
+///
+/// # Errors
+/// 2200H at the sequence's end.
+pub(crate) fn following(sequence: &Sequence, name: &str, state: State) -> Result<State> {
+    let last_value =
+        if state.is_called { step(sequence, name, state.last_value)? } else { state.last_value };
+    Ok(State { last_value, is_called: true })
 }
 
 /// The value behind `value`.

@@ -3,15 +3,19 @@
 //! ADD COLUMN with a default that is the same for all rows and DROP COLUMN touch no row: old rows read the column's
 //! missing value, and keep the bytes of a dropped one. What changes stored values rewrites the table.
 
-use super::Ddl;
 use super::build::{Rewrite, contains_null, each_row};
 use super::create_table::{Parts, column_type};
 use super::dependency::Dependents;
 use super::resolve::column;
-use crate::catalog::relation::{ConstraintKind, Index, Relation};
+use super::{Ddl, RowFunction};
+use crate::catalog::relation::{ConstraintKind, Index, Relation, Sequence};
+use crate::catalog::sequence::{State, following, state_key};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident, TypeName};
 use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, oids};
+use std::cell::Cell;
 use std::sync::Arc;
 
 impl Ddl<'_> {
@@ -27,24 +31,15 @@ impl Ddl<'_> {
         let mut next = Relation::clone(relation);
         let mut parts = Parts { altering: true, ..Parts::default() };
         self.add_column(&mut next, element, &mut parts)?;
-        let at = next.columns.len() - 1;
-        if !parts.generated.is_empty() {
-            return Err(SqlError::unsupported("ALTER TABLE ADD COLUMN of generated columns is"));
+        for (column, expr) in &parts.generated {
+            self.generate(&mut next, *column, expr).map_err(SqlError::nowhere)?;
         }
-        for sequence in &parts.sequences {
-            if has_rows(self, relation)? {
-                return Err(SqlError::unsupported(
-                    "ALTER TABLE ADD COLUMN with a sequence on a table with rows is",
-                ));
-            }
-            self.make_owned_sequence(&mut next, sequence)?;
+        let mut sequence = None;
+        for new in &parts.sequences {
+            sequence = Some(self.make_owned_sequence(&mut next, new)?);
         }
-        self.default_of_old_rows(relation, &mut next, at, element)?;
-        if next.columns[at].not_null
-            && next.columns[at].missing.is_none()
-            && has_rows(self, relation)?
-        {
-            return Err(contains_null(&next, at));
+        if has_rows(self, relation)? {
+            self.fill_column(relation, &mut next, element, sequence)?;
         }
         self.catalog.put_relation(self.transaction, next.clone())?;
         for key in &parts.keys {
@@ -64,14 +59,70 @@ impl Ddl<'_> {
         self.catalog.put_relation(self.transaction, next)
     }
 
-    /// What rows that are there have in a new column.
-    fn default_of_old_rows(
+    /// Gives rows that are there their value of a new column, the last of `next`. A value that is the same for all is noted
+    /// with the column and touches no row.
+    fn fill_column(
         &mut self,
         relation: &Relation,
         next: &mut Relation,
+        element: &ColumnElement,
+        sequence: Option<(Arc<str>, Sequence)>,
+    ) -> Result<()> {
+        let at = next.columns.len() - 1;
+        let ty = next.columns[at].ty;
+        let snapshot = self.snapshot();
+        let semantics = self.semantics;
+        let given = Cell::new(None);
+        let value: RowFunction<'_> = match &sequence {
+            Some((name, sequence)) => {
+                let mut state = State { last_value: sequence.start, is_called: false };
+                let given = &given;
+                Box::new(move |_| {
+                    state = following(sequence, name, state)?;
+                    given.set(Some(state));
+                    let mut row = RowBuf::new();
+                    // The sequence's bounds are the type's.
+                    row.push(match ty.oid.0 {
+                        oids::INT2 => Datum::Int2(state.last_value as i16),
+                        oids::INT4 => Datum::Int4(state.last_value as i32),
+                        _ => Datum::Int8(state.last_value),
+                    });
+                    Ok(row)
+                })
+            }
+            None => {
+                let text = match &next.columns[at].default {
+                    Some(text) if next.columns[at].generated => Some(Arc::clone(text)),
+                    _ => self.note_default(next, at, element)?,
+                };
+                match text {
+                    Some(text) => semantics.evaluate(&snapshot, relation, ty, &text)?,
+                    None if next.columns[at].not_null && next.columns[at].missing.is_none() => {
+                        return Err(contains_null(next, at));
+                    }
+                    None => return Ok(()),
+                }
+            }
+        };
+        let not_null = next.columns[at].not_null.then_some(at).into_iter().collect();
+        let mut rewrite = Rewrite { columns: vec![(at, value)], not_null };
+        self.rewrite(relation, next, &mut rewrite)?;
+        drop(rewrite);
+        match (&sequence, given.get()) {
+            (Some((_, sequence)), Some(state)) => {
+                self.put_sequence_state(state_key(self.catalog.database(), sequence), state)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a new column's default as what older rows have, where it is the same for all of them; else gives its text.
+    fn note_default(
+        &mut self,
+        next: &mut Relation,
         at: usize,
         element: &ColumnElement,
-    ) -> Result<()> {
+    ) -> Result<Option<Arc<str>>> {
         let default = element.constraints.iter().find_map(|constraint| match &constraint.kind {
             ColumnConstraintKind::Default(expr, _) => Some(expr),
             _ => None,
@@ -80,27 +131,23 @@ impl Ddl<'_> {
         let ty = next.columns[at].ty;
         // Without a default of its own, the domain's; a domain may not have NULL.
         let of_domain = match snapshot.domain(ty.oid) {
-            Some(domain) if default.is_none() && has_rows(self, relation)? => {
+            Some(domain) if default.is_none() => {
                 Some(crate::parse::parse_expression(domain.default.as_deref().unwrap_or("NULL"))?)
             }
             _ => None,
         };
-        let Some(expr) = default.or(of_domain.as_ref()) else { return Ok(()) };
-        // PostgreSQL has lost the statement's text where ALTER TABLE looks into expressions.
+        let Some(expr) = default.or(of_domain.as_ref()) else { return Ok(None) };
         let bound = self
             .semantics
             .default(&snapshot, &element.name, ty, expr)
             .map_err(SqlError::nowhere)?;
         match bound.constant {
-            Some(constant) => next.columns[at].missing = constant,
-            None if has_rows(self, relation)? => {
-                return Err(SqlError::unsupported(
-                    "ALTER TABLE ADD COLUMN with a volatile default on a table with rows is",
-                ));
+            Some(constant) => {
+                next.columns[at].missing = constant;
+                Ok(None)
             }
-            None => {}
+            None => Ok(Some(bound.text)),
         }
-        Ok(())
     }
 
     pub(super) fn drop_column(

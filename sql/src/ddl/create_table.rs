@@ -370,24 +370,7 @@ impl Ddl<'_> {
             relation.indexes.push(index);
         }
         for (column, expr) in parts.generated {
-            let ty = relation.columns[column].ty;
-            let snapshot = self.snapshot();
-            let name = Arc::clone(&relation.columns[column].name);
-            let generated = Some((ty, &*name));
-            let bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
-            let used = |at: &&usize| relation.columns[**at].generated || **at == column;
-            if let Some(&used) = bound.columns.iter().find(used) {
-                let name = &relation.columns[used].name;
-                return Err(SqlError::new(
-                    SqlState::INVALID_OBJECT_DEFINITION,
-                    format!(
-                        "cannot use generated column \"{name}\" in column generation expression"
-                    ),
-                )
-                .detail("A generated column cannot reference another generated column."));
-            }
-            relation.columns[column].default = Some(bound.text);
-            relation.columns[column].generated = true;
+            self.generate(relation, column, expr)?;
         }
         for (name, expr, _) in &parts.checks {
             let check = self.new_check(relation, name.as_ref(), expr, true)?;
@@ -401,11 +384,41 @@ impl Ddl<'_> {
     }
 
     /// Makes the sequence of a serial or identity column. Its owner need not be in the catalog yet.
+    /// Makes a column a generated one.
+    ///
+    /// # Errors
+    /// 42P17 and those of the expression.
+    pub(super) fn generate(
+        &mut self,
+        relation: &mut Relation,
+        column: usize,
+        expr: &Expr,
+    ) -> Result<()> {
+        let ty = relation.columns[column].ty;
+        let snapshot = self.snapshot();
+        let name = Arc::clone(&relation.columns[column].name);
+        let generated = Some((ty, &*name));
+        let bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
+        let used = |at: &&usize| relation.columns[**at].generated || **at == column;
+        if let Some(&used) = bound.columns.iter().find(used) {
+            let name = &relation.columns[used].name;
+            return Err(SqlError::new(
+                SqlState::INVALID_OBJECT_DEFINITION,
+                format!("cannot use generated column \"{name}\" in column generation expression"),
+            )
+            .detail("A generated column cannot reference another generated column."));
+        }
+        relation.columns[column].default = Some(bound.text);
+        relation.columns[column].generated = true;
+        Ok(())
+    }
+
+    /// Makes the sequence of a column; its name and what it is.
     pub(super) fn make_owned_sequence(
         &mut self,
         relation: &mut Relation,
         sequence: &NewSequence<'_>,
-    ) -> Result<()> {
+    ) -> Result<(Arc<str>, Sequence)> {
         let column = Arc::clone(&relation.columns[sequence.column].name);
         let (mut options, mut asked) = (Vec::new(), None);
         for option in sequence.options {
@@ -430,6 +443,7 @@ impl Ddl<'_> {
             None => self.free_sequence_name(relation, &column)?,
         };
         let owner = relation.owner;
+        let made = definition.clone();
         self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
         // An identity column's next value is its default too, though `pg_attrdef` does not show it. The name is
         // qualified, so that it means the same whatever the search path is when it is used.
@@ -437,7 +451,7 @@ impl Ddl<'_> {
         let literal = crate::catalog::quote::literal(&shown);
         relation.columns[sequence.column].default =
             Some(format!("nextval({literal}::regclass)").into());
-        Ok(())
+        Ok((name, made))
     }
 }
 

@@ -6,6 +6,7 @@
 use super::Ddl;
 use super::resolve::{column as column_of, duplicate_relation, undefined_table};
 use crate::catalog::Named;
+use crate::catalog::object::ObjectKey;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
 use crate::catalog::sequence::{State, encode, state_key};
@@ -227,6 +228,12 @@ impl Ddl<'_> {
         }
     }
 
+    /// Writes the state of a sequence that only this transaction knows.
+    pub(super) fn put_sequence_state(&mut self, key: ObjectKey, state: State) -> Result<()> {
+        let tree = Arc::clone(self.catalog.catalog().tree());
+        Ok(store::write(self.transaction, &tree, key, Some(&encode(state)))?)
+    }
+
     /// Begins a sequence anew at `value`, as part of this transaction.
     pub(super) fn restart_sequence(&mut self, relation: &Relation, value: i64) -> Result<()> {
         let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
@@ -234,9 +241,8 @@ impl Ddl<'_> {
         let mut sequence = sequence.clone();
         sequence.state = self.catalog.next_oid()?;
         let key = state_key(self.catalog.database(), &sequence);
-        let bytes = encode(State { last_value: value, is_called: false });
-        let tree = Arc::clone(self.catalog.catalog().tree());
-        store::write(self.transaction, &tree, key, Some(&bytes))?;
+        let state = State { last_value: value, is_called: false };
+        self.put_sequence_state(key, state)?;
         next.kind = RelationKind::Sequence(sequence);
         self.catalog.put_relation(self.transaction, next)
     }

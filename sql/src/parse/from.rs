@@ -9,7 +9,7 @@ use crate::plan::logical::JoinKind;
 
 impl<'t> Parser<'t> {
     /// `from_list`: items that are joined one onto the other, so that many of them make a high tree.
-    pub(super) fn from_list(&mut self) -> Result<Vec<FromItem>> {
+    pub(super) fn table_references(&mut self) -> Result<Vec<FromItem>> {
         let items = self.list(Parser::table_reference)?;
         self.joined(items.len() - 1)?;
         Ok(items)

@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
         let (table, alias) = self.target_table()?;
         self.expect(Keyword::Set)?;
         let assignments = self.list(Parser::assignment)?;
-        let from = if self.accept(Keyword::From) { self.from_list()? } else { Vec::new() };
+        let from = if self.accept(Keyword::From) { self.table_references()? } else { Vec::new() };
         let filter = self.row_filter()?;
         let returning = self.returning()?;
         Ok(Update { with, table, alias, assignments, from, filter, returning })
@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
     pub(super) fn delete(&mut self, with: Option<With>) -> Result<Delete> {
         self.expect_all(&[Keyword::Delete, Keyword::From])?;
         let (table, alias) = self.target_table()?;
-        let using = if self.accept(Keyword::Using) { self.from_list()? } else { Vec::new() };
+        let using = if self.accept(Keyword::Using) { self.table_references()? } else { Vec::new() };
         let filter = self.row_filter()?;
         let returning = self.returning()?;
         Ok(Delete { with, table, alias, using, filter, returning })

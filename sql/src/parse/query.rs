@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
             select.into = Some(Box::new(SelectInto { name, persistence }));
         }
         if self.accept(Keyword::From) {
-            select.from = self.from_list()?;
+            select.from = self.table_references()?;
         }
         if self.accept(Keyword::Where) {
             select.filter = Some(self.expr()?);
