@@ -84,7 +84,8 @@ impl Atoll {
     #[must_use]
     pub fn start_by(test: Option<&'static str>, init: &[&str], settings: &[&str]) -> Atoll {
         let directory = TemporaryDirectory::new("server");
-        let small = std::env::var_os(SMALL_POOL).is_some();
+        // A test that names a page size has its reason.
+        let small = std::env::var_os(SMALL_POOL).is_some() && !init.contains(&"--page-size");
         let (page, pool) =
             if small { (&SMALLEST.0[..], &SMALLEST.1[..]) } else { (&[][..], &[][..]) };
         let output = Command::new(program())
