@@ -107,5 +107,7 @@ fn what_is_no_database_is_refused_and_stays_what_it_is() {
     assert_eq!((status, missing.exists()), (1, false), "{told}");
     let (status, told) = check(directory.path());
     assert_eq!(status, 1, "{told}");
-    assert!(told.contains("not an Atoll database"), "{told}");
+    assert!(told.contains("is not a valid data directory"), "{told}");
+    let left = std::fs::read_dir(directory.path()).expect("it is readable").count();
+    assert_eq!(left, 0, "nothing was put into it");
 }
