@@ -231,7 +231,7 @@ impl Ddl<'_> {
     /// Writes the state of a sequence that only this transaction knows.
     pub(super) fn put_sequence_state(&mut self, key: ObjectKey, state: State) -> Result<()> {
         let tree = Arc::clone(self.catalog.catalog().tree());
-        Ok(store::write(self.transaction, &tree, key, Some(&encode(state)))?)
+        store::write(self.transaction, &tree, key, Some(&encode(state)))
     }
 
     /// Begins a sequence anew at `value`, as part of this transaction.
