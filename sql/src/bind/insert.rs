@@ -226,14 +226,7 @@ impl Binder<'_> {
             None => {
                 let mut bound = Vec::with_capacity(rows.len());
                 for row in rows {
-                    if row.len() != width {
-                        let at = row.first().map_or(0, |first| self.position(first.start()));
-                        return Err(SqlError::new(
-                            SqlState::SYNTAX_ERROR,
-                            "VALUES lists must all be the same length",
-                        )
-                        .at(at));
-                    }
+                    self.check_width(row, width)?;
                     bound.push(self.insert_row(row, (target, &made), &place, ctes)?);
                 }
                 Node::Values { rows: bound, types: made.iter().map(type_of).collect() }

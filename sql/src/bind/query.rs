@@ -199,6 +199,16 @@ impl Binder<'_> {
 
     // --- VALUES, UNION -----------------------------------------------------------------------------------------------
 
+    /// 42601 for a row of VALUES that is not as long as the first.
+    pub(super) fn check_width(&self, row: &[ast::Expr], width: usize) -> Result<()> {
+        if row.len() == width {
+            return Ok(());
+        }
+        let at = row.first().map_or(0, |first| self.position(first.start()));
+        let message = "VALUES lists must all be the same length";
+        Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(at))
+    }
+
     fn values(
         &self,
         rows: &[Vec<ast::Expr>],
@@ -211,14 +221,7 @@ impl Binder<'_> {
         let width = rows.first().map_or(0, Vec::len);
         let mut columns: Vec<Vec<(Expr, u32)>> = (0..width).map(|_| Vec::new()).collect();
         for row in rows {
-            if row.len() != width {
-                let at = row.first().map_or(0, |first| self.position(first.start()));
-                return Err(SqlError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "VALUES lists must all be the same length",
-                )
-                .at(at));
-            }
+            self.check_width(row, width)?;
             for (column, expr) in columns.iter_mut().zip(row) {
                 column.push((self.expression(expr, &place)?, self.position(expr.start())));
             }
