@@ -8,6 +8,7 @@
 mod layout;
 mod simple;
 pub(super) mod view;
+mod window;
 
 pub use layout::Layout;
 pub use view::{ViewText, view_text};

@@ -1,0 +1,74 @@
+//! Windows as `pg_get_viewdef` prints them (`get_rule_windowspec` of `ruleutils.c`): the partition, the order, the frame with
+//! BETWEEN always.
+
+use super::{Layout, Printer};
+use crate::bind::grouping::BoundWindow;
+use crate::bind::typed::Expr;
+use crate::error::Result;
+use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit};
+
+impl Printer<'_, '_> {
+    /// What stands between the parentheses of OVER.
+    pub(super) fn window(&self, window: &BoundWindow, out: &mut Layout) -> Result<()> {
+        let mut space = "";
+        for (at, key) in window.partition_by.iter().enumerate() {
+            out.push_str(if at == 0 { "PARTITION BY " } else { ", " });
+            self.sort_item(key, out)?;
+            space = " ";
+        }
+        if !window.order_by.is_empty() {
+            out.push_str(space);
+            out.push_str("ORDER BY ");
+            self.sort_keys(&window.order_by, out)?;
+            space = " ";
+        }
+        if let Some(frame) = &window.frame {
+            out.push_str(space);
+            self.frame(frame, out)?;
+        }
+        Ok(())
+    }
+
+    fn frame(&self, frame: &Frame, out: &mut Layout) -> Result<()> {
+        out.push_str(match frame.unit {
+            FrameUnit::Rows => "ROWS BETWEEN ",
+            FrameUnit::Range => "RANGE BETWEEN ",
+            FrameUnit::Groups => "GROUPS BETWEEN ",
+        });
+        for (at, bound) in [&frame.start, &frame.end].into_iter().enumerate() {
+            if at > 0 {
+                out.push_str(" AND ");
+            }
+            match bound {
+                FrameBound::UnboundedPreceding => out.push_str("UNBOUNDED PRECEDING"),
+                FrameBound::CurrentRow => out.push_str("CURRENT ROW"),
+                FrameBound::UnboundedFollowing => out.push_str("UNBOUNDED FOLLOWING"),
+                FrameBound::Preceding(by) => {
+                    self.write(uncast(by), out)?;
+                    out.push_str(" PRECEDING");
+                }
+                FrameBound::Following(by) => {
+                    self.write(uncast(by), out)?;
+                    out.push_str(" FOLLOWING");
+                }
+            }
+        }
+        out.push_str(match frame.exclude {
+            FrameExclude::NoOthers => "",
+            FrameExclude::CurrentRow => " EXCLUDE CURRENT ROW",
+            FrameExclude::Group => " EXCLUDE GROUP",
+            FrameExclude::Ties => " EXCLUDE TIES",
+        });
+        Ok(())
+    }
+}
+
+/// An offset without the cast to int8 that it was given.
+fn uncast(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Call { function, arguments, ty, .. } if super::is_cast(*function, arguments, *ty) => {
+            &arguments[0]
+        }
+        other => other,
+    }
+}
