@@ -6,6 +6,7 @@
 pub mod cpu;
 pub mod disjoint;
 pub mod insertion;
+pub mod large;
 pub mod matrix;
 pub mod memory;
 pub mod paired;

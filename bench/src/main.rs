@@ -65,6 +65,15 @@ enum Measurement {
         #[arg(long, default_value_t = 600)]
         seconds: u64,
     },
+    /// An UPDATE of all rows of a large table: memory, and what others wait for, through commit, rollback and a kill.
+    Large {
+        /// Rows of the table.
+        #[arg(long, default_value_t = 20_000_000)]
+        rows: u32,
+        /// Settings of the server, each `name=value`.
+        #[arg(short = 'c', default_values_t = ["shared_buffers=64MB".to_owned(), "atoll.max_write_set=24MB".to_owned()])]
+        settings: Vec<String>,
+    },
     /// Embedded record insertion (Shore-MT): four log-insert algorithms, one and two threads, both key orders.
     Insertion {
         /// Seconds of each run.
@@ -143,6 +152,7 @@ fn main() -> Result<()> {
         Measurement::Memory { buffers, times, clients, seconds } => {
             memory(Plan { buffers, times, clients, time: Duration::from_secs(seconds) })
         }
+        Measurement::Large { rows, settings } => large(&bench::large::Plan { rows, settings }),
         Measurement::Insertion { seconds, runs } => insertion(Duration::from_secs(seconds), runs),
         Measurement::Disjoint { seconds, pairs } => disjoint(Duration::from_secs(seconds), pairs),
     }
@@ -232,6 +242,18 @@ fn memory(plan: Plan) -> Result<()> {
     println!("{page}");
     std::fs::write(results().join("memory.md"), page)?;
     anyhow::ensure!(outcome.passes(), "the process holds more than it may, or grows");
+    Ok(())
+}
+
+fn large(plan: &bench::large::Plan) -> Result<()> {
+    let outcome = bench::large::run(plan)?;
+    let page = outcome.markdown(plan)?;
+    println!("{page}");
+    std::fs::write(results().join("large.md"), page)?;
+    anyhow::ensure!(
+        outcome.passes(),
+        "the process holds more than it may, or somebody waits for too long"
+    );
     Ok(())
 }
 

@@ -46,8 +46,11 @@ const ELSE: u64 = 64;
 /// A scale of pgbench, clustered, in KiB: so that the rows of the accounts alone are as large as is asked for.
 const KIB_PER_SCALE: u64 = 12_500;
 
-/// `VmRSS`, in KiB.
-fn resident(pid: u32) -> Result<u64> {
+/// What a process holds (`VmRSS`), in KiB.
+///
+/// # Errors
+/// The process is gone.
+pub fn resident(pid: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("the server")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Where Debian puts PostgreSQL's programs; `PG_BIN` names another place.
 const POSTGRES: &str = "/usr/lib/postgresql/15/bin";
 /// How long a start may take.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_secs(300);
 /// The cache of both servers.
 const SHARED_BUFFERS: &str = "512MB";
 
@@ -73,11 +73,27 @@ fn place() -> Result<(u16, PathBuf)> {
     Ok((port, directory))
 }
 
+fn launch(command: &mut Command) -> Result<Child> {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().with_context(|| format!("{command:?}"))
+}
+
+/// Atoll in a directory that there is, with settings of its own, each `name=value`.
+fn atoll(data: &Path, port: u16, settings: &[String]) -> Result<Command> {
+    let mut command = Command::new(built("atoll")?);
+    command.arg("serve").arg("--data").arg(data);
+    command.args(["--listen", &format!("127.0.0.1:{port}"), "-c", "unix_socket_directories="]);
+    for setting in settings {
+        command.args(["-c", setting]);
+    }
+    Ok(command)
+}
+
 impl Target {
     /// Starts a server with `synchronous_commit` on or off.
     ///
     /// # Errors
-    /// The program is missing, or does not serve within a minute.
+    /// The program is missing, or does not serve.
     pub fn start(kind: Kind, synchronous: bool) -> Result<Target> {
         let (port, directory) = place()?;
         let synchronous = format!("synchronous_commit={}", if synchronous { "on" } else { "off" });
@@ -90,21 +106,10 @@ impl Target {
                 command
             }
             Kind::Atoll => {
-                let program = built("atoll")?;
-                run(Command::new(&program).arg("init").arg("--data").arg(&data))?;
-                let mut command = Command::new(program);
-                command.arg("serve").arg("--data").arg(&data);
-                command.args(["--listen", &format!("127.0.0.1:{port}")]);
-                command.args([
-                    "-c",
-                    "unix_socket_directories=",
-                    "-c",
-                    &synchronous,
-                    "-c",
-                    &buffers,
-                ]);
-                command.args(["-c", "max_wal_size=16GB", "-c", "checkpoint_timeout=30min"]);
-                command
+                run(Command::new(built("atoll")?).arg("init").arg("--data").arg(&data))?;
+                let checkpoints = ["max_wal_size=16GB", "checkpoint_timeout=30min"];
+                let checkpoints = checkpoints.map(str::to_owned);
+                atoll(&data, port, &[&[synchronous, buffers], &checkpoints[..]].concat())?
             }
             Kind::Postgres => {
                 let programs = std::env::var_os("PG_BIN")
@@ -145,27 +150,36 @@ impl Target {
     /// Starts Atoll with settings of its own, each `name=value`.
     ///
     /// # Errors
-    /// The program is missing, or does not serve within a minute.
+    /// The program is missing, or does not serve.
     pub fn atoll(settings: &[String]) -> Result<Target> {
         let (port, directory) = place()?;
-        let (program, data) = (built("atoll")?, directory.join("data"));
-        run(Command::new(&program).arg("init").arg("--data").arg(&data))?;
-        let mut command = Command::new(program);
-        command.arg("serve").arg("--data").arg(&data);
-        command.args(["--listen", &format!("127.0.0.1:{port}"), "-c", "unix_socket_directories="]);
-        for setting in settings {
-            command.args(["-c", setting]);
-        }
+        let data = directory.join("data");
+        run(Command::new(built("atoll")?).arg("init").arg("--data").arg(&data))?;
+        let command = atoll(&data, port, settings)?;
         Target::spawn(Kind::Atoll, command, port, directory)
     }
 
+    /// Kills the server: nothing that it has not written is there afterwards.
+    ///
+    /// # Errors
+    /// It has ended before.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Starts Atoll again where it was, as [`Target::atoll`] did.
+    ///
+    /// # Errors
+    /// It does not serve.
+    pub fn restart(&mut self, settings: &[String]) -> Result<()> {
+        self.child = launch(&mut atoll(&self.data(), self.port, settings)?)?;
+        self.wait_until_it_serves()
+    }
+
     fn spawn(kind: Kind, mut command: Command, port: u16, directory: PathBuf) -> Result<Target> {
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("{command:?}"))?;
+        let child = launch(&mut command)?;
         let mut target = Target { kind, child, port, directory };
         target.wait_until_it_serves()?;
         Ok(target)

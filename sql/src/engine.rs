@@ -3,7 +3,7 @@
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::system::{Activity, Counters};
-use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded};
+use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
 use crate::copy::server_files::ServerFiles;
 use crate::error::{Result, Severity, SqlError};
@@ -540,6 +540,8 @@ impl Engine {
     /// # Errors
     /// Storage's.
     pub fn close(&self) -> Result<()> {
-        Ok(self.manager.close()?)
+        let settled = sequence::settle(&self.catalog);
+        self.manager.close()?;
+        settled
     }
 }

@@ -1,6 +1,6 @@
 //! The data component as a whole: made, opened after whatever happened, checkpointed, closed.
 
-use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad};
+use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad, node};
 use crate::checkpoint::{self, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
@@ -222,13 +222,21 @@ impl DataComponent {
     /// The largest record (key and value) a tree takes, in bytes.
     #[must_use]
     pub fn record_bytes_max(&self) -> usize {
-        self.options.page_bytes as usize / 4
+        node::record_bytes_max(self.options.page_bytes as usize)
     }
 
     /// The largest key, in bytes.
     #[must_use]
     pub fn key_bytes_max(&self) -> usize {
-        self.options.page_bytes as usize / 8
+        node::key_bytes_max(self.options.page_bytes as usize)
+    }
+
+    /// Refuses a record that no tree takes.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub fn check_record_size(&self, key_len: usize, value_len: usize) -> Result<()> {
+        node::check_record_size(key_len, value_len, self.options.page_bytes as usize)
     }
 
     /// A tree by its number. Cheap enough to keep the handle, not to ask for each record.

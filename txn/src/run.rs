@@ -2,7 +2,7 @@
 //!
 //! An entry has a name (tree and key), an *order* among the entries of that name, a mark that means what its owner says,
 //! and a value, or none. Entries stand by tree, key and order (O'Neil et al., *The Log-Structured Merge-Tree*, 1996, for the
-//! shape; runs are not merged). In memory stay the first name of each block of 4 KiB, the last name of all, and a Bloom
+//! shape; runs are not merged). In memory stay the first name of each block of 8 KiB, the last name of all, and a Bloom
 //! filter with a byte per entry (Putze et al., *Cache-, Hash- and Space-Efficient Bloom Filters*, 2007: all bits of a name
 //! within one word), together less than a twentieth of what a run of rows holds.
 //!
@@ -17,7 +17,7 @@ use std::ops::Bound;
 use storage::{Direction, Scratch, ScratchFile, TreeId};
 
 /// A block of a run, in bytes; the last entry of a block may end beyond it.
-const BLOCK_BYTES: usize = 4096;
+const BLOCK_BYTES: usize = 8192;
 /// What is written at a time, in bytes.
 const PORTION_BYTES: usize = 256 << 10;
 /// What an entry has before key and value, in bytes: tree, order, mark, key length, value length.

@@ -12,6 +12,7 @@ use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
     IndexExpression, IndexState, MatchType, Relation, RelationKind, Sequence, StoredQuery,
 };
+use crate::catalog::sequence::State;
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::catalog::user_type::{
     Attribute, Domain, DomainCheck, EnumLabel, UserType, UserTypeKind,
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -142,7 +143,8 @@ stored_struct! {
     IndexExpression { text, name, ty, collation }
     Constraint { oid, name, kind, validated, deferral }
     ForeignKey { columns, references, referenced, index, match_type, on_update, on_delete }
-    Sequence { ty, start, increment, min, max, cache, cycle, state, owner }
+    Sequence { ty, start, increment, min, max, cache, cycle, state, initial, owner }
+    State { last_value, is_called }
     StoredQuery { text, populated }
     TableStatistics { rows, pages, columns }
     ColumnStatistics { null_fraction, width, distinct, common, histogram, correlation }

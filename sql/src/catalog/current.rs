@@ -16,13 +16,14 @@ use crate::catalog::builtin;
 use crate::catalog::object::Object;
 use crate::catalog::object::{Class, ObjectKey, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::sequence::Values;
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
 use crate::catalog::store;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use arc_swap::ArcSwap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +52,8 @@ pub struct Catalog {
     past: Mutex<Vec<Past>, { rank::PAST }>,
     /// OIDs that the counter has passed and nobody has.
     oids: Mutex<VecDeque<Range<u32>>, { rank::IDENTIFIERS }>,
+    /// How far sequences have come, by their states.
+    sequences: Mutex<HashMap<Oid, Arc<Values>>, { rank::IDENTIFIERS }>,
 }
 
 /// A relation as it was before a commit whose trees older snapshots see nothing in.
@@ -108,6 +111,7 @@ impl Catalog {
             changed_at: AtomicU64::new(0),
             past: Mutex::default(),
             oids: Mutex::new(VecDeque::new()),
+            sequences: Mutex::default(),
         }))
     }
 
@@ -151,15 +155,28 @@ impl Catalog {
         let horizon = self.manager.horizon();
         let mut past = held(&self.past);
         past.retain(|past| past.lsn > horizon);
+        let mut left = Vec::new();
         for (key, object) in changes {
-            if let Some(Object::Relation(after)) = object
-                && let Some(before) = before.relation(*key)
+            let Some(before) = before.relation(*key) else { continue };
+            let after = match object {
+                Some(Object::Relation(after)) => Some(after),
+                _ => None,
+            };
+            if let RelationKind::Sequence(sequence) = &before.kind
+                && !after.is_some_and(|after| has_state(after, sequence.state))
+            {
+                left.push(sequence.state);
+            }
+            if let Some(after) = after
                 && (loaded.contains(&key.oid) || has_other_trees(&before, after))
             {
                 past.push(Past { lsn, key: *key, before });
             }
         }
         drop(past);
+        if !left.is_empty() {
+            held(&self.sequences).retain(|state, _| !left.contains(state));
+        }
         // Release: pairs with Acquire in `changed_at`; who finds the new state finds its LSN.
         self.changed_at.store(lsn.0, Ordering::Release);
         self.current.store(Arc::new(before.with(changes)));
@@ -211,6 +228,11 @@ impl Catalog {
         }
     }
 
+    /// How far a state of a sequence has come.
+    pub(super) fn sequence_values(&self, state: Oid) -> Arc<Values> {
+        Arc::clone(held(&self.sequences).entry(state).or_default())
+    }
+
     fn advance_counter(&self) -> Result<Range<u32>> {
         let wait = Arc::new(SessionWait::new(0));
         let mut transaction = self.manager.begin(Begin::default(), &wait);
@@ -246,6 +268,11 @@ impl Catalog {
             debug_assert!(!known, "tree {tree:?} has been freed before");
         }
     }
+}
+
+/// Whether it is a sequence in this state.
+fn has_state(relation: &Relation, state: Oid) -> bool {
+    matches!(&relation.kind, RelationKind::Sequence(sequence) if sequence.state == state)
 }
 
 /// Whether the rows are the same as before, and only the trees that hold or index them are not.

@@ -1,6 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::catalog::acl::Acl;
+use crate::catalog::sequence::State;
 use crate::tuple::Form;
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
@@ -71,7 +72,7 @@ pub enum RelationKind {
         /// As `pg_get_viewdef` and the binder read it.
         query: Arc<str>,
     },
-    /// A sequence. Its state is a record of its own, advanced outside transactions.
+    /// A sequence. Its values are given outside transactions ([`crate::catalog::sequence`]).
     Sequence(Sequence),
 }
 
@@ -95,6 +96,8 @@ pub struct Sequence {
     /// Which of its states is the current one: RESTART within a transaction begins a new state, and leaves the old one
     /// for those who do not see the transaction.
     pub state: Oid,
+    /// Where that state begins.
+    pub initial: State,
     /// OWNED BY: the table and the column's index. It goes with them.
     pub owner: Option<(Oid, usize)>,
 }

@@ -1,8 +1,16 @@
 //! The values of sequences.
 //!
-//! A sequence's definition is an object like others; its state is a record of the catalog tree that is advanced outside
-//! transactions, by a little commit of its own that is logged before any value is used: values are never given twice, and
-//! a rollback gives none back. A session keeps what CACHE let it take, and remembers its last values for `currval`.
+//! A sequence's definition is an object like others; its values are given outside transactions: never twice, and a
+//! rollback gives none back. How far they have come is in memory, for all sessions together ([`Values`]), and a record
+//! of the catalog tree says up to where they count as given should the server die. That is up to [`LOGGED_AHEAD`] values
+//! ahead, as with PostgreSQL's `SEQ_LOG_VALS`, so that few values are a little commit of their own; a crash skips what had
+//! been logged and not given, and a clean end ([`settle`]) nothing. A value is told to nobody before the commit that logged
+//! it is durable.
+//!
+//! Where nothing has been logged yet the definition says where a sequence begins. RESTART is a definition that names
+//! another state, and so it is seen, and taken back, with the transaction that did it.
+//!
+//! A session keeps what CACHE let it take, and remembers its last values for `currval`.
 
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind, Sequence};
@@ -10,106 +18,206 @@ use crate::catalog::{Catalog, store};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use txn::{Begin, SessionWait};
+use txn::sync::{Mutex, lock, rank};
+use txn::{Begin, Lsn, SessionWait, Transaction};
+
+/// How many values are logged as given beyond those that somebody takes.
+const LOGGED_AHEAD: i64 = 32;
 
 /// The values a session may still hand out of one advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Advance {
+struct Advance {
     /// The next value.
-    pub next: i64,
+    next: i64,
     /// How many values there are, this one included.
-    pub count: i64,
+    count: i64,
 }
 
-/// The state of a sequence: the last value that was logged as used, and whether any was.
+/// The state of a sequence: its last value, and whether it has been given; if not, it is the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// The last value.
     pub last_value: i64,
-    /// Whether it was given; if not, it is the next.
+    /// Whether it was given.
     pub is_called: bool,
 }
 
-pub(crate) fn state_key(database: Oid, sequence: &Sequence) -> ObjectKey {
+/// What says which value is behind another: where it has changed, what was logged ahead is not what comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rules {
+    increment: i64,
+    bounds: (i64, i64),
+    cycle: bool,
+    cache: i64,
+}
+
+impl Rules {
+    fn of(sequence: &Sequence) -> Rules {
+        let Sequence { increment, min, max, cycle, cache, .. } = *sequence;
+        Rules { increment, bounds: (min, max), cycle, cache }
+    }
+}
+
+/// How far a sequence has come.
+#[derive(Clone, Copy, Debug)]
+struct Come {
+    state: State,
+    /// How many values behind the last are logged as given.
+    logged: i64,
+    rules: Rules,
+    /// The commit that logged them.
+    at: Lsn,
+}
+
+/// How far one state of a sequence has come, once anybody has asked.
+#[derive(Debug, Default)]
+pub struct Values(Mutex<Option<Come>, { rank::IDENTIFIERS }>);
+
+impl Values {
+    /// Takes values that have been logged, if there are as many.
+    fn take(&self, sequence: &Sequence, count: i64) -> Option<(Advance, Lsn)> {
+        let mut come = lock(&self.0);
+        let come = come.as_mut()?;
+        let ready = come.state.is_called && come.logged >= count;
+        if !ready || come.rules != Rules::of(sequence) {
+            return None;
+        }
+        let next = come.state.last_value + sequence.increment;
+        come.state.last_value += count * sequence.increment;
+        come.logged -= count;
+        Some((Advance { next, count }, come.at))
+    }
+
+    fn come(&self) -> Option<Come> {
+        *lock(&self.0)
+    }
+}
+
+fn state_key(database: Oid, sequence: &Sequence) -> ObjectKey {
     ObjectKey { class: Class::SequenceState, database, oid: sequence.state, sub: 0 }
 }
 
-pub(crate) fn encode(state: State) -> [u8; 9] {
+fn encode(state: State) -> [u8; 9] {
     let mut bytes = [0; 9];
     bytes[..8].copy_from_slice(&state.last_value.to_le_bytes());
     bytes[8] = u8::from(state.is_called);
     bytes
 }
 
-fn decode(sequence: &Sequence, bytes: Option<&[u8]>) -> Result<State> {
-    let Some(bytes) = bytes else {
-        return Ok(State { last_value: sequence.start, is_called: false });
-    };
+fn decode(bytes: &[u8]) -> Result<State> {
     let corrupt = || SqlError::new(SqlState::DATA_CORRUPTED, "a sequence's state is corrupt");
     let value = bytes.first_chunk().ok_or_else(corrupt)?;
     let called = bytes.get(8).ok_or_else(corrupt)?;
     Ok(State { last_value: i64::from_le_bytes(*value), is_called: *called != 0 })
 }
 
-/// The state as it is now.
-///
-/// # Errors
-/// Storage's.
-pub fn state(catalog: &Catalog, database: Oid, sequence: &Sequence) -> Result<State> {
-    change_state(catalog, database, sequence, |_| Ok(None)).map(|(state, ())| state)
-}
-
-/// Runs one little commit over the state.
-fn change_state<T: Default>(
-    catalog: &Catalog,
-    database: Oid,
-    sequence: &Sequence,
-    change: impl FnOnce(State) -> Result<Option<(State, T)>>,
-) -> Result<(State, T)> {
+/// A little transaction that has the state's record to itself, and what stands there.
+fn hold(catalog: &Catalog, key: ObjectKey) -> Result<(Transaction, Option<State>)> {
     let wait = Arc::new(SessionWait::new(0));
     let mut transaction = catalog.manager().begin(Begin::default(), &wait);
     transaction.begin_statement()?;
-    let key = state_key(database, sequence);
     let stored = store::lock(&mut transaction, catalog.tree(), key)?;
-    let before = decode(sequence, stored.as_deref())?;
-    let Some((after, result)) = change(before)? else {
-        let _ = transaction.rollback();
-        return Ok((before, T::default()));
-    };
-    store::write(&mut transaction, catalog.tree(), key, Some(&encode(after)))?;
-    let _ = transaction.commit(&mut |_| ())?;
-    Ok((after, result))
+    Ok((transaction, stored.as_deref().map(decode).transpose()?))
+}
+
+/// Commits the little transaction: `stored` is what counts after a crash, `come` what counts until then.
+fn log(
+    catalog: &Catalog,
+    mut transaction: Transaction,
+    (key, stored): (ObjectKey, State),
+    (values, come): (&Values, Come),
+) -> Result<Lsn> {
+    store::write(&mut transaction, catalog.tree(), key, Some(&encode(stored)))?;
+    // Before the record is anybody else's: who has it next finds this.
+    let mut publish = |at| *lock(&values.0) = Some(Come { at, ..come });
+    Ok(transaction.commit(&mut publish)?.wait_for)
+}
+
+/// The state as it is now, and how many values behind it are logged as given (`log_cnt`).
+///
+/// # Errors
+/// Storage's.
+pub fn state(catalog: &Catalog, database: Oid, sequence: &Sequence) -> Result<(State, i64)> {
+    if let Some(come) = catalog.sequence_values(sequence.state).come() {
+        let same = come.rules == Rules::of(sequence);
+        return Ok((come.state, if same { come.logged } else { 0 }));
+    }
+    let (transaction, stored) = hold(catalog, state_key(database, sequence))?;
+    let _ = transaction.rollback();
+    Ok((stored.unwrap_or(sequence.initial), 0))
 }
 
 /// Takes values for `nextval`, as many as CACHE asks for; what a session does not use of them is lost, as in PostgreSQL.
+/// The second part is the commit that they are logged by.
 ///
 /// # Errors
 /// 2200H at the sequence's end.
-pub fn advance(
+fn advance(
     catalog: &Catalog,
     database: Oid,
-    name: &str,
-    sequence: &Sequence,
-) -> Result<Advance> {
-    let count = sequence.cache.max(1);
-    let (_, taken) = change_state(catalog, database, sequence, |state| {
-        let first = following(sequence, name, state)?.last_value;
-        // Values behind the first, as far as they go without a wrap.
-        let room = if sequence.increment > 0 {
-            sequence.max.saturating_sub(first) / sequence.increment
-        } else {
-            first.saturating_sub(sequence.min) / sequence.increment.saturating_neg().max(1)
-        };
-        let count = count.min(room.saturating_add(1)).max(1);
-        let last = first + (count - 1) * sequence.increment;
-        Ok(Some((
-            State { last_value: last, is_called: true },
-            Some(Advance { next: first, count }),
-        )))
-    })?;
-    Ok(taken.expect("an advance takes at least one value"))
+    (name, sequence): (&str, &Sequence),
+    values: &Values,
+) -> Result<(Advance, Lsn)> {
+    let wanted = sequence.cache.max(1);
+    if let Some(taken) = values.take(sequence, wanted) {
+        return Ok(taken);
+    }
+    let key = state_key(database, sequence);
+    let (transaction, stored) = hold(catalog, key)?;
+    // While we waited for the record somebody else may have logged more.
+    if let Some(taken) = values.take(sequence, wanted) {
+        let _ = transaction.rollback();
+        return Ok(taken);
+    }
+    let come = values.come().map(|come| come.state);
+    let before = come.or(stored).unwrap_or(sequence.initial);
+    let next = following(sequence, name, before)?.last_value;
+    // Values behind the next one, as far as they go without a wrap.
+    let room = if sequence.increment > 0 {
+        sequence.max.saturating_sub(next) / sequence.increment
+    } else {
+        next.saturating_sub(sequence.min) / sequence.increment.saturating_neg().max(1)
+    };
+    let there_are = room.saturating_add(1).max(1);
+    let count = wanted.min(there_are);
+    let logged = wanted.saturating_add(LOGGED_AHEAD).min(there_are) - count;
+    let after =
+        |given: i64| State { last_value: next + (given - 1) * sequence.increment, is_called: true };
+    let come = Come { state: after(count), logged, rules: Rules::of(sequence), at: Lsn::ZERO };
+    let lsn = log(catalog, transaction, (key, after(count + logged)), (values, come))?;
+    Ok((Advance { next, count }, lsn))
+}
+
+/// Has the records say what has been given and no more, and removes those of states that no sequence has any more. No
+/// session is left.
+///
+/// # Errors
+/// Storage's.
+pub fn settle(catalog: &Catalog) -> Result<()> {
+    let current = catalog.current();
+    let used: HashSet<Oid> = current
+        .relations()
+        .filter_map(|relation| match &relation.kind {
+            RelationKind::Sequence(sequence) => Some(sequence.state),
+            _ => None,
+        })
+        .collect();
+    let wait = Arc::new(SessionWait::new(0));
+    let mut transaction = catalog.manager().begin(Begin::default(), &wait);
+    let tree = catalog.tree();
+    for key in store::keys(&mut transaction, tree, Class::SequenceState)? {
+        if !used.contains(&key.oid) {
+            store::write(&mut transaction, tree, key, None)?;
+        } else if let Some(come) = catalog.sequence_values(key.oid).come()
+            && come.logged > 0
+        {
+            store::write(&mut transaction, tree, key, Some(&encode(come.state)))?;
+        }
+    }
+    let _ = transaction.commit(&mut |_| ())?;
+    Ok(())
 }
 
 /// The state once one more value has been given: that is its last.
@@ -140,17 +248,14 @@ fn step(sequence: &Sequence, name: &str, value: i64) -> Result<i64> {
     }
 }
 
-/// `setval`.
-///
-/// # Errors
-/// 22003 outside the sequence's bounds.
-pub fn set_value(
+/// `setval`; the commit that logs it.
+fn set_value(
     catalog: &Catalog,
     database: Oid,
-    name: &str,
-    sequence: &Sequence,
+    (name, sequence): (&str, &Sequence),
+    values: &Values,
     state: State,
-) -> Result<()> {
+) -> Result<Lsn> {
     if state.last_value < sequence.min || state.last_value > sequence.max {
         return Err(SqlError::new(
             SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
@@ -160,19 +265,50 @@ pub fn set_value(
             ),
         ));
     }
-    change_state(catalog, database, sequence, |_| Ok(Some((state, ())))).map(|_| ())
+    let key = state_key(database, sequence);
+    let (transaction, _) = hold(catalog, key)?;
+    let come = Come { state, logged: 0, rules: Rules::of(sequence), at: Lsn::ZERO };
+    log(catalog, transaction, (key, state), (values, come))
+}
+
+/// What a session has of a sequence.
+#[derive(Debug)]
+struct Taken {
+    /// The state that it was taken from.
+    state: Oid,
+    values: Arc<Values>,
+    left: Advance,
+    /// The value given last; none where only others have taken some.
+    last: Option<i64>,
 }
 
 /// What a session remembers of sequences.
 #[derive(Debug, Default)]
 pub struct SessionSequences {
-    /// By the sequence's OID: the state it was taken from, what is left of it, and the last value given.
-    taken: HashMap<Oid, (Oid, Advance, i64)>,
+    /// By the sequence's OID.
+    taken: HashMap<Oid, Taken>,
     /// The sequence `nextval` was called for last.
     last: Option<Oid>,
+    /// The newest commit that logged a value which the session was given, until it has been asked for.
+    logged: Lsn,
 }
 
 impl SessionSequences {
+    /// What the session has of a sequence in its current state.
+    fn of(&mut self, catalog: &Catalog, oid: Oid, sequence: &Sequence) -> &mut Taken {
+        let begin = |last| Taken {
+            state: sequence.state,
+            values: catalog.sequence_values(sequence.state),
+            left: Advance { next: 0, count: 0 },
+            last,
+        };
+        let taken = self.taken.entry(oid).or_insert_with(|| begin(None));
+        if taken.state != sequence.state {
+            *taken = begin(taken.last);
+        }
+        taken
+    }
+
     /// `nextval`.
     ///
     /// # Errors
@@ -184,17 +320,24 @@ impl SessionSequences {
         relation: &Relation,
         sequence: &Sequence,
     ) -> Result<i64> {
-        let left = self.taken.get(&relation.oid).filter(|taken| taken.0 == sequence.state);
-        let mut advance = match left.map(|taken| taken.1) {
-            Some(advance) if advance.count > 0 => advance,
-            _ => advance(catalog, database, &relation.name, sequence)?,
-        };
-        let value = advance.next;
-        advance.next = value.wrapping_add(sequence.increment);
-        advance.count -= 1;
-        self.taken.insert(relation.oid, (sequence.state, advance, value));
+        let taken = self.of(catalog, relation.oid, sequence);
+        let mut lsn = Lsn::ZERO;
+        if taken.left.count == 0 {
+            let named = (&*relation.name, sequence);
+            (taken.left, lsn) = advance(catalog, database, named, &taken.values)?;
+        }
+        let value = taken.left.next;
+        taken.left.next = value.wrapping_add(sequence.increment);
+        taken.left.count -= 1;
+        taken.last = Some(value);
+        self.logged = self.logged.max(lsn);
         self.last = Some(relation.oid);
         Ok(value)
+    }
+
+    /// What the session's answer has to wait for, since this was asked for last.
+    pub fn take_logged(&mut self) -> Lsn {
+        std::mem::take(&mut self.logged)
     }
 
     /// `currval`.
@@ -202,7 +345,7 @@ impl SessionSequences {
     /// # Errors
     /// 55000 before the first `nextval` of the session.
     pub fn current_value(&self, relation: &Relation) -> Result<i64> {
-        self.taken.get(&relation.oid).map(|taken| taken.2).ok_or_else(|| {
+        self.taken.get(&relation.oid).and_then(|taken| taken.last).ok_or_else(|| {
             SqlError::new(
                 SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!(
@@ -218,8 +361,8 @@ impl SessionSequences {
     /// # Errors
     /// 55000 before the first `nextval` of the session.
     pub fn last_value(&self) -> Result<i64> {
-        let found = self.last.and_then(|last| self.taken.get(&last));
-        found.map(|taken| taken.2).ok_or_else(|| {
+        let found = self.last.and_then(|last| self.taken.get(&last)?.last);
+        found.ok_or_else(|| {
             SqlError::new(
                 SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "lastval is not yet defined in this session",
@@ -239,19 +382,21 @@ impl SessionSequences {
         sequence: &Sequence,
         state: State,
     ) -> Result<()> {
-        set_value(catalog, database, &relation.name, sequence, state)?;
-        let none_left = Advance { next: state.last_value, count: 0 };
+        let taken = self.of(catalog, relation.oid, sequence);
+        let named = (&*relation.name, sequence);
+        let lsn = set_value(catalog, database, named, &taken.values, state)?;
+        taken.left.count = 0;
         if state.is_called {
-            self.taken.insert(relation.oid, (sequence.state, none_left, state.last_value));
-        } else if let Some(taken) = self.taken.get_mut(&relation.oid) {
-            taken.1 = none_left;
+            taken.last = Some(state.last_value);
         }
+        self.logged = self.logged.max(lsn);
         Ok(())
     }
 
     /// DISCARD SEQUENCES.
     pub fn discard(&mut self) {
-        *self = SessionSequences::default();
+        // What an answer waits for is not forgotten.
+        *self = SessionSequences { logged: self.logged, ..SessionSequences::default() };
     }
 }
 

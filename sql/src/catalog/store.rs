@@ -220,6 +220,26 @@ pub fn read_all(manager: &Arc<Manager>) -> Result<Vec<Change>> {
         .collect()
 }
 
+/// The keys of all objects of a class.
+///
+/// # Errors
+/// Storage's.
+pub fn keys(
+    transaction: &mut Transaction,
+    tree: &Arc<Tree>,
+    class: Class,
+) -> Result<Vec<ObjectKey>> {
+    let view = transaction.begin_statement()?;
+    let (low, high) = ([class as u8], [class as u8 + 1]);
+    let range = KeyRange { low: Bound::Included(&low), high: Bound::Excluded(&high) };
+    let mut scan = transaction.scan(&view, tree, range, Direction::Forward)?;
+    let mut keys = Vec::new();
+    while let Some(row) = scan.advance(transaction)? {
+        keys.extend(parse_key(row.key).filter(|(_, part)| *part == 0).map(|(key, _)| key));
+    }
+    Ok(keys)
+}
+
 /// The stored form of a change, written.
 ///
 /// # Errors

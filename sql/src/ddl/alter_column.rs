@@ -8,8 +8,8 @@ use super::create_table::{Parts, column_type};
 use super::dependency::Dependents;
 use super::resolve::column;
 use super::{Ddl, RowFunction};
-use crate::catalog::relation::{ConstraintKind, Index, Relation, Sequence};
-use crate::catalog::sequence::{State, following, state_key};
+use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
+use crate::catalog::sequence::following;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident, TypeName};
 use crate::sqlstate::SqlState;
@@ -66,19 +66,23 @@ impl Ddl<'_> {
         relation: &Relation,
         next: &mut Relation,
         element: &ColumnElement,
-        sequence: Option<(Arc<str>, Sequence)>,
+        sequence: Option<Relation>,
     ) -> Result<()> {
         let at = next.columns.len() - 1;
         let ty = next.columns[at].ty;
         let snapshot = self.snapshot();
         let semantics = self.semantics;
         let given = Cell::new(None);
-        let value: RowFunction<'_> = match &sequence {
-            Some((name, sequence)) => {
-                let mut state = State { last_value: sequence.start, is_called: false };
+        let counted = sequence.as_ref().and_then(|relation| match &relation.kind {
+            RelationKind::Sequence(sequence) => Some((relation, sequence)),
+            _ => None,
+        });
+        let value: RowFunction<'_> = match counted {
+            Some((relation, sequence)) => {
+                let mut state = sequence.initial;
                 let given = &given;
                 Box::new(move |_| {
-                    state = following(sequence, name, state)?;
+                    state = following(sequence, &relation.name, state)?;
                     given.set(Some(state));
                     let mut row = RowBuf::new();
                     // The sequence's bounds are the type's.
@@ -109,9 +113,7 @@ impl Ddl<'_> {
         self.rewrite(relation, next, &mut rewrite)?;
         drop(rewrite);
         match (&sequence, given.get()) {
-            (Some((_, sequence)), Some(state)) => {
-                self.put_sequence_state(state_key(self.catalog.database(), sequence), state)
-            }
+            (Some(sequence), Some(state)) => self.put_sequence_state(sequence, state),
             _ => Ok(()),
         }
     }

@@ -383,7 +383,6 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Makes the sequence of a serial or identity column. Its owner need not be in the catalog yet.
     /// Makes a column a generated one.
     ///
     /// # Errors
@@ -413,12 +412,12 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Makes the sequence of a column; its name and what it is.
+    /// Makes the sequence of a serial or identity column, whose table need not be in the catalog yet.
     pub(super) fn make_owned_sequence(
         &mut self,
         relation: &mut Relation,
         sequence: &NewSequence<'_>,
-    ) -> Result<(Arc<str>, Sequence)> {
+    ) -> Result<Relation> {
         let column = Arc::clone(&relation.columns[sequence.column].name);
         let (mut options, mut asked) = (Vec::new(), None);
         for option in sequence.options {
@@ -443,15 +442,15 @@ impl Ddl<'_> {
             None => self.free_sequence_name(relation, &column)?,
         };
         let owner = relation.owner;
-        let made = definition.clone();
-        self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
+        let made =
+            self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
         // An identity column's next value is its default too, though `pg_attrdef` does not show it. The name is
         // qualified, so that it means the same whatever the search path is when it is used.
         let shown = crate::catalog::quote::qualified(&schema.1, &name);
         let literal = crate::catalog::quote::literal(&shown);
         relation.columns[sequence.column].default =
             Some(format!("nextval({literal}::regclass)").into());
-        Ok((name, made))
+        Ok(made)
     }
 }
 

@@ -6,11 +6,9 @@
 use super::Ddl;
 use super::resolve::{column as column_of, duplicate_relation, undefined_table};
 use crate::catalog::Named;
-use crate::catalog::object::ObjectKey;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
-use crate::catalog::sequence::{State, encode, state_key};
-use crate::catalog::store;
+use crate::catalog::sequence::State;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSequence, CreateSequence, ObjectKind, ObjectName, SequenceOption};
 use crate::sqlstate::SqlState;
@@ -48,9 +46,11 @@ pub(super) fn definition(
         cache: 1,
         cycle: false,
         state,
+        initial: State { last_value: 0, is_called: false },
         owner: None,
     };
-    let (sequence, _) = apply(ddl, blank, options, true)?;
+    let (mut sequence, _) = apply(ddl, blank, options, true)?;
+    sequence.initial.last_value = sequence.start;
     Ok(sequence)
 }
 
@@ -152,7 +152,7 @@ fn apply(
 }
 
 impl Ddl<'_> {
-    /// Puts a new sequence into the catalog; its name is locked and free.
+    /// Puts a new sequence into the catalog, and gives it; its name is locked and free.
     pub(super) fn put_new_sequence(
         &mut self,
         name: &Arc<str>,
@@ -160,7 +160,7 @@ impl Ddl<'_> {
         owner: Oid,
         persistence: char,
         sequence: Sequence,
-    ) -> Result<()> {
+    ) -> Result<Relation> {
         let oid = self.catalog.next_oid()?;
         let column = |name: &str, ty: u32| Column {
             name: name.into(),
@@ -192,7 +192,8 @@ impl Ddl<'_> {
             acl: self.default_acl(Grantable::Sequence, schema_oid)?,
             stored_query: None,
         };
-        self.catalog.put_relation(self.transaction, relation)
+        self.catalog.put_relation(self.transaction, relation.clone())?;
+        Ok(relation)
     }
 
     /// Changes a sequence that is locked, or whose table is.
@@ -228,22 +229,17 @@ impl Ddl<'_> {
         }
     }
 
-    /// Writes the state of a sequence that only this transaction knows.
-    pub(super) fn put_sequence_state(&mut self, key: ObjectKey, state: State) -> Result<()> {
-        let tree = Arc::clone(self.catalog.catalog().tree());
-        store::write(self.transaction, &tree, key, Some(&encode(state)))
-    }
-
     /// Begins a sequence anew at `value`, as part of this transaction.
     pub(super) fn restart_sequence(&mut self, relation: &Relation, value: i64) -> Result<()> {
+        self.put_sequence_state(relation, State { last_value: value, is_called: false })
+    }
+
+    /// Gives a sequence a state of its own, which begins so.
+    pub(super) fn put_sequence_state(&mut self, relation: &Relation, initial: State) -> Result<()> {
         let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
+        let state = self.catalog.next_oid()?;
         let mut next = relation.clone();
-        let mut sequence = sequence.clone();
-        sequence.state = self.catalog.next_oid()?;
-        let key = state_key(self.catalog.database(), &sequence);
-        let state = State { last_value: value, is_called: false };
-        self.put_sequence_state(key, state)?;
-        next.kind = RelationKind::Sequence(sequence);
+        next.kind = RelationKind::Sequence(Sequence { state, initial, ..sequence.clone() });
         self.catalog.put_relation(self.transaction, next)
     }
 }

@@ -248,19 +248,22 @@ impl Writer {
 
     /// The key of a row in the table's tree, a new row id where it has no primary key.
     fn row_key(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
-        self.key.clear();
-        match &self.table.key {
-            Some(layout) => {
-                encode_key(layout, all, &mut self.key)?;
-                let index = self.table.primary.map(|at| &*self.table.relation.indexes[at].name);
-                check_key_size(cx, self.key.len(), index.unwrap_or(&self.table.relation.name))
-            }
-            None => {
-                let id = cx.row_ids.next(cx.host.row_ids, &self.rows)?;
-                self.key.extend_from_slice(&id.to_be_bytes());
-                Ok(())
-            }
+        if !self.clustered_key(cx, all)? {
+            let id = cx.row_ids.next(cx.host.row_ids, &self.rows)?;
+            self.key.clear();
+            self.key.extend_from_slice(&id.to_be_bytes());
         }
+        Ok(())
+    }
+
+    /// The key that the primary key gives a row; false where there is none.
+    fn clustered_key(&mut self, cx: &Context<'_>, all: &RowBuf) -> Result<bool> {
+        let Some(layout) = &self.table.key else { return Ok(false) };
+        self.key.clear();
+        encode_key(layout, all, &mut self.key)?;
+        let index = self.table.primary.map(|at| &*self.table.relation.indexes[at].name);
+        check_key_size(cx, self.key.len(), index.unwrap_or(&self.table.relation.name))?;
+        Ok(true)
     }
 
     /// Inserts a row of all columns by index. The unique index that ON CONFLICT names, `arbiter`, is asked before the
@@ -531,14 +534,7 @@ impl Writer {
         new: &RowBuf,
         narrow: Option<&Narrow>,
     ) -> Result<()> {
-        let mut moved = false;
-        if let Some(layout) = &self.table.key
-            && narrow.is_none()
-        {
-            self.key.clear();
-            encode_key(layout, new, &mut self.key)?;
-            moved = self.key != key;
-        }
+        let moved = narrow.is_none() && self.clustered_key(cx, new)? && self.key != key;
         self.moved = moved;
         if !moved {
             self.key.clear();

@@ -212,6 +212,14 @@ impl Block {
         }
     }
 
+    /// What the session has been told outlives its transaction, and was logged by the commit at `lsn`.
+    pub fn depend_on(&mut self, lsn: Lsn) {
+        match &mut self.transaction {
+            Some(transaction) => transaction.depend_on(lsn),
+            None => self.heard_of(lsn),
+        }
+    }
+
     /// The session has been told of a commit by a notification.
     pub fn heard_of(&mut self, lsn: Lsn) {
         self.seen = self.seen.max(lsn);

@@ -68,7 +68,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use txn::{AdvisoryLocks, Isolation, SessionWait, Usage};
+use txn::{AdvisoryLocks, Isolation, Lsn, SessionWait, Usage};
 
 /// Who opened a session.
 #[derive(Clone, Debug)]
@@ -277,6 +277,10 @@ impl Session {
     // --- the state behind it ---------------------------------------------------------------------------------------
 
     fn with_block<T>(&mut self, body: impl FnOnce(&mut Block, &mut Parts<'_>) -> T) -> T {
+        let logged = self.sequences.get_mut().take_logged();
+        if logged > Lsn::ZERO {
+            self.block.depend_on(logged);
+        }
         let mut parts = Parts {
             said: self.said.get_mut(),
             channels: (&self.engine, self.wait.pid),

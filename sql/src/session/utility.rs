@@ -1,7 +1,6 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
-use crate::catalog::sequence::SessionSequences;
 use crate::ddl::{self, Ddl};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
@@ -307,14 +306,14 @@ impl Session {
                 self.settings.reset_all();
                 self.settings_changed();
                 self.advisory.get_mut().unlock_all();
-                *self.sequences.get_mut() = SessionSequences::default();
+                self.sequences.get_mut().discard();
                 self.with_ddl("", |ddl| ddl.discard_temporary())?;
                 self.say(Said::Unlisten(None));
                 done("DISCARD ALL")
             }
             Discard::Plans => done("DISCARD PLANS"),
             Discard::Sequences => {
-                *self.sequences.get_mut() = SessionSequences::default();
+                self.sequences.get_mut().discard();
                 done("DISCARD SEQUENCES")
             }
             Discard::Temp => {

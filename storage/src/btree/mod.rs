@@ -259,6 +259,7 @@ impl Tree {
         value_len: usize,
         into: &mut RecordBuffer,
     ) -> Result<bool> {
+        self.check_size(key, value_len)?;
         let mut held = None;
         let mut spins = 0;
         let (found, room) = loop {

@@ -357,7 +357,6 @@ impl Transaction {
     /// # Errors
     /// [`storage::Error::TooLarge`]; [`storage::Error::Full`] where memory is used up and there is no scratch space.
     pub fn put(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<()> {
-        self.check_size(key, value)?;
         self.write(tree, key, Some(value), false)
     }
 
@@ -367,16 +366,7 @@ impl Transaction {
     /// # Errors
     /// As [`Transaction::put`].
     pub fn update(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<()> {
-        self.check_size(key, value)?;
         self.write(tree, key, Some(value), true)
-    }
-
-    fn check_size(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        let (size, limit) = (key.len() + value.len(), self.manager.data.record_bytes_max());
-        if size > limit {
-            return Err(storage::Error::TooLarge { size, limit }.into());
-        }
-        Ok(())
     }
 
     /// Deletes a record, whose key this transaction has locked.
@@ -390,6 +380,8 @@ impl Transaction {
     fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>, update: bool) -> Result<()> {
         usage::count_logged((key.len() + value.map_or(0, <[u8]>::len)) as u64);
         let (command, manager) = (self.command, &self.manager);
+        // What no page takes could not be applied once it is claimed.
+        manager.data.check_record_size(key.len(), value.map_or(0, <[u8]>::len))?;
         let State { writes, loads, .. } =
             &mut **self.state.as_mut().expect("the transaction has not ended");
         if !loads.is_empty()

@@ -16,7 +16,7 @@ mod sizes;
 
 use crate::catalog::builtin;
 use crate::catalog::relation::RelationKind;
-use crate::catalog::sequence::{self, SessionSequences};
+use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
 use crate::catalog::{Catalog, CatalogSnapshot, Relation, SearchPath};
 use crate::error::Result;
@@ -422,9 +422,10 @@ impl SessionCatalog<'_> {
         if let Some(found) = self.snapshot.relation(relation)
             && let RelationKind::Sequence(definition) = &found.kind
         {
-            // Values are not logged ahead of their use, so that `log_cnt` is 0.
-            let state = sequence::state(self.catalog, self.snapshot.database_oid(), definition)?;
-            let row = [Datum::Int8(state.last_value), Datum::Int8(0), Datum::Bool(state.is_called)];
+            let database = self.snapshot.database_oid();
+            let (State { last_value, is_called }, logged) =
+                sequence::state(self.catalog, database, definition)?;
+            let row = [Datum::Int8(last_value), Datum::Int8(logged), Datum::Bool(is_called)];
             return emit(&row).map(|_| ());
         }
         let system = SystemContext {

@@ -50,7 +50,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
     pub(super) fn last_value_of(&self) -> Result<Datum<'a>> {
         let relation = self.sequence(&[Privileges::USAGE, Privileges::SELECT])?;
         let database = self.session.snapshot.database_oid();
-        let state = sequence::state(self.session.catalog, database, sequence::of(relation)?)?;
+        let (state, _) = sequence::state(self.session.catalog, database, sequence::of(relation)?)?;
         Ok(if state.is_called { Datum::Int8(state.last_value) } else { Datum::Null })
     }
 
