@@ -356,3 +356,72 @@ fn indexes_are_made_while_others_write_and_the_server_dies() {
     atoll.check();
     assert!(changes > 0 && answered > 0, "{changes} changes, {answered} statements");
 }
+
+/// Takes values of a sequence until the connection breaks, those that it was told of: some alone, some for rows that are
+/// rolled back.
+fn count_until_death(port: u16, seed: u64) -> Vec<i64> {
+    let mut random = Random(seed | 1);
+    let mut told = Vec::new();
+    let Ok(mut client) = Client::try_connect(port, "postgres", "postgres") else { return told };
+    loop {
+        let sql = match random.below(3) {
+            0 => "BEGIN; INSERT INTO numbered DEFAULT VALUES RETURNING id; ROLLBACK\0",
+            1 => "INSERT INTO numbered DEFAULT VALUES RETURNING id\0",
+            _ => "SELECT nextval('numbered_id_seq')\0",
+        };
+        if client.send(b'Q', sql.as_bytes()).is_err() {
+            return told;
+        }
+        let Ok(replies) = client.replies() else { return told };
+        let rows = replies.iter().flat_map(|reply| &reply.rows);
+        told.extend(
+            rows.map(|row| row[0].as_deref().expect("not null").parse::<i64>().expect("a number")),
+        );
+    }
+}
+
+/// No value is told twice, a crash skips no more than what is logged ahead and what was under way, and a clean end nothing.
+#[test]
+fn no_value_of_a_sequence_comes_twice() {
+    const SESSIONS: u32 = 3;
+    let mut atoll = Atoll::start(&[]);
+    atoll.connect().run("CREATE TABLE numbered (id bigserial PRIMARY KEY)");
+    let mut told: Vec<i64> = Vec::new();
+    let mut random = Random(0x5E9);
+    for cycle in 0..10 {
+        let port = atoll.port();
+        let pause = Duration::from_millis(u64::from(100 + random.below(300)));
+        std::thread::scope(|scope| {
+            let sessions: Vec<_> = (0..SESSIONS)
+                .map(|who| {
+                    let seed = u64::from(cycle * SESSIONS + who) << 9;
+                    scope.spawn(move || count_until_death(port, seed))
+                })
+                .collect();
+            std::thread::sleep(pause);
+            atoll.kill();
+            for session in sessions {
+                told.extend(session.join().expect("a session ends"));
+            }
+        });
+        atoll.restart();
+        let mut client = atoll.connect();
+        let last = told.iter().copied().max().unwrap_or(0);
+        let next = number(&mut client, "SELECT nextval('numbered_id_seq')");
+        let skipped = next - last - 1;
+        assert!((0..=32 + i64::from(SESSIONS)).contains(&skipped), "{last}, and then {next}");
+        told.push(next);
+        drop(client);
+        atoll.stop();
+        atoll.check();
+        atoll.restart();
+        let again = number(&mut atoll.connect(), "SELECT nextval('numbered_id_seq')");
+        assert_eq!(again, next + 1, "a clean end skips nothing");
+        told.push(again);
+    }
+    let count = told.len();
+    told.sort_unstable();
+    told.dedup();
+    assert_eq!(told.len(), count, "a value was told twice");
+    assert!(count > 100, "the sessions got something done");
+}

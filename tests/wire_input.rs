@@ -177,6 +177,36 @@ fn limits_are_postgresqls_where_it_has_them() {
     });
 }
 
+/// A key that no page takes is refused where it is written, and not when it is too late to refuse it.
+#[test]
+fn keys_that_are_too_long_are_54000_and_harm_nobody() {
+    let mut atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t (k text PRIMARY KEY, u text UNIQUE)");
+    client.run("CREATE TABLE r (k text PRIMARY KEY REFERENCES t ON UPDATE CASCADE)");
+    client.run("INSERT INTO t VALUES ('a', 'b')");
+    client.run("INSERT INTO r VALUES ('a')");
+    for change in [
+        "INSERT INTO t VALUES (repeat('x', 5000), 'c')",
+        "INSERT INTO t VALUES ('c', repeat('x', 5000))",
+        "UPDATE t SET k = repeat('x', 5000)",
+        "UPDATE t SET u = repeat('x', 5000)",
+        "INSERT INTO t VALUES ('a', 'c') ON CONFLICT (k) DO UPDATE SET k = repeat('x', 5000)",
+        "MERGE INTO t USING (SELECT 1) s ON true WHEN MATCHED THEN UPDATE SET k = repeat('x', 5000)",
+        "BEGIN; UPDATE t SET k = repeat('x', 1500); COMMIT",
+    ] {
+        let replies = client.query_all(change);
+        assert_eq!(replies.last().expect("an answer").sqlstate(), "54000", "{change}");
+        client.run("ROLLBACK");
+    }
+    assert_eq!(client.run("SELECT k || u FROM t").value(), "ab");
+    client.run("UPDATE t SET k = 'd'");
+    assert_eq!(client.run("SELECT k FROM r").value(), "d");
+    drop(client);
+    atoll.stop();
+    atoll.check();
+}
+
 #[test]
 fn what_is_too_deep_is_54001_and_never_a_crash() {
     let atoll = Atoll::start(&[]);

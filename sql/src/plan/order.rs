@@ -1,10 +1,17 @@
-//! Sorts that a key has done already: where the input comes in the order asked for, the sort goes.
+//! What a key's order spares: sorts, where the input comes in the order asked for, and all rows but the first, where only the
+//! least or the greatest value is.
 
-use super::physical::{Access, JoinMethod, KeyAccess, Plan, Scan, ScanColumn, Sort};
+use super::functions::comparator;
+use super::physical::{
+    Access, Aggregate, AggregateStep, JoinMethod, KeyAccess, Limit, Plan, Scan, ScanColumn, Sort,
+};
 use super::scalar::{Comparator, Scalar, Var};
-use crate::catalog::RelationKind;
+use super::translate::constant;
+use crate::bind::Literal;
+use crate::catalog::{RelationKind, builtin};
 use crate::plan::logical::JoinKind;
 use crate::tuple::{Form, KeyLayout};
+use crate::types::{Datum, SqlType, oids};
 use txn::{Direction, TreeId};
 
 /// The plan without sorts that change nothing.
@@ -24,6 +31,7 @@ pub fn avoid_sorts(plan: Plan) -> Plan {
             lock.input = avoid_sorts(lock.input);
             Plan::LockRows(lock)
         }
+        Plan::Aggregate(aggregate) => Plan::Aggregate(Box::new(first_only(*aggregate))),
         other => other,
     }
 }
@@ -44,6 +52,53 @@ fn avoid(mut sort: Sort) -> Plan {
         return sort.input;
     }
     Plan::Sort(Box::new(sort))
+}
+
+/// `min` or `max` alone, of a column whose order a key gives: the first row that has a value says it.
+fn first_only(mut aggregate: Aggregate) -> Aggregate {
+    let whole = aggregate.keys.is_empty() && aggregate.sets.len() == 1;
+    // With other conditions an index in order may have to be read to its end, a descent for each row.
+    let few = matches!(&aggregate.input, Plan::Scan(scan) if scan.filter.is_empty());
+    if let [call] = &aggregate.calls[..]
+        && whole
+        && let Some((var, order)) = extreme(call)
+        && let Some(scan) = leading_scan(&mut aggregate.input)
+        && begins_with(scan, (var, order), few)
+    {
+        let ty = SqlType::plain(oids::INT8);
+        let limit = Some(constant(&Literal::of(&Datum::Int8(1)), ty));
+        let (offset, ties) = (None, None);
+        aggregate.input =
+            Plan::Limit(Box::new(Limit { input: aggregate.input, limit, offset, ties }));
+    }
+    aggregate
+}
+
+/// The column that an aggregate wants the first of, and in which order.
+fn extreme(call: &AggregateStep) -> Option<(Var, Comparator)> {
+    let sort_operator = builtin::aggregate(call.function)?.sort_operator;
+    let descending = builtin::operator(sort_operator)?.name == ">";
+    let ([Scalar::Var(var)], [ty]) = (&call.arguments[..], &call.types.arguments[..]) else {
+        return None;
+    };
+    if call.filter.is_some() || call.keeps() {
+        return None;
+    }
+    Some((*var, comparator(ty.oid, descending, descending).ok()?))
+}
+
+/// Turns a scan so that it begins with the value that comes first in this order, and leaves NULLs out.
+fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> bool {
+    let other = Comparator { nulls_first: !order.nulls_first, ..order };
+    if ![order, other].into_iter().any(|order| make_ordered(scan, &[(var, order)], few)) {
+        return false;
+    }
+    if let ScanColumn::Column(column) = scan.outputs[var.column as usize]
+        && !scan.relation.columns[column].not_null
+    {
+        scan.filter.push(Scalar::IsNull(Box::new(Scalar::Var(var)), true));
+    }
+    true
 }
 
 /// The scan whose order the plan's rows come in.

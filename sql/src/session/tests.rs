@@ -335,6 +335,39 @@ fn analyze_changes_plans() {
 }
 
 #[test]
+fn the_least_and_the_greatest_value_are_one_end_of_a_key() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int, b int, k int, n int not null, primary key (a, b))");
+    say(&mut session, "create index t_k on t (k)");
+    say(&mut session, "create index t_n on t (n)");
+    say(&mut session, "insert into t select g % 10, g, g, -g from generate_series(1, 1000) g");
+    for query in [
+        "select max(a) from t",
+        "select min(b) from t where a = 3",
+        "select max(b) from t where a = 3 and k > 5",
+        "select max(k) from t",
+        "select min(k) from t where k > 500",
+        "select max(n) from t",
+        "select (select max(n) from t)",
+    ] {
+        let plan = plan_of(&mut session, query);
+        assert!(plan.iter().any(|line| line.contains("Limit")), "{query}: {plan:?}");
+    }
+    for query in [
+        "select max(k) from t where n < 0 and b > 3",
+        "select max(k + 0) from t",
+        "select max(a), count(*) from t",
+        "select max(a) from t group by b",
+        "select max(b) from t",
+        "select max(k) filter (where n < 5) from t",
+    ] {
+        let plan = plan_of(&mut session, query);
+        assert!(!plan.iter().any(|line| line.contains("Limit")), "{query}: {plan:?}");
+    }
+}
+
+#[test]
 fn many_tables_are_joined_in_some_order() {
     let engine = engine();
     let mut session = session(&engine);

@@ -3,8 +3,8 @@
 use crate::device::faulty::FaultyDevice;
 use crate::environment::{SystemClock, Threads};
 use crate::{
-    Applied, Change, DataComponent, Direction, Environment, Lsn, Options, RecordBuffer, RecordKind,
-    SpaceClass, Tree,
+    Applied, Change, DataComponent, Direction, Environment, Error, Lsn, Options, RecordBuffer,
+    RecordKind, SpaceClass, Tree,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -586,4 +586,18 @@ fn keys_that_come_in_order_leave_full_pages_also_in_the_midst_of_others() {
     }
     assert!(counts[1].max(counts[2]) <= counts[0] + 3, "{counts:?}");
     check(&component);
+}
+
+#[test]
+fn what_no_page_takes_is_refused_before_it_is_claimed() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    let mut into = RecordBuffer::default();
+    let (key, record) = (component.key_bytes_max(), component.record_bytes_max());
+    assert!(!tree.get_to_change(&vec![7; key], record - key, &mut into).unwrap());
+    for (key, value) in [(key + 1, 0), (key, record - key + 1)] {
+        let refused = tree.get_to_change(&vec![7; key], value, &mut into);
+        assert!(matches!(refused, Err(Error::TooLarge { .. })), "{key} and {value}");
+        assert!(component.check_record_size(key, value).is_err());
+    }
 }

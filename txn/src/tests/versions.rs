@@ -341,3 +341,19 @@ proptest! {
         prop_assert!(world.manager.locks().is_empty());
     }
 }
+
+#[test]
+fn what_no_page_takes_is_refused_where_it_is_written() {
+    let world = World::new(small());
+    let data = world.manager.data();
+    let (key, record) = (data.key_bytes_max(), data.record_bytes_max());
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    txn.begin_statement().unwrap();
+    for (key, value) in [(key + 1, 1), (key, record - key + 1)] {
+        let refused = txn.put(&world.tree, &vec![7; key], &vec![0; value]);
+        assert!(matches!(refused, Err(Error::Storage(storage::Error::TooLarge { .. }))));
+    }
+    write(&mut txn, &world.tree, &vec![7; key], Some(&vec![0; record - key]));
+    let ended = txn.commit(&mut |_| ()).unwrap();
+    world.answer(ended);
+}
