@@ -2,7 +2,7 @@
 
 use crate::client::{Answer, Client};
 use crate::work::{ACCOUNTS, OPENING, Private, Story, own_rows, shown_rows};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why an audit did not pass.
 #[derive(Debug)]
@@ -55,6 +55,7 @@ pub fn audit(client: &mut Client, stories: &mut [Story]) -> Audit {
     }
     expect(client, "SELECT code FROM claim GROUP BY code HAVING count(*) > 1", &[])?;
     journals(client, stories)?;
+    numbers(client, stories)?;
     for (me, story) in stories.iter_mut().enumerate() {
         own(client, me, story)?;
     }
@@ -92,6 +93,22 @@ fn journals(client: &mut Client, stories: &mut [Story]) -> Audit {
         story.trying = false;
     }
     Ok(())
+}
+
+/// No value of the sequence was given twice, nor will be.
+fn numbers(client: &mut Client, stories: &[Story]) -> Audit {
+    let mut given = BTreeSet::new();
+    for number in stories.iter().flat_map(|story| &story.numbers) {
+        if !given.insert(*number) {
+            return Err(Finding::Wrong(format!("{number} was given twice")));
+        }
+    }
+    let rows = ask(client, "SELECT nextval('number')")?;
+    let next = rows.first().and_then(|row| row.parse().ok());
+    if next > given.last().copied() {
+        return Ok(());
+    }
+    Err(Finding::Wrong(format!("{rows:?} comes behind {:?}", given.last())))
 }
 
 /// A client's own rows and codes: what it knows, or that and the one transaction it was not answered.

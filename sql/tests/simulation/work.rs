@@ -30,6 +30,7 @@ pub const SCHEMA: &[&str] = &[
     "CREATE TABLE child (id int PRIMARY KEY, parent int NOT NULL REFERENCES parent)",
     "CREATE INDEX child_parent ON child (parent)",
     "CREATE TABLE ward (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE CASCADE)",
+    "CREATE SEQUENCE number",
 ];
 
 /// A row of a client's own table: v, u, t.
@@ -63,6 +64,8 @@ pub struct Story {
     pub trying: bool,
     /// The newest transfer of each client that it was shown.
     pub seen: BTreeMap<u64, u64>,
+    /// The values of the sequence that it was given while it was careful.
+    pub numbers: Vec<i64>,
 }
 
 /// Statements that make a client's own table.
@@ -146,9 +149,29 @@ impl Worker<'_> {
             66..69 => self.own_many(),
             69..77 => self.claim(),
             77..85 => self.family(),
-            85..93 => self.look(),
+            85..90 => self.look(),
+            90..93 => self.number(),
             93..96 => self.maintain(),
             _ => self.look_at_own(),
+        }
+    }
+
+    /// Takes a value of the sequence, which no rollback gives back.
+    fn number(&mut self) -> Done {
+        let take = "SELECT nextval('number')";
+        let text = match self.chance.percent(30) {
+            true => format!("BEGIN; {take}; ROLLBACK"),
+            false => take.to_owned(),
+        };
+        match self.say(&text)?.as_deref() {
+            Ok([value]) if !self.story.careless => {
+                let Ok(value) = value.parse() else { return self.complain(value) };
+                self.story.numbers.push(value);
+                Ok(())
+            }
+            Ok([_]) => Ok(()),
+            Ok(rows) => self.complain(format!("{text}: {rows:?}")),
+            Err(_) => self.rollback(),
         }
     }
 
