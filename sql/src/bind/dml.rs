@@ -5,6 +5,7 @@ use crate::bind::from::{From, own_ctes};
 use crate::bind::query::{Outside, conjuncts, cross};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
 use crate::bind::typed::{Expr, Literal};
+use crate::bind::updatable::{Change, Through};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, Wanted, bind_expression};
 use crate::catalog::acl::Privileges;
@@ -19,9 +20,24 @@ use std::sync::Arc;
 use txn::TableLock;
 
 impl Binder<'_> {
-    /// The table that a statement changes.
-    pub(super) fn target_table(&self, name: &ast::ObjectName, verb: &str) -> Result<Arc<Relation>> {
+    /// What a statement changes: a table, or what is behind a view.
+    pub(super) fn changed(
+        &self,
+        name: &ast::ObjectName,
+        change: Change,
+    ) -> Result<(Arc<Relation>, Option<Through>)> {
         let relation = self.relation(name)?;
+        self.require(relation.oid, change.privilege());
+        if let RelationKind::View { query } = &relation.kind {
+            self.hold(relation.oid, TableLock::RowExclusive);
+            let through = self.through(&relation, query, change)?;
+            return Ok((Arc::clone(through.table()), Some(through)));
+        }
+        Ok((self.target_table(relation)?, None))
+    }
+
+    /// The table that a statement changes.
+    pub(super) fn target_table(&self, relation: Arc<Relation>) -> Result<Arc<Relation>> {
         match &relation.kind {
             RelationKind::Table { .. } if relation.stored_query.is_some() => Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
@@ -35,9 +51,10 @@ impl Binder<'_> {
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!("permission denied: \"{}\" is a system catalog", relation.name),
             )),
-            RelationKind::View { .. } => {
-                Err(SqlError::unsupported(format!("{verb} a view (\"{}\") is", relation.name)))
-            }
+            RelationKind::View { .. } => Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("cannot change view \"{}\"", relation.name),
+            )),
             RelationKind::Sequence(_) => Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("cannot change sequence \"{}\"", relation.name),
@@ -70,6 +87,18 @@ impl Binder<'_> {
             }
             .at(at)
         })
+    }
+
+    /// The table's column that is assigned to, by index.
+    pub(super) fn assigned_column(
+        &self,
+        (relation, view): (&Relation, Option<&Through>),
+        column: &TargetColumn,
+    ) -> Result<usize> {
+        match view {
+            Some(view) => view.named(self, column),
+            None => self.target_column(relation, column),
+        }
     }
 
     pub(super) fn environment(&self) -> Environment<'_> {
@@ -149,7 +178,7 @@ impl Binder<'_> {
     /// cursor stands on, where WHERE says so.
     fn changed_rows(
         &self,
-        relation: &Arc<Relation>,
+        (relation, view): (&Arc<Relation>, Option<&Through>),
         alias: Option<&Ident>,
         others: &[ast::FromItem],
         filter: Option<&ast::Expr>,
@@ -157,7 +186,17 @@ impl Binder<'_> {
     ) -> Result<From> {
         let scans = Cell::new(0);
         let alias = alias.map(|name| ast::Alias { name: name.clone(), columns: Vec::new() });
-        let mut target = self.scan(relation, alias.as_ref(), &scans)?;
+        let mut target = match view {
+            None => self.scan(relation, alias.as_ref(), &scans)?,
+            Some(view) => view.rows(self, alias.as_ref(), &scans)?,
+        };
+        if view.is_some() && matches!(filter, Some(ast::Expr { kind: ExprKind::CurrentOf(_), .. }))
+        {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "WHERE CURRENT OF on a view is not implemented",
+            ));
+        }
         if let (Node::Scan { current_of, .. }, Some(ExprKind::CurrentOf(cursor))) =
             (&mut target.node, filter.map(|filter| &filter.kind))
         {
@@ -218,19 +257,18 @@ impl Binder<'_> {
     ) -> Result<Modify> {
         let scope = own_ctes(ctes);
         let with = self.with(update.with.as_ref(), Outside::NOTHING, &scope)?;
-        let relation = self.target_table(&update.table, "updating")?;
-        self.require(relation.oid, Privileges::UPDATE);
-        let filter = update.filter.as_ref();
-        let from =
-            self.changed_rows(&relation, update.alias.as_ref(), &update.from, filter, &scope)?;
+        let (relation, view) = self.changed(&update.table, Change::Update)?;
+        let (filter, view) = (update.filter.as_ref(), view.as_ref());
+        let alias = update.alias.as_ref();
+        let from = self.changed_rows((&relation, view), alias, &update.from, filter, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let place = Place::plain(&names, Some(&scope), "UPDATE");
-        let assignments = self.assignments(&update.assignments, &relation, &place)?;
+        let assignments = self.assignments(&update.assignments, (&relation, view), &place)?;
         let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&update.returning, names.items, &scope)?;
         let checks = self.checks(&relation)?;
-        let alias = update.alias.clone().unwrap_or_else(|| relation.name.clone());
+        let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let actions = self.actions_of_update(&relation, &assignments)?;
         let kind = ModifyKind::Update { source: Box::new(node), assignments };
         let (generated, computed) =
@@ -246,16 +284,15 @@ impl Binder<'_> {
     ) -> Result<Modify> {
         let scope = own_ctes(ctes);
         let with = self.with(delete.with.as_ref(), Outside::NOTHING, &scope)?;
-        let relation = self.target_table(&delete.table, "deleting from")?;
-        self.require(relation.oid, Privileges::DELETE);
-        let filter = delete.filter.as_ref();
-        let from =
-            self.changed_rows(&relation, delete.alias.as_ref(), &delete.using, filter, &scope)?;
+        let (relation, view) = self.changed(&delete.table, Change::Delete)?;
+        let (filter, alias) = (delete.filter.as_ref(), delete.alias.as_ref());
+        let target = (&relation, view.as_ref());
+        let from = self.changed_rows(target, alias, &delete.using, filter, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&delete.returning, names.items, &scope)?;
-        let alias = delete.alias.clone().unwrap_or_else(|| relation.name.clone());
+        let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let kind = ModifyKind::Delete { source: Box::new(node) };
         let actions = self.actions_of_delete(&relation)?;
         let computed = self.computed_indexes(&relation)?;
@@ -267,7 +304,7 @@ impl Binder<'_> {
     pub(super) fn assignments(
         &self,
         list: &[Assignment],
-        relation: &Relation,
+        (relation, view): (&Relation, Option<&Through>),
         place: &Place<'_>,
     ) -> Result<Vec<(usize, Expr)>> {
         // Which column, its value, and whether only parts of it have been assigned so far.
@@ -275,8 +312,14 @@ impl Binder<'_> {
         let mut set = |column: &TargetColumn,
                        value: &dyn Fn(usize) -> Result<(Expr, u32)>|
          -> Result<()> {
-            let number = self.target_column(relation, column)?;
-            self.require_column(relation.oid, Some(number as i16 + 1), Privileges::UPDATE);
+            let number = self.assigned_column((relation, view), column)?;
+            match view {
+                Some(view) => view.require(self, number),
+                None => {
+                    let attribute = Some(number as i16 + 1);
+                    self.require_column(relation.oid, attribute, Privileges::UPDATE);
+                }
+            }
             let known = assigned.iter_mut().find(|(known, ..)| *known == number);
             let parts = !column.path.is_empty();
             if known.as_ref().is_some_and(|(.., known_parts)| !parts || !known_parts) {

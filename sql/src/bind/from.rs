@@ -371,29 +371,53 @@ impl Binder<'_> {
         let inner = Binder::new(environment, text, &[]);
         inner.depth.set(self.depth.get());
         let query = inner.top_query(&parsed)?;
-        // What the view reads its owner must be allowed to read.
+        self.require_of_view(inner, relation);
+        let output = query.output.iter().enumerate();
+        let columns: Vec<Expr> = output.map(|(at, column)| column_at(at, column.ty)).collect();
+        let item = self.view_item(relation, alias, &columns)?;
+        let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
+        let node = Node::Derived { query: Arc::new(query), alias };
+        Ok(From { node, items: vec![item], width: columns.len() })
+    }
+
+    /// What a view reads its owner must be allowed to read.
+    pub(super) fn require_of_view(&self, inner: Binder<'_>, view: &Relation) {
         for mut wanted in inner.required.into_inner() {
             if let Required::Relation { role, .. } = &mut wanted {
-                role.get_or_insert(relation.owner);
+                role.get_or_insert(view.owner);
             }
             self.require_also(wanted);
         }
         for (relation, lock) in inner.relations.into_inner() {
             self.hold(relation, lock);
         }
-        let types = query.output.iter().map(|column| column.ty);
-        let live = relation.columns.iter().filter(|column| !column.dropped);
-        let columns = live.zip(types).map(|(column, ty)| (column.name.clone(), ty)).collect();
-        let name = alias.map_or_else(|| relation.name.clone(), |alias| alias.name.clone());
-        let node = Node::Derived { query: Arc::new(query), alias: name.clone() };
-        let mut from = self.named(node, columns, alias, Some(name))?;
-        let item = &mut from.items[0];
-        item.schema = alias.is_none().then(|| relation.schema.1.clone());
-        item.row_type = relation.row_type.0;
-        for (number, column) in item.columns.iter_mut().enumerate() {
-            column.origin = Some((relation.oid, number as i16 + 1));
+    }
+
+    /// The FROM item of a view whose columns these are.
+    pub(super) fn view_item(
+        &self,
+        view: &Relation,
+        alias: Option<&Alias>,
+        exprs: &[Expr],
+    ) -> Result<ScopeItem> {
+        let live = view.columns.iter().filter(|column| !column.dropped);
+        let named = live.zip(exprs).map(|(column, expr)| (column.name.clone(), expr.ty()));
+        let mut columns: Vec<(Ident, SqlType)> = named.collect();
+        if let Some(alias) = alias {
+            self.rename(&mut columns, &alias.columns, &alias.name, "table")?;
         }
-        Ok(from)
+        let columns = columns.into_iter().zip(exprs).enumerate();
+        let columns = columns.map(|(number, ((name, _), expr))| ScopeColumn {
+            name,
+            expr: expr.clone(),
+            origin: Some((view.oid, number as i16 + 1)),
+            system: false,
+        });
+        let name = alias.map_or_else(|| view.name.clone(), |alias| alias.name.clone());
+        let mut item = columns_item(Some(name), columns.collect());
+        item.schema = alias.is_none().then(|| view.schema.1.clone());
+        item.row_type = view.row_type.0;
+        Ok(item)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one FROM item")]

@@ -10,6 +10,7 @@ use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeItem, column_at};
 use crate::bind::table_item;
 use crate::bind::typed::{Expr, Literal};
+use crate::bind::updatable::{Change, Through};
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
 use crate::catalog::{Identity, Relation};
@@ -31,6 +32,10 @@ pub(super) struct InsertTarget<'i> {
     pub named: &'i [TargetColumn],
     /// OVERRIDING SYSTEM VALUE (true), USER VALUE (false).
     pub overriding: Option<bool>,
+    /// The view that was named.
+    pub view: Option<&'i Through>,
+    /// What is said if a value is given for the column of the view behind `columns`, where it has one.
+    pub refused: Option<SqlError>,
 }
 
 impl Binder<'_> {
@@ -41,12 +46,22 @@ impl Binder<'_> {
     ) -> Result<Modify> {
         let scope = own_ctes(ctes);
         let with = self.with(insert.with.as_ref(), Outside::NOTHING, &scope)?;
-        let relation = self.target_table(&insert.table, "inserting into")?;
-        self.require(relation.oid, Privileges::INSERT);
-        let target = self.insert_target(&relation, &insert.columns, insert.overriding)?;
+        let (relation, view) = self.changed(&insert.table, Change::Insert)?;
+        let view = view.as_ref();
+        let target = self.insert_target((&relation, view), &insert.columns, insert.overriding)?;
         let source = self.insert_source(insert.source.as_deref(), &target, &scope)?;
         let alias = insert.alias.clone().unwrap_or_else(|| relation.name.clone());
-        let item = table_item(&relation, insert.alias.as_ref(), 0, &[]);
+        let item = match view {
+            None => table_item(&relation, insert.alias.as_ref(), 0, &[]),
+            Some(view) => {
+                let named = insert.alias.clone();
+                let alias = named.map(|name| ast::Alias { name, columns: Vec::new() });
+                view.item(self, alias.as_ref())?
+            }
+        };
+        if view.is_some() && insert.on_conflict.is_some() {
+            return Err(SqlError::unsupported("ON CONFLICT of a view is"));
+        }
         let on_conflict = insert
             .on_conflict
             .as_ref()
@@ -69,14 +84,14 @@ impl Binder<'_> {
     /// The columns that values are given for.
     pub(super) fn insert_target<'i>(
         &self,
-        relation: &'i Relation,
+        (relation, view): (&'i Relation, Option<&'i Through>),
         named: &'i [TargetColumn],
         overriding: Option<bool>,
     ) -> Result<InsertTarget<'i>> {
         let live = live_columns(relation);
-        let mut columns: Vec<usize> = Vec::new();
+        let (mut columns, mut refused): (Vec<usize>, _) = (Vec::new(), None);
         for (at, column) in named.iter().enumerate() {
-            let number = self.target_column(relation, column)?;
+            let number = self.assigned_column((relation, view), column)?;
             // Parts of one column may be given one by one.
             let twice = columns.iter().zip(&named[..at]).any(|(known, earlier)| {
                 *known == number && (earlier.path.is_empty() || column.path.is_empty())
@@ -91,9 +106,12 @@ impl Binder<'_> {
             columns.push(number);
         }
         if named.is_empty() {
-            columns.clone_from(&live);
+            (columns, refused) = match view {
+                Some(view) => view.leading(),
+                None => (live.clone(), None),
+            };
         }
-        Ok(InsertTarget { relation, live, columns, named, overriding })
+        Ok(InsertTarget { relation, live, columns, named, overriding, view, refused })
     }
 
     /// Whole rows of the table, defaults filled in; none is DEFAULT VALUES.
@@ -148,6 +166,10 @@ impl Binder<'_> {
     /// Whoever gives values for columns must be allowed to.
     pub(super) fn require_insert(&self, target: &InsertTarget<'_>) {
         for &column in &target.columns {
+            if let Some(view) = target.view {
+                view.require(self, column);
+                continue;
+            }
             let attribute = Some(column as i16 + 1);
             self.require_column(target.relation.oid, attribute, Privileges::INSERT);
         }
@@ -165,8 +187,11 @@ impl Binder<'_> {
         extra_at: u32,
         missing_at: u32,
     ) -> Result<()> {
-        let InsertTarget { columns, named, .. } = target;
+        let InsertTarget { columns, named, refused, .. } = target;
         if given > columns.len() {
+            if let Some(refused) = refused {
+                return Err(refused.clone());
+            }
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
                 "INSERT has more expressions than target columns",
@@ -369,7 +394,8 @@ impl Binder<'_> {
                 excluded.columns_visible = false;
                 scope.items = vec![item.clone(), excluded];
                 let place = Place::plain(&scope, Some(ctes), "ON CONFLICT DO UPDATE");
-                let assignments = self.assignments(&update.assignments, relation, &place)?;
+                let assignments =
+                    self.assignments(&update.assignments, (relation, None), &place)?;
                 let filter = update
                     .filter
                     .as_ref()

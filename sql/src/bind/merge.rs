@@ -106,7 +106,7 @@ impl Binder<'_> {
             RelationKind::View { .. } => "views",
             RelationKind::Sequence(_) => "sequences",
             RelationKind::Table { .. } | RelationKind::System => {
-                return self.target_table(name, "merging into");
+                return self.target_table(relation);
             }
         };
         Err(SqlError::new(
@@ -132,10 +132,11 @@ impl Binder<'_> {
             ast::MergeAction::Nothing => MergeChange::Nothing,
             ast::MergeAction::Delete => MergeChange::Delete,
             ast::MergeAction::Update(assignments) => {
-                MergeChange::Update(self.assignments(assignments, relation, &place("UPDATE"))?)
+                let target = (&**relation, None);
+                MergeChange::Update(self.assignments(assignments, target, &place("UPDATE"))?)
             }
             ast::MergeAction::Insert { columns, overriding, values } => {
-                let target = self.insert_target(relation, columns, *overriding)?;
+                let target = self.insert_target((relation, None), columns, *overriding)?;
                 MergeChange::Insert(match values {
                     None => self.default_row(&target)?,
                     Some(values) => {

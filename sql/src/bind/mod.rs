@@ -39,6 +39,7 @@ mod subquery;
 mod target;
 pub mod type_name;
 pub mod typed;
+mod updatable;
 mod with;
 
 pub use copy::bind_copy;
@@ -516,10 +517,15 @@ impl<'a> Binder<'a> {
 
     /// Something is done with a relation and, if it is named, with one of its columns.
     fn require_column(&self, table: Oid, column: Option<i16>, wanted: Privileges) {
+        self.require_as(None, table, column, wanted);
+    }
+
+    /// The same, by the owner of the view that it is done through.
+    fn require_as(&self, owner: Option<Oid>, table: Oid, column: Option<i16>, wanted: Privileges) {
         let mut required = self.required.borrow_mut();
         let known = required.iter_mut().find_map(|known| match known {
-            Required::Relation { relation, role: None, privileges, columns }
-                if *relation == table =>
+            Required::Relation { relation, role, privileges, columns }
+                if *relation == table && *role == owner =>
             {
                 Some((privileges, columns))
             }
@@ -527,8 +533,8 @@ impl<'a> Binder<'a> {
         });
         let Some((privileges, columns)) = known else {
             let columns = column.map(|column| (column, wanted)).into_iter().collect();
-            let (relation, privileges) = (table, wanted);
-            required.push(Required::Relation { relation, role: None, privileges, columns });
+            let (relation, privileges, role) = (table, wanted, owner);
+            required.push(Required::Relation { relation, role, privileges, columns });
             return;
         };
         *privileges = privileges.union(wanted);
