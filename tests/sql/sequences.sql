@@ -96,3 +96,14 @@ SELECT nextval('s');
 ALTER SEQUENCE s RESTART;
 SELECT nextval('s');
 SELECT sequencename, last_value FROM pg_sequences ORDER BY sequencename;
+-- A type that changes takes its bounds along, and leaves those that were chosen.
+CREATE SEQUENCE bounded AS smallint MAXVALUE 10;
+ALTER SEQUENCE bounded AS bigint;
+SELECT seqmin, seqmax FROM pg_sequence WHERE seqrelid = 'bounded'::regclass;
+CREATE SEQUENCE small AS smallint;
+ALTER SEQUENCE small AS int;
+SELECT seqmin, seqmax FROM pg_sequence WHERE seqrelid = 'small'::regclass;
+CREATE SEQUENCE falling AS int INCREMENT -1;
+ALTER SEQUENCE falling AS smallint;
+SELECT seqmin, seqmax FROM pg_sequence WHERE seqrelid = 'falling'::regclass;
+ALTER SEQUENCE small AS smallint MAXVALUE 100000;

@@ -324,6 +324,8 @@ impl Ddl<'_> {
         let mut number = 0_u64;
         let (mut new_key, mut new_record) = (Vec::new(), Vec::new());
         let limit = self.transaction.manager().data().record_bytes_max();
+        // A key of eight bytes may be an integer's: only what was a row id stays one.
+        let had_key = matches!(&old.kind, RelationKind::Table { key, .. } if !key.is_empty());
         each_row(self.transaction, old, &mut |_, old_key, record, row| {
             let computed = rewrite
                 .columns
@@ -356,11 +358,11 @@ impl Ddl<'_> {
             new_key.clear();
             if key.is_empty() {
                 // Rows without a key keep their place.
-                if old_key.len() == 8 {
-                    new_key.extend_from_slice(old_key);
-                } else {
+                if had_key {
                     number += 1;
                     new_key.extend_from_slice(&hidden_row_id(number));
+                } else {
+                    new_key.extend_from_slice(old_key);
                 }
             } else {
                 for part in &keys.columns {

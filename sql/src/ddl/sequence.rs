@@ -97,16 +97,19 @@ fn apply(
         return Err(invalid("sequence type must be smallint, integer, or bigint".into()));
     };
     let ascending = sequence.increment > 0;
-    let retyped = old_bounds != Some((low, high));
+    // The bounds of the old type become those of the new one; others stay.
+    let retyped = old_bounds.filter(|old| !new && *old != (low, high));
+    let reset_min = retyped.is_some_and(|old| old.0 == sequence.min);
+    let reset_max = retyped.is_some_and(|old| old.1 == sequence.max);
     match max {
         Some(Some(value)) => sequence.max = value,
-        None if !new && !retyped => {}
-        _ => sequence.max = if ascending { high } else { -1 },
+        None if !new && !reset_max => {}
+        _ => sequence.max = if ascending || reset_max { high } else { -1 },
     }
     match min {
         Some(Some(value)) => sequence.min = value,
-        None if !new && !retyped => {}
-        _ => sequence.min = if ascending { 1 } else { low },
+        None if !new && !reset_min => {}
+        _ => sequence.min = if !ascending || reset_min { low } else { 1 },
     }
     let type_name = crate::catalog::system::format::format_type(sequence.ty.0, None);
     if sequence.max > high || sequence.max < low {

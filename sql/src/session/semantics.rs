@@ -160,6 +160,22 @@ impl Meaning<'_> {
         })
     }
 
+    /// What an expression that was bound to be assigned says itself: the cast to the column's type is the column's, unless
+    /// nothing else gives the literal a type.
+    fn own_text(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: Option<&Relation>,
+        expr: &ast::Expr,
+        bound: &Expr,
+        clause: &'static str,
+    ) -> Result<Arc<str>> {
+        let own = self.bound(snapshot, self.text, expr, relation, Wanted::Anything, clause)?;
+        let untyped = own.ty().oid.0 == oids::UNKNOWN;
+        let shown = if untyped { deparse::without_length_cast(bound) } else { &own };
+        self.print(snapshot, relation, shown)
+    }
+
     /// A function that evaluates an expression over a relation's live columns.
     fn row_function<'f>(
         &'f self,
@@ -346,12 +362,9 @@ impl Semantics for Meaning<'_> {
         ty: SqlType,
         expr: &ast::Expr,
     ) -> Result<DefaultValue> {
-        let bound =
-            self.bound(snapshot, self.text, expr, None, Wanted::Default(ty, column), DEFAULT)?;
-        // The cast to the column's type is the column's, not the text's, unless nothing else gives the literal a type.
-        let own = self.bound(snapshot, self.text, expr, None, Wanted::Anything, DEFAULT)?;
-        let untyped = own.ty().oid.0 == oids::UNKNOWN;
-        let text = self.print(snapshot, None, if untyped { &bound } else { &own })?;
+        let wanted = Wanted::Default(ty, column);
+        let bound = self.bound(snapshot, self.text, expr, None, wanted, DEFAULT)?;
+        let text = self.own_text(snapshot, None, expr, &bound, DEFAULT)?;
         let constant = if is_constant(&bound) {
             let value = self.row_function(snapshot, None, bound)?(&[])?;
             Some(match value.get(0) {
@@ -386,7 +399,7 @@ impl Semantics for Meaning<'_> {
                 "generation expression is not immutable",
             ));
         }
-        let text = self.print(snapshot, Some(relation), &bound)?;
+        let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
         Ok(BoundText { text, columns: named_columns(relation, &bound) })
     }
 

@@ -5,7 +5,8 @@
 //! restart, when nobody can know of it. Sessions take ranges, so that what a session inserts stays together and in order,
 //! and the right edge of the tree is no meeting point of all sessions.
 
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use std::collections::HashMap;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -33,10 +34,15 @@ impl RowIds {
     fn take(&self, tree: &Arc<Tree>, count: u64) -> Result<Range<u64>> {
         let known = lock(&self.next).contains_key(&tree.id());
         // Reading a page may wait: nobody waits for it here. Who comes first says where the counter begins.
-        let first = if known { 0 } else { last_id(tree)? + 1 };
+        let none_left =
+            || SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "no row identifiers are left");
+        let first = match known {
+            true => 0,
+            false => last_id(tree)?.checked_add(1).ok_or_else(none_left)?,
+        };
         let mut next = lock(&self.next);
         let at = next.entry(tree.id()).or_insert(first);
-        let range = *at..*at + count;
+        let range = *at..at.checked_add(count).ok_or_else(none_left)?;
         *at = range.end;
         Ok(range)
     }
@@ -61,7 +67,7 @@ impl SessionRowIds {
     /// The next id in `tree`.
     ///
     /// # Errors
-    /// Storage's, on the first call for a tree.
+    /// Storage's, on the first call for a tree; 54000 when all have been given.
     pub fn next(&mut self, ids: &RowIds, tree: &Arc<Tree>) -> Result<u64> {
         let (range, length) = self.ranges.entry(tree.id()).or_insert((0..0, RANGE_FIRST));
         if range.is_empty() {

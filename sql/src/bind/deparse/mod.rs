@@ -68,14 +68,25 @@ pub struct Printer<'p, 'a> {
     pub pretty: bool,
 }
 
-/// An expression as PostgreSQL prints it at the top: a cast that an assignment added is not shown.
+/// An expression as PostgreSQL prints it.
 ///
 /// # Errors
 /// 0A000 for what cannot be kept as text: subqueries.
 pub fn expression(printer: &Printer<'_, '_>, expr: &Expr) -> Result<String> {
     let mut out = Layout::default();
-    printer.write(printer.without_length_cast(expr), &mut out)?;
+    printer.write(expr, &mut out)?;
     Ok(out.text)
+}
+
+/// A literal without the lengths that an assignment has held it against, which PostgreSQL does not show.
+pub fn without_length_cast(expr: &Expr) -> &Expr {
+    let mut shown = expr;
+    while let Expr::Call { function: called, arguments, ty, .. } = shown
+        && is_length_cast(*called, arguments, *ty)
+    {
+        shown = &arguments[0];
+    }
+    shown
 }
 
 /// Whether a call only applies a modifier: varchar's length, numeric's precision.
@@ -106,16 +117,6 @@ fn is_cast(called: Oid, arguments: &[Expr], ty: SqlType) -> bool {
 }
 
 impl Printer<'_, '_> {
-    fn without_length_cast<'e>(&self, expr: &'e Expr) -> &'e Expr {
-        let mut shown = expr;
-        while let Expr::Call { function: called, arguments, ty, .. } = shown
-            && is_length_cast(*called, arguments, *ty)
-        {
-            shown = &arguments[0];
-        }
-        shown
-    }
-
     /// Writes an operand of `parent`, in parentheses where the pretty form needs them.
     fn operand(&self, expr: &Expr, parent: Parent<'_>, out: &mut Layout) -> Result<()> {
         let parentheses = self.pretty && !is_simple(expr, parent);
