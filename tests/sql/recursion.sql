@@ -34,3 +34,24 @@ with recursive t(n) as (values(1) union all select n+1 from t where exists(selec
 with recursive t(n) as (values(1) union all select t.n+1 from t, lateral (select max(g) m from generate_series(1, t.n) g) x where n < 3) select * from t order by 1;
 with recursive t(n) as (values(1) union all select n+1 from t where n in (with recursive u(m) as (values(1) union all select m+1 from u where m < 3) select m from u)) select * from t order by 1;
 with recursive a(n) as (values(1) union all select n+1 from a where n < 3), b(n) as (select max(n) from a union all select n-1 from b where n > 1 and n <= (select count(*) from a)) select * from b order by 1;
+-- What the recursive term reads beside its own rows, on either side, and WITH that looks at the rows around it.
+CREATE TABLE em (id int PRIMARY KEY, g int);
+INSERT INTO em VALUES (1, 1), (2, 1), (3, 2);
+CREATE TABLE o (id int PRIMARY KEY, em_id int, amt int);
+INSERT INTO o VALUES (1, 1, 10), (2, 1, 20), (3, 2, 5);
+WITH RECURSIVE t AS (SELECT 1 n UNION ALL SELECT t.n + 1 FROM t, (SELECT max(id) m FROM em) x WHERE t.n < x.m) SELECT * FROM t LIMIT 9;
+WITH RECURSIVE lim AS (SELECT 4 m), t AS (SELECT 1 n UNION ALL SELECT t.n + 1 FROM lim, t WHERE t.n < lim.m) SELECT * FROM t LIMIT 9;
+WITH RECURSIVE t(n, p) AS (SELECT 1, ARRAY[1] UNION ALL SELECT v, p || v FROM t, (VALUES (2), (3)) x(v) WHERE NOT v = ANY (p)) SELECT * FROM t ORDER BY p LIMIT 9;
+WITH RECURSIVE t AS (SELECT 1 n UNION ALL SELECT t.n + 1 FROM em LEFT JOIN t ON t.n = em.id WHERE t.n < 3) SELECT * FROM t ORDER BY n LIMIT 9;
+SELECT id FROM em WHERE EXISTS (WITH c AS (SELECT id FROM o WHERE em_id = em.id) SELECT 1 FROM c) ORDER BY id;
+SELECT id FROM em WHERE NOT EXISTS (WITH c AS (SELECT id FROM o WHERE em_id = em.id) SELECT 1 FROM c) ORDER BY id;
+SELECT id FROM em WHERE (WITH c AS (SELECT amt FROM o WHERE em_id = em.id) SELECT sum(amt) FROM c) > 5 ORDER BY id;
+SELECT id FROM em WHERE id = ANY (WITH c AS (SELECT em.g + 1 x FROM o WHERE em_id = em.id) SELECT x FROM c) ORDER BY id;
+SELECT id FROM em WHERE id IN (WITH c AS (SELECT em_id FROM o) SELECT em_id FROM c WHERE EXISTS (SELECT 1 FROM c d WHERE d.em_id = c.em_id)) ORDER BY id;
+SELECT em.id, l.s FROM em, LATERAL (WITH c AS (SELECT em.id x) SELECT x s FROM c) l ORDER BY em.id;
+SELECT em.id, l.s FROM em LEFT JOIN LATERAL (WITH c AS (SELECT sum(amt) s FROM o WHERE em_id = em.id) SELECT s FROM c) l ON true ORDER BY em.id;
+SELECT em.id, l.n FROM em, LATERAL (WITH RECURSIVE r AS (SELECT em.id n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r) l ORDER BY em.id, l.n;
+SELECT em.id FROM em JOIN o ON o.em_id = em.id AND EXISTS (WITH c AS (SELECT 1 WHERE o.amt > 10 * em.g) SELECT 1 FROM c) ORDER BY em.id;
+UPDATE o SET amt = 0 WHERE EXISTS (WITH c AS (SELECT 1 FROM em WHERE em.id = o.em_id AND g = 1) SELECT 1 FROM c);
+DELETE FROM o WHERE (WITH c AS (SELECT g FROM em WHERE em.id = o.em_id) SELECT g FROM c) = 2;
+SELECT * FROM o ORDER BY id;

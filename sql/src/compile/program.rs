@@ -183,7 +183,7 @@ impl Program {
             subplan_homes(&subplan.kind, &mut read);
         }
         for cte in &program.ctes {
-            for (plan, layout) in parts(&cte.body) {
+            for (plan, layout) in cte.body.parts() {
                 vars::read(plan, &mut read);
                 read.extend(layout);
             }
@@ -231,7 +231,7 @@ impl Program {
             vars::walk(&subplan.plan, visit);
         }
         for cte in &self.ctes {
-            parts(&cte.body).into_iter().for_each(|(plan, _)| vars::walk(plan, visit));
+            cte.body.parts().into_iter().for_each(|(plan, _)| vars::walk(plan, visit));
         }
     }
 
@@ -243,7 +243,7 @@ impl Program {
         };
         look(&self.plan);
         for cte in &self.ctes {
-            parts(&cte.body).into_iter().for_each(|(plan, _)| look(plan));
+            cte.body.parts().into_iter().for_each(|(plan, _)| look(plan));
         }
         found
     }
@@ -289,7 +289,7 @@ impl Reach {
 
     fn cte(&mut self, program: &Program, number: u32) {
         if self.ctes.insert(number) {
-            for (plan, layout) in parts(&program.ctes[number as usize].body) {
+            for (plan, layout) in program.ctes[number as usize].body.parts() {
                 self.plan(program, plan);
                 self.read.extend(layout);
             }
@@ -368,17 +368,6 @@ fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {
                 read.insert(var);
                 false
             });
-        }
-    }
-}
-
-/// The plans of a common table expression with their columns.
-#[must_use]
-pub fn parts(body: &CtePlanBody) -> Vec<(&Plan, &Layout)> {
-    match body {
-        CtePlanBody::Query(plan, layout) => vec![(plan, layout)],
-        CtePlanBody::Recursive { base, step, .. } => {
-            vec![(&base.0, &base.1), (&step.0, &step.1)]
         }
     }
 }

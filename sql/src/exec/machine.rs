@@ -135,14 +135,15 @@ impl Machine {
         let ctes = program
             .ctes
             .iter()
-            .map(|cte| {
+            .enumerate()
+            .map(|(number, cte)| {
                 let run = match &cte.body {
                     CtePlanBody::Query(plan, layout) => {
                         CteRun::Query(Some(builder.build(plan)), layout.clone())
                     }
                     CtePlanBody::Recursive { base, step, all, types } => CteRun::Recursive {
                         base: (Some(builder.build(&base.0)), base.1.clone()),
-                        step: (Some(builder.build(&step.0)), step.1.clone()),
+                        step: (Some(builder.build_step(&step.0, number)), step.1.clone()),
                         all: *all,
                         types: types.iter().map(|ty| ty.0).collect(),
                     },

@@ -22,6 +22,7 @@ use crate::plan::logical::JoinKind;
 use crate::plan::physical::{Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -47,19 +48,21 @@ pub trait Operator: Send {
 pub struct Builder<'p> {
     program: &'p Arc<Program>,
     probes: Option<&'p Probes>,
+    /// The recursive common table expression whose step is being built: each round it scans other rows.
+    step_of: Cell<Option<u32>>,
 }
 
 impl<'p> Builder<'p> {
     /// Of this program.
     #[must_use]
     pub fn new(program: &'p Arc<Program>) -> Builder<'p> {
-        Builder { program, probes: None }
+        Builder { program, probes: None, step_of: Cell::new(None) }
     }
 
     /// Of this program, every operator watched.
     #[must_use]
     pub fn watched(program: &'p Arc<Program>, probes: &'p Probes) -> Builder<'p> {
-        Builder { program, probes: Some(probes) }
+        Builder { program, probes: Some(probes), step_of: Cell::new(None) }
     }
 
     /// The subqueries in these expressions that must be run anew for each row.
@@ -78,7 +81,8 @@ impl<'p> Builder<'p> {
         let mut found = false;
         vars::walk(plan, &mut |node| {
             if let Plan::Cte(scan) = node {
-                found |= self.program.cte_looks_out(scan.number);
+                found |= self.step_of.get() == Some(scan.number)
+                    || self.program.cte_looks_out(scan.number);
             }
             vars::scalars(node, &mut |scalar| {
                 found |= scalar.reads(&mut |var| !slots.contains(&var.slot));
@@ -86,6 +90,15 @@ impl<'p> Builder<'p> {
             });
         });
         found
+    }
+
+    /// The operator of the step of recursive common table expression `number`.
+    #[must_use]
+    pub fn build_step(&self, plan: &Plan, number: usize) -> Box<dyn Operator> {
+        self.step_of.set(u32::try_from(number).ok());
+        let operator = self.build(plan);
+        self.step_of.set(None);
+        operator
     }
 
     /// The operator of a node, with its inputs.

@@ -6,7 +6,6 @@ use crate::bind::Quantifier;
 use crate::catalog::builtin;
 use crate::catalog::quote::identifier;
 use crate::compile::Program;
-use crate::compile::program::parts;
 use crate::plan::build::SubplanKind;
 use crate::plan::physical::{
     Aggregate, AggregateStep, CteScan, FunctionScan, Modify, ModifyKind, Plan, ScanColumn, SetCall,
@@ -66,7 +65,7 @@ impl<'p> Names<'p> {
         // The statement's own relations are named before those of its subqueries.
         names.enter(&program.plan, &mut taken);
         for cte in &program.ctes {
-            parts(&cte.body).into_iter().for_each(|(plan, _)| names.enter(plan, &mut taken));
+            cte.body.parts().into_iter().for_each(|(plan, _)| names.enter(plan, &mut taken));
         }
         for subplan in &program.subplans {
             names.enter(&subplan.plan, &mut taken);

@@ -96,6 +96,19 @@ pub enum CtePlanBody {
     },
 }
 
+impl CtePlanBody {
+    /// The plans it is made of, each with its columns.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(&Plan, &Layout)> {
+        match self {
+            CtePlanBody::Query(plan, layout) => vec![(plan, layout)],
+            CtePlanBody::Recursive { base, step, .. } => {
+                vec![(&base.0, &base.1), (&step.0, &step.1)]
+            }
+        }
+    }
+}
+
 /// Makes plans of one statement.
 pub struct Planner<'a> {
     /// What is known of the values at homes, and the catalog behind it.

@@ -519,40 +519,86 @@ pub fn find_scan<'p>(
     }
 }
 
-/// Every home that a plan reads, its subqueries included.
+/// Every home that a plan reads, its subqueries and the common table expressions that it scans included.
 pub fn reads_of(planner: &Planner<'_>, plan: &Plan) -> BTreeSet<Var> {
-    let mut read = BTreeSet::new();
-    let mut inner = Vec::new();
-    vars::read(plan, &mut read);
-    vars::walk(plan, &mut |node| {
-        vars::scalars(node, &mut |scalar| inner.extend(scalar.subqueries()));
-    });
-    for number in inner {
-        subplan_reads(planner, number, &mut read);
-    }
-    read
+    let mut reads = Reads::default();
+    reads.plan(planner, plan);
+    reads.homes
 }
 
 /// Every home that a subquery reads, its own subqueries' included.
 pub fn subplan_reads(planner: &Planner<'_>, number: u32, into: &mut BTreeSet<Var>) {
-    let subplan = &planner.subplans[number as usize];
-    let mut read = reads_of(planner, &subplan.plan);
-    let mut inner = Vec::new();
-    if let SubplanKind::Quantified(test, _) = &subplan.kind {
-        test.reads(&mut |var| {
-            read.insert(var);
-            false
+    let mut reads = Reads::default();
+    reads.subplan(planner, number);
+    into.extend(reads.homes);
+}
+
+/// What plans read.
+#[derive(Default)]
+struct Reads {
+    homes: BTreeSet<Var>,
+    /// Slots that the plans fill themselves.
+    filled: HashSet<u32>,
+    /// Common table expressions that have been looked into.
+    ctes: HashSet<u32>,
+}
+
+impl Reads {
+    fn plan(&mut self, planner: &Planner<'_>, plan: &Plan) {
+        let (mut inner, mut ctes) = (Vec::new(), Vec::new());
+        vars::read(plan, &mut self.homes);
+        self.filled.extend(vars::filled(plan, &planner.widths).iter().map(|(slot, _)| *slot));
+        vars::walk(plan, &mut |node| {
+            if let Plan::Cte(scan) = node {
+                ctes.push(scan.number);
+            }
+            vars::scalars(node, &mut |scalar| inner.extend(scalar.subqueries()));
         });
-        inner.extend(test.subqueries());
+        for number in inner {
+            self.subplan(planner, number);
+        }
+        for number in ctes {
+            self.cte(planner, number);
+        }
     }
-    if let SubplanKind::Hashed(hashed) = &subplan.kind {
-        hashed.test.reads(&mut |var| {
-            read.insert(var);
-            false
-        });
+
+    fn subplan(&mut self, planner: &Planner<'_>, number: u32) {
+        let subplan = &planner.subplans[number as usize];
+        self.plan(planner, &subplan.plan);
+        let mut inner = Vec::new();
+        let test = match &subplan.kind {
+            SubplanKind::Quantified(test, _) => {
+                inner.extend(test.subqueries());
+                Some(test)
+            }
+            SubplanKind::Hashed(hashed) => Some(&hashed.test),
+            _ => None,
+        };
+        if let Some(test) = test {
+            test.reads(&mut |var| {
+                self.homes.insert(var);
+                false
+            });
+        }
+        for number in inner {
+            self.subplan(planner, number);
+        }
     }
-    into.extend(read);
-    for number in inner {
-        subplan_reads(planner, number, into);
+
+    /// What a common table expression reads of rows around it: what it fills itself is nobody else's.
+    fn cte(&mut self, planner: &Planner<'_>, number: u32) {
+        // One that is being planned is scanned by its own recursive term.
+        let Some(Some(cte)) = planner.ctes.get(number as usize) else { return };
+        if !self.ctes.insert(number) {
+            return;
+        }
+        let outside = (std::mem::take(&mut self.homes), std::mem::take(&mut self.filled));
+        for (plan, layout) in cte.body.parts() {
+            self.plan(planner, plan);
+            self.homes.extend(layout);
+        }
+        self.homes.retain(|var| !self.filled.contains(&var.slot));
+        self.homes.extend(outside.0);
+        self.filled = outside.1;
     }
 }

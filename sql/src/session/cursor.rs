@@ -13,7 +13,6 @@
 use crate::bind::lock_words;
 use crate::catalog::Relation;
 use crate::catalog::system::Cursor;
-use crate::compile::program::parts;
 use crate::error::{Result, SqlError};
 use crate::exec::Cursors;
 use crate::exec::sink::{Flow, RowSink, Unseen};
@@ -83,7 +82,7 @@ impl Session {
         let prepared = self.prepare(Arc::new(parsed.cursor(&query)), parameter_types)?;
         let planned = prepared.planned.as_ref().expect("a query is run by a plan");
         let mut modifies = false;
-        for (plan, _) in planned.program.ctes.iter().flat_map(|cte| parts(&cte.body)) {
+        for (plan, _) in planned.program.ctes.iter().flat_map(|cte| cte.body.parts()) {
             vars::walk(plan, &mut |node| modifies |= matches!(node, Plan::Modify(_)));
         }
         if modifies {
