@@ -1,7 +1,7 @@
 //! CPU time of a server: user and system, of all its processes, background work included.
 
 use anyhow::{Context, Result};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The kernel's clock ticks a second, as `/proc` counts them (`USER_HZ`, 100 on every Linux).
@@ -49,12 +49,9 @@ fn stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// The CPU time of the process `root`, its living descendants, and those they have waited for.
-///
-/// # Errors
-/// The process is gone.
-pub fn of_tree(root: u32) -> Result<Cpu> {
-    let mut all: HashMap<u32, Stat> = HashMap::new();
+/// The process `root` and its living descendants.
+fn tree(root: u32) -> Result<BTreeMap<u32, Stat>> {
+    let mut all: BTreeMap<u32, Stat> = BTreeMap::new();
     for entry in fs::read_dir("/proc").context("/proc")? {
         let Ok(name) = entry?.file_name().into_string() else { continue };
         let Ok(pid) = name.parse::<u32>() else { continue };
@@ -66,21 +63,39 @@ pub fn of_tree(root: u32) -> Result<Cpu> {
         }
     }
     anyhow::ensure!(all.contains_key(&root), "process {root} is gone");
-    let mut sum = Cpu::default();
-    for (&pid, stat) in &all {
+    let belongs = |pid: u32| {
         let mut at = pid;
         while at != root {
             match all.get(&at) {
                 Some(stat) if stat.parent != 0 => at = stat.parent,
-                _ => break,
+                _ => return false,
             }
         }
-        if at == root {
-            sum.user += stat.own.user + stat.reaped.user;
-            sum.system += stat.own.system + stat.reaped.system;
+        true
+    };
+    let pids: Vec<u32> = all.keys().copied().filter(|pid| belongs(*pid)).collect();
+    Ok(pids.into_iter().filter_map(|pid| Some((pid, all.remove(&pid)?))).collect())
+}
+
+/// The CPU time of the process `root`, its living descendants, and those they have waited for.
+///
+/// # Errors
+/// The process is gone.
+pub fn of_tree(root: u32) -> Result<Cpu> {
+    loop {
+        let (now, again) = (tree(root)?, tree(root)?);
+        // The time of a process that ended while the others were read may be nobody's: read before by its parent, and gone
+        // when it came to itself.
+        let settled = now.len() == again.len()
+            && now.iter().zip(&again).all(|(a, b)| a.0 == b.0 && a.1.reaped == b.1.reaped);
+        if settled {
+            let parts = now.values().flat_map(|stat| [stat.own, stat.reaped]);
+            return Ok(parts.fold(Cpu::default(), |sum, part| Cpu {
+                user: sum.user + part.user,
+                system: sum.system + part.system,
+            }));
         }
     }
-    Ok(sum)
 }
 
 #[cfg(test)]
@@ -94,6 +109,21 @@ mod tests {
         assert_eq!(stat.parent, 3);
         assert_eq!((stat.own.user, stat.own.system), (1.5, 0.5));
         assert_eq!((stat.reaped.user, stat.reaped.system), (0.1, 0.2));
+    }
+
+    #[test]
+    fn what_children_used_is_lost_with_none_of_them() {
+        let mut least = 0.0;
+        for _ in 0..20 {
+            let child = std::process::Command::new("sh")
+                .args(["-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"])
+                .spawn();
+            let waiter = std::thread::spawn(move || child.expect("sh is there").wait());
+            let now = of_tree(std::process::id()).expect("it is there").total();
+            assert!(now >= least, "{now} after {least}");
+            least = now;
+            waiter.join().expect("it does not panic").expect("it ends");
+        }
     }
 
     #[test]

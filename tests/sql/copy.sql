@@ -139,3 +139,13 @@ COPY w (a, b) FROM STDIN;
 1	abcd
 \.
 DROP TABLE w, fresh;
+CREATE TABLE always (id int GENERATED ALWAYS AS IDENTITY, v text);
+COPY always (id, v) FROM STDIN;
+10	ten
+11	eleven
+\.
+COPY always (v) FROM STDIN;
+own
+\.
+SELECT * FROM always ORDER BY id;
+DROP TABLE always;

@@ -169,6 +169,7 @@ impl Binder<'_> {
             match &field.kind {
                 ExprKind::Star(item) => {
                     for column in self.star(item, place, self.position(field.at))? {
+                        self.read_column(column.origin);
                         bound.push(column.expr);
                     }
                 }

@@ -160,6 +160,13 @@ impl CatalogSnapshot {
             let secret = matches!(
                 &*relation.name,
                 "pg_authid"
+                    | "pg_shadow"
+                    | "pg_hba_file_rules"
+                    | "pg_ident_file_mappings"
+                    | "pg_file_settings"
+                    | "pg_config"
+                    | "pg_shmem_allocations"
+                    | "pg_backend_memory_contexts"
                     | "pg_statistic"
                     | "pg_statistic_ext_data"
                     | "pg_user_mapping"

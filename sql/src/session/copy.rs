@@ -636,7 +636,8 @@ fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usiz
         table: name.clone(),
         alias: None,
         columns: targets.collect(),
-        overriding: None,
+        // What is copied is taken for identity columns too, always generated or not.
+        overriding: Some(true),
         source: Some(Box::new(plain_query(Body::Values(vec![values.collect()])))),
         on_conflict: None,
         returning: Vec::new(),

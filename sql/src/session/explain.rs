@@ -107,7 +107,7 @@ impl Session {
             }
             _ => std::mem::take(&mut portal.parameters),
         };
-        let prepared = self.hold(&prepared)?.unwrap_or(prepared);
+        let prepared = self.held(prepared)?;
         let planning = clock.now().0.saturating_sub(begun.0);
         let planned = prepared.planned.as_ref().expect("what is explained has a plan");
         let mut program = Arc::clone(&planned.program);

@@ -59,6 +59,7 @@ impl Session {
                     }
                 }
             };
+            let prepared = session.held(prepared)?;
             if name.is_empty() {
                 session.unnamed = Some(prepared);
             } else {
@@ -99,7 +100,7 @@ impl Session {
             // What the statement was made from may have changed: PostgreSQL finds out here.
             let prepared = match &prepared.planned {
                 Some(planned) if planned.basis.version != session.catalog.snapshot().version() => {
-                    session.fresh(&prepared)?.unwrap_or(prepared)
+                    session.fresh(&prepared, true)?.unwrap_or(prepared)
                 }
                 _ => prepared,
             };

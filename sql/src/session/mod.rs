@@ -611,14 +611,17 @@ impl Session {
         }
     }
 
-    /// The same statement with a plan that is good now; none if it has one.
-    fn fresh(&mut self, prepared: &Prepared) -> Result<Option<Arc<Prepared>>> {
+    /// The same statement with a plan that is good now; none if it has one. Where its columns have been told they must not
+    /// change.
+    fn fresh(&mut self, prepared: &Prepared, told: bool) -> Result<Option<Arc<Prepared>>> {
         let Some(planned) = &prepared.planned else { return Ok(None) };
         if *self.basis() == planned.basis {
             return Ok(None);
         }
         let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;
-        same_columns(prepared.columns.as_deref(), fresh.columns.as_deref())?;
+        if told {
+            same_columns(prepared.columns.as_deref(), fresh.columns.as_deref())?;
+        }
         Ok(Some(fresh))
     }
 

@@ -291,7 +291,7 @@ impl Session {
     /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
     pub(super) fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
         loop {
-            if let Some(prepared) = self.hold(&portal.prepared)? {
+            if let Some(prepared) = self.hold(&portal.prepared, true)? {
                 portal.prepared = prepared;
             }
             self.start_held(portal)?;
@@ -351,8 +351,12 @@ impl Session {
 
     /// Locks the relations of a plan and makes sure that it is still good once it holds them; gives the plan that is,
     /// where it is another one.
-    pub(super) fn hold(&mut self, prepared: &Prepared) -> Result<Option<Arc<Prepared>>> {
-        let mut current = self.fresh(prepared)?;
+    pub(super) fn hold(
+        &mut self,
+        prepared: &Prepared,
+        told: bool,
+    ) -> Result<Option<Arc<Prepared>>> {
+        let mut current = self.fresh(prepared, told)?;
         loop {
             let held = current.as_deref().unwrap_or(prepared);
             let planned = held.planned.as_ref().expect("the caller has a plan");
@@ -368,11 +372,20 @@ impl Session {
             if self.catalog.is_current() {
                 return Ok(current);
             }
-            match self.fresh(held)? {
+            match self.fresh(held, told)? {
                 None => return Ok(current),
                 again => current = again,
             }
         }
+    }
+
+    /// A statement of which the client has been told nothing yet: who changes its relations is waited for, and it is of what
+    /// they have become.
+    pub(super) fn held(&mut self, prepared: Arc<Prepared>) -> Result<Arc<Prepared>> {
+        if prepared.planned.is_none() {
+            return Ok(prepared);
+        }
+        Ok(self.hold(&prepared, false)?.unwrap_or(prepared))
     }
 
     /// Whether the current user may do what a plan does. A plan is of one state of the catalog, so who has been asked about

@@ -64,6 +64,7 @@ impl Session {
             };
             session.demand_live(&parsed)?;
             if let Some((prepared, parameters)) = session.lifted.take() {
+                let prepared = session.held(prepared)?;
                 let mut portal = session.new_portal(prepared);
                 portal.parameters = parameters;
                 session.unnamed_portal = Some(portal);
@@ -87,6 +88,7 @@ impl Session {
             {
                 utility::check_parameter_count(named, execute)?;
             }
+            let prepared = session.held(prepared)?;
             session.check_presets(&prepared, &RowBuf::new())?;
             let mut portal = session.new_portal(prepared);
             if let Some(Statement::Fetch(fetch)) = portal.prepared.parsed.statement() {

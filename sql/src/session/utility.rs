@@ -303,6 +303,7 @@ impl Session {
                 self.statements.clear();
                 self.unnamed = None;
                 self.portals.clear();
+                self.set_user("session_authorization", None, false)?;
                 self.settings.reset_all();
                 self.settings_changed();
                 self.advisory.get_mut().unlock_all();

@@ -355,7 +355,13 @@ impl Settings {
             }
             (None, None) => return Ok(()),
         };
-        let before = self.entries.get(&key).cloned();
+        // Whatever becomes of what it is set to, a custom setting is there from now on.
+        let placeholder = || {
+            let reset = (Value::Text("".into()), Source::Default);
+            let custom = matches!(key, Key::Custom(_)) && self.base(&key).is_none();
+            custom.then(|| Entry { reset: Some(reset), ..Entry::default() })
+        };
+        let before = self.entries.get(&key).cloned().or_else(placeholder);
         let reset = before.as_ref().and_then(|entry| entry.reset.clone());
         let mut entry = before.clone().unwrap_or_default();
         if local {
@@ -726,5 +732,13 @@ mod tests {
         assert_eq!(settings.show("A.B").unwrap(), "1");
         settings.set("a.b", None, false, false, &mut Vec::new()).unwrap();
         assert_eq!(settings.show("a.b").unwrap(), "");
+        set(&mut settings, "c.d", "1", true);
+        assert_eq!(settings.show("c.d").unwrap(), "1");
+        settings.commit();
+        assert_eq!(settings.show("c.d").unwrap(), "");
+        let savepoint = settings.savepoint();
+        set(&mut settings, "e.f", "1", false);
+        settings.rollback_to(savepoint);
+        assert_eq!(settings.show("e.f").unwrap(), "");
     }
 }

@@ -33,8 +33,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
         Ok(relation)
     }
 
+    /// What goes on beyond the transaction is a write, unless only this session has the sequence.
+    fn demand_writable(&self, sequence: &Relation, function: &str) -> Result<()> {
+        if sequence.persistence != 't' && self.session.settings.bool("transaction_read_only") {
+            return Err(SqlError::new(
+                SqlState::READ_ONLY_SQL_TRANSACTION,
+                format!("cannot execute {function}() in a read-only transaction"),
+            ));
+        }
+        Ok(())
+    }
+
     pub(super) fn next_value(&self) -> Result<Datum<'a>> {
         let relation = self.sequence(&[Privileges::USAGE, Privileges::UPDATE])?;
+        self.demand_writable(relation, "nextval")?;
         let database = self.session.snapshot.database_oid();
         let mut sequences = self.session.sequences.borrow_mut();
         let definition = sequence::of(relation)?;
@@ -56,6 +68,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     pub(super) fn set_value(&self) -> Result<Datum<'a>> {
         let relation = self.sequence(&[Privileges::UPDATE])?;
+        self.demand_writable(relation, "setval")?;
         let Some(Datum::Int8(value)) = self.arguments.get(1) else { return Ok(Datum::Null) };
         let is_called = self.arguments.len() < 3 || self.flag(2);
         let state = State { last_value: *value, is_called };
