@@ -210,6 +210,12 @@ fn pgbench(effort: Effort, only: &str) -> Result<()> {
         })
     };
     let kept = results().join("pgbench.tsv");
+    // A page of some rows alone would replace the whole table's.
+    anyhow::ensure!(
+        only.is_empty() || kept.exists(),
+        "there is no {} yet: run the whole table once",
+        kept.display()
+    );
     let mut record = Record::read(&kept).with_context(|| kept.display().to_string())?;
     let conditions = report::conditions(effort);
     let rows = matrix::run(effort, &|load, sync| name(load, sync).contains(only), &mut |row| {

@@ -149,7 +149,7 @@ mod tests {
         read.put(again, "later".to_owned());
         assert_eq!((read.rows.len(), read.rows[1].row.null.len()), (2, 1));
         let page = report::markdown(&read);
-        assert!(page.contains("conditions 0") && page.contains("later"), "{page}");
+        assert!(page.contains("\n\n(a) conditions 0\n\n(b) later\n\nCPU "), "{page}");
         assert!(Record::parse("other\n").is_err());
     }
 }

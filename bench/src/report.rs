@@ -72,6 +72,15 @@ pub fn conditions(effort: Effort) -> String {
     )
 }
 
+/// The name of conditions by their place: a to z, then aa, ab and so on.
+fn letters(at: usize) -> String {
+    let letter = char::from(b'a' + (at % 26) as u8);
+    match at / 26 {
+        0 => letter.to_string(),
+        before => format!("{}{letter}", letters(before - 1)),
+    }
+}
+
 /// The page. Where rows were not all measured under the same conditions, each names its own by a letter.
 #[must_use]
 pub fn markdown(record: &Record) -> String {
@@ -82,22 +91,22 @@ pub fn markdown(record: &Record) -> String {
             known.push(&recorded.conditions);
         }
     }
-    let letter = |at: usize| char::from(b'a' + (at % 26) as u8);
     for (at, conditions) in known.iter().enumerate() {
         if known.len() > 1 {
-            write!(out, "({}) ", letter(at)).expect("a string grows");
+            write!(out, "({}) ", letters(at)).expect("a string grows");
         }
-        writeln!(out, "{conditions}").expect("a string grows");
+        // An empty line behind each: Markdown joins adjacent lines.
+        write!(out, "{conditions}\n\n").expect("a string grows");
     }
     let named = |recorded: &Recorded| match known.len() {
         0 | 1 => name(&recorded.row),
         _ => {
             let at = known.iter().position(|one| *one == recorded.conditions).unwrap_or_default();
-            format!("{} ({})", name(&recorded.row), letter(at))
+            format!("{} ({})", name(&recorded.row), letters(at))
         }
     };
     out.push_str(
-        "\nCPU is user + system of all processes of a server, background work included, in microseconds a transaction (a statement in the\npipelined row): the least of the runs. Throughput is the median of the ratios of the pairs. The bar: at most 0.50 of PostgreSQL's CPU,\na throughput ratio above 1 (at least 0.95 where one sync a transaction bounds both). The null server answers from a can: the floor.\n\n",
+        "CPU is user + system of all processes of a server, background work included, in microseconds a transaction (a statement in the\npipelined row): the least of the runs. Throughput is the median of the ratios of the pairs. The bar: at most 0.50 of PostgreSQL's CPU,\na throughput ratio above 1 (at least 0.95 where one sync a transaction bounds both). The null server answers from a can: the floor.\n\n",
     );
     out.push_str("| row | Atoll CPU µs | PostgreSQL CPU µs | ratio | null CPU µs | Atoll /s | PostgreSQL /s | ratio | |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
@@ -223,4 +232,16 @@ pub fn picture(path: &Path, rows: &[Row]) -> Result<()> {
         }
     }
     root.present().map_err(fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letters;
+
+    #[test]
+    fn no_two_conditions_have_the_same_letters() {
+        assert_eq!([0, 25, 26, 51, 52].map(letters), ["a", "z", "aa", "az", "ba"]);
+        let many: std::collections::BTreeSet<_> = (0..1000).map(letters).collect();
+        assert_eq!(many.len(), 1000);
+    }
 }
