@@ -81,6 +81,16 @@ impl Listening {
             .expect("psql is installed");
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
+
+    /// What the superuser is answered.
+    fn ask(&self, host: &str, query: &str) -> String {
+        let port = self.port.to_string();
+        let output = Command::new("psql")
+            .args(["-X", "-A", "-t", "-h", host, "-p", &port, "-U", "postgres", "-c", query])
+            .output()
+            .expect("psql starts");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
 }
 
 impl Drop for Listening {
@@ -242,17 +252,30 @@ fn who_says_nothing_is_let_go() {
 fn a_session_knows_where_it_was_reached() {
     let server = Listening::start(None, &[]);
     let socket = server.directory.path().display().to_string();
-    let ask = |host: &str| {
-        let port = server.port.to_string();
-        let query = "SELECT inet_server_addr(), inet_server_port()";
-        let output = Command::new("psql")
-            .args(["-X", "-A", "-t", "-h", host, "-p", &port, "-U", "postgres", "-c", query])
-            .output()
-            .expect("psql starts");
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    };
-    assert_eq!(ask("127.0.0.1"), format!("127.0.0.1|{}", server.port));
-    assert_eq!(ask(&socket), "|");
+    let query = "SELECT inet_server_addr(), inet_server_port()";
+    assert_eq!(server.ask("127.0.0.1", query), format!("127.0.0.1|{}", server.port));
+    assert_eq!(server.ask(&socket, query), "|");
+}
+
+#[test]
+fn folders_of_sockets_that_nobody_named_are_a_default() {
+    let directory = TemporaryDirectory::new("wire");
+    let (data, folder) = (directory.path().join("data"), directory.path().join("one, two"));
+    std::fs::create_dir(&folder).expect("the directory is ours");
+    assert!(init(&data).status.success());
+    let port = free_port();
+    let mut command = serve(&data, port, &[]);
+    command.env("TMPDIR", &folder).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().expect("atoll starts");
+    let mut server = Listening { directory, port, child };
+    let socket = folder.join(format!(".s.PGSQL.{port}"));
+    wait_until("its socket", Duration::from_secs(30), || socket.exists().then_some(()));
+    let query = "SELECT source FROM pg_settings WHERE name = 'unix_socket_directories'";
+    assert_eq!(server.ask("127.0.0.1", query), "default");
+    // Other folders than the test's own may be among them: it leaves nothing there.
+    signal(&server.child, "TERM");
+    assert!(wait_for_end(&mut server.child, Duration::from_secs(10)).success());
+    assert!(!socket.exists());
 }
 
 #[test]

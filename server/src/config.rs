@@ -30,6 +30,9 @@ pub const DEFAULT: &str = "\
 # shared_buffers = \"128MB\"
 ";
 
+/// The setting that names the folders of the Unix sockets.
+pub const SOCKET_FOLDERS: &str = "unix_socket_directories";
+
 /// Variables of the environment that are not settings, beside which `ATOLL_NAME` is the setting `name`.
 const NOT_SETTINGS: [&str; 5] = ["DATA", "CONFIG", "BIN", "USERNAME", "PASSWORD"];
 
@@ -49,12 +52,11 @@ pub struct Sources {
 /// What was read.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// All of it, weakest source first, for the engine.
-    pub entries: Vec<(String, String)>,
-    values: ServerSettings,
-    /// Whether somebody has named the folders of the Unix sockets; else they are a convenience, and one that cannot be
-    /// had is only warned of.
-    pub socket_folders_named: bool,
+    /// All of it, for the engine.
+    pub settings: ServerSettings,
+    /// The folders of the Unix sockets. Where nobody has named any they are a convenience, and one that cannot be had is
+    /// only warned of.
+    pub socket_folders: Vec<PathBuf>,
 }
 
 fn invalid(message: String) -> SqlError {
@@ -86,14 +88,16 @@ impl Sources {
                 .map_err(|error| invalid(format!("{}: {error}", path.display())))?;
         }
         entries.extend(self.flags.iter().cloned());
-        let folders = "unix_socket_directories";
-        let socket_folders_named =
-            entries.iter().any(|(name, _)| name.eq_ignore_ascii_case(folders));
-        if !socket_folders_named {
-            entries.push((folders.to_owned(), default_folders().join(", ")));
+        let settings = ServerSettings::start(&entries)?;
+        let mut config = Config { settings, socket_folders: Vec::new() };
+        if config.is_set(SOCKET_FOLDERS) {
+            config.socket_folders =
+                config.list(SOCKET_FOLDERS).into_iter().map(PathBuf::from).collect();
+        } else {
+            config.socket_folders = default_folders();
+            config.settings.default_to(SOCKET_FOLDERS, &list_of(&config.socket_folders))?;
         }
-        let values = ServerSettings::start(&entries)?;
-        Ok(Config { entries, values, socket_folders_named })
+        Ok(config)
     }
 
     fn read_environment(&self, entries: &mut Vec<(String, String)>) {
@@ -178,7 +182,7 @@ fn assignments(text: &str, entries: &mut Vec<(String, String)>) -> Result<(), St
 impl Config {
     fn value(&self, name: &str) -> (&Value, Source) {
         let number = number(name).expect("the server asks for settings that there are");
-        (self.values.value(number), self.values.source(number))
+        (self.settings.value(number), self.settings.source(number))
     }
 
     /// A number, in the setting's base unit.
@@ -208,7 +212,7 @@ impl Config {
     /// A custom setting: `atoll.name`.
     #[must_use]
     pub fn custom(&self, name: &str) -> Option<&str> {
-        self.values
+        self.settings
             .custom()
             .iter()
             .find(|entry| entry.0.eq_ignore_ascii_case(name))
@@ -222,16 +226,16 @@ impl Config {
     }
 
     /// The words of a list.
-    pub fn list<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
-        let words = self.text(name).split(',').map(|word| word.trim().trim_matches('"'));
-        words.filter(|word| !word.is_empty())
+    #[must_use]
+    pub fn list(&self, name: &str) -> Vec<String> {
+        words(self.text(name))
     }
 
     /// What the engine's layers are opened with.
     #[must_use]
     pub fn engine_options(&self) -> sql::EngineOptions {
         let mut options = sql::EngineOptions {
-            settings: self.entries.clone(),
+            settings: self.settings.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..sql::EngineOptions::default()
         };
@@ -257,6 +261,31 @@ impl Config {
         }
         options
     }
+}
+
+/// The words of a list as PostgreSQL writes it: commas between them, but for those in quotes; quotes within are doubled.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let word = words.last_mut().expect("there is always one");
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => word.push('"'),
+            '"' => quoted = !quoted,
+            ',' if !quoted => words.push(String::new()),
+            _ => word.push(letter),
+        }
+    }
+    words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+/// Folders as such a list.
+fn list_of(folders: &[PathBuf]) -> String {
+    let word = |folder: &PathBuf| {
+        let text = folder.display().to_string();
+        if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    };
+    folders.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 /// An amount of memory with PostgreSQL's units; bytes without one.
@@ -298,6 +327,28 @@ mod tests {
         assert_eq!((bytes("MB"), bytes("3 miles"), bytes("99999999999TB")), (None, None, None));
     }
 
+    #[test]
+    fn a_word_in_quotes_may_have_commas() {
+        let folders = ["/tmp/a,b", "/tmp/c", "/tmp/\"d\""];
+        assert_eq!(words("\"/tmp/a,b\",/tmp/c, \"/tmp/\"\"d\"\"\" ,, "), folders);
+        assert_eq!(words(&list_of(&folders.map(PathBuf::from))), folders);
+        assert!(words("").is_empty());
+    }
+
+    #[test]
+    fn folders_of_sockets_that_nobody_named_are_a_default() {
+        let place = tempfile::tempdir().unwrap();
+        let mut sources = sources(place.path());
+        let config = sources.read().unwrap();
+        assert!(!config.is_set(SOCKET_FOLDERS));
+        assert_eq!(config.socket_folders, default_folders());
+        assert_eq!(config.text(SOCKET_FOLDERS), list_of(&default_folders()));
+        sources.flags = vec![pair("Unix_Socket_Directories", "/x, \"/y,z\"")];
+        let config = sources.read().unwrap();
+        assert!(config.is_set(SOCKET_FOLDERS));
+        assert_eq!(config.socket_folders, ["/x", "/y,z"].map(PathBuf::from));
+    }
+
     fn sources(data: &Path) -> Sources {
         Sources { data: data.to_owned(), file: None, flags: vec![], environment: vec![] }
     }
@@ -329,7 +380,7 @@ mod tests {
         std::fs::write(place.path().join(FILE), file).unwrap();
         let config = sources.read().unwrap();
         assert_eq!(config.integer("port"), 2);
-        assert_eq!(config.list("listen_addresses").collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(config.list("listen_addresses"), ["a", "b"]);
         assert_eq!(config.custom("atoll.log_insert"), Some("mutex"));
 
         std::fs::write(place.path().join(AUTO_FILE), "# written\nport = '3'\n").unwrap();

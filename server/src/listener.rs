@@ -5,7 +5,7 @@
 //! Connections that have not yet said who they are are bounded in number too.
 
 use crate::auth::Refused;
-use crate::config::Config;
+use crate::config::{Config, SOCKET_FOLDERS};
 use crate::respond;
 use crate::runtime::Runtime;
 use crate::server::{Server, StartError};
@@ -17,7 +17,7 @@ use socket2::Socket as SystemSocket;
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -61,11 +61,11 @@ impl Listeners {
         let mut listeners =
             Listeners { tcp: vec![], unix: vec![], files: vec![], places: vec![], metrics: None };
         for host in config.list("listen_addresses") {
-            listeners.listen_at(host, port)?;
+            listeners.listen_at(&host, port)?;
         }
         let mode = config.integer("unix_socket_permissions") as u32;
-        for folder in config.list("unix_socket_directories").map(PathBuf::from) {
-            match SocketFile::listen(&folder, port, data, mode) {
+        for folder in &config.socket_folders {
+            match SocketFile::listen(folder, port, data, mode) {
                 Ok((file, listener)) => {
                     let set = listener.set_nonblocking(true);
                     set.map_err(|error| format!("could not set up a socket: {error}"))?;
@@ -77,7 +77,7 @@ impl Listeners {
                     let folder = folder.display();
                     let message =
                         format!("could not create a Unix-domain socket in \"{folder}\": {error}");
-                    if config.socket_folders_named {
+                    if config.is_set(SOCKET_FOLDERS) {
                         return Err(message.into());
                     }
                     tracing::warn!("{message}");

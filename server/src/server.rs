@@ -187,9 +187,7 @@ impl Server {
             Ok(tls) => next.tls = tls.map(Arc::new),
             Err(error) => tracing::error!("SSL configuration was not reloaded: {error}"),
         }
-        for error in self.engine.reload(&config.entries) {
-            tracing::warn!(%error, "a setting was not taken");
-        }
+        self.engine.reload(config.settings.clone());
         if let Some(archive) = &self.archive {
             archive.set_command(config.text("archive_command"));
             self.engine.manager().data().log().wake_archiver();

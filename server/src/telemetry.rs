@@ -32,7 +32,7 @@ fn level(config: &Config) -> LevelFilter {
 /// Begins to log.
 pub fn log_to_stderr(config: &Config) {
     let log = fmt().with_max_level(level(config)).with_writer(std::io::stderr).with_target(false);
-    let json = config.list("log_destination").any(|place| place == "jsonlog");
+    let json = config.list("log_destination").iter().any(|place| place == "jsonlog");
     // A program that has begun to log already (a test) goes on as it did.
     let _ = if json { log.json().try_init() } else { log.with_ansi(false).try_init() };
 }

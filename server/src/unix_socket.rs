@@ -20,11 +20,10 @@ pub struct SocketFile {
 
 /// The folders that are used where nobody has named any: those that can be.
 #[must_use]
-pub fn default_folders() -> Vec<String> {
-    let mut folders = vec![std::env::temp_dir().display().to_string()];
-    let usual = "/var/run/postgresql".to_owned();
-    if rustix::fs::access(&*usual, rustix::fs::Access::WRITE_OK).is_ok()
-        && !folders.contains(&usual)
+pub fn default_folders() -> Vec<PathBuf> {
+    let mut folders = vec![std::env::temp_dir()];
+    let usual = PathBuf::from("/var/run/postgresql");
+    if rustix::fs::access(&usual, rustix::fs::Access::WRITE_OK).is_ok() && !folders.contains(&usual)
     {
         folders.push(usual);
     }

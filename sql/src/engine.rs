@@ -30,8 +30,8 @@ use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, Stora
 pub struct EngineOptions {
     /// Limits of the layers below.
     pub txn: txn::Options,
-    /// Settings by PostgreSQL's names, weakest source first: (name, value).
-    pub settings: Vec<(String, String)>,
+    /// The server's settings.
+    pub settings: ServerSettings,
     /// The server's own version: `version()` names it.
     pub version: String,
     /// What COPY opens files by; none where there is no server.
@@ -88,7 +88,7 @@ pub struct Engine {
     files: Option<Arc<dyn ServerFiles>>,
     started: i64,
     /// What had been counted when the counters were last reset, and when that was.
-    counters_base: Mutex<Counters>,
+    counters_base: Mutex<Counters, { rank::ACTIVITY }>,
 }
 
 /// What a worker has asked of the plan cache. On a cache line of its own: no two workers write one.
@@ -140,9 +140,8 @@ impl Engine {
     /// Opens a directory.
     ///
     /// # Errors
-    /// Storage's; settings that PostgreSQL would not start with.
+    /// Storage's.
     pub fn open(env: Environment, options: EngineOptions) -> Result<Arc<Engine>> {
-        let settings = ServerSettings::start(&options.settings)?;
         let started = env.clock.wall();
         let mut loaded = None;
         let manager = Manager::open(env, options.txn, |manager| {
@@ -158,7 +157,7 @@ impl Engine {
                 .map(|_| PlanUses::default())
                 .collect(),
             manager,
-            settings: ArcSwap::from_pointee(settings),
+            settings: ArcSwap::from_pointee(options.settings),
             plans: PlanCache::default(),
             row_ids: RowIds::default(),
             version: options.version,
@@ -321,11 +320,10 @@ impl Engine {
         self.settings.load().show(name)
     }
 
-    /// Takes the settings of file, environment and flags anew (SIGHUP). What is not valid is left out and told.
-    pub fn reload(&self, settings: &[(String, String)]) -> Vec<SqlError> {
-        let (next, _, refused) = self.settings.load().reload(settings);
+    /// Takes the settings of file, environment and flags anew (SIGHUP).
+    pub fn reload(&self, settings: ServerSettings) {
+        let next = self.settings.load().reloaded(settings);
         self.settings.store(Arc::new(next));
-        refused
     }
 
     /// Makes the sessions known to each other.

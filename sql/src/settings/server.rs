@@ -118,30 +118,27 @@ impl ServerSettings {
         Ok(())
     }
 
-    /// The values after a reload: settings that need a restart stay as they are, those named in the second part; what is
-    /// not valid is left out and told in the third.
-    #[must_use]
-    pub fn reload(
-        &self,
-        settings: &[(String, String)],
-    ) -> (ServerSettings, Vec<&'static str>, Vec<SqlError>) {
-        let mut next = ServerSettings::default();
-        let mut refused = Vec::new();
-        for (name, text) in settings {
-            if let Err(error) = next.set(name, text) {
-                refused.push(error);
-            }
+    /// Gives a setting that nobody has set another default: that of this machine.
+    ///
+    /// # Errors
+    /// 22023, 42704.
+    pub fn default_to(&mut self, name: &str, text: &str) -> Result<()> {
+        let at = number(name).ok_or_else(|| unrecognized(name))?;
+        if self.values[at].1 == Source::Default {
+            self.values[at].0 = value::parse(&definitions()[at], text)?;
         }
-        let mut pending = Vec::new();
+        Ok(())
+    }
+
+    /// The values after a reload that has read `next`: settings that need a restart stay as they are.
+    #[must_use]
+    pub fn reloaded(&self, mut next: ServerSettings) -> ServerSettings {
         for (at, definition) in definitions().iter().enumerate() {
             if definition.context <= Context::Postmaster {
-                if next.values[at].0 != self.values[at].0 {
-                    pending.push(definition.name);
-                }
                 next.values[at] = self.values[at].clone();
             }
         }
-        (next, pending, refused)
+        next
     }
 
     /// A setting's value by its number.
@@ -197,4 +194,42 @@ pub fn find(name: &str) -> Result<Option<&'static Definition>> {
         ));
     }
     Err(unrecognized(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ServerSettings, Source, number};
+
+    fn read(settings: &[(&str, &str)]) -> ServerSettings {
+        let owned = settings.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
+        ServerSettings::start(&owned.collect::<Vec<_>>()).expect("the settings are valid")
+    }
+
+    fn shown(settings: &ServerSettings, name: &str) -> (String, &'static str) {
+        let at = number(name).expect("there is such a setting");
+        (settings.show(name).expect("there is such a setting"), settings.source(at).word())
+    }
+
+    #[test]
+    fn another_default_is_still_a_default() {
+        let mut settings = read(&[("port", "1")]);
+        settings.default_to("unix_socket_directories", "/here").unwrap();
+        settings.default_to("port", "2").unwrap();
+        let folders = shown(&settings, "unix_socket_directories");
+        assert_eq!(folders, ("/here".to_owned(), Source::Default.word()));
+        assert_eq!(shown(&settings, "port"), ("1".to_owned(), "configuration file"));
+        assert!(settings.default_to("prot", "2").is_err());
+    }
+
+    #[test]
+    fn a_reload_leaves_what_needs_a_restart() {
+        let mut started = read(&[("port", "1"), ("work_mem", "1MB"), ("a.b", "old")]);
+        started.default_to("unix_socket_directories", "/here").unwrap();
+        let next = started.reloaded(read(&[("port", "2"), ("work_mem", "2MB"), ("a.b", "new")]));
+        assert_eq!(shown(&next, "port").0, "1");
+        assert_eq!(shown(&next, "work_mem").0, "2MB");
+        assert_eq!(shown(&next, "unix_socket_directories"), ("/here".to_owned(), "default"));
+        assert_eq!(next.show("a.b").as_deref(), Some("new"));
+        assert_eq!(shown(&started.reloaded(read(&[])), "work_mem"), ("4MB".to_owned(), "default"));
+    }
 }
