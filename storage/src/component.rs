@@ -99,7 +99,7 @@ pub struct DataComponent {
     scratch: Arc<Scratch>,
     /// Held for a checkpoint: one at a time.
     checkpointing: Mutex<(), { rank::CHECKPOINT }>,
-    checkpoints: Mutex<CheckpointCounters>,
+    checkpoints: Mutex<CheckpointCounters, { rank::CHECKPOINTS }>,
     options: Options,
 }
 

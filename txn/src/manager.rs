@@ -97,11 +97,11 @@ pub struct Manager {
     pub(crate) prepared: Mutex<PreparedList, { rank::PREPARED }>,
     /// The log's tail when the last checkpoint began.
     checkpointed: AtomicU64,
-    threads: Mutex<Vec<Box<dyn Joinable>>>,
+    threads: Mutex<Vec<Box<dyn Joinable>>, { rank::THREADS }>,
     /// Owners of advisory locks whose sessions have ended.
     pub(crate) session_owners: Mutex<Vec<OwnerId>, { rank::GARBAGE }>,
     /// Trees that a commit dropped, and who may still read them: snapshots below its LSN.
-    dropped: Mutex<Vec<(Lsn, TreeId)>>,
+    dropped: Mutex<Vec<(Lsn, TreeId)>, { rank::GARBAGE }>,
     next_ids: AtomicU64,
     recovered: PassTwo,
 }

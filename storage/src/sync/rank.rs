@@ -49,12 +49,16 @@ pub const PREPARED: u16 = 130;
 pub const BUCKET: u16 = 135;
 /// Log insert.
 pub const INSERT: u16 = 140;
-/// Lists of waiters.
+/// Lists of waiters, and page buffers that nobody uses; each alone.
 pub const WAITERS: u16 = 150;
 /// Why the log has halted.
 pub const REASON: u16 = 155;
 /// The map of segments.
 pub const SEGMENTS: u16 = 160;
+/// What has been done to checkpoint.
+pub const CHECKPOINTS: u16 = 165;
+/// Background threads that will be joined.
+pub const THREADS: u16 = 170;
 /// One search for a deadlock at a time.
 pub const DETECTING: u16 = 200;
 /// What an owner waits for.
@@ -67,7 +71,8 @@ pub const TABLE_LOCKS: u16 = 230;
 pub const NODE: u16 = 240;
 /// Spilled row locks that stand in their queues again: taken under a node's state.
 pub const LOCK_RUN: u16 = 245;
-/// A worker's queues of garbage, its free states, its transaction numbers, the list of spilled runs.
+/// A worker's queues of garbage, its free states, the lists of spilled runs, of versions and of row locks, who waits for
+/// whose end, owners of advisory locks that are free, dropped trees; each alone.
 pub const GARBAGE: u16 = 250;
 /// The list of late commits.
 pub const LATE: u16 = 260;
@@ -83,7 +88,7 @@ pub const IDENTIFIERS: u16 = 320;
 pub const PLANS: u16 = 330;
 /// The list of sessions.
 pub const SESSIONS: u16 = 340;
-/// What a session shows of itself, and who knows the sessions' connections.
+/// Who knows the sessions' connections, and what had been counted at the last reset; each alone.
 pub const ACTIVITY: u16 = 350;
 /// What EXPLAIN ANALYZE counts.
 pub const COUNTERS: u16 = 360;

@@ -60,7 +60,7 @@ pub(crate) struct LogStart {
 #[derive(Debug)]
 pub struct Log {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<Box<dyn Joinable>>>,
+    threads: Mutex<Vec<Box<dyn Joinable>>, { rank::THREADS }>,
 }
 
 impl std::fmt::Debug for dyn Joinable {
