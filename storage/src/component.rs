@@ -4,6 +4,7 @@ use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad, node};
 use crate::checkpoint::{self, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
+use crate::device::file::FileDevice;
 use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
@@ -135,7 +136,7 @@ impl DataComponent {
     /// Whether the directory at `root` holds a database, of whatever format; nothing in it is touched.
     #[must_use]
     pub fn is_at(root: &std::path::Path) -> bool {
-        root.join(control::NAME).is_file()
+        FileDevice::has_file(root, control::NAME)
     }
 
     /// Makes an empty directory into a database. What an interrupted attempt left behind is no obstacle.

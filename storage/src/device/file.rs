@@ -76,6 +76,12 @@ impl FileDevice {
         Ok(FileDevice { root: root.to_owned(), changed: Mutex::default(), _lock: file })
     }
 
+    /// Whether the directory at `root` has a file `name`. The directory is neither made nor locked.
+    #[must_use]
+    pub fn has_file(root: &Path, name: &str) -> bool {
+        root.join(name).is_file()
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         debug_assert!(
             !name.is_empty() && !name.starts_with('/') && !name.split('/').any(|part| part == ".."),
