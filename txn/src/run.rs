@@ -177,7 +177,8 @@ impl RunWriter {
 }
 
 /// The word and the bits that stand for a hash in a filter of `words` words.
-fn filter_place(hash: u64, words: usize) -> (usize, u64) {
+#[inline]
+pub(crate) fn filter_place(hash: u64, words: usize) -> (usize, u64) {
     // The table of records takes the low bits of the same hash; here they are mixed once more.
     let mixed = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let word = ((u128::from(mixed) * words as u128) >> 64) as usize;

@@ -8,7 +8,7 @@
 //! transaction allocates nothing. The order is a two-level array of indexes: chunks of at most [`CHUNK`], split in
 //! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing.
 //!
-//! Most keys that are looked up have not been written: a *filter*, one bit for each written key's hash, answers for them.
+//! Most keys that are looked up have not been written: a *filter*, of the form that runs have, answers for them.
 //!
 //! Past what it may hold in memory the set *spills*: all that is in memory is written to scratch space as a sorted run
 //! ([`spilled`]), and memory is empty again. Then every question has two answers, memory's, which is the newer one, and
@@ -17,7 +17,7 @@
 pub mod spilled;
 
 use crate::record::hash::hash;
-use crate::run::{BlockCache, Runs};
+use crate::run::{BlockCache, Runs, filter_place};
 use crate::sync::Arc;
 use crate::{CommandId, TreeId};
 use spilled::{Merge, SpilledWrites};
@@ -34,27 +34,26 @@ const KEPT_BYTES: usize = 256 << 10;
 const KEPT_WRITES: usize = 4096;
 
 /// Which keys in memory may have been written. It only forgets when all is forgotten; a large set fills it, and it is of no
-/// use then.
+/// use then. Of keys that have not been written one in 700 passes where 30 have been, one in 40 at 100, one in five at 300.
+/// The seed is fixed: keys that meet here slow nobody but the transaction that wrote them.
 #[derive(Debug, Default)]
 struct Filter([u64; Filter::WORDS]);
 
 impl Filter {
     const WORDS: usize = 16;
 
-    /// The word and the bit of a key.
     fn place(tree: TreeId, key: &[u8]) -> (usize, u64) {
-        let hash = hash(0, tree, key);
-        ((hash >> 6) as usize % Filter::WORDS, 1 << (hash % 64))
+        filter_place(hash(0, tree, key), Filter::WORDS)
     }
 
     fn add(&mut self, tree: TreeId, key: &[u8]) {
-        let (word, bit) = Filter::place(tree, key);
-        self.0[word] |= bit;
+        let (word, bits) = Filter::place(tree, key);
+        self.0[word] |= bits;
     }
 
     fn may_have(&self, tree: TreeId, key: &[u8]) -> bool {
-        let (word, bit) = Filter::place(tree, key);
-        self.0[word] & bit != 0
+        let (word, bits) = Filter::place(tree, key);
+        self.0[word] & bits == bits
     }
 }
 

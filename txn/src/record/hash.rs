@@ -1,5 +1,8 @@
-//! The hash of a record's name. Folded multiplication (as in wyhash), eight bytes at a step, from a random seed: fast
-//! on keys of 8 to 40 bytes, and nobody outside can aim at a bucket. Not stored anywhere.
+//! The hash of a record's name. Folded multiplication (as in wyhash), eight bytes at a step, from a seed: fast on keys of
+//! 8 to 40 bytes. Not stored anywhere.
+//!
+//! Where transactions share what is hashed into (the record table, spilled runs) the seed is random, so that nobody outside
+//! can aim at a bucket. The filter of a write set, which one transaction has for itself, takes seed 0.
 
 use storage::TreeId;
 
