@@ -77,20 +77,15 @@ impl Transaction {
         mode: RowLock,
         into: &mut RecordBuffer,
     ) -> Result<bool> {
-        if self.reads.is_some() {
-            let found = tree.get(key, into)?;
-            let on_page = found.then(|| into.lsn());
-            self.note_point(view, (tree.id(), key), on_page, into.token())?;
-            return Ok(found);
-        }
-        let kept = &mut self.state_mut().kept;
-        if let Some(row) = kept.locked(tree, key, mode) {
+        // Whoever notes its reads keeps no row.
+        let keeps = self.reads.is_none();
+        if keeps && let Some(row) = self.state_mut().kept.locked(tree, key, mode) {
             into.copy_from(row);
             return Ok(true);
         }
-        let found = tree.get(key, into)?;
-        if found {
-            kept.keep(tree.id(), key, into, Some(mode));
+        let found = self.read_page(view, tree, key, into)?;
+        if keeps && found {
+            self.state_mut().kept.keep(tree.id(), key, into, Some(mode));
         }
         Ok(found)
     }

@@ -264,24 +264,20 @@ impl Transaction {
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {
             return Ok(into.value().is_some());
         }
-        if self.reads.is_none()
-            && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot)
-        {
+        // Whoever notes its reads keeps no row.
+        let keeps = self.reads.is_none();
+        if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
             self.seen = self.seen.max(into.lsn());
             return Ok(true);
         }
         // The list before the page: a commit that has left the list is on the page.
         let late = self.manager.late.list();
-        let found = tree.get(key, into)?;
+        let found = self.read_page(view, tree, key, into)?;
         let on_page = found.then(|| into.lsn());
-        if self.reads.is_some() {
-            self.note_point(view, (tree.id(), key), on_page, into.token())?;
-            return self.settle(view.snapshot, (tree, key), found, late.as_ref(), into);
-        }
         let there = self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)?;
         // Another version than the page's is of no use to who locks the row.
-        if to_lock && there && on_page == Some(into.lsn()) {
+        if to_lock && keeps && there && on_page == Some(into.lsn()) {
             self.state_mut().kept.keep(tree.id(), key, into, None);
         }
         Ok(there)

@@ -12,7 +12,7 @@ use crate::planted::Fault;
 use crate::read_set::{Bounds, ReadSet, Verdict};
 use crate::{Begin, ConflictKind, Error, Isolation, Lsn, ReadView, Result, TableId, TreeId};
 use std::sync::atomic::Ordering;
-use storage::{ReadToken, RecordBuffer};
+use storage::{ReadToken, RecordBuffer, Tree};
 
 impl Transaction {
     /// A read set where `begin` needs one.
@@ -44,9 +44,26 @@ impl Transaction {
         trees.filter(|tree| reads.belongs(*tree, table)).count() > 0
     }
 
+    /// Reads what the page has of a record, and notes it where reads are noted.
+    #[inline]
+    pub(super) fn read_page(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        let found = tree.get(key, into)?;
+        if self.reads.is_some() {
+            let on_page = found.then(|| into.lsn());
+            self.note_point(view, (tree.id(), key), on_page, into.token())?;
+        }
+        Ok(found)
+    }
+
     /// Notes that a key was looked for, as the page had it.
     #[cold]
-    pub(super) fn note_point(
+    fn note_point(
         &mut self,
         view: &ReadView,
         record: (TreeId, &[u8]),
@@ -128,7 +145,7 @@ impl Transaction {
     pub fn demand_visible(
         &mut self,
         view: &ReadView,
-        tree: &storage::Tree,
+        tree: &Tree,
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<()> {
