@@ -121,6 +121,21 @@ fn names_are_unique_and_bounded() {
     assert_eq!((value(&world, b"x").is_some(), value(&world, b"y").is_some()), (true, false));
 }
 
+/// What is prepared is one record: writes that have gone to scratch space are none, and the transaction rolls back.
+#[test]
+fn writes_in_scratch_space_cannot_be_prepared() {
+    let world = World::new(Options { write_set_bytes_max: 4000, ..small() });
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    txn.begin_statement().unwrap();
+    for at in 0..100u8 {
+        write(&mut txn, &world.tree, &[at], Some(&[1; 60]));
+    }
+    assert!(txn.state().writes.is_spilled());
+    assert!(matches!(txn.prepare((b"x", NOTE), 2), Err(Error::OutOfMemory(_))));
+    assert!(world.manager.prepared().is_empty());
+    assert!(value(&world, &[7]).is_none() && is_free(&world, &[7], RowLock::Update));
+}
+
 /// What a prepared transaction has read under SERIALIZABLE nobody can change before it is resolved.
 #[test]
 fn what_was_read_stays_locked() {

@@ -222,6 +222,25 @@ fn what_was_seen_under_a_lock_that_has_gone_is_validated() {
     }
 }
 
+/// ROLLBACK TO SAVEPOINT keeps the locks of tables where reads are noted: they are looked for in the same trees.
+#[test]
+fn a_rollback_to_a_savepoint_keeps_the_locks_of_tables() {
+    let world = filled(small());
+    let table = TableId(7);
+    for (isolation, keeps) in [(SERIALIZABLE, true), (Isolation::RepeatableRead, false)] {
+        let mut txn = world.begin(isolation, 1);
+        txn.begin_statement().unwrap();
+        let savepoint = txn.savepoint();
+        txn.begin_statement().unwrap();
+        assert!(txn.lock_table(table, TableLock::Share, WaitPolicy::Block).unwrap());
+        txn.rollback_to(savepoint);
+        let mut other = world.begin(Isolation::ReadCommitted, 2);
+        other.begin_statement().unwrap();
+        let free = other.lock_table(table, TableLock::RowExclusive, WaitPolicy::Skip).unwrap();
+        assert_eq!(free, !keeps, "{isolation:?}");
+    }
+}
+
 /// Past the limit the table is locked against writers instead, and nothing more is noted.
 #[test]
 fn a_large_read_set_becomes_a_lock_on_the_table() {
