@@ -53,6 +53,7 @@ use crate::parse::ast;
 use crate::plan::logical::{Modify, Query};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowWriter;
+use crate::types::depth::{deeper, too_deep};
 use crate::types::{Datum, Oid, SqlType};
 use expression::Place;
 use scope::{Scope, ScopeColumn, ScopeItem, column_at};
@@ -161,9 +162,6 @@ struct Binder<'a> {
 
 /// How deeply expressions and queries may be nested.
 const DEPTH_MAX: u32 = 6000;
-/// The stack that must be left for one more level, and what it grows by.
-const STACK_LEFT: usize = 128 << 10;
-const STACK_GROWTH: usize = 4 << 20;
 /// Parameters are numbered in 16 bits.
 const PARAMETERS_MAX: u32 = 65_535;
 
@@ -456,12 +454,10 @@ impl<'a> Binder<'a> {
     /// One level deeper, on a larger stack where this one ends.
     fn deeper<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.depth.get() >= DEPTH_MAX {
-            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(
-                "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's stack depth limit is adequate.",
-            ));
+            return Err(too_deep());
         }
         self.depth.set(self.depth.get() + 1);
-        let result = stacker::maybe_grow(STACK_LEFT, STACK_GROWTH, body);
+        let result = deeper(body);
         self.depth.set(self.depth.get() - 1);
         result
     }

@@ -1,44 +1,19 @@
 //! Deep statements: how deep a tree may be, and stacks large enough to walk it.
 //!
-//! PostgreSQL refuses what would not fit its stack (`max_stack_depth`, 54001). Here the parser counts: the nesting of its
-//! own recursion and the height of the tree it makes are both bounded, and it grows the stack as it goes. Everything
-//! behind it (binder, planner, compiler, the drop of a tree) recurses over a tree whose height is known, so it runs on
-//! a stack that was sized for that height beforehand: [`with_stack_for`].
+//! The parser counts: the nesting of its own recursion and the height of the tree it makes are both bounded, and it grows
+//! the stack as it goes (`types::depth`). Everything behind it (binder, planner, compiler, the drop of a tree) recurses
+//! over a tree whose height is known, so it runs on a stack that was sized for that height beforehand: [`with_stack_for`].
 
-use crate::error::SqlError;
-use crate::sqlstate::SqlState;
-
-/// The deepest nesting that is parsed: parentheses, subqueries, prefix operators.
-pub const NESTING_MAX: u32 = 10_000;
+use crate::types::depth::PIECE;
 
 /// The highest tree.
 pub const HEIGHT_MAX: u32 = 6_000;
-
-/// What is left of the stack when the parser takes a new piece, in bytes.
-const RED_ZONE: usize = 128 << 10;
-
-/// A piece of stack, in bytes.
-const PIECE: usize = 2 << 20;
 
 /// Trees up to this height are walked on the stack at hand.
 const SHALLOW: u32 = 100;
 
 /// What one level of a tree may cost a walk, in bytes: several frames, unoptimised.
 const BYTES_PER_LEVEL: usize = 64 << 10;
-
-/// 54001 as PostgreSQL says it.
-#[must_use]
-pub fn too_deep() -> SqlError {
-    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(
-        "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's \
-         stack depth limit is adequate.",
-    )
-}
-
-/// Runs `f`, on a new piece of stack if this one is nearly full.
-pub fn grow<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(RED_ZONE, PIECE, f)
-}
 
 /// Runs `f` on a stack that holds a walk over a tree of this height.
 pub fn with_stack_for<R>(height: u32, f: impl FnOnce() -> R) -> R {

@@ -6,13 +6,14 @@
 //! up to the matching parenthesis. So an error stands at the token where PostgreSQL reports it.
 
 use super::ast::{Expr, ExprKind, Ident, ObjectName, TypeName};
-use super::depth;
+use super::depth::HEIGHT_MAX;
 use super::keyword::{Category, Keyword};
 use super::lexer::{Kind, Lexer, Token};
 use super::position::Positions;
 use super::value;
 use crate::error::{Notice, Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::depth::{NESTING_MAX, deeper, too_deep};
 
 /// The cursor.
 pub struct Parser<'t> {
@@ -186,11 +187,11 @@ impl<'t> Parser<'t> {
         rule: impl FnOnce(&mut Parser<'t>) -> Result<R>,
     ) -> Result<R> {
         if !self.may_nest() {
-            return Err(depth::too_deep());
+            return Err(too_deep());
         }
         self.nesting += 1;
         let outer = std::mem::replace(&mut self.height, 0);
-        let result = depth::grow(|| rule(self));
+        let result = deeper(|| rule(self));
         self.nesting -= 1;
         self.height = outer.max(self.height + 1);
         self.check_height()?;
@@ -199,12 +200,12 @@ impl<'t> Parser<'t> {
 
     /// Whether one more rule may nest here.
     pub(super) fn may_nest(&self) -> bool {
-        self.nesting < depth::NESTING_MAX
+        self.nesting < NESTING_MAX
     }
 
     /// 54001 if what was parsed is too high.
     pub(super) fn check_height(&self) -> Result<()> {
-        if self.height > depth::HEIGHT_MAX { Err(depth::too_deep()) } else { Ok(()) }
+        if self.height > HEIGHT_MAX { Err(too_deep()) } else { Ok(()) }
     }
 
     /// `rule`, `rule`, ...: one or more.

@@ -11,6 +11,7 @@ mod binary_form;
 pub mod bytea;
 mod comparison;
 pub mod datetime;
+pub(crate) mod depth;
 pub mod domain;
 mod enums;
 pub(crate) mod failure;

@@ -5,9 +5,10 @@
 use super::access::view;
 use super::document::{self, Item};
 use super::stored::{Array, Node, Object, Shape};
-use super::{View, deeper, escape, path};
+use super::{View, escape, path};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::depth::deeper;
 use crate::types::function::Callable::{self, Plain};
 use crate::types::{CallContext, Datum, arena_text};
 use bumpalo::Bump;

@@ -4,8 +4,8 @@
 //! then part by part, objects by key and value in turn. On the outermost level a scalar counts as an array of one that
 //! is less than other arrays of one, so an empty array is less than everything.
 
-use super::deeper;
 use super::stored::{Shape, View};
+use crate::types::depth::deeper;
 use crate::types::numeric;
 use std::cmp::Ordering;
 use std::hash::Hasher;

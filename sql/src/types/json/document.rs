@@ -4,8 +4,8 @@
 
 use super::read::{Lexer, Token, Wanted};
 use super::stored::{Node, View};
-use super::{DEPTH_MAX, deeper, too_deep};
 use crate::error::Result;
+use crate::types::depth::{NESTING_MAX, deeper, too_deep};
 use crate::types::numeric;
 use bumpalo::Bump;
 use bumpalo::collections::Vec;
@@ -80,7 +80,7 @@ fn end(lexer: &Lexer<'_>) -> Result<()> {
 }
 
 fn check_value(lexer: &mut Lexer<'_>, depth: u32) -> Result<()> {
-    if depth > DEPTH_MAX {
+    if depth > NESTING_MAX {
         return Err(too_deep());
     }
     match lexer.token {
@@ -174,7 +174,7 @@ fn parse_value<'a>(
     lexer: &mut Lexer<'a>,
     depth: u32,
 ) -> Result<Item<'a>> {
-    if depth > DEPTH_MAX {
+    if depth > NESTING_MAX {
         return Err(too_deep());
     }
     let start = lexer.start();

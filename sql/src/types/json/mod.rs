@@ -26,22 +26,6 @@ use super::{CallContext, Datum};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
-/// The deepest nesting: what PostgreSQL's stack of 2 MB holds at least.
-pub(super) const DEPTH_MAX: u32 = 10_000;
-
-/// Runs `f`, one level further in, on a new piece of stack if this one is nearly full.
-pub(super) fn deeper<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(128 << 10, 2 << 20, f)
-}
-
-#[cold]
-pub(super) fn too_deep() -> SqlError {
-    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(
-        "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's \
-         stack depth limit is adequate.",
-    )
-}
-
 /// The jsonb that a JSON text says.
 ///
 /// # Errors

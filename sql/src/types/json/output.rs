@@ -4,12 +4,13 @@
 //! dates and timestamps in ISO 8601 whatever the session's DateStyle, json as it was written; what is nothing else is a
 //! string of its text form.
 
-use super::{View, deeper, escape};
+use super::{View, escape};
 use crate::error::{Result, SqlError};
 use crate::settings::{DateStyle, SessionSettings};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Dimension};
 use crate::types::datetime::output;
+use crate::types::depth::deeper;
 use crate::types::{CallContext, Datum, Form, SqlType, form, oids, record, stored, write_text};
 
 /// How containers are laid out.

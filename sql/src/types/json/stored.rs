@@ -6,9 +6,9 @@
 //! array's, then the keys and the payloads, whose ends are counted from the first key. Keys are ordered by length, then
 //! by bytes, and differ. A payload says nothing of where it stands, so that a part is copied as it is.
 
-use super::deeper;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::depth::deeper;
 use crate::types::{Datum, numeric};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;

@@ -15,8 +15,9 @@ use super::tree::{Expression, Head, Level, Method, Path, Step};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::CallContext;
+use crate::types::depth::{NESTING_MAX, deeper, too_deep};
+use crate::types::json::View;
 use crate::types::json::stored::Shape;
-use crate::types::json::{DEPTH_MAX, View, deeper, too_deep};
 use crate::types::numeric::{self, functions::from_integer};
 use std::mem::replace;
 
@@ -123,7 +124,7 @@ pub(super) struct Run<'c, 'a> {
 }
 
 /// How much deeper than a path or a value may be nested the two together may be.
-const DEPTH_TOGETHER_MAX: u32 = 2 * DEPTH_MAX;
+const DEPTH_TOGETHER_MAX: u32 = 2 * NESTING_MAX;
 
 impl<'a> Run<'_, 'a> {
     pub(super) fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {

@@ -4,7 +4,7 @@
 //! so they are told though values are stored otherwise here. A container is four bytes of head, four for each element, or for each
 //! key and value, and then what these hold; numbers and containers begin at multiples of four.
 
-use crate::types::json::deeper;
+use crate::types::depth::deeper;
 use crate::types::json::stored::{Shape, View};
 use crate::types::numeric;
 

@@ -10,7 +10,7 @@ use super::tree::{
 };
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::json::{DEPTH_MAX, deeper, too_deep};
+use crate::types::depth::{NESTING_MAX, deeper, too_deep};
 use crate::types::numeric::{self, Number};
 use crate::types::text::regular;
 use bumpalo::Bump;
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
 
     /// One level further in.
     fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        if self.depth >= DEPTH_MAX {
+        if self.depth >= NESTING_MAX {
             return Err(too_deep());
         }
         self.depth += 1;
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
     /// An expression without accessors over others of these heights.
     fn node(&self, head: Head<'a>, heights: &[u32]) -> Result<Expression<'a>> {
         let height = 1 + heights.iter().max().copied().unwrap_or(0);
-        if height > DEPTH_MAX {
+        if height > NESTING_MAX {
             return Err(too_deep());
         }
         Ok(Expression { head, steps: &[], height })

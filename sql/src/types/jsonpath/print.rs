@@ -4,7 +4,8 @@
 //! where accessors follow, so that `2 > (1 + 1).abs()` is shown as `2 > 1 + 1.abs()`.
 
 use super::tree::{Arithmetic, Expression, Head, Level, Path, Regex, Step};
-use crate::types::json::{deeper, escape};
+use crate::types::depth::deeper;
+use crate::types::json::escape;
 use crate::types::numeric;
 
 /// Appends a path's text.
