@@ -190,6 +190,24 @@ fn a_cancel_stops_the_statement_and_nothing_else() {
 }
 
 #[test]
+fn a_timeout_ends_a_path_that_takes_hours() {
+    same(|client| {
+        client.run("SET statement_timeout = '200ms'");
+        let paths = ["$[*] ? ($[*] == -1)", "$[*] ? ($[*].type() == \"a\")"];
+        let ended = paths.map(|path| {
+            let text = format!(
+                "SELECT jsonb_path_exists(jsonb_agg(g), '{path}') FROM generate_series(1, 100000) g"
+            );
+            let error = client.query(&text).error.expect("it takes too long");
+            format!("{} {}", error.field(b'C'), error.field(b'M'))
+        });
+        assert_eq!(ended[0], "57014 canceling statement due to statement timeout");
+        client.run("RESET statement_timeout");
+        ended.to_vec()
+    });
+}
+
+#[test]
 fn idle_sessions_are_ended_when_they_are_to_be() {
     let mut atoll = Atoll::start(&[]);
     let ended = |client: &mut Client| {

@@ -238,6 +238,18 @@ pub mod cancel {
     pub const CLIENT_GONE: u32 = 5;
     /// `idle_in_transaction_session_timeout`.
     pub const IDLE_IN_TRANSACTION: u32 = 6;
+
+    /// 57014 and its kin, where somebody asked the session to stop.
+    ///
+    /// # Errors
+    /// That.
+    #[inline]
+    pub fn check(cancel: &txn::Cancel) -> super::Result<()> {
+        match cancel.requested() {
+            None => Ok(()),
+            Some(reason) => Err(super::SqlError::cancelled(reason)),
+        }
+    }
 }
 
 impl From<txn::Error> for SqlError {

@@ -4,7 +4,7 @@ use super::eval::{Eval, Failure};
 use super::frame::Frame;
 use super::subquery::{CteState, SubplanState};
 use crate::catalog::Relation;
-use crate::error::{Notice, Result, SqlError};
+use crate::error::{Notice, Result, cancel};
 use crate::plan::scalar::Scalar;
 use crate::settings::SessionSettings;
 use crate::tuple::RowBuf;
@@ -114,10 +114,7 @@ impl Context<'_> {
     /// That.
     #[inline]
     pub fn check_cancel(&self) -> Result<()> {
-        match self.host.wait.cancel.requested() {
-            None => Ok(()),
-            Some(reason) => Err(SqlError::cancelled(reason)),
-        }
+        cancel::check(&self.host.wait.cancel)
     }
 
     /// A tree by its number.

@@ -60,11 +60,11 @@ fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
                 rows.clear();
                 code(&eval.call, &types.signature(), &values, &mut |row| {
                     rows.push(row.iter().copied());
+                    eval.call.settings.check_memory(rows.bytes())?;
                     Ok(true)
                 })?;
                 Ok(())
             })?;
-            cx.check_memory(rows.bytes())?;
             Ok(Set::Rows(rows, 0))
         }
         SetCall::Scalar(scalar, composite) => {

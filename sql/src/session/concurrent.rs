@@ -12,7 +12,7 @@ use crate::catalog::Relation;
 use crate::catalog::relation::{Index, IndexState};
 use crate::ddl::concurrent::{self, Backfill, Remade};
 use crate::ddl::{self, Ddl};
-use crate::error::{Result, Severity, SqlError};
+use crate::error::{Result, Severity, SqlError, cancel};
 use crate::parse::ast::{CreateIndex, Drop, ObjectKind, Reindex};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -284,9 +284,6 @@ impl Session {
     }
 
     fn demand_not_cancelled(&self) -> Result<()> {
-        match self.wait.cancel.requested() {
-            Some(reason) => Err(txn::Error::Cancelled(reason).into()),
-            None => Ok(()),
-        }
+        cancel::check(&self.wait.cancel)
     }
 }

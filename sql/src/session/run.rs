@@ -8,7 +8,7 @@ use crate::catalog::store;
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
 use crate::catalog::{Relation, RelationKind};
 use crate::engine::Engine;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, cancel};
 use crate::exec::machine::{Run, Stop};
 use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
@@ -104,6 +104,10 @@ impl EngineFacts for Asked<'_> {
             Woken::Cancelled => Err(SqlError::cancelled(cancel.requested().unwrap_or_default())),
             _ => Ok(()),
         }
+    }
+
+    fn check_cancel(&self) -> Result<()> {
+        cancel::check(&self.wait.cancel)
     }
 
     fn now(&self) -> Micros {

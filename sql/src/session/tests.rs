@@ -632,6 +632,22 @@ fn arrays_have_six_dimensions() {
     }
 }
 
+/// What a path makes, and the rows of a set function, are counted while they are made: gigabytes, of which 16 MB may be.
+#[test]
+fn what_functions_make_is_bounded() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "set work_mem = '256kB'");
+    for text in [
+        "select count(*) from jsonb_path_query(jsonb_build_array(repeat('x', 1000000)), \
+         ('$[' || repeat('0,', 5000) || '0]')::jsonpath)",
+        "select jsonb_path_exists(jsonb_build_object('a', repeat('x', 1000000)), \
+         ('$[' || repeat('0,', 5000) || '0].keyvalue() ? (1 == 2)')::jsonpath)",
+    ] {
+        assert_eq!(say(&mut session, text), ["53200 out of memory"], "{text}");
+    }
+}
+
 /// What an index or a generated column may hold: casts through the text form by both types' functions.
 #[test]
 fn indexes_and_generated_columns_are_immutable() {

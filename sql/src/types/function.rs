@@ -81,6 +81,13 @@ pub trait CatalogQueries {
     ) -> Result<()> {
         Ok(())
     }
+    /// Asks whether to stop: what takes long without coming back to its caller does so now and then.
+    ///
+    /// # Errors
+    /// 57014 and its kin, where somebody asked the session to.
+    fn check_cancel(&self) -> Result<()> {
+        Ok(())
+    }
     /// The names and types of a row type's fields; none for another type.
     fn row_fields(&self, _ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {
         None

@@ -54,6 +54,11 @@ pub trait EngineFacts {
     /// # Errors
     /// 57014.
     fn pause(&self, until: txn::Micros) -> Result<()>;
+    /// Asks whether to stop.
+    ///
+    /// # Errors
+    /// 57014 and its kin, where somebody asked the session to.
+    fn check_cancel(&self) -> Result<()>;
     /// The time that such waits are by.
     fn now(&self) -> txn::Micros;
     /// What the instance has counted.
@@ -400,6 +405,10 @@ impl CatalogQueries for SessionCatalog<'_> {
         value: &Datum<'_>,
     ) -> Result<()> {
         self.engine.check_domain(self, context, domain.oid, value)
+    }
+
+    fn check_cancel(&self) -> Result<()> {
+        self.engine.check_cancel()
     }
 
     fn row_fields(&self, ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {

@@ -47,7 +47,8 @@ pub(super) struct Mode {
 /// Runs a path over a value.
 ///
 /// # Errors
-/// 22023, 42704, 0A000, 53200, 54001; unless silent 22012, 22003, 22007, 22008, 22031, 22033, 22036, 22038 to 2203C.
+/// 22023, 42704, 0A000 (a zone that is not to be used), 53200, 54001, 57014; unless silent 22012, 22003, 22007, 22008,
+/// 22009, 22031, 22033, 22036, 22038 to 2203C, 0A000 (a field of a template that is only for output).
 pub(super) fn execute<'a>(
     context: &CallContext<'a>,
     path: &Path<'a>,
@@ -80,6 +81,7 @@ pub(super) fn execute<'a>(
         throws: !mode.silent,
         zoned: mode.zoned,
         depth: 0,
+        bytes_before: context.arena.allocated_bytes(),
     };
     if path.lax || found.is_some() {
         return run.evaluate(path.root, found);
@@ -121,16 +123,22 @@ pub(super) struct Run<'c, 'a> {
     pub throws: bool,
     pub zoned: bool,
     depth: u32,
+    /// What the arena held when the run began.
+    bytes_before: usize,
 }
 
 /// How much deeper than a path or a value may be nested the two together may be.
 const DEPTH_TOGETHER_MAX: u32 = 2 * NESTING_MAX;
 
 impl<'a> Run<'_, 'a> {
+    /// Goes one level further in, unless that is too deep, or the run is to end or has made too much.
     pub(super) fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         if self.depth >= DEPTH_TOGETHER_MAX {
             return Err(too_deep());
         }
+        self.context.catalog.check_cancel()?;
+        let made = self.context.arena.allocated_bytes() - self.bytes_before;
+        self.context.settings.check_memory(made)?;
         self.depth += 1;
         let result = deeper(|| inner(self));
         self.depth -= 1;

@@ -97,6 +97,7 @@ impl<'a> Run<'_, 'a> {
         }
         let (mut unknown, mut found) = (false, false);
         for a in &x {
+            self.context.catalog.check_cancel()?;
             for b in &y {
                 match holds(self, a, b)? {
                     Some(true) if self.lax => return Ok(Some(true)),
