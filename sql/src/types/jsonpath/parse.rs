@@ -561,11 +561,11 @@ pub(super) fn options(regex: &Regex<'_>) -> Result<&'static str> {
             ));
         }
         (false, false, false) => "p",
-        (false, false, true) => "pw",
+        (false, false, true) => "n",
         (false, true, false) => "",
         (false, true, true) => "w",
         (true, false, false) => "ip",
-        (true, false, true) => "ipw",
+        (true, false, true) => "in",
         (true, true, false) => "i",
         (true, true, true) => "iw",
     })

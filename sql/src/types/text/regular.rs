@@ -73,46 +73,90 @@ fn compile(pattern: &str, options: &str) -> Result<Rc<Pattern>> {
     })
 }
 
-fn build(pattern: &str, options: &str) -> Result<Pattern> {
-    let (mut insensitive, mut literal, mut extended) = (false, false, false);
-    // PostgreSQL: a dot matches a line's end and anchors only the whole text, unless newline-sensitive.
-    let (mut dot_newline, mut multi_line) = (true, false);
-    let mut rest = pattern;
-    let mut letters = options.to_owned();
-    if let Some(behind) = rest.strip_prefix("***=") {
-        (literal, rest) = (true, behind);
-    } else if let Some(behind) = rest.strip_prefix("***:") {
-        rest = behind;
-    }
-    if !literal
-        && let Some(embedded) = rest.strip_prefix("(?")
-        && let Some((found, behind)) = embedded.split_once(')')
-        && !found.is_empty()
-        && found.bytes().all(|b| b.is_ascii_lowercase())
-    {
-        letters.push_str(found);
-        rest = behind;
-    }
-    for letter in letters.chars() {
+/// How a pattern is to be taken.
+#[derive(Clone, Copy)]
+struct Options {
+    insensitive: bool,
+    /// Each character stands for itself.
+    literal: bool,
+    /// Blanks and comments may stand between its parts.
+    extended: bool,
+    /// A dot and a complemented bracket match a newline too.
+    dot_newline: bool,
+    /// `^` and `$` match at the ends of each line, not only of the text.
+    multi_line: bool,
+}
+
+impl Options {
+    /// Without any letters.
+    const PLAIN: Options = Options {
+        insensitive: false,
+        literal: false,
+        extended: false,
+        dot_newline: true,
+        multi_line: false,
+    };
+
+    /// Follows a letter; false if there is no such.
+    fn follow(&mut self, letter: char) -> bool {
         match letter {
-            'i' => insensitive = true,
-            'c' => insensitive = false,
-            'n' | 'm' => (dot_newline, multi_line) = (false, true),
-            'p' => dot_newline = false,
-            'w' => multi_line = true,
-            's' => (dot_newline, multi_line) = (true, false),
-            'q' => literal = true,
-            'x' => extended = true,
-            't' => extended = false,
-            'a' | 'b' | 'e' => {}
-            other => {
-                return Err(invalid_parameter(format!(
-                    "invalid regular expression option: \"{other}\""
-                )));
-            }
+            'i' => self.insensitive = true,
+            'c' => self.insensitive = false,
+            'n' | 'm' => (self.dot_newline, self.multi_line) = (false, true),
+            'p' => (self.dot_newline, self.multi_line) = (false, false),
+            'w' => (self.dot_newline, self.multi_line) = (true, true),
+            's' => (self.dot_newline, self.multi_line) = (true, false),
+            'q' => self.literal = true,
+            'b' | 'e' => self.literal = false,
+            'x' => self.extended = true,
+            't' => self.extended = false,
+            _ => return false,
         }
+        true
     }
-    let translated = if literal { regex::escape(rest) } else { translate(rest)? };
+
+    /// Follows what stands before a pattern, `***=` or `***:` and `(?letters)`; gives the pattern. A literal has all that in
+    /// itself.
+    fn follow_prefixes<'p>(&mut self, pattern: &'p str) -> Result<&'p str> {
+        if self.literal {
+            return Ok(pattern);
+        }
+        let mut rest = pattern.strip_prefix("***:").unwrap_or(pattern);
+        if let Some(behind) = pattern.strip_prefix("***=") {
+            (self.literal, rest) = (true, behind);
+        } else if let Some(embedded) = rest.strip_prefix("(?")
+            && embedded.starts_with(|first: char| first.is_ascii_alphabetic())
+        {
+            let behind = embedded.trim_start_matches(|letter: char| self.follow(letter));
+            rest = behind.strip_prefix(')').ok_or_else(|| refused("invalid embedded option"))?;
+        }
+        if self.literal {
+            *self = Options { literal: true, insensitive: self.insensitive, ..Options::PLAIN };
+        }
+        Ok(rest)
+    }
+}
+
+/// 2201B, for this reason.
+#[cold]
+fn refused(reason: &str) -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_REGULAR_EXPRESSION,
+        format!("invalid regular expression: {reason}"),
+    )
+}
+
+fn build(pattern: &str, letters: &str) -> Result<Pattern> {
+    let mut options = Options::PLAIN;
+    if let Some(letter) = letters.chars().find(|letter| !options.follow(*letter)) {
+        return Err(invalid_parameter(format!("invalid regular expression option: \"{letter}\"")));
+    }
+    if options.literal && (options.extended || options.multi_line || !options.dot_newline) {
+        return Err(refused("invalid argument to regex function"));
+    }
+    let rest = options.follow_prefixes(pattern)?;
+    let Options { insensitive, literal, extended, dot_newline, multi_line } = options;
+    let translated = if literal { regex::escape(rest) } else { translate(rest, dot_newline)? };
     let regex = RegexBuilder::new(&translated)
         .case_insensitive(insensitive)
         .dot_matches_new_line(dot_newline)
@@ -159,26 +203,18 @@ fn invalid(error: &regex::Error) -> SqlError {
         }
         other => other.to_string(),
     };
-    SqlError::new(
-        SqlState::INVALID_REGULAR_EXPRESSION,
-        format!("invalid regular expression: {reason}"),
-    )
+    refused(&reason)
 }
 
-/// PostgreSQL's escapes in the crate's words.
-fn translate(pattern: &str) -> Result<String> {
+/// PostgreSQL's escapes and brackets in the crate's words.
+fn translate(pattern: &str, dot_newline: bool) -> Result<String> {
     let mut out = String::with_capacity(pattern.len());
     let mut characters = pattern.chars().peekable();
     let mut bracket = false;
     while let Some(character) = characters.next() {
         match character {
             '\\' => match characters.next() {
-                None => {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_REGULAR_EXPRESSION,
-                        "invalid regular expression: invalid escape \\ sequence",
-                    ));
-                }
+                None => return Err(refused("invalid escape \\ sequence")),
                 Some('m') if !bracket => out.push_str(r"\b{start}"),
                 Some('M') if !bracket => out.push_str(r"\b{end}"),
                 Some('y') if !bracket => out.push_str(r"\b"),
@@ -200,26 +236,30 @@ fn translate(pattern: &str) -> Result<String> {
                 Some('e') => out.push_str(r"\x1b"),
                 Some('B') => out.push_str(r"\\"),
                 Some(other) if other.is_ascii_alphanumeric() => {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_REGULAR_EXPRESSION,
-                        "invalid regular expression: invalid escape \\ sequence",
-                    ));
+                    return Err(refused("invalid escape \\ sequence"));
                 }
                 Some(other) => out.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
             },
-            '[' if bracket => {
-                // [:alpha:] stays; a lone bracket in a class is itself.
-                if characters.peek() == Some(&':') {
-                    out.push('[');
-                } else {
-                    out.push_str(r"\[");
+            '[' if bracket && characters.peek() == Some(&':') => {
+                // [:alpha:] stays, and its end is not the end of the bracket.
+                out.push('[');
+                for inner in characters.by_ref() {
+                    out.push(inner);
+                    if out.ends_with(":]") {
+                        break;
+                    }
                 }
             }
+            '[' if bracket => out.push_str(r"\["),
             '[' => {
                 bracket = true;
                 out.push('[');
                 if characters.peek() == Some(&'^') {
                     out.extend(characters.next());
+                    if !dot_newline {
+                        // A bracket of its own: a hyphen behind it begins no range.
+                        out.push_str(r"[\n]");
+                    }
                 }
                 if characters.peek() == Some(&']') {
                     characters.next();
@@ -228,9 +268,7 @@ fn translate(pattern: &str) -> Result<String> {
             }
             ']' if bracket => {
                 out.push(']');
-                // The end of [:alpha:] is not the end of the class.
-                bracket = out.ends_with(":]")
-                    && out.rfind("[:").is_some_and(|at| !out[at + 2..].contains('['));
+                bracket = false;
             }
             '&' | '~' if bracket => {
                 // `&&` and `~~` are operations between classes there.
