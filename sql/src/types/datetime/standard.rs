@@ -66,6 +66,7 @@ fn offset_text(seconds: i32) -> Vec<u8> {
 
 /// A template, and which fields it has.
 pub(crate) struct Template<'t> {
+    text: &'t str,
     items: Vec<Item<'t>>,
     dated: bool,
     timed: bool,
@@ -86,7 +87,8 @@ impl<'t> Template<'t> {
         for item in &items {
             let Item::Field(field) = item else { continue };
             match field.keyword {
-                Keyword::Fixed => {}
+                // An ISO week says nothing by itself: the type is that of the fields beside it.
+                Keyword::Fixed | Keyword::IsoWeek => {}
                 Keyword::Meridiem { .. }
                 | Keyword::Fraction(_)
                 | Keyword::Millisecond
@@ -102,7 +104,7 @@ impl<'t> Template<'t> {
                 _ => dated = true,
             }
         }
-        Ok(Template { items, dated, timed, zoned })
+        Ok(Template { text: template, items, dated, timed, zoned })
     }
 
     /// Reads a text.
@@ -110,6 +112,11 @@ impl<'t> Template<'t> {
     /// # Errors
     /// 22007, 22008, 22009; 0A000.
     pub fn read(&self, text: &'t str) -> Result<Instant> {
+        let neither = || malformed("datetime format is not dated and not timed");
+        if self.text.is_empty() {
+            // Nothing is compared with the text then, which may be any.
+            return Err(neither());
+        }
         let moment = read_items(text, &self.items, true)?;
         let missing =
             |ty: &str| malformed(format!("missing time zone in input string for type {ty}"));
@@ -149,9 +156,7 @@ impl<'t> Template<'t> {
                 Datum::TimeTz(TimeTz { micros: rounded(moment.micros_of_day), west })
             }
             (false, true, false) => Datum::Time(rounded(moment.micros_of_day)),
-            (false, false, _) => {
-                return Err(malformed("datetime format is not dated and not timed"));
-            }
+            (false, false, _) => return Err(neither()),
         };
         Ok(Instant { datum, offset })
     }
