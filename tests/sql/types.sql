@@ -16,6 +16,13 @@ SELECT '2020-01-01'::timestamp < '2020-01-02'::timestamp, '2020-01-01'::date = '
 SELECT extract(year from '2020-05-06'::date), extract(epoch from '1970-01-02'::timestamp), date_trunc('month', '2020-05-06 07:08:09'::timestamp);
 SELECT '{1,2,3}'::int[], '{{1,2},{3,4}}'::int[], '{a,"b c",NULL,"NULL"}'::text[], ARRAY['x', 'y'] || 'z'::text, array_length('{1,2}'::int[], 1);
 SELECT ARRAY[1, 2] = '{1,2}', ARRAY[1, 2] || 3, 0 || ARRAY[1], ARRAY[[1, 2], [3, 4]][2][1], (ARRAY[1, 2, 3])[2:3], '{}'::int[];
+SELECT ARRAY['{1}'::int[], '{{{{{{1}}}}}}'];
+SELECT ARRAY['{{{{{{1}}}}}}'::int[], '{1}'];
+SELECT ARRAY['{}'::int[], '{{{{{{1}}}}}}'];
+SELECT ARRAY['{}'::int[], '{1}', '{{1}}'];
+SELECT ARRAY['{1}'::int[], '{}'];
+SELECT ARRAY['{1}'::int[], NULL];
+SELECT ARRAY['{}'::int[], NULL], ARRAY[NULL::int[], NULL], ARRAY['{}'::int[]];
 SELECT 12::oid, 'pg_class'::regclass, 'int4'::regtype, 1259::regclass, 23::regtype;
 SELECT pg_typeof(1), pg_typeof(1.5), pg_typeof('a'), pg_typeof('a'::text), pg_typeof(now()), pg_typeof(ARRAY[1]), pg_typeof(NULL);
 SELECT 'a' < 'B', 'a' < 'b', 'ä' > 'z', '' = '', 'abc' > 'ab';
@@ -26,6 +33,13 @@ SELECT round(-2.5), round(2.5::float8), round(3.5::float8), 2.5::float8::int, 3.
 SELECT '  12  '::int, '0x1'::text, '1_000'::text, '+5'::int, '-0'::int;
 SELECT sum(x::int2), sum(x::int4), sum(x::int8), sum(x::numeric), sum(x::float8), avg(x::int4), avg(x::float8) FROM generate_series(1, 4) x;
 SELECT string_agg(x::text, ',' ORDER BY x DESC), array_agg(x), bool_and(x > 0), count(DISTINCT x % 2) FROM generate_series(1, 4) x;
+SELECT array_agg(x) FROM (VALUES ('{1}'::int[]), ('{}')) v(x);
+SELECT array_agg(x) FROM (VALUES ('{}'::int[]), ('{1}')) v(x);
+SELECT array_agg(x) FROM (VALUES ('{1}'::int[]), ('{{{{{{1}}}}}}')) v(x);
+SELECT array_agg(x) FROM (VALUES ('{{{{{{1}}}}}}'::int[]), ('{1}')) v(x);
+SELECT array_agg(x) FROM (VALUES ('{1}'::int[]), (NULL)) v(x);
+SELECT array_agg(x) FROM (VALUES ('{1}'::int[]), ('[2:2]={1}')) v(x);
+SELECT ARRAY(SELECT x FROM (VALUES ('{1}'::int[]), ('{{{{{{1}}}}}}')) v(x));
 SELECT max('b'::text), min('2020-01-01'::date), max(1.5), count(NULL), sum(NULL::int);
 SELECT md5('abc'), encode('abc', 'hex'), decode('616263', 'hex'), encode('abc', 'base64'), to_hex(255), chr(65), ascii('A');
 SELECT quote_ident('a b'), quote_literal('it''s'), quote_nullable(NULL), format('%s %I %L', 'a', 'b c', 'd');

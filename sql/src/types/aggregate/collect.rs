@@ -51,7 +51,8 @@ impl Arrays {
     /// Takes one in.
     ///
     /// # Errors
-    /// 22004 for NULL; 2202E for one that is empty or of other sizes than those before; 54000 past six dimensions.
+    /// 22004 for NULL; 2202E for a first one that is empty, 54000 for one of six dimensions; 2202E for others of other sizes
+    /// than the first.
     pub fn push(&mut self, array: &Datum<'_>) -> Result<()> {
         let error = |message: &str| Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message));
         let Datum::Array(bytes) = array else {
@@ -61,15 +62,18 @@ impl Arrays {
             ));
         };
         let array = Array::of(bytes);
-        if array.is_empty() {
-            return error("cannot accumulate empty arrays");
-        }
         let dimensions: Vec<Dimension> = array.dimensions().collect();
-        check_dimensions(dimensions.len() + 1)?;
-        if self.inner.as_ref().is_some_and(|inner| *inner != dimensions) {
-            return error("cannot accumulate arrays of different dimensionality");
+        match &self.inner {
+            None if array.is_empty() => return error("cannot accumulate empty arrays"),
+            None => {
+                check_dimensions(dimensions.len() + 1)?;
+                self.inner = Some(dimensions);
+            }
+            Some(inner) if *inner != dimensions => {
+                return error("cannot accumulate arrays of different dimensionality");
+            }
+            Some(_) => {}
         }
-        self.inner = Some(dimensions);
         self.count += 1;
         array.slots().for_each(|slot| self.builder.push_slot(slot));
         Ok(())

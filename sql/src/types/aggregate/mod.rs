@@ -4,13 +4,13 @@
 //! aggregate has which. Result types and scales are PostgreSQL's: sum(int4) is int8, sum(int8) numeric, avg of integers numeric.
 
 mod collect;
-
-pub use collect::Arrays;
 mod extreme;
 mod ordered;
 mod regression;
 mod sum;
 mod variance;
+
+pub use collect::Arrays;
 
 use super::function::{Accumulator, Signature};
 use crate::catalog::builtin;

@@ -307,10 +307,10 @@ pub fn vector<'a>(arena: &'a Bump, element: u32, datums: &[Datum<'_>]) -> Datum<
     Datum::Array(builder.store(arena, &dimensions))
 }
 
-/// `ARRAY[a, b]` of arrays: one more dimension. All must have the same dimensions.
+/// `ARRAY[a, b]` of arrays: one more dimension. All must have the same dimensions, unless all are empty or NULL.
 ///
 /// # Errors
-/// 2202E.
+/// 54000 for the first that is not empty, 2202E for the others.
 pub fn from_arrays<'a>(arena: &'a Bump, element: u32, arrays: &[Datum<'_>]) -> Result<Datum<'a>> {
     let mismatch = || {
         SqlError::new(
@@ -324,23 +324,27 @@ pub fn from_arrays<'a>(arena: &'a Bump, element: u32, arrays: &[Datum<'_>]) -> R
     for datum in arrays {
         let Datum::Array(bytes) = datum else { continue };
         let array = Array::of(bytes);
-        let dimensions: Vec<Dimension> = array.dimensions().collect();
-        check_dimensions(dimensions.len() + 1)?;
-        if inner.as_ref().is_some_and(|inner| *inner != dimensions) {
-            return Err(mismatch());
+        if array.is_empty() {
+            continue;
         }
-        inner = Some(dimensions);
+        let dimensions: Vec<Dimension> = array.dimensions().collect();
+        match &inner {
+            None => {
+                check_dimensions(dimensions.len() + 1)?;
+                inner = Some(dimensions);
+            }
+            Some(inner) if *inner != dimensions => return Err(mismatch()),
+            Some(_) => {}
+        }
         outer += 1;
         array.slots().for_each(|slot| builder.push_slot(slot));
     }
-    let mut dimensions = vec![Dimension { length: outer, lower: 1 }];
-    dimensions.extend(inner.unwrap_or_default());
-    if builder.is_empty() {
-        return Ok(Datum::Array(empty(arena, element)));
-    }
+    let Some(inner) = inner else { return Ok(Datum::Array(empty(arena, element))) };
     if outer as usize != arrays.len() {
         return Err(mismatch());
     }
+    let mut dimensions = vec![Dimension { length: outer, lower: 1 }];
+    dimensions.extend(inner);
     Ok(Datum::Array(builder.store(arena, &dimensions)))
 }
 
