@@ -80,6 +80,15 @@ SELECT ('[1, 2]'::jsonb)[1.5];
 -- making
 SELECT to_json(1), to_json(1.50), to_json('NaN'::float8), to_json(true), to_json('a"b'::text), to_json(DATE '2020-02-03'), to_json(TIMESTAMP '2020-02-03 04:05:06.5'), to_json(TIMESTAMPTZ '2020-02-03 04:05:06+02'), to_json(ARRAY[[1, 2], [3, 4]]), to_json('{"a":  1}'::json), to_json('{"a":  1}'::jsonb), to_json(INTERVAL '1 day'), to_json(NULL::int), to_json('infinity'::date), to_json('0044-03-15 BC'::timestamp);
 SELECT to_jsonb(1), to_jsonb(1.50), to_jsonb('NaN'::numeric), to_jsonb(true), to_jsonb('a"b'::text), to_jsonb(DATE '2020-02-03'), to_jsonb(TIMESTAMP '2020-02-03 04:05:06.5'), to_jsonb(TIMESTAMPTZ '2020-02-03 04:05:06+02'), to_jsonb(ARRAY[[1, 2], [3, 4]]), to_jsonb('{"a":  1}'::json), to_jsonb(1e300::float8), to_jsonb(ARRAY['a', NULL]);
+SELECT to_json('0044-03-15 12:00 BC'::timestamptz), to_json('0044-03-15 12:00 BC'::timestamp), to_json('0044-03-15 BC'::date), to_json('infinity'::timestamptz), to_json('-infinity'::timestamp), to_json('infinity'::date), to_json('12:34:56+05:30'::timetz), to_json('12345-01-01'::date);
+SET timezone = 'America/New_York';
+SELECT to_json('0044-03-15 12:00 BC'::timestamptz), to_json('2000-07-01 12:00:00.5+00'::timestamptz), to_json('1800-01-01 12:00:00.5+00'::timestamptz), to_json('infinity'::timestamptz), to_json('-infinity'::timestamptz), jsonb_build_object('a', '2000-01-01'::timestamptz), to_json('0001-01-01 00:00+00'::timestamptz), to_json('294276-12-31 23:59:59'::timestamp);
+SET timezone = '+05:30';
+SELECT to_json('2000-07-01 12:00:00.5+00'::timestamptz), to_jsonb(ARRAY['2000-01-01'::timestamptz]);
+SET DateStyle = 'German';
+SELECT to_json('0044-03-15 12:00 BC'::timestamptz), to_json('0044-03-15 BC'::date);
+RESET DateStyle;
+RESET timezone;
 SELECT to_json(1.5::float4), to_json(ARRAY[]::int[]), to_json('\x6162'::bytea), to_json('5b30857f-0bfa-48b5-ac0b-5c64e28078d1'::uuid), to_json('now'::regtype::text) IS NULL;
 SELECT row_to_json(ROW(1, 'foo', NULL, ARRAY[1, 2])), row_to_json(ROW(1, 'foo'), true), row_to_json(t), to_json(t), to_jsonb(t), row_to_json(t, true) FROM (SELECT 1 AS a, 'x' AS b, '{"k": 1}'::json AS c) AS t;
 SELECT row_to_json(d) FROM documents AS d ORDER BY id;

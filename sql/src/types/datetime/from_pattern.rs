@@ -27,25 +27,19 @@ const SIXTY: i32 = 60;
 
 fn to_timestamp<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let moment = read(a[0].text(), a[1].text())?;
-    let overflow = || super::out_of_range("timestamp");
-    let micros = moment.micros_of_day;
-    let local = moment.julian_date(calendar::TIMESTAMP_END).ok_or_else(overflow)?;
     let utc = match moment.offset {
-        Some(offset) => calendar::timestamp(local, micros - i64::from(offset) * SECOND),
-        None => calendar::timestamp(local, micros)
+        Some(offset) => moment.timestamp(offset),
+        None => moment
+            .timestamp(0)
             .and_then(|local| zone::of_session(&context.settings.time_zone).to_utc(local)),
     };
-    let utc = utc.ok_or_else(overflow)?;
-    Ok(Datum::TimestampTz(arithmetic::round_to(utc, moment.precision)))
+    let utc = utc.ok_or_else(|| super::out_of_range("timestamp"))?;
+    Ok(Datum::TimestampTz(moment.rounded(utc)))
 }
 
 fn to_date<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let text = a[0].text();
-    let moment = read(text, a[1].text())?;
-    let day = moment.julian_date(i64::MAX).filter(|&day| calendar::is_date(day));
-    day.map(|day| Datum::Date(day as i32)).ok_or_else(|| {
-        SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, format!("date out of range: \"{text}\""))
-    })
+    read(text, a[1].text())?.date(text)
 }
 
 /// A date and time as read.
@@ -57,12 +51,37 @@ pub(super) struct Moment {
     /// Seconds east of Greenwich, if the text said so.
     pub offset: Option<i32>,
     /// The decimals of seconds that `FF` asks for, -1 for all.
-    pub precision: i32,
+    precision: i32,
 }
 
 impl Moment {
+    /// Its date.
+    ///
+    /// # Errors
+    /// 22008, of this text.
+    pub fn date(&self, text: &str) -> Result<Datum<'static>> {
+        let day = self.julian_date(i64::MAX).filter(|&day| calendar::is_date(day));
+        day.map(|day| Datum::Date(day as i32)).ok_or_else(|| {
+            SqlError::new(
+                SqlState::DATETIME_FIELD_OVERFLOW,
+                format!("date out of range: \"{text}\""),
+            )
+        })
+    }
+
+    /// When it was at Greenwich, where its own clocks are set to a zone so many seconds east; not rounded yet.
+    pub fn timestamp(&self, east: i32) -> Option<i64> {
+        let day = self.julian_date(calendar::TIMESTAMP_END)?;
+        calendar::timestamp(day, self.micros_of_day - i64::from(east) * SECOND)
+    }
+
+    /// Microseconds, to the decimals that were asked for.
+    pub fn rounded(&self, micros: i64) -> i64 {
+        arithmetic::round_to(micros, self.precision)
+    }
+
     /// Days since 2000-01-01, if the date is one that days are counted for.
-    pub fn julian_date(&self, end: i64) -> Option<i64> {
+    fn julian_date(&self, end: i64) -> Option<i64> {
         let day = calendar::days(i64::from(self.year), self.month as u32, i64::from(self.day));
         let counted = (-4713, 11)..(5_874_898, 6);
         let inside = counted.contains(&(self.year, self.month));

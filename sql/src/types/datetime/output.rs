@@ -1,4 +1,4 @@
-//! The text of dates and times under DateStyle.
+//! The text of dates and times: under DateStyle, and as XML Schema (XSD) has it, which is ISO 8601 and what JSON gets.
 //!
 //! PostgreSQL: `EncodeDateOnly`, `EncodeTimeOnly`, `EncodeDateTime`.
 
@@ -37,6 +37,15 @@ fn write_year(year: i64, out: &mut Vec<u8>) {
     write_padded(shown.unsigned_abs(), 4, out);
 }
 
+/// `2000-01-31`, without the era.
+fn write_iso_date(date: Date, out: &mut Vec<u8>) {
+    write_year(date.year, out);
+    out.push(b'-');
+    pad2(date.month, out);
+    out.push(b'-');
+    pad2(date.day, out);
+}
+
 fn write_calendar_date(settings: &SessionSettings, date: Date, out: &mut Vec<u8>) {
     let day_first = settings.date_order == DateOrder::Dmy;
     let pair = |first: u32, separator: u8, second: u32, out: &mut Vec<u8>| {
@@ -47,14 +56,7 @@ fn write_calendar_date(settings: &SessionSettings, date: Date, out: &mut Vec<u8>
     };
     let (first, second) = if day_first { (date.day, date.month) } else { (date.month, date.day) };
     match settings.date_style {
-        DateStyle::Iso => {
-            write_year(date.year, out);
-            out.push(b'-');
-            pad2(date.month, out);
-            out.push(b'-');
-            pad2(date.day, out);
-            return;
-        }
+        DateStyle::Iso => return write_iso_date(date, out),
         DateStyle::Sql => pair(first, b'/', second, out),
         DateStyle::Postgres => pair(first, b'-', second, out),
         DateStyle::German => pair(date.day, b'.', date.month, out),
@@ -182,6 +184,38 @@ fn write_local(
             }
             zone::write_offset(offset, out);
         }
+    }
+    write_era(date.year, out);
+}
+
+/// Appends a date as XSD has it.
+pub fn write_xsd_date(days: i32, out: &mut Vec<u8>) {
+    if !write_infinity(days == i32::MIN, days == i32::MAX, out) {
+        let date = calendar::date(i64::from(days));
+        write_iso_date(date, out);
+        write_era(date.year, out);
+    }
+}
+
+/// Appends a time of day with its zone as XSD has it.
+pub fn write_xsd_timetz(time: TimeTz, out: &mut Vec<u8>) {
+    write_time(time.micros, out);
+    zone::write_xsd_offset(-time.west, out);
+}
+
+/// Appends a timestamp as XSD has it: without zone, or one at Greenwich as it is in a zone so many seconds east.
+pub fn write_xsd_timestamp(timestamp: i64, zone: Option<i32>, out: &mut Vec<u8>) {
+    if write_infinity(timestamp == i64::MIN, timestamp == i64::MAX, out) {
+        return;
+    }
+    let east = i64::from(zone.unwrap_or(0)) * super::SECOND;
+    let (days, micros) = calendar::split(timestamp.saturating_add(east));
+    let date = calendar::date(days);
+    write_iso_date(date, out);
+    out.push(b'T');
+    write_time(micros, out);
+    if let Some(offset) = zone {
+        zone::write_xsd_offset(offset, out);
     }
     write_era(date.year, out);
 }

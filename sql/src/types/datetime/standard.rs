@@ -4,12 +4,9 @@
 //! timestamptz, and so on; it may have few characters between its fields, and the text must have the same.
 
 use super::from_pattern::{malformed, read_items};
+use super::output;
 use super::template::{self, Item, Keyword};
-use super::{SECOND, arithmetic, calendar, output, zone};
-use crate::error::{Result, SqlError};
-use crate::settings::SessionSettings;
-use crate::sqlstate::SqlState;
-use crate::types::json::output::write_iso;
+use crate::error::Result;
 use crate::types::{Datum, TimeTz, oids};
 use std::sync::LazyLock;
 
@@ -35,33 +32,16 @@ impl Instant {
     }
 
     /// Appends it in ISO 8601, in the zone that it was written in.
-    pub fn write(&self, settings: &SessionSettings, out: &mut Vec<u8>) {
+    pub fn write(&self, out: &mut Vec<u8>) {
         match self.datum {
+            Datum::Date(days) => output::write_xsd_date(days, out),
             Datum::Time(micros) => output::write_time(micros, out),
-            Datum::TimeTz(time) => {
-                output::write_time(time.micros, out);
-                out.extend_from_slice(&offset_text(-time.west));
-            }
-            Datum::TimestampTz(utc) => {
-                let local = utc.saturating_add(i64::from(self.offset) * SECOND);
-                write_iso(settings, &Datum::Timestamp(local), out);
-                let era = if out.ends_with(b" BC") { 3 } else { 0 };
-                let end = out.len() - era;
-                out.splice(end..end, offset_text(self.offset));
-            }
-            other => write_iso(settings, &other, out),
+            Datum::TimeTz(time) => output::write_xsd_timetz(time, out),
+            Datum::Timestamp(local) => output::write_xsd_timestamp(local, None, out),
+            Datum::TimestampTz(utc) => output::write_xsd_timestamp(utc, Some(self.offset), out),
+            _ => {}
         }
     }
-}
-
-/// `+03:00`
-fn offset_text(seconds: i32) -> Vec<u8> {
-    let mut out = Vec::new();
-    zone::write_offset(seconds, &mut out);
-    if out.len() == "+03".len() {
-        out.extend_from_slice(b":00");
-    }
-    out
 }
 
 /// A template, and which fields it has.
@@ -120,7 +100,6 @@ impl<'t> Template<'t> {
         let moment = read_items(text, &self.items, true)?;
         let missing =
             |ty: &str| malformed(format!("missing time zone in input string for type {ty}"));
-        let rounded = |micros: i64| arithmetic::round_to(micros, moment.precision);
         let mut offset = 0;
         let datum = match (self.dated, self.timed, self.zoned) {
             (true, true, zoned) => {
@@ -128,34 +107,20 @@ impl<'t> Template<'t> {
                 if zoned {
                     offset = moment.offset.ok_or_else(|| missing(name))?;
                 }
-                let micros = moment.micros_of_day - i64::from(offset) * SECOND;
-                let timestamp = moment
-                    .julian_date(calendar::TIMESTAMP_END)
-                    .and_then(|day| calendar::timestamp(day, micros))
-                    .ok_or_else(|| super::out_of_range(name))?;
-                if zoned {
-                    Datum::TimestampTz(rounded(timestamp))
-                } else {
-                    Datum::Timestamp(rounded(timestamp))
-                }
+                let timestamp =
+                    moment.timestamp(offset).ok_or_else(|| super::out_of_range(name))?;
+                let timestamp = moment.rounded(timestamp);
+                if zoned { Datum::TimestampTz(timestamp) } else { Datum::Timestamp(timestamp) }
             }
             (true, false, true) => {
                 return Err(malformed("datetime format is zoned but not timed"));
             }
-            (true, false, false) => {
-                let day = moment.julian_date(i64::MAX).filter(|&day| calendar::is_date(day));
-                Datum::Date(day.ok_or_else(|| {
-                    SqlError::new(
-                        SqlState::DATETIME_FIELD_OVERFLOW,
-                        format!("date out of range: \"{text}\""),
-                    )
-                })? as i32)
-            }
+            (true, false, false) => moment.date(text)?,
             (false, true, true) => {
                 let west = -moment.offset.ok_or_else(|| missing("timetz"))?;
-                Datum::TimeTz(TimeTz { micros: rounded(moment.micros_of_day), west })
+                Datum::TimeTz(TimeTz { micros: moment.rounded(moment.micros_of_day), west })
             }
-            (false, true, false) => Datum::Time(rounded(moment.micros_of_day)),
+            (false, true, false) => Datum::Time(moment.rounded(moment.micros_of_day)),
             (false, false, _) => return Err(neither()),
         };
         Ok(Instant { datum, offset })

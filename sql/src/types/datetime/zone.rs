@@ -173,6 +173,14 @@ pub fn write_offset(seconds: i32, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends an offset as XSD has it, with minutes always: `+02:00`.
+pub fn write_xsd_offset(seconds: i32, out: &mut Vec<u8>) {
+    write_offset(seconds, out);
+    if seconds % 3600 == 0 {
+        out.extend_from_slice(b":00");
+    }
+}
+
 static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> = LazyLock::new(|| {
     include_str!("abbreviations.tsv")
         .lines()

@@ -6,10 +6,9 @@
 
 use super::{View, escape};
 use crate::error::{Result, SqlError};
-use crate::settings::{DateStyle, SessionSettings};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Dimension};
-use crate::types::datetime::output;
+use crate::types::datetime::{output, zone};
 use crate::types::depth::deeper;
 use crate::types::{CallContext, Datum, Form, SqlType, form, oids, record, stored, write_text};
 
@@ -42,8 +41,13 @@ pub(crate) fn write(
         | Datum::Float8(_)
         | Datum::Numeric(_) => write_number(context, ty, datum, out)?,
         Datum::Int8(_) if form(ty.oid.0) == Form::Int8 => write_number(context, ty, datum, out)?,
-        Datum::Date(_) | Datum::Timestamp(_) | Datum::TimestampTz(_) => {
-            write_instant(context.settings, datum, out);
+        Datum::Date(days) => quoted(out, |out| output::write_xsd_date(*days, out)),
+        Datum::Timestamp(local) => {
+            quoted(out, |out| output::write_xsd_timestamp(*local, None, out));
+        }
+        Datum::TimestampTz(utc) => {
+            let offset = zone::of_session(&context.settings.time_zone).offset(*utc);
+            quoted(out, |out| output::write_xsd_timestamp(*utc, Some(offset), out));
         }
         Datum::Text(text) if ty.oid.0 == oids::JSON => out.extend_from_slice(text.as_bytes()),
         Datum::Text(text) => escape(text, out),
@@ -63,6 +67,13 @@ pub(crate) fn write(
     Ok(())
 }
 
+/// A text that has nothing to escape, as a string.
+fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    out.push(b'"');
+    write(out);
+    out.push(b'"');
+}
+
 /// A number whose text is none in JSON (NaN, Infinity) is a string.
 fn write_number(
     context: &CallContext<'_>,
@@ -77,47 +88,6 @@ fn write_number(
         out.push(b'"');
     }
     Ok(())
-}
-
-/// A date or timestamp in ISO 8601, as a string.
-fn write_instant(settings: &SessionSettings, datum: &Datum<'_>, out: &mut Vec<u8>) {
-    out.push(b'"');
-    write_iso(settings, datum, out);
-    out.push(b'"');
-}
-
-/// Appends a date or timestamp in ISO 8601.
-pub(crate) fn write_iso(settings: &SessionSettings, datum: &Datum<'_>, out: &mut Vec<u8>) {
-    let iso = SessionSettings { date_style: DateStyle::Iso, ..settings.clone() };
-    let at = out.len();
-    match datum {
-        Datum::Date(days) => output::write_date(&iso, *days, out),
-        Datum::Timestamp(micros) => output::write_timestamp(&iso, *micros, out),
-        Datum::TimestampTz(micros) => {
-            output::write_timestamptz(&iso, *micros, out);
-            complete_offset(at, out);
-        }
-        _ => {}
-    }
-    if let Some(blank) = out[at..].iter().position(|byte| *byte == b' ')
-        && out.get(at + blank + 1).is_some_and(u8::is_ascii_digit)
-    {
-        out[at + blank] = b'T';
-    }
-}
-
-/// An XSD time zone has minutes: `+00:00`.
-fn complete_offset(at: usize, out: &mut Vec<u8>) {
-    let era = if out[at..].ends_with(b" BC") { 3 } else { 0 };
-    let end = out.len() - era;
-    let sign = out[at..end].iter().rposition(|byte| matches!(byte, b'+' | b'-'));
-    // The date's hyphens stand in front of the time's colons.
-    if let Some(sign) = sign
-        && out[at..at + sign].contains(&b':')
-        && end - (at + sign) == 3
-    {
-        out.splice(end..end, *b":00");
-    }
 }
 
 fn write_array(

@@ -80,7 +80,7 @@ impl<'a> Item<'a> {
             Item::Json(view) => *view,
             Item::Datetime(instant) => {
                 let mut out = Vec::new();
-                instant.write(context.settings, &mut out);
+                instant.write(&mut out);
                 View::string(crate::types::arena_text(context, &out))
             }
         }
