@@ -3,7 +3,7 @@
 //! PostgreSQL: `utils/adt/float.c` and the shortest-exact output of `common/d2s.c`: the fewest digits that read back as
 //! the same value, strictly *inside* its rounding interval. Rust's own formatting also accepts the interval's ends
 //! (1e23 is one), so those rare cases take a digit more here. `extra_float_digits` below 1 rounds to 15 (or 6) digits
-//! plus its value, as printf's `%g`.
+//! plus its value, as printf's `%g`. What is read is what C's `strtod` takes: hexadecimal numbers too.
 
 use super::failure::invalid_syntax;
 use super::integer::is_space;
@@ -225,6 +225,73 @@ fn is_nonzero(text: &str) -> bool {
     text.bytes().take_while(|b| !matches!(b, b'e' | b'E')).any(|b| matches!(b, b'1'..=b'9'))
 }
 
+/// NaN without the characters in parentheses that C lets it have.
+fn plain_nan(number: &str) -> &str {
+    match number.strip_suffix(')').and_then(|number| number.split_once('(')) {
+        Some((name, inner))
+            if name.trim_start_matches(['+', '-']).eq_ignore_ascii_case("nan")
+                && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+        {
+            name
+        }
+        _ => number,
+    }
+}
+
+/// A number in hexadecimal notation, `-0x1.8p3`, rounded to so many bits, of which the last counts 2^`lowest` at least; and
+/// whether it has a digit other than 0. None if the text is no such number.
+fn hexadecimal(text: &str, bits: i64, lowest: i64) -> Option<(f64, bool)> {
+    /// An exponent that decides, whatever digits a text can have.
+    const EXPONENT_MAX: i64 = 1 << 40;
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let number = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
+    let (mantissa, mut exponent) = match number.split_once(['p', 'P']) {
+        None => (number, 0),
+        Some((mantissa, exponent)) => {
+            let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            let size = digits.parse().unwrap_or(EXPONENT_MAX).min(EXPONENT_MAX);
+            (mantissa, if exponent.starts_with('-') { -size } else { size })
+        }
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    // The first digits other than 0, and whether there are more behind them.
+    let (mut value, mut more) = (0u64, false);
+    for (digits, power) in [(whole, 0), (fraction, -4)] {
+        for digit in digits.chars() {
+            let digit = u64::from(digit.to_digit(16)?);
+            exponent += power;
+            if value >> 60 == 0 {
+                value = value << 4 | digit;
+            } else {
+                more |= digit != 0;
+                exponent += 4;
+            }
+        }
+    }
+    let length = i64::from(u64::BITS - value.leading_zeros());
+    let unit = (exponent + length - bits).max(lowest).max(exponent);
+    // One more bit than there is stands for all that follow.
+    let exact = u128::from(value) << 1 | u128::from(more);
+    let dropped = u32::try_from(unit - exponent + 1).unwrap_or(u32::MAX).min(u64::BITS + 2);
+    let half = 1u128 << (dropped - 1);
+    let (kept, rest) = (exact >> dropped, exact & ((half << 1) - 1));
+    let up = rest > half || rest == half && kept & 1 == 1;
+    let rounded = (kept as u64 + u64::from(up)) as f64;
+    let scaled = match unit {
+        ..-1022 => rounded * f64::from_bits(1 << (unit + 1074)),
+        -1022..1024 => rounded * f64::from_bits(((unit + 1023) as u64) << 52),
+        _ => rounded * f64::INFINITY,
+    };
+    let size = if value == 0 { 0.0 } else { scaled };
+    Some((if text.starts_with('-') { -size } else { size }, value != 0))
+}
+
 #[cold]
 fn float_out_of_range(text: &str, type_name: &str) -> SqlError {
     SqlError::new(
@@ -240,10 +307,18 @@ macro_rules! read_float {
         /// # Errors
         /// 22P02, 22003.
         pub fn $name(text: &str) -> Result<$float> {
+            const BITS: i64 = <$float>::MANTISSA_DIGITS as i64;
+            const LOWEST: i64 = <$float>::MIN_EXP as i64 - BITS;
             let number = trimmed(text);
-            let value: $float = number.parse().map_err(|_| invalid_syntax($type_name, text))?;
+            let (value, nonzero) = match hexadecimal(number, BITS, LOWEST) {
+                Some((value, nonzero)) => (value as $float, nonzero),
+                None => {
+                    let value = plain_nan(number).parse::<$float>();
+                    (value.map_err(|_| invalid_syntax($type_name, text))?, is_nonzero(number))
+                }
+            };
             let digits = number.bytes().any(|b| b.is_ascii_digit());
-            if digits && (value.is_infinite() || (value == 0.0 && is_nonzero(number))) {
+            if digits && value.is_infinite() || value == 0.0 && nonzero {
                 return Err(float_out_of_range(number, $type_name));
             }
             Ok(value)
@@ -300,7 +375,18 @@ mod tests {
         }
 
         #[test]
-        fn reading_never_panics(text in ".{0,24}") {
+        fn hexadecimal_text_reads_back(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let (raw, fraction) = ((bits >> 52) as i32 & 0x7ff, bits & ((1 << 52) - 1));
+            let mantissa = if raw == 0 { fraction } else { fraction | 1 << 52 };
+            let sign = if value.is_sign_negative() { "-" } else { "" };
+            let text = format!("{sign}0x{mantissa:x}p{}", raw.max(1) - 1075);
+            prop_assert_eq!(read_f64(&text).expect("a number").to_bits(), bits);
+        }
+
+        #[test]
+        fn reading_never_panics(text in "(.{0,24}|-?0[xX][0-9a-fA-F]{0,20}\\.?[0-9a-fA-F]{0,20}([pP][-+]?[0-9]{0,24})?)") {
             let _ = (read_f64(&text), read_f32(&text));
         }
     }
