@@ -17,7 +17,7 @@ use crate::sqlstate::SqlState;
 use crate::types::CallContext;
 use crate::types::depth::{NESTING_MAX, deeper, too_deep};
 use crate::types::json::View;
-use crate::types::json::stored::Shape;
+use crate::types::json::stored::{Array, Shape};
 use crate::types::numeric::{self, functions::from_integer};
 use std::mem::replace;
 
@@ -305,7 +305,7 @@ impl<'a> Run<'_, 'a> {
         found: Found<'_, 'a>,
         unwrap: bool,
     ) -> Result<Outcome> {
-        let Some((step, rest)) = steps.split_first() else { return self.next(steps, item, found) };
+        let (step, rest) = steps.split_first().expect("whoever calls has an accessor left");
         let array = item.array();
         let unwraps = match step {
             Step::Key(_) | Step::AnyKey | Step::Datetime(_) | Step::Filter(_) => true,
@@ -348,18 +348,19 @@ impl<'a> Run<'_, 'a> {
                 ),
             },
             Step::Elements(subscripts) => {
-                if array.is_none() && !self.lax {
-                    return self.misfit(
-                        SqlState::SQL_JSON_ARRAY_NOT_FOUND,
-                        "jsonpath array accessor can only be applied to an array",
-                    );
-                }
-                let length = match item.shape() {
-                    Some(Shape::Array(array)) => array.len(),
-                    _ => 1,
+                let array = match item.shape() {
+                    Some(Shape::Array(array)) => Some(array),
+                    _ if self.lax => None,
+                    _ => {
+                        return self.misfit(
+                            SqlState::SQL_JSON_ARRAY_NOT_FOUND,
+                            "jsonpath array accessor can only be applied to an array",
+                        );
+                    }
                 };
+                let length = array.map_or(1, |array| array.len());
                 let outer = self.length.replace(length);
-                let outcome = self.elements(subscripts, length, rest, item, found);
+                let outcome = self.elements(subscripts, array, length, rest, item, found);
                 self.length = outer;
                 outcome
             }
@@ -483,19 +484,16 @@ impl<'a> Run<'_, 'a> {
         Ok(outcome)
     }
 
-    /// `[from to to, ...]` of an array, or of an item as an array of one.
+    /// `[from to to, ...]` of an array with its length, or of an item as an array of one.
     fn elements(
         &mut self,
         subscripts: &'a [(Expression<'a>, Option<Expression<'a>>)],
+        array: Option<Array<'a>>,
         length: usize,
         rest: &'a [Step<'a>],
         item: Item<'a>,
         mut found: Found<'_, 'a>,
     ) -> Result<Outcome> {
-        let array = match item.shape() {
-            Some(Shape::Array(array)) => Some(array),
-            _ => None,
-        };
         let mut outcome = Outcome::Nothing;
         for (from, to) in subscripts {
             let Some(from) = self.subscript(from)? else { return Ok(Outcome::Error) };

@@ -1,5 +1,7 @@
 //! What a path gives: parts of jsonb values, and moments that `.datetime()` has read.
 
+use super::tree::Comparison;
+use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::datetime::standard::Instant;
@@ -7,6 +9,7 @@ use crate::types::function::Callable;
 use crate::types::json::View;
 use crate::types::json::stored::Shape;
 use crate::types::{CallContext, Datum, numeric, oids};
+use bumpalo::Bump;
 use std::cmp::Ordering;
 
 /// An item.
@@ -33,6 +36,7 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// The text of a string.
     pub fn string(&self) -> Option<&'a str> {
         match self.shape() {
             Some(Shape::String(text)) => Some(text),
@@ -54,15 +58,9 @@ impl<'a> Item<'a> {
     }
 
     /// What `.type()` says.
-    pub fn type_name(&self) -> &'static str {
+    pub fn type_name(&self, arena: &'a Bump) -> &'a str {
         match self {
-            Item::Datetime(instant) => match instant.type_oid() {
-                oids::DATE => "date",
-                oids::TIME => "time without time zone",
-                oids::TIMETZ => "time with time zone",
-                oids::TIMESTAMP => "timestamp without time zone",
-                _ => "timestamp with time zone",
-            },
+            Item::Datetime(instant) => arena.alloc_str(&format_type(instant.type_oid(), None)),
             Item::Json(view) => match view.shape() {
                 Shape::Null => "null",
                 Shape::String(_) => "string",
@@ -87,29 +85,44 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The order of two items; none if they have none. An item that is null is unequal to all others, which is `Err(())`.
+/// Whether two items compare so; none if they have no order. An item that is null is unequal to all others.
+///
+/// # Errors
+/// 0A000: a zone that is not to be used.
 pub(super) fn compare(
     context: &CallContext<'_>,
     zoned: bool,
+    comparison: Comparison,
     a: &Item<'_>,
     b: &Item<'_>,
-) -> Result<Option<std::result::Result<Ordering, ()>>> {
-    let (x, y) = match (a, b) {
-        (Item::Datetime(a), Item::Datetime(b)) => {
-            return Ok(compare_instants(context, zoned, a, b)?.map(Ok));
-        }
-        _ => (a.shape(), b.shape()),
+) -> Result<Option<bool>> {
+    let order = match (a, b) {
+        (Item::Datetime(a), Item::Datetime(b)) => compare_instants(context, zoned, a, b)?,
+        _ => match (a.shape(), b.shape()) {
+            (Some(Shape::Null), Some(Shape::Null)) => Some(Ordering::Equal),
+            (Some(Shape::Null), _) | (_, Some(Shape::Null)) => {
+                return Ok(Some(comparison == Comparison::NotEqual));
+            }
+            (Some(Shape::Bool(a)), Some(Shape::Bool(b))) => Some(a.cmp(&b)),
+            (Some(Shape::String(a)), Some(Shape::String(b))) => Some(a.cmp(b)),
+            (Some(Shape::Number(a)), Some(Shape::Number(b))) => {
+                Some(numeric::View::of(a).compare(&numeric::View::of(b)))
+            }
+            _ => None,
+        },
     };
-    Ok(match (x, y) {
-        (Some(Shape::Null), Some(Shape::Null)) => Some(Ok(Ordering::Equal)),
-        (Some(Shape::Null), _) | (_, Some(Shape::Null)) => Some(Err(())),
-        (Some(Shape::Bool(a)), Some(Shape::Bool(b))) => Some(Ok(a.cmp(&b))),
-        (Some(Shape::String(a)), Some(Shape::String(b))) => Some(Ok(a.cmp(b))),
-        (Some(Shape::Number(a)), Some(Shape::Number(b))) => {
-            Some(Ok(numeric::View::of(a).compare(&numeric::View::of(b))))
-        }
-        _ => None,
-    })
+    Ok(order.map(|order| holds(comparison, order)))
+}
+
+fn holds(comparison: Comparison, order: Ordering) -> bool {
+    match comparison {
+        Comparison::Equal => order.is_eq(),
+        Comparison::NotEqual => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        Comparison::GreaterOrEqual => order.is_ge(),
+    }
 }
 
 /// The comparison functions of `pg_proc` for moments of two types.

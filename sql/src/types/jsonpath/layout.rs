@@ -15,6 +15,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    /// Of a value that is part of no other.
     pub fn of(outermost: &View<'_>) -> Layout {
         let mut layout = Layout { places: Vec::new() };
         if !outermost.is_scalar() {

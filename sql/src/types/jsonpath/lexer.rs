@@ -55,6 +55,7 @@ fn is_other(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
+    /// At the beginning of a text.
     pub fn new(arena: &'a Bump, text: &'a str) -> Lexer<'a> {
         Lexer { arena, text, at: 0, near: "" }
     }

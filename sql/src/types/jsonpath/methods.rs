@@ -119,7 +119,7 @@ impl<'a> Run<'_, 'a> {
         let name = method.name();
         let function = match method {
             Method::Type => {
-                let name = View::string(item.type_name());
+                let name = View::string(item.type_name(self.context.arena));
                 return self.next(rest, Item::Json(name), found);
             }
             Method::Size => {

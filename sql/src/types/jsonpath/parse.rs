@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
         if self.takes(symbol)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// Whether a keyword is at hand: in any case, but for the three that are values.
+    /// Whether a keyword is at hand, in any case.
     fn at_word(&self, keyword: &str) -> bool {
         matches!(self.token, Token::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
@@ -464,18 +464,9 @@ impl<'a> Parser<'a> {
             }
             Token::Word(word) => {
                 self.advance()?;
-                let is = |name: &str| word.eq_ignore_ascii_case(name);
-                let methods = [
-                    Method::Type,
-                    Method::Size,
-                    Method::Abs,
-                    Method::Floor,
-                    Method::Ceiling,
-                    Method::Double,
-                    Method::KeyValue,
-                ];
-                let method = methods.into_iter().find(|method| is(method.name()));
-                if !self.at("(") || method.is_none() && !is("datetime") {
+                let method = Method::named(word);
+                let known = method.is_some() || word.eq_ignore_ascii_case("datetime");
+                if !known || !self.at("(") {
                     return Ok(Step::Key(word));
                 }
                 self.advance()?;
@@ -529,20 +520,29 @@ impl<'a> Parser<'a> {
             self.expect("]")?;
             return Ok(Step::AnyElement);
         }
-        let mut subscripts = ArenaVec::new_in(self.arena);
         self.subscripts += 1;
+        let subscripts = self.subscript_list(below);
+        self.subscripts -= 1;
+        let subscripts = subscripts?;
+        self.expect("]")?;
+        Ok(Step::Elements(subscripts))
+    }
+
+    /// Subscripts and ranges of them, between commas.
+    fn subscript_list(
+        &mut self,
+        below: &mut u32,
+    ) -> Result<&'a [(Expression<'a>, Option<Expression<'a>>)]> {
+        let mut subscripts = ArenaVec::new_in(self.arena);
         loop {
             let from = self.sum(false)?.expression;
             let to = if self.takes_word("to")? { Some(self.sum(false)?.expression) } else { None };
             *below = (*below).max(from.height).max(to.map_or(0, |to| to.height));
             subscripts.push((from, to));
             if !self.takes(",")? {
-                break;
+                return Ok(subscripts.into_bump_slice());
             }
         }
-        self.subscripts -= 1;
-        self.expect("]")?;
-        Ok(Step::Elements(subscripts.into_bump_slice()))
     }
 }
 

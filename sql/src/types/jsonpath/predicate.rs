@@ -6,10 +6,9 @@
 use super::execute::{Outcome, Run};
 use super::item::{self, Item};
 use super::parse::options;
-use super::tree::{Comparison, Expression, Head};
+use super::tree::{Expression, Head};
 use crate::error::Result;
 use crate::types::text::regular;
-use std::cmp::Ordering;
 
 impl<'a> Run<'_, 'a> {
     /// Whether a predicate holds; none if that is unknown.
@@ -38,21 +37,20 @@ impl<'a> Run<'_, 'a> {
             Head::Not(inner) => Ok(self.truth(inner)?.map(|truth| !truth)),
             Head::IsUnknown(inner) => Ok(Some(self.truth(inner)?.is_none())),
             Head::Exists(argument) => self.exists(argument),
-            Head::Compare(comparison, left, right) => self.pairs(left, right, true, |run, a, b| {
-                let order = item::compare(run.context, run.zoned, a, b)?;
-                Ok(order.map(|order| match order {
-                    Ok(order) => holds(comparison, order),
-                    Err(()) => comparison == Comparison::NotEqual,
-                }))
-            }),
-            Head::StartsWith(whole, initial) => self.pairs(whole, initial, false, |_, a, b| {
-                Ok(a.string().zip(b.string()).map(|(whole, initial)| whole.starts_with(initial)))
-            }),
+            Head::Compare(comparison, left, right) => {
+                self.pairs(left, Some(right), true, |run, a, b| {
+                    item::compare(run.context, run.zoned, comparison, a, b)
+                })
+            }
+            Head::StartsWith(whole, initial) => {
+                self.pairs(whole, Some(initial), false, |_, a, b| {
+                    let texts = a.string().zip(b.string());
+                    Ok(texts.map(|(whole, initial)| whole.starts_with(initial)))
+                })
+            }
             Head::LikeRegex(argument, regex) => {
                 let options = options(&regex)?;
-                // One item stands for the missing right side.
-                let nothing = Expression { head: Head::Null, steps: &[], height: 1 };
-                self.pairs(argument, &nothing, false, |_, item, _| {
+                self.pairs(argument, None, false, |_, item, _| {
                     item.string()
                         .map(|text| regular::is_match(text, regex.pattern, options))
                         .transpose()
@@ -73,11 +71,12 @@ impl<'a> Run<'_, 'a> {
         })
     }
 
-    /// Whether a predicate holds for any pair of two operands' items. In strict mode all pairs are looked at.
+    /// Whether a predicate holds for any pair of two operands' items; of a single operand's, for any item with itself. In
+    /// strict mode all are looked at.
     fn pairs(
         &mut self,
         left: &Expression<'a>,
-        right: &Expression<'a>,
+        right: Option<&Expression<'a>>,
         unwrap_right: bool,
         holds: impl Fn(&Self, &Item<'a>, &Item<'a>) -> Result<Option<bool>>,
     ) -> Result<Option<bool>> {
@@ -86,10 +85,10 @@ impl<'a> Run<'_, 'a> {
             if run.evaluate_unwrapped(left, &mut x)? == Outcome::Error {
                 return Ok(Outcome::Error);
             }
-            if unwrap_right {
-                run.evaluate_unwrapped(right, &mut y)
-            } else {
-                run.evaluate(right, Some(&mut y))
+            match right {
+                None => Ok(Outcome::Found),
+                Some(right) if unwrap_right => run.evaluate_unwrapped(right, &mut y),
+                Some(right) => run.evaluate(right, Some(&mut y)),
             }
         })?;
         if outcome == Outcome::Error {
@@ -98,7 +97,8 @@ impl<'a> Run<'_, 'a> {
         let (mut unknown, mut found) = (false, false);
         for a in &x {
             self.context.catalog.check_cancel()?;
-            for b in &y {
+            let others = if right.is_some() { &y[..] } else { std::slice::from_ref(a) };
+            for b in others {
                 match holds(self, a, b)? {
                     Some(true) if self.lax => return Ok(Some(true)),
                     Some(true) => found = true,
@@ -109,16 +109,5 @@ impl<'a> Run<'_, 'a> {
             }
         }
         Ok(if unknown && !found { None } else { Some(found) })
-    }
-}
-
-fn holds(comparison: Comparison, order: Ordering) -> bool {
-    match comparison {
-        Comparison::Equal => order.is_eq(),
-        Comparison::NotEqual => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::LessOrEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
-        Comparison::GreaterOrEqual => order.is_ge(),
     }
 }

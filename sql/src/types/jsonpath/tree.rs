@@ -12,7 +12,9 @@ pub(super) struct Path<'a> {
 /// Something that gives items, and the accessors that are applied to each of them in turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expression<'a> {
+    /// What gives the items.
     pub head: Head<'a>,
+    /// The accessors, in the order in which they are applied.
     pub steps: &'a [Step<'a>],
     /// How deep the tree below it is, in expressions. No more than a path may be nested.
     pub height: u32,
@@ -164,6 +166,21 @@ impl Comparison {
 }
 
 impl Method {
+    const ALL: [Method; 7] = [
+        Method::Type,
+        Method::Size,
+        Method::Abs,
+        Method::Floor,
+        Method::Ceiling,
+        Method::Double,
+        Method::KeyValue,
+    ];
+
+    /// The method of this name, in any case.
+    pub fn named(word: &str) -> Option<Method> {
+        Method::ALL.into_iter().find(|method| word.eq_ignore_ascii_case(method.name()))
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
