@@ -531,6 +531,25 @@ impl Relation {
         }
     }
 
+    /// Every text of it that is bound where it is used: its query, its defaults, its CHECKs, and what its indexes compute.
+    pub fn texts(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
+        let query = match (&mut self.kind, &mut self.stored_query) {
+            (RelationKind::View { query }, _) => Some(query),
+            (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
+        };
+        let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
+        let checks =
+            self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
+                ConstraintKind::Check(text) => Some(text),
+                ConstraintKind::ForeignKey(_) => None,
+            });
+        let computed = self.indexes.iter_mut().flat_map(|index| {
+            let keys = index.expressions.iter_mut().map(|expression| &mut expression.text);
+            keys.chain(&mut index.filter)
+        });
+        query.into_iter().chain(defaults).chain(checks).chain(computed)
+    }
+
     /// The query of a view or of a materialized one.
     #[must_use]
     pub fn query(&self) -> Option<&Arc<str>> {

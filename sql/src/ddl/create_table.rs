@@ -447,9 +447,8 @@ impl Ddl<'_> {
         // An identity column's next value is its default too, though `pg_attrdef` does not show it. The name is
         // qualified, so that it means the same whatever the search path is when it is used.
         let shown = crate::catalog::quote::qualified(&schema.1, &name);
-        let literal = crate::catalog::quote::literal(&shown);
         relation.columns[sequence.column].default =
-            Some(format!("nextval({literal}::regclass)").into());
+            Some(crate::catalog::quote::nextval(&shown).into());
         Ok(made)
     }
 }

@@ -1,10 +1,13 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
-use super::Ddl;
 use super::resolve::kind_noun;
+use super::{Ddl, Semantics};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::privilege::kept;
+use crate::catalog::quote::regclass;
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -22,12 +25,61 @@ pub(super) struct Dependents {
     pub(super) views: Vec<Oid>,
 }
 
-/// A view with the text that it is to have.
+/// What is kept as text and names relations that get other names.
 pub(super) struct Reworded {
+    /// The views that read them.
+    views: Vec<RewordedView>,
+    /// How other texts name them: as constants of type `regclass`, which say this before and that behind it.
+    constants: Vec<(String, String)>,
+}
+
+/// A view with the text that it is to have.
+struct RewordedView {
     view: Oid,
     text: Arc<str>,
-    /// What it reads, with the columns.
-    reads: Vec<(Oid, Vec<i16>)>,
+    reads: Reads,
+}
+
+/// What a view reads, with the columns.
+type Reads = Vec<(Oid, Vec<i16>)>;
+
+impl Reworded {
+    /// A text with the new names; none if it has no constant that names one of the relations.
+    fn constants_in(&self, text: &str) -> Option<Arc<str>> {
+        if !text.contains("::regclass") {
+            return None;
+        }
+        let mut now = text.to_owned();
+        for (before, after) in &self.constants {
+            now = now.replace(before, after);
+        }
+        (now != text).then(|| now.into())
+    }
+
+    /// Gives texts the new names; says whether any has changed.
+    fn renew<'t>(&self, texts: impl Iterator<Item = &'t mut Arc<str>>) -> bool {
+        let mut changed = false;
+        for text in texts {
+            if let Some(now) = self.constants_in(text) {
+                *text = now;
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+/// The views in the order of their OIDs, each with what it reads: one that cannot be bound reads nothing that is there.
+fn views<'s>(
+    semantics: &'s dyn Semantics,
+    snapshot: &'s CatalogSnapshot,
+) -> impl Iterator<Item = (&'s Arc<Relation>, Reads)> {
+    let mut views: Vec<_> = snapshot.relations().filter(|found| found.query().is_some()).collect();
+    views.sort_by_key(|view| view.oid);
+    views.into_iter().map(move |view| {
+        let reads = view.query().and_then(|text| semantics.reads(snapshot, text).ok());
+        (view, reads.unwrap_or_default())
+    })
 }
 
 impl Ddl<'_> {
@@ -66,15 +118,10 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) {
         let snapshot = self.snapshot();
-        let mut all: Vec<&Arc<Relation>> = snapshot.relations().collect();
-        all.sort_by_key(|view| view.oid);
-        for view in all {
-            let Some(text) = view.query() else { continue };
+        for (view, reads) in views(self.semantics, &snapshot) {
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
-            // One that cannot be bound reads nothing that is there.
-            let reads = self.semantics.reads(&snapshot, text).unwrap_or_default();
             let depends = reads.iter().any(|(oid, columns)| {
                 *oid == relation.oid && column.is_none_or(|column| columns.contains(&column))
             });
@@ -87,54 +134,92 @@ impl Ddl<'_> {
         }
     }
 
-    /// Gives a relation its new names, those of its columns too, in the views that read it as well.
+    /// Gives a relation its new names, those of its columns too, in what names it as well.
     pub(super) fn put_renamed(&mut self, next: Relation) -> Result<()> {
-        let views = self.reword(std::slice::from_ref(&next))?;
+        let texts = self.reword(std::slice::from_ref(&next))?;
         self.catalog.put_relation(self.transaction, next)?;
-        self.put_reworded(views)
+        self.put_reworded(texts)
     }
 
-    /// What the views that read these relations will say once those are called so: their texts are bound as they are, and
-    /// printed with the new names.
-    pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Vec<Reworded>> {
+    /// What will be said where these relations are named once they are called so: the texts of the views that read them are
+    /// bound as they are, and printed with the new names.
+    pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Reworded> {
         let snapshot = self.snapshot();
-        let mut all: Vec<&Arc<Relation>> = snapshot.relations().collect();
-        all.sort_by_key(|view| view.oid);
-        let mut views = Vec::new();
-        for view in all {
-            let Some(text) = view.query() else { continue };
-            // One that cannot be bound reads nothing that is there.
-            let reads = self.semantics.reads(&snapshot, text).unwrap_or_default();
+        let constants = renamed.iter().filter_map(|next| {
+            let old = snapshot.relation(next.oid)?;
+            let before = regclass(&old.schema.1, &old.name);
+            let after = regclass(&next.schema.1, &next.name);
+            (before != after).then_some((before, after))
+        });
+        let mut reworded = Reworded { views: Vec::new(), constants: constants.collect() };
+        let mut locked = Vec::new();
+        for (view, reads) in views(self.semantics, &snapshot) {
             if reads.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
                 let mode = TableLock::AccessExclusive;
                 self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
-                views.push(view.oid);
+                locked.push(view.oid);
             }
         }
         // Whoever had one of the views locked may have changed it.
         let snapshot = self.snapshot();
-        let mut reworded = Vec::new();
-        for view in views.iter().filter_map(|view| snapshot.relation(*view)) {
+        for view in locked.iter().filter_map(|view| snapshot.relation(*view)) {
             let Some(before) = view.query() else { continue };
             let reads = self.semantics.reads(&snapshot, before)?;
             let text = self.semantics.reworded(&snapshot, view, renamed)?;
-            reworded.push(Reworded { view: view.oid, text, reads });
+            let text = reworded.constants_in(&text).unwrap_or(text);
+            reworded.views.push(RewordedView { view: view.oid, text, reads });
         }
         Ok(reworded)
     }
 
-    /// Keeps the views' new texts, now that what they read is called so: each must read what it has read.
-    pub(super) fn put_reworded(&mut self, views: Vec<Reworded>) -> Result<()> {
+    /// Keeps the new texts, now that what they name is called so: each view must read what it has read.
+    pub(super) fn put_reworded(&mut self, reworded: Reworded) -> Result<()> {
         let snapshot = self.snapshot();
-        for Reworded { view, text, reads } in views {
-            let Some(found) = snapshot.relation(view) else { continue };
-            if !self.semantics.reads(&snapshot, &text).is_ok_and(|now| now == reads) {
+        for RewordedView { view, text, reads } in &reworded.views {
+            let Some(found) = snapshot.relation(*view) else { continue };
+            if !self.semantics.reads(&snapshot, text).is_ok_and(|now| now == *reads) {
                 let (kind, name) = (kind_noun(found), self.display(found));
                 return Err(SqlError::unsupported(format!("renaming what {kind} {name} reads is")));
             }
             let mut next = Relation::clone(found);
-            next.set_query(text);
+            next.set_query(Arc::clone(text));
             self.catalog.put_relation(self.transaction, next)?;
+        }
+        if reworded.constants.is_empty() {
+            return Ok(());
+        }
+        self.put_constants(&reworded)
+    }
+
+    /// Has defaults and whatever else is kept as text go on naming the relations that it names.
+    fn put_constants(&mut self, reworded: &Reworded) -> Result<()> {
+        let renewed = |relation: &Arc<Relation>| {
+            let mut next = Relation::clone(relation);
+            reworded.renew(next.texts()).then_some(next)
+        };
+        let snapshot = self.snapshot();
+        for relation in snapshot.relations().filter(|relation| renewed(relation).is_some()) {
+            // As ALTER TABLE would, and against whoever grants something on it.
+            let mode = TableLock::ShareUpdateExclusive;
+            self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+            let key = self.catalog.key(Class::Relation, relation.oid);
+            self.catalog.lock(self.transaction, key)?;
+            if let Some(next) = self.relation(relation.oid).as_ref().and_then(renewed) {
+                self.catalog.put_relation(self.transaction, next)?;
+            }
+        }
+        let renewed = |ty: &Arc<UserType>| {
+            let mut next = UserType::clone(ty);
+            let UserTypeKind::Domain(domain) = &mut next.kind else { return None };
+            let checks = domain.checks.iter_mut().map(|check| &mut check.text);
+            reworded.renew(checks.chain(&mut domain.default)).then_some(next)
+        };
+        for ty in snapshot.types().filter(|ty| renewed(ty).is_some()) {
+            let key = self.catalog.key(Class::Type, ty.oid);
+            self.catalog.lock(self.transaction, key)?;
+            if let Some(next) = self.snapshot().user_type(ty.oid).and_then(renewed) {
+                super::user_type::put(self, next)?;
+            }
         }
         Ok(())
     }

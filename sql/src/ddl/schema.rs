@@ -119,9 +119,9 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
             ..Relation::clone(relation)
         })
         .collect();
-    let views = ddl.reword(&renamed)?;
+    let texts = ddl.reword(&renamed)?;
     put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })?;
-    ddl.put_reworded(views)
+    ddl.put_reworded(texts)
 }
 
 /// DROP SCHEMA.

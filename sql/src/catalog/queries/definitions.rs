@@ -3,7 +3,7 @@
 use super::names::{reg_in, relation_name};
 use super::{Call, SessionCatalog};
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
-use crate::catalog::quote::{identifier, literal, qualified};
+use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
 };
@@ -53,13 +53,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// An expression's text. The sequence of a default is kept qualified and shown as the search path finds it.
     fn expression(&self, text: &'a str) -> Datum<'a> {
-        let name =
-            text.strip_prefix("nextval('").and_then(|rest| rest.strip_suffix("'::regclass)"));
-        let found = name
-            .and_then(|name| reg_in(self.session, oids::REGCLASS, &name.replace("''", "'")).ok())
+        let found = sequence_of(text)
+            .and_then(|name| reg_in(self.session, oids::REGCLASS, &name).ok())
             .and_then(|oid| relation_name(self.session, Oid(oid)));
         match found {
-            Some(name) => self.text(&format!("nextval({}::regclass)", literal(&name))),
+            Some(name) => self.text(&nextval(&name)),
             None => {
                 let relation = self.session.snapshot.relation(self.oid(1));
                 let relation = relation.map(|relation| &**relation);

@@ -4,6 +4,7 @@
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
+use crate::catalog::quote::sequence_of;
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
     RelationKind,
@@ -579,12 +580,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             let (Some(default), None) = (&column.default, column.identity) else { continue };
             let own = (DEFAULT, super::columns::default_oid(table, at));
             emit(rows, own, on, 'a')?;
-            let sequence = default
-                .strip_prefix("nextval('")
-                .and_then(|rest| rest.strip_suffix("'::regclass)"))
-                .and_then(|name| {
-                    rows.call.catalog.reg_in(oids::REGCLASS, &name.replace("''", "'")).ok()
-                });
+            let sequence = sequence_of(default)
+                .and_then(|name| rows.call.catalog.reg_in(oids::REGCLASS, &name).ok());
             if let Some(sequence) = sequence {
                 emit(rows, own, (CLASS, Oid(sequence), 0), 'n')?;
             }
