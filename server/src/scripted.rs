@@ -176,6 +176,7 @@ impl Backend for Scripted {
                     catalog: &Nobody,
                     notices: &notices,
                     random: &Cell::default(),
+                    time_read: None,
                 };
                 let begun = portal.given;
                 while portal.given < count {

@@ -65,6 +65,7 @@ impl Host<'_> {
             catalog: self.catalog,
             notices: self.notices,
             random: self.random,
+            time_read: None,
         }
     }
 }

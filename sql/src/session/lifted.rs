@@ -65,7 +65,7 @@ impl Session {
         // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
         let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;
         let planned = prepared.planned.as_ref()?;
-        if prepared.parameters.len() != lifted.literals.len() {
+        if planned.momentary || prepared.parameters.len() != lifted.literals.len() {
             return None;
         }
         // Whether an index serves may depend on the literals that stand in its expressions and its predicate.

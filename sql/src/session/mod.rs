@@ -63,7 +63,7 @@ use notify::{Inbox, Said};
 use portal::Portal;
 use rustc_hash::FxHashMap;
 use source::Source;
-use statement::{Basis, Known, PlanCache, Prepared, same_columns};
+use statement::{Basis, Known, PlanCache, Planned, Prepared, same_columns};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -568,7 +568,9 @@ impl Session {
         let snapshot = Arc::clone(self.catalog.snapshot());
         let path = self.path.clone();
         let engine = Arc::clone(&self.engine);
+        let momentary = Cell::new(false);
         let planned = self.with_context(|context| {
+            let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::with_stack_for(parsed.height(), || {
                 let reader = statement::Reader(context);
                 let manager = engine.manager();
@@ -583,6 +585,7 @@ impl Session {
                 )
             })
         })?;
+        let planned = Planned { momentary: momentary.get(), ..planned };
         let prepared = Arc::new(Prepared {
             text,
             parameters: planned.parameters.iter().map(|ty| ty.oid).collect(),
@@ -659,6 +662,7 @@ impl Session {
             catalog: &queries,
             notices: &self.notices,
             random: &self.random,
+            time_read: None,
         })
     }
 }

@@ -126,6 +126,7 @@ impl Meaning<'_> {
             catalog: &queries,
             notices: &notices,
             random: self.random,
+            time_read: None,
         })
     }
 

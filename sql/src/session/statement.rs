@@ -1,8 +1,9 @@
 //! Statements made ready: parsed, bound, planned once, and found again by their text.
 //!
 //! A plan is good for as long as nothing it was made from has changed: the catalog's version, the search path, the settings
-//! that literals are read with. A prepared statement whose plan is not good any more is planned anew; that it returns
-//! other columns then is an error drivers know (0A000).
+//! that literals are read with. One with a literal that says when it was read (`now`) is for that statement alone. A
+//! prepared statement whose plan is not good any more is planned anew; that it returns other columns then is an error
+//! drivers know (0A000).
 
 use crate::bind::{self, Bound, Constants, Literal};
 use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics};
@@ -53,6 +54,8 @@ pub struct Planned {
     pub required: Vec<bind::Required>,
     /// Who has been found to be allowed all of it, last; 0 is nobody.
     pub allowed: AtomicU32,
+    /// A literal in it says when it was read (`now`, `today`): nobody else reads the same.
+    pub momentary: bool,
 }
 
 impl Prepared {
@@ -135,8 +138,11 @@ impl PlanCache {
 
     /// Keeps a statement, if it is of a kind that is kept.
     pub fn keep(&self, prepared: &Arc<Prepared>) {
-        let control = matches!(prepared.parsed.statement(), Some(Statement::Transaction(_)));
-        if (prepared.planned.is_none() && !control) || prepared.text.len() > TEXT_BYTES_MAX {
+        let lasts = match &prepared.planned {
+            Some(planned) => !planned.momentary,
+            None => matches!(prepared.parsed.statement(), Some(Statement::Transaction(_))),
+        };
+        if !lasts || prepared.text.len() > TEXT_BYTES_MAX {
             return;
         }
         let mut plans = lock(&self.plans);
@@ -246,7 +252,8 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
     let mut program = compile_for(&statement, known, cursor)?;
     program.parameters = parameters.iter().map(|ty| ty.oid).collect();
     let allowed = AtomicU32::new(0);
-    Ok(Planned { program: Arc::new(program), basis, parameters, relations, required, allowed })
+    let program = Arc::new(program);
+    Ok(Planned { program, basis, parameters, relations, required, allowed, momentary: false })
 }
 
 /// A column of text, as SHOW and EXPLAIN return.

@@ -98,6 +98,42 @@ fn a_select_without_a_table() {
     assert_eq!(say(&mut session, ""), Vec::<String>::new());
 }
 
+/// Each statement reads `now` anew, whoever has run the same text before; a prepared one keeps what it has read.
+#[test]
+fn a_literal_that_says_when_it_was_read() {
+    let engine = engine();
+    let (mut one, mut other) = (session_of(&engine, 1), session_of(&engine, 2));
+    say(&mut one, "create table t (d timestamptz, i int)");
+    let mut at = |text: &str| {
+        let times = [&mut one, &mut other].map(|session| {
+            say(session, "select pg_sleep(0.002)");
+            say(session, text)
+        });
+        say(&mut one, "select pg_sleep(0.002)");
+        (times, say(&mut one, text))
+    };
+    for text in [
+        "select 'now'::timestamptz",
+        "select '{Now}'::timestamptz[], '[now,)'::tstzrange",
+        "insert into t values ('now', 1) returning d",
+        "insert into t values (' NOW ', 1), ('now', 2) returning d",
+        "select 'now'::timestamptz from pg_class where relname = 'pg_class'",
+    ] {
+        let ([first, second], third) = at(text);
+        assert!(first != second && second != third && first != third, "{text}");
+        assert_eq!(first.len(), third.len(), "{text}");
+    }
+    say(&mut one, "prepare p as select 'now'::timestamptz");
+    let first = say(&mut one, "execute p");
+    say(&mut one, "select pg_sleep(0.002)");
+    assert_eq!(say(&mut one, "execute p"), first);
+    // What does not depend on the time is still planned once.
+    let kept = "select '2020-01-01'::date from pg_class where relname = 'pg_class'";
+    let made = engine.plans().len();
+    say(&mut one, kept);
+    assert_eq!(engine.plans().len(), made + 1);
+}
+
 #[test]
 fn tables_rows_and_a_block() {
     let engine = engine();

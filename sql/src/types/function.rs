@@ -27,6 +27,8 @@ pub struct CallContext<'a> {
     pub notices: &'a RefCell<Vec<Notice>>,
     /// The state of `random()`: the session owns and seeds it, `setseed` overwrites it. Never all zeros.
     pub random: &'a Cell<[u64; 2]>,
+    /// Noted here, where somebody wants to know it: a text has been read whose value depends on when that is (`now`).
+    pub time_read: Option<&'a Cell<bool>>,
 }
 
 /// Questions about the catalog and the session that types and functions ask (regclass output, `format_type`,

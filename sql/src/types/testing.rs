@@ -52,6 +52,7 @@ pub(crate) fn with_context<T>(test: impl for<'a> FnOnce(&CallContext<'a>) -> T) 
         catalog: &NoCatalog,
         notices: &notices,
         random: &random,
+        time_read: None,
     };
     test(&context)
 }

@@ -122,7 +122,11 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         return read;
     }
     let signed = |min: i64, max: i64, name: &str| integer::read_signed(text, min, max, name);
-    let now = parse::Now { settings: context.settings, transaction_time: context.transaction_time };
+    let now = parse::Now {
+        settings: context.settings,
+        transaction_time: context.transaction_time,
+        asked: context.time_read,
+    };
     Ok(match form(ty.oid.0) {
         Form::Bool => Datum::Bool(read_bool(text)?),
         Form::Char => Datum::Char(read_char(text)),

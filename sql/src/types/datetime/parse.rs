@@ -11,6 +11,7 @@ use crate::error::{Result, SqlError};
 use crate::settings::{DateOrder, SessionSettings};
 use crate::sqlstate::SqlState;
 use crate::types::TimeTz;
+use std::cell::Cell;
 
 /// What words like `now` need: the transaction's start.
 #[derive(Clone, Copy)]
@@ -19,6 +20,18 @@ pub struct Now<'a> {
     pub settings: &'a SessionSettings,
     /// Microseconds since 2000-01-01 UTC.
     pub transaction_time: i64,
+    /// Where it is noted that somebody has asked for the time.
+    pub asked: Option<&'a Cell<bool>>,
+}
+
+impl Now<'_> {
+    /// The transaction's start.
+    fn time(&self) -> i64 {
+        if let Some(asked) = self.asked {
+            asked.set(true);
+        }
+        self.transaction_time
+    }
 }
 
 /// What a text said.
@@ -171,7 +184,7 @@ pub fn read_timetz(now: Now<'_>, text: &str, typmod: i32) -> Result<TimeTz> {
         let moment = if dated || fields.special.is_some() {
             fields.moment()?
         } else {
-            let (day, _) = calendar::split(zone.to_local(now.transaction_time));
+            let (day, _) = calendar::split(zone.to_local(now.time()));
             Moment::At { day, micros: fields.time_of_day()?, offset: fields.offset }
         };
         let Moment::At { day, micros, offset } = moment else { return Err(Failure::Syntax) };
@@ -350,7 +363,7 @@ impl<'a> Fields<'a> {
         }
         let local = || {
             let zone = zone::of_session(&self.now.settings.time_zone);
-            calendar::split(zone.to_local(self.now.transaction_time))
+            calendar::split(zone.to_local(self.now.time()))
         };
         let at = |day, micros| Some(Moment::At { day, micros, offset: None });
         match word {
@@ -369,7 +382,7 @@ impl<'a> Fields<'a> {
             }
             "now" => {
                 let (day, micros) = local();
-                let offset = Some(Offset::Utc(self.now.transaction_time));
+                let offset = Some(Offset::Utc(self.now.time()));
                 self.special = Some(Moment::At { day, micros, offset });
             }
             "today" => self.special = at(local().0, 0),
@@ -678,7 +691,7 @@ mod tests {
         #[test]
         fn reading_never_panics(text in "[-0-9:./ TtZ+a-z]{0,24}|.{0,16}") {
             let settings = SessionSettings::default();
-            let now = Now { settings: &settings, transaction_time: 0 };
+            let now = Now { settings: &settings, transaction_time: 0, asked: None };
             let _ = read_date(now, &text);
             let _ = read_time(now, &text, -1);
             let _ = read_timestamp(now, &text, 3);
@@ -688,7 +701,7 @@ mod tests {
         #[test]
         fn timestamps_round_trip(timestamp in calendar::TIMESTAMP_MIN..calendar::TIMESTAMP_END) {
             let settings = SessionSettings::default();
-            let now = Now { settings: &settings, transaction_time: 0 };
+            let now = Now { settings: &settings, transaction_time: 0, asked: None };
             let mut out = Vec::new();
             super::super::output::write_timestamptz(&settings, timestamp, &mut out);
             let text = std::str::from_utf8(&out).expect("ASCII");
