@@ -59,11 +59,12 @@ pub struct Program {
     pub changes: bool,
     /// No operator of it holds rows: a machine of it that rests is small.
     pub lean: bool,
-    /// How many nodes it has: no walk over its plan goes deeper, be it that of building or dropping a machine.
+    /// How many nodes and scalars lie one in another: no walk over it goes deeper, be it that of a run, of building or of
+    /// dropping a machine.
     pub height: u32,
 }
 
-// Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
+/// Plans a bound statement and makes a program of it. What it has to know of the catalog it asks `facts`.
 ///
 /// # Errors
 /// 0A000 for what cannot be run yet; 42883, 42809.
@@ -219,8 +220,8 @@ impl Program {
             estimates.push(estimate);
             pile.push(estimate);
         });
-        program.height = u32::try_from(estimates.len()).unwrap_or(u32::MAX);
         program.estimates = estimates;
+        program.height = super::height::of(&program);
         program
     }
 

@@ -586,6 +586,37 @@ fn deep_and_long_statements() {
     });
 }
 
+/// A stack is sized for what lies one in another, however much stands side by side.
+#[test]
+fn a_program_is_as_high_as_it_is_deep() {
+    on_a_large_stack(|| {
+        let engine = engine();
+        let mut session = session(&engine);
+        say(&mut session, "create table t (x int)");
+        say(&mut session, "create view v0 as select x from t");
+        for n in 1..20 {
+            let text = format!("create view v{n} as select (select x from v{}) as x", n - 1);
+            assert_eq!(say(&mut session, &text), ["CREATE VIEW"]);
+        }
+        let mut height = |text: &str| {
+            session.parse("", text, &[]).unwrap();
+            let prepared = session.statement("").unwrap();
+            prepared.planned.as_ref().unwrap().program.height
+        };
+        let wide = vec!["((select 1))"; 2000].join(", ");
+        assert!(height(&format!("insert into t values {wide}")) < 10);
+        assert!(height(&format!("select {} from t", vec!["(select 1)"; 1000].join(", "))) < 10);
+        assert!(height(&format!("select {}x from t", "- ".repeat(50))) > 50);
+        assert!(height("select * from v19") > 19);
+        let chain: Vec<String> =
+            (1..50).map(|n| format!("c{n} as materialized (select * from c{})", n - 1)).collect();
+        let with = format!("with c0 as materialized (select 1), {}", chain.join(", "));
+        assert!(height(&format!("{with} select * from c49")) > 49);
+        let endless = "with recursive c (n) as (select 1 union all select n + 1 from c)";
+        assert!(height(&format!("{endless} select n from c limit 3")) < 10);
+    });
+}
+
 /// Joins of many inputs, crossed and in a chain.
 #[test]
 fn joins_of_many() {
