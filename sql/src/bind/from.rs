@@ -624,11 +624,22 @@ impl Binder<'_> {
                 (on, Some(merged))
             }
         };
+        let (left_missing, right_missing) = match kind {
+            JoinKind::Left => (false, true),
+            JoinKind::Right => (true, false),
+            JoinKind::Full => (true, true),
+            _ => (false, false),
+        };
+        for (at, item) in items.iter_mut().enumerate() {
+            if let Some(nullable) = &mut item.nullable {
+                *nullable |= if at < left_count { left_missing } else { right_missing };
+            }
+        }
         if let (Some(name), Some(merged)) = (using_alias, &merged) {
             // A name for what stands for both sides, which hides neither of them.
             let named = columns_item(Some(name), merged.clone());
             self.check_names(&items, std::slice::from_ref(&named))?;
-            items.push(ScopeItem { columns_visible: false, ..named });
+            items.push(ScopeItem { columns_visible: false, nullable: None, ..named });
         }
         if merged.is_some() || alias.is_some() {
             let rest =
@@ -651,7 +662,8 @@ impl Binder<'_> {
                     column.name = name;
                 }
             }
-            items.push(columns_item(alias.map(|alias| alias.name.clone()), columns));
+            let named = columns_item(alias.map(|alias| alias.name.clone()), columns);
+            items.push(ScopeItem { nullable: None, ..named });
         }
         let node = Node::Join {
             kind,
@@ -731,6 +743,7 @@ pub(super) fn columns_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> Sc
         row_type: Oid(0),
         value: false,
         scan: None,
+        nullable: Some(false),
     }
 }
 

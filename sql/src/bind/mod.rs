@@ -384,6 +384,7 @@ fn table_item(
         row_type: relation.row_type.0,
         value: false,
         scan: None,
+        nullable: Some(false),
     }
 }
 
@@ -463,12 +464,13 @@ impl<'a> Binder<'a> {
     }
 
     /// The system columns that the statement's text speaks of at all: scans carry those, so that a column's place is known
-    /// before the expressions that name it are bound.
+    /// before the expressions that name it are bound. One says whether there is a row, where an outer join may have none.
     fn system_columns(&self) -> Vec<i16> {
-        let names = |name: &str| self.text.to_ascii_lowercase().contains(name);
+        let text = self.text.to_ascii_lowercase();
+        let outer = ["left", "right", "full"].iter().any(|word| text.contains(word));
         SYSTEM_COLUMNS
             .iter()
-            .filter(|(_, name, _)| names(name))
+            .filter(|(number, name, _)| text.contains(name) || outer && *number == TABLE_OID)
             .map(|(number, ..)| *number)
             .collect()
     }

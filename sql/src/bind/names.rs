@@ -1,10 +1,10 @@
 //! Names in expressions: columns, whole rows and fields of composite values (`transformColumnRef`).
 
 use crate::bind::expression::Place;
-use crate::bind::scope::{Found, Missing};
+use crate::bind::scope::{Found, Missing, ScopeColumn, ScopeItem};
 use crate::bind::type_name::{fields_of, oid};
-use crate::bind::typed::Expr;
-use crate::bind::{Binder, levels};
+use crate::bind::typed::{Expr, Literal};
+use crate::bind::{Binder, TABLE_OID, levels};
 use crate::catalog::acl::Privileges;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Ident};
@@ -146,27 +146,50 @@ impl Binder<'_> {
         let Some((item, level)) = place.scope.item(schema, name) else {
             return Err(self.missing_item(name, false, place, at));
         };
-        if let ([only], true) = (item.columns.as_slice(), item.value) {
-            let mut expr = only.expr.clone();
-            levels::raise(&mut expr, level);
-            return Ok(expr);
-        }
-        if let Some((table, _)) = item.columns.first().and_then(|column| column.origin) {
+        if let Some((table, _)) = item.columns.first().and_then(|column| column.origin)
+            && !item.value
+        {
             self.require_column(table, Some(0), Privileges::SELECT);
         }
-        let fields = item.columns.iter().filter(|column| !column.system).map(|column| {
+        Ok(self.item_row(item, level))
+    }
+
+    /// The row of a FROM item, seen from `level` steps further in: NULL where an outer join has none.
+    pub(super) fn item_row(&self, item: &ScopeItem, level: u16) -> Expr {
+        let seen = |column: &ScopeColumn| {
             let mut expr = column.expr.clone();
             levels::raise(&mut expr, level);
             expr
-        });
-        let fields: Vec<Expr> = fields.collect();
-        if item.row_type != Oid(0) {
-            return Ok(Expr::Row(fields, SqlType::plain(item.row_type.0), None));
+        };
+        if let ([only], true) = (item.columns.as_slice(), item.value) {
+            return seen(only);
         }
-        let columns = item.columns.iter().filter(|column| !column.system);
-        let names: Vec<Arc<str>> = columns.map(|column| column.name.clone()).collect();
-        let shape = names.iter().cloned().zip(fields.iter().map(Expr::ty)).collect();
-        Ok(Expr::Row(fields, self.record_type(shape), Some(names.into())))
+        let columns = || item.columns.iter().filter(|column| !column.system);
+        let fields: Vec<Expr> = columns().map(seen).collect();
+        let (ty, names) = if item.row_type == Oid(0) {
+            let names: Vec<Arc<str>> = columns().map(|column| column.name.clone()).collect();
+            let shape = names.iter().cloned().zip(fields.iter().map(Expr::ty)).collect();
+            (self.record_type(shape), Some(names.into()))
+        } else {
+            (SqlType::plain(item.row_type.0), None)
+        };
+        if item.nullable != Some(true) {
+            return Expr::Row(fields, ty, names);
+        }
+        // A table's row has an OID of its table. Of any other row it is missing where nothing is in it.
+        let table = item.columns.iter().find(|column| {
+            column.system && column.origin.is_some_and(|(_, number)| number == TABLE_OID)
+        });
+        let is_null = |expr: Expr| Expr::IsNull { operand: Box::new(expr), negated: false };
+        let missing = match table {
+            Some(table) => is_null(seen(table)),
+            None => Expr::And(fields.iter().cloned().map(is_null).collect()),
+        };
+        Expr::Case {
+            branches: vec![(missing, Expr::Constant(Literal::Null, ty))],
+            otherwise: Some(Box::new(Expr::Row(fields, ty, names))),
+            ty,
+        }
     }
 
     /// `(operand).name`.

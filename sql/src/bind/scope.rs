@@ -44,6 +44,8 @@ pub struct ScopeItem {
     pub value: bool,
     /// Its number among the scans of its query block, for FOR UPDATE OF and the target of UPDATE.
     pub scan: Option<u32>,
+    /// Whether an outer join may have no row of it; none of a join, whose row is made of its columns whatever they are.
+    pub nullable: Option<bool>,
 }
 
 /// Where in a query something stands.

@@ -586,6 +586,24 @@ fn deep_and_long_statements() {
     });
 }
 
+/// Whether an outer join has a row of a table, the table's OID says; of a subquery, its columns do.
+#[test]
+fn a_row_of_nothing_but_nulls() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int, b int)");
+    say(&mut session, "insert into t values (null, null)");
+    let one = "select count(t), row_to_json(t)::text from (values (1)) v (x) left join";
+    assert_eq!(
+        say(&mut session, &format!("{one} t on true group by t")),
+        ["1|{\"a\":null,\"b\":null}", "SELECT 1"]
+    );
+    assert_eq!(
+        say(&mut session, &format!("{one} (select * from t) t on true group by t")),
+        ["0|", "SELECT 1"]
+    );
+}
+
 /// A stack is sized for what lies one in another, however much stands side by side.
 #[test]
 fn a_program_is_as_high_as_it_is_deep() {
