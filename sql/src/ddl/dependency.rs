@@ -1,7 +1,7 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
 use super::resolve::kind_noun;
-use super::{Ddl, Semantics};
+use super::{Ddl, Reads, Semantics};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::privilege::kept;
@@ -37,11 +37,9 @@ pub(super) struct Reworded {
 struct RewordedView {
     view: Oid,
     text: Arc<str>,
+    /// What it reads and returns.
     reads: Reads,
 }
-
-/// What a view reads, with the columns.
-type Reads = Vec<(Oid, Vec<i16>)>;
 
 impl Reworded {
     /// A text with the new names; none if it has no constant that names one of the relations.
@@ -122,7 +120,7 @@ impl Ddl<'_> {
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
-            let depends = reads.iter().any(|(oid, columns)| {
+            let depends = reads.relations.iter().any(|(oid, columns)| {
                 *oid == relation.oid && column.is_none_or(|column| columns.contains(&column))
             });
             if depends {
@@ -154,7 +152,7 @@ impl Ddl<'_> {
         let mut reworded = Reworded { views: Vec::new(), constants: constants.collect() };
         let mut locked = Vec::new();
         for (view, reads) in views(self.semantics, &snapshot) {
-            if reads.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
+            if reads.relations.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
                 let mode = TableLock::AccessExclusive;
                 self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
                 locked.push(view.oid);
@@ -172,7 +170,7 @@ impl Ddl<'_> {
         Ok(reworded)
     }
 
-    /// Keeps the new texts, now that what they name is called so: each view must read what it has read.
+    /// Keeps the new texts, now that what they name is called so: each view must read and return what it did.
     pub(super) fn put_reworded(&mut self, reworded: Reworded) -> Result<()> {
         let snapshot = self.snapshot();
         for RewordedView { view, text, reads } in &reworded.views {

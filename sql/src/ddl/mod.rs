@@ -86,6 +86,15 @@ pub struct ViewQuery {
     pub relations: Vec<Oid>,
 }
 
+/// What the query of a view has to do with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// The relations it reads itself, each with the columns that are named.
+    pub relations: Vec<(Oid, Vec<i16>)>,
+    /// The types of its columns.
+    pub types: Vec<SqlType>,
+}
+
 /// What expressions and types in a schema change mean. The statement's text and the session's state are known to whoever
 /// implements it.
 pub trait Semantics {
@@ -198,11 +207,11 @@ pub trait Semantics {
     fn timestamp(&self, text: &str) -> Result<Option<i64>>;
     /// A byte offset in the statement's text as clients are told it: characters, from 1.
     fn position(&self, at: u32) -> u32;
-    /// What a view's query reads itself, by the text that is kept: relations, each with the columns that are named.
+    /// What a view's query reads itself, and returns, by the text that is kept.
     ///
     /// # Errors
     /// Those of binding.
-    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Vec<(Oid, Vec<i16>)>>;
+    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads>;
     /// A view's query in the words for when relations that it reads are called as in `renamed`; in the snapshot they have
     /// their old names yet.
     ///

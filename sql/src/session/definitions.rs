@@ -5,11 +5,12 @@ use crate::bind::{self, Environment};
 use crate::catalog::Relation;
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::quote::identifier;
+use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Statement;
 use crate::parse::{parse_expression, parse_query};
 use crate::session::statement::Reader;
-use crate::types::{CallContext, Oid};
+use crate::types::{CallContext, Oid, SqlType};
 use std::sync::Arc;
 
 /// The columns of one relation, which need no qualifier.
@@ -23,6 +24,10 @@ impl Names for Columns<'_> {
             Some(found) if level == 0 => Ok(identifier(&found.name)),
             _ => Err(SqlError::unsupported("a column of another query in an expression is")),
         }
+    }
+
+    fn is_own_row(&self, ty: SqlType) -> bool {
+        self.0.is_some_and(|relation| relation.row_type.0 == ty.oid)
     }
 }
 
@@ -57,8 +62,8 @@ pub(crate) fn shown_expression(
     deparse::expression(&printer, &bound)
 }
 
-/// The relations that a stored query reads, with the columns.
-pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Vec<(Oid, Vec<i16>)>> {
+/// What a stored query reads and returns.
+pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
     let statement = Statement::Query(Box::new(parse_query(text)?));
     let bound = bind::bind(environment, text, &statement, &[])?;
     // What stands behind another view is that view's, whose owner it names.
@@ -68,7 +73,12 @@ pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Vec<(Oid
         }
         _ => None,
     });
-    Ok(own.collect())
+    let relations = own.collect();
+    let types = match &bound.statement {
+        bind::BoundStatement::Query(query) => query.output.iter().map(|one| one.ty).collect(),
+        bind::BoundStatement::Modify(_) => Vec::new(),
+    };
+    Ok(Reads { relations, types })
 }
 
 /// The same of a view; none if it cannot be bound.
@@ -79,7 +89,8 @@ pub(crate) fn view_reads(
 ) -> Vec<(Oid, Vec<i16>)> {
     let path = &session.path.schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
-    view.query().and_then(|query| reads(environment, query).ok()).unwrap_or_default()
+    let read = view.query().and_then(|query| reads(environment, query).ok());
+    read.unwrap_or_default().relations
 }
 
 /// A view's query: with the fewest parentheses or with all, its select list in lines up to this width.

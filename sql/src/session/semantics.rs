@@ -3,7 +3,7 @@
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
-use crate::ddl::{BoundText, DefaultValue, RowFunction, Semantics, ViewQuery};
+use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::{Host, Machine, Run};
@@ -579,7 +579,7 @@ impl Semantics for Meaning<'_> {
         crate::parse::Positions::new(self.text).of(at)
     }
 
-    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Vec<(Oid, Vec<i16>)>> {
+    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads> {
         self.with_context(snapshot, |context| {
             let reader = Reader(context);
             let environment =

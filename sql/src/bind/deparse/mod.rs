@@ -37,6 +37,18 @@ pub trait Names {
     fn shared(&self, _expr: &Expr) -> Option<String> {
         None
     }
+    /// The FROM item whose whole row this expression is.
+    fn item(&self, _expr: &Expr) -> Option<String> {
+        None
+    }
+    /// Whether it is the type of the rows that the expression is over, which have no name here.
+    fn is_own_row(&self, _ty: SqlType) -> bool {
+        false
+    }
+    /// The name of a type that is about to have another one than the catalog knows.
+    fn renamed_type(&self, _ty: SqlType) -> Option<String> {
+        None
+    }
     /// The aggregate or window call that a column stands for.
     fn call(&self, _level: u16, _column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
         None
@@ -142,6 +154,10 @@ impl Printer<'_, '_> {
             out.push_str(&identifier(&name));
             return Ok(());
         }
+        if let Some(name) = self.names.item(expr) {
+            write!(out.text, "{}.*", identifier(&name)).expect("a string grows");
+            return Ok(());
+        }
         match expr {
             Expr::Constant(value, ty) => self.constant(value, *ty, out),
             Expr::Column { level, column, .. } if *column >= AGGREGATES => {
@@ -242,8 +258,7 @@ impl Printer<'_, '_> {
                 self.list(elements, out)?;
                 out.push(']');
                 if elements.is_empty() {
-                    write!(out.text, "::{}", format_type(self.catalog, self.path, *ty))
-                        .expect("a string grows");
+                    write!(out.text, "::{}", self.type_name(*ty)).expect("a string grows");
                 }
                 Ok(())
             }
@@ -285,10 +300,21 @@ impl Printer<'_, '_> {
                 self.plain(')', out);
                 Ok(())
             }
-            Expr::Row(fields, ..) => {
+            Expr::Row(_, _, Some(_)) if self.path.is_none() => {
+                Err(SqlError::unsupported("a row whose fields only a query names in a text is"))
+            }
+            Expr::Row(fields, ty, _) => {
                 out.push_str("ROW(");
-                self.list(fields, out)?;
+                for (at, field) in fields.iter().enumerate() {
+                    if at > 0 {
+                        out.push_str(", ");
+                    }
+                    self.column(field, out)?;
+                }
                 out.push(')');
+                if fields_of(self.catalog, ty.oid).is_some() && !self.names.is_own_row(*ty) {
+                    write!(out.text, "::{}", self.type_name(*ty)).expect("a string grows");
+                }
                 Ok(())
             }
             Expr::Assign { .. } => {
@@ -311,6 +337,21 @@ impl Printer<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    fn type_name(&self, ty: SqlType) -> String {
+        let renamed = self.names.renamed_type(ty);
+        renamed.unwrap_or_else(|| format_type(self.catalog, self.path, ty))
+    }
+
+    /// One of a list of columns, where a whole row would be read as its columns: its type says that it is one value.
+    fn column(&self, expr: &Expr, out: &mut Layout) -> Result<()> {
+        self.write(expr, out)?;
+        if self.names.item(expr).is_some() {
+            let ty = SqlType { typmod: -1, ..expr.ty() };
+            write!(out.text, "::{}", self.type_name(ty)).expect("a string grows");
+        }
+        Ok(())
     }
 
     fn list(&self, exprs: &[Expr], out: &mut Layout) -> Result<()> {
@@ -369,7 +410,7 @@ impl Printer<'_, '_> {
                 self.plain(')', out);
             }
         }
-        write!(out.text, "::{}", format_type(self.catalog, self.path, ty)).expect("a string grows");
+        write!(out.text, "::{}", self.type_name(ty)).expect("a string grows");
         Ok(())
     }
 
@@ -463,7 +504,7 @@ impl Printer<'_, '_> {
         let bare = match expr {
             Expr::Constant(value, ty) => {
                 // With its type, so that it is not taken for a column's number.
-                let shown = format_type(self.catalog, self.path, *ty);
+                let shown = self.type_name(*ty);
                 let text = text_of(self.context, *ty, &value.datum())?;
                 if matches!(value, Literal::Int4(0..)) {
                     write!(out.text, "{text}::{shown}").expect("a string grows");
@@ -472,7 +513,7 @@ impl Printer<'_, '_> {
                 true
             }
             Expr::Column { column, .. } => *column < AGGREGATES,
-            _ => false,
+            other => self.names.item(other).is_some(),
         };
         let is_function = match expr {
             Expr::Call { function: called, arguments, .. } => {
@@ -546,7 +587,7 @@ impl Printer<'_, '_> {
     }
 
     fn constant(&self, value: &Literal, ty: SqlType, out: &mut Layout) -> Result<()> {
-        let name = || format_type(self.catalog, self.path, SqlType { oid: ty.oid, typmod: -1 });
+        let name = || self.type_name(SqlType { oid: ty.oid, typmod: -1 });
         let datum = value.datum();
         if matches!(datum, Datum::Null) {
             out.push_str("NULL");

@@ -22,7 +22,7 @@ use crate::parse::ast::{
     self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
 };
 use crate::plan::logical::{JoinKind, Query, SetKind, SortKey};
-use crate::types::CallContext;
+use crate::types::{CallContext, Oid, SqlType};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -151,14 +151,29 @@ impl Names for Here<'_, '_, '_, '_> {
         if matches!(expr, Expr::Column { .. } | Expr::Constant(..)) {
             return None;
         }
-        if let (Expr::Row(fields, _, Some(_)), true) = (expr, self.writer.how.qualified)
-            && let Some(name) = self.writer.row_name(fields, self.place.scope)
-        {
-            return Some(name);
-        }
         let unnamed = self.place.scope.items.iter().filter(|item| item.name.is_none());
         let mut columns = unnamed.flat_map(|item| &item.columns);
         columns.find(|column| same(&column.expr, expr)).map(|column| column.name.to_string())
+    }
+
+    fn item(&self, expr: &Expr) -> Option<String> {
+        if !matches!(expr, Expr::Row(..) | Expr::Case { .. }) {
+            return None;
+        }
+        let (mut scope, mut level) = (self.place.scope, 0);
+        loop {
+            if let Some(found) = self.writer.item_in(scope, expr, level) {
+                return Some(found);
+            }
+            level += scope.cost;
+            scope = scope.parent?;
+        }
+    }
+
+    fn renamed_type(&self, ty: SqlType) -> Option<String> {
+        let of = |found: &&Relation| found.row_type.0 == ty.oid && ty.oid != Oid(0);
+        let found = self.writer.how.renamed.iter().find(of)?;
+        Some(qualified(&found.schema.1, &found.name))
     }
 
     fn call(&self, level: u16, column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
@@ -217,16 +232,19 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         None
     }
 
-    /// The name behind USING of which these are all columns: what is kept says it, for the names of the fields. What is shown
-    /// says ROW, as PostgreSQL does.
-    fn row_name(&self, fields: &[Expr], scope: &Scope<'_>) -> Option<String> {
+    /// The name of the item of a scope, `level` steps out, whose whole row this is.
+    fn item_in(&self, scope: &Scope<'_>, expr: &Expr, level: u16) -> Option<String> {
         let printed = self.printed.borrow();
         let address = std::ptr::from_ref(scope) as usize;
         let (_, printed) = printed.iter().rev().find(|(at, _)| *at == address)?;
-        let mut items = scope.items.iter().zip(printed).filter(|(_, printed)| printed.beside);
-        let (_, found) = items.find(|(item, _)| {
-            item.columns.len() == fields.len()
-                && item.columns.iter().zip(fields).all(|(column, field)| same(&column.expr, field))
+        let (_, found) = scope.items.iter().zip(printed).find(|(item, printed)| {
+            // What is shown says ROW for the columns of a name behind USING, as PostgreSQL does; what is kept says the name,
+            // for the names of the fields.
+            if !item.name_visible || printed.beside && !self.how.qualified {
+                return false;
+            }
+            let row = self.binder.item_row(item, level);
+            row.ty() == expr.ty() && same(&row, expr)
         })?;
         found.name.clone()
     }
@@ -553,7 +571,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         for (at, target) in targets.iter().enumerate() {
             out.push_str(if at == 0 { " " } else { ", " });
             let mut text = out.beside();
-            self.expression(&target.expr, place, &mut text)?;
+            self.print(place, |printer| printer.column(&target.expr, &mut text))?;
             let heading = match headings {
                 Headings::Given(names) => names.get(at).unwrap_or(&target.name),
                 Headings::Own | Headings::Unused => &target.name,
@@ -870,7 +888,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     out.push(',');
                 }
                 let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
-                self.expression(&value, &place, out)?;
+                self.print(&place, |printer| printer.column(&value, out))?;
             }
             out.push(')');
         }
