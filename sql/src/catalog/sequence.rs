@@ -14,7 +14,7 @@
 
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind, Sequence};
-use crate::catalog::{Catalog, store};
+use crate::catalog::{Catalog, CatalogSnapshot, store};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -335,6 +335,12 @@ impl SessionSequences {
         Ok(value)
     }
 
+    /// Notes that the session has been given a value, by other means than [`SessionSequences::next_value`].
+    pub fn note(&mut self, catalog: &Catalog, oid: Oid, sequence: &Sequence, value: i64) {
+        self.of(catalog, oid, sequence).last = Some(value);
+        self.last = Some(oid);
+    }
+
     /// What the session's answer has to wait for, since this was asked for last.
     pub fn take_logged(&mut self) -> Lsn {
         std::mem::take(&mut self.logged)
@@ -356,12 +362,13 @@ impl SessionSequences {
         })
     }
 
-    /// `lastval`.
+    /// `lastval`, of a sequence that is there yet.
     ///
     /// # Errors
     /// 55000 before the first `nextval` of the session.
-    pub fn last_value(&self) -> Result<i64> {
-        let found = self.last.and_then(|last| self.taken.get(&last)?.last);
+    pub fn last_value(&self, snapshot: &CatalogSnapshot) -> Result<i64> {
+        let last = self.last.filter(|last| snapshot.relation(*last).is_some());
+        let found = last.and_then(|last| self.taken.get(&last)?.last);
         found.ok_or_else(|| {
             SqlError::new(
                 SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -9,7 +9,7 @@ use super::dependency::Dependents;
 use super::resolve::column;
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
-use crate::catalog::sequence::following;
+use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident, TypeName};
 use crate::sqlstate::SqlState;
@@ -112,10 +112,14 @@ impl Ddl<'_> {
         let mut rewrite = Rewrite { columns: vec![(at, value)], not_null };
         self.rewrite(relation, next, &mut rewrite)?;
         drop(rewrite);
-        match (&sequence, given.get()) {
-            (Some(sequence), Some(state)) => self.put_sequence_state(sequence, state),
-            _ => Ok(()),
+        let (Some(sequence), Some(state)) = (&sequence, given.get()) else { return Ok(()) };
+        self.put_sequence_state(sequence, state)?;
+        if let Some(sequence) = self.relation(sequence.oid) {
+            let catalog = Arc::clone(self.catalog.catalog());
+            let mut remembered = self.sequences.borrow_mut();
+            remembered.note(&catalog, sequence.oid, sequence::of(&sequence)?, state.last_value);
         }
+        Ok(())
     }
 
     /// Notes a new column's default as what older rows have, where it is the same for all of them; else gives its text.

@@ -43,6 +43,7 @@ pub mod vacuum;
 mod value_text;
 pub mod view;
 
+use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, SearchPath};
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
@@ -50,6 +51,7 @@ use crate::parse::ast::{Expr, Query, Statement, TypeName};
 use crate::session::CommandTag;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType};
+use std::cell::RefCell;
 use std::sync::Arc;
 use txn::Transaction;
 
@@ -250,6 +252,8 @@ pub struct Ddl<'a> {
     pub in_block: bool,
     /// The checks that wait for the transaction's end.
     pub pending: &'a Deferred,
+    /// What the session remembers of sequences.
+    pub sequences: &'a RefCell<SessionSequences>,
     /// How many other sessions a database has.
     pub other_sessions: &'a dyn Fn(Oid) -> usize,
     /// Who has the sessions of a database.

@@ -2,6 +2,7 @@
 
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
+use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
@@ -42,6 +43,7 @@ pub(super) struct Meaning<'s> {
     pub wait: &'s Arc<SessionWait>,
     pub arena: &'s Bump,
     pub random: &'s Cell<[u64; 2]>,
+    pub sequences: &'s RefCell<SessionSequences>,
     pub started: i64,
 }
 
@@ -68,6 +70,7 @@ pub(crate) fn with_semantics<T>(
         wait: &Arc::new(SessionWait::new(0)),
         arena: &Bump::new(),
         random: &Cell::new([1, 2]),
+        sequences: &RefCell::default(),
         started: 0,
     })
 }
@@ -94,7 +97,7 @@ impl Meaning<'_> {
         let environment = self.engine.manager().environment();
         let (path, notices) = (self.search_path(), RefCell::<Vec<Notice>>::default());
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
-        let (sequences, set_configs) = (RefCell::default(), RefCell::default());
+        let set_configs = RefCell::default();
         let domains = RefCell::default();
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
         let asked = Asked {
@@ -113,7 +116,7 @@ impl Meaning<'_> {
             user: self.identity.user,
             engine: &asked,
             catalog: self.engine.catalog(),
-            sequences: &sequences,
+            sequences: self.sequences,
             advisory: &advisory,
             set_configs: &set_configs,
         };
@@ -220,7 +223,7 @@ impl Meaning<'_> {
             let (path, notices) = (self.search_path(), RefCell::default());
             let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
             let domains = RefCell::default();
-            let (sequences, set_configs) = (RefCell::default(), RefCell::default());
+            let set_configs = RefCell::default();
             let deferred = RefCell::default();
             let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
             let asked = Asked {
@@ -239,7 +242,7 @@ impl Meaning<'_> {
                 user: self.identity.user,
                 engine: &asked,
                 catalog: self.engine.catalog(),
-                sequences: &sequences,
+                sequences: self.sequences,
                 advisory: &advisory,
                 set_configs: &set_configs,
             };

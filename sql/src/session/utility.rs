@@ -522,6 +522,7 @@ impl Session {
             arena,
             wait,
             deferred,
+            sequences,
             ..
         } = self;
         arena.reset();
@@ -534,6 +535,7 @@ impl Session {
             wait,
             arena,
             random,
+            sequences,
             started: block.started,
         };
         let other_sessions = |database: Oid| engine.other_sessions(database);
@@ -550,6 +552,7 @@ impl Session {
             notices: notices.get_mut(),
             in_block,
             pending: deferred.get_mut(),
+            sequences,
             other_sessions: &other_sessions,
             sessions_of: &|database| {
                 let all = engine.activity();

@@ -330,7 +330,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_userbyid" => Ok(self.user_by_id()),
             "nextval" => self.next_value(),
             "currval" => self.current_value(),
-            "lastval" => self.session.sequences.borrow().last_value().map(Datum::Int8),
+            "lastval" => self.last_value(),
             "setval" => self.set_value(),
             "pg_get_serial_sequence" => self.serial_sequence(),
             _ if name.starts_with("pg_stat_") => self.counted(name),

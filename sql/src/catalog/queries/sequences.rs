@@ -58,6 +58,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
         self.session.sequences.borrow().current_value(relation).map(Datum::Int8)
     }
 
+    pub(super) fn last_value(&self) -> Result<Datum<'a>> {
+        self.session.sequences.borrow().last_value(self.session.snapshot).map(Datum::Int8)
+    }
+
     /// `pg_sequence_last_value`: NULL before the first value.
     pub(super) fn last_value_of(&self) -> Result<Datum<'a>> {
         let relation = self.sequence(&[Privileges::USAGE, Privileges::SELECT])?;
