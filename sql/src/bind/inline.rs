@@ -10,7 +10,7 @@ use crate::bind::from::columns_item;
 use crate::bind::levels;
 use crate::bind::scope::{Scope, ScopeColumn};
 use crate::bind::typed::Expr;
-use crate::catalog::builtin::{Procedure, Volatility, function};
+use crate::catalog::builtin::Procedure;
 use crate::catalog::queries;
 use crate::error::{Result, SqlError};
 use crate::parse::parse_expression;
@@ -30,17 +30,6 @@ fn expression_of(body: &str) -> Option<String> {
     (!query.contains(';')).then(|| format!("({query})"))
 }
 
-/// Whether an argument may stand in the body any number of times: it costs little and is the same each time.
-fn repeatable(argument: &Expr) -> bool {
-    !levels::any(argument, &|part| match part {
-        Expr::Subquery { .. } => true,
-        Expr::Call { function: called, .. } => {
-            function(called.0).is_none_or(|found| found.volatility == Volatility::Volatile)
-        }
-        _ => false,
-    })
-}
-
 impl Binder<'_> {
     /// The body of an SQL function over these arguments; none if the function is not one, or not to be inlined.
     pub(super) fn inlined(
@@ -54,7 +43,8 @@ impl Binder<'_> {
             types::function(procedure.oid).is_some() || queries::answers(procedure.oid);
         let body = procedure.sql().filter(|_| !implemented && !procedure.returns_set);
         let Some(text) = body.and_then(|body| expression_of(&body)) else { return Ok(None) };
-        if !arguments.iter().all(repeatable) {
+        // An argument may stand in the body any number of times.
+        if !arguments.iter().all(levels::is_repeatable) {
             return Ok(None);
         }
         if self.inlining.get() >= NESTED {

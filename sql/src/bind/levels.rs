@@ -4,6 +4,7 @@
 //! expression, one for the right side of a lateral join.
 
 use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
+use crate::catalog::builtin::{Volatility, function};
 use crate::plan::logical::{
     Cte, CteBody, Frame, FrameBound, MergeChange, Modify, ModifyKind, Node, Query, SortKey,
 };
@@ -131,6 +132,21 @@ pub fn any(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     let mut found = test(expr);
     parts(expr, &mut |part| found = found || any(part, test));
     found
+}
+
+/// Whether an expression may give another value each time. What its subqueries do is not looked at.
+pub fn is_volatile(expr: &Expr) -> bool {
+    any(expr, &|part| match part {
+        Expr::Call { function: called, .. } => {
+            function(called.0).is_none_or(|found| found.volatility == Volatility::Volatile)
+        }
+        _ => false,
+    })
+}
+
+/// Whether an expression costs little and gives the same value each time: nothing in it is volatile or a subquery.
+pub fn is_repeatable(expr: &Expr) -> bool {
+    !is_volatile(expr) && !any(expr, &|part| matches!(part, Expr::Subquery { .. }))
 }
 
 fn columns_of_keys(keys: &mut [SortKey], depth: u16, visit: &mut ColumnVisitor<'_>) {

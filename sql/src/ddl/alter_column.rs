@@ -3,7 +3,7 @@
 //! ADD COLUMN with a default that is the same for all rows and DROP COLUMN touch no row: old rows read the column's
 //! missing value, and keep the bytes of a dropped one. What changes stored values rewrites the table.
 
-use super::build::{Rewrite, contains_null, each_row};
+use super::build::{Rewrite, contains_null, each_row, is_empty};
 use super::create_table::{Parts, column_type};
 use super::dependency::Dependents;
 use super::resolve::column;
@@ -38,7 +38,9 @@ impl Ddl<'_> {
         for new in &parts.sequences {
             sequence = Some(self.make_owned_sequence(&mut next, new)?);
         }
-        if has_rows(self, relation)? {
+        if let RelationKind::Table { tree, .. } = relation.kind
+            && !is_empty(self.transaction, tree)?
+        {
             self.fill_column(relation, &mut next, element, sequence)?;
         }
         self.catalog.put_relation(self.transaction, next.clone())?;
@@ -394,17 +396,6 @@ fn references_column(relation: &Relation, at: usize) -> bool {
             ConstraintKind::Check(_) => true,
             ConstraintKind::ForeignKey(key) => key.columns.contains(&at),
         })
-}
-
-/// Whether a table has any row.
-fn has_rows(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<bool> {
-    let crate::catalog::RelationKind::Table { tree, .. } = relation.kind else { return Ok(false) };
-    let tree = ddl.transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
-    let everything =
-        txn::KeyRange { low: std::ops::Bound::Unbounded, high: std::ops::Bound::Unbounded };
-    let mut scan =
-        ddl.transaction.scan(&super::build::LATEST, &tree, everything, txn::Direction::Forward)?;
-    Ok(scan.advance(ddl.transaction)?.is_some())
 }
 
 /// Whether an index computes something from a column. `named` says which columns a text names.

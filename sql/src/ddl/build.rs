@@ -25,6 +25,14 @@ use txn::{
 /// The latest state, this transaction's own writes included.
 pub const LATEST: ReadView = ReadView::LATEST;
 
+/// Whether a tree has no row, whoever may see it.
+pub fn is_empty(transaction: &mut Transaction, tree: TreeId) -> Result<bool> {
+    let tree = transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
+    let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+    let mut scan = transaction.scan(&LATEST, &tree, everything, Direction::Forward)?;
+    Ok(scan.advance(transaction)?.is_none())
+}
+
 /// What stands for a row without a key in the tree of a table without a primary key.
 pub(super) fn hidden_row_id(number: u64) -> [u8; 8] {
     number.to_be_bytes()

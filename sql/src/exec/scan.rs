@@ -25,7 +25,8 @@ pub struct Scan {
     plan: physical::Scan,
     /// The columns that somebody reads, and where they go.
     outputs: Box<[(usize, ScanColumn)]>,
-    /// Whether somebody asks for the rows' keys: they are to be locked.
+    /// Whether somebody asks for the rows' keys: to lock them next, or (a cursor without FOR UPDATE) to know them if WHERE
+    /// CURRENT OF asks.
     to_lock: bool,
     filter_subqueries: Box<[u32]>,
     key_subqueries: Box<[u32]>,

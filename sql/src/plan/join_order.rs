@@ -319,15 +319,7 @@ pub fn equality<'s>(
     left: &HashSet<u32>,
     right: &HashSet<u32>,
 ) -> Option<(&'s Scalar, &'s Scalar, Oid)> {
-    let Scalar::Call { callee, arguments, .. } = scalar else { return None };
-    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
-    let [a, b] = &**arguments else { return None };
-    if !hashable(Form::of(a_type), Form::of(b_type)) || scalar.volatile() {
-        return None;
-    }
-    if !scalar.subqueries().is_empty() {
-        return None;
-    }
+    let [(a, a_type), (b, b_type)] = hashed_sides(scalar)?;
     let in_left = |one: &Scalar| one.reads(&mut |var| left.contains(&var.slot));
     let in_right = |one: &Scalar| one.reads(&mut |var| right.contains(&var.slot));
     if in_left(a) && !in_right(a) && in_right(b) && !in_left(b) {
@@ -344,21 +336,24 @@ pub fn member_equality<'s>(
     scalar: &'s Scalar,
     inside: &HashSet<u32>,
 ) -> Option<(&'s Scalar, &'s Scalar, Oid)> {
-    let Scalar::Call { callee, arguments, .. } = scalar else { return None };
-    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
-    let [a, b] = &**arguments else { return None };
-    if !hashable(Form::of(a_type), Form::of(b_type)) || scalar.volatile() {
-        return None;
-    }
-    if !scalar.subqueries().is_empty() {
-        return None;
-    }
+    let [(a, a_type), (b, b_type)] = hashed_sides(scalar)?;
     let inner = |one: &Scalar| one.reads(&mut |var| inside.contains(&var.slot));
     match (inner(a), inner(b)) {
         (false, true) => Some((a, b, b_type)),
         (true, false) => Some((b, a, a_type)),
         _ => None,
     }
+}
+
+/// The two sides of an equality, each with its type, where a hash table can find the one by the other.
+fn hashed_sides(scalar: &Scalar) -> Option<[(&Scalar, Oid); 2]> {
+    let Scalar::Call { callee, arguments, .. } = scalar else { return None };
+    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
+    let [a, b] = &**arguments else { return None };
+    let found = hashable(Form::of(a_type), Form::of(b_type))
+        && !scalar.volatile()
+        && scalar.subqueries().is_empty();
+    found.then_some([(a, a_type), (b, b_type)])
 }
 
 /// Whether equal values of the two forms have equal hash keys.

@@ -19,7 +19,6 @@ use super::pushdown::optimise;
 use super::scalar::Scalar;
 use super::vars;
 use crate::bind::{Expr, Quantifier, SubqueryKind, levels};
-use crate::catalog::builtin::{self, Volatility};
 use crate::error::Result;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -148,7 +147,7 @@ fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
     }
     let mut flat = Vec::new();
     flatten(conjuncts, &mut flat);
-    if flat.iter().any(|one| is_volatile(one)) {
+    if flat.iter().any(|one| levels::is_volatile(one)) {
         return None;
     }
     let (on, own): (Vec<&Expr>, Vec<&Expr>) = flat.into_iter().partition(|one| names_outer(one, 0));
@@ -165,7 +164,7 @@ fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
 
 fn member(test: &Expr, query: &Arc<Query>) -> Option<Sublink> {
     let right = Node::Derived { query: Arc::clone(query), alias: "ANY_subquery".into() };
-    if looks_out(&right) || is_volatile(test) || !names_outer(test, 0) {
+    if looks_out(&right) || levels::is_volatile(test) || !names_outer(test, 0) {
         return None;
     }
     let width = Some(query.output.len());
@@ -193,15 +192,6 @@ fn names_outer(expr: &Expr, own: u16) -> bool {
         }
     });
     found
-}
-
-/// Whether an expression may give another value each time.
-fn is_volatile(expr: &Expr) -> bool {
-    levels::any(expr, &|part| match part {
-        Expr::Call { function, .. } => builtin::function(function.0)
-            .is_some_and(|found| found.volatility == Volatility::Volatile),
-        _ => false,
-    })
 }
 
 /// A semi join: its left rows that meet a right one, or its right side's different rows with the left ones of each.

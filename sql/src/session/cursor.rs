@@ -562,10 +562,7 @@ impl Cursors for Asked<'_> {
         };
         let store = cursor.declared.as_ref().and_then(|declared| declared.store.as_ref());
         let key = match (store, &cursor.machine) {
-            (Some(store), _) => {
-                let columns = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
-                store.standing().and_then(|mut row| row.nth(columns + at))
-            }
+            (Some(store), _) => store.standing().and_then(|mut row| row.nth(columns(cursor) + at)),
             (None, Some(machine)) if machine.sent() > 0 && cursor.progress == Stage::Running => {
                 Some(machine.frame().get(position.key))
             }
@@ -590,9 +587,13 @@ pub(super) fn formats(cursor: Option<&Portal>, fetch: &ast::Fetch) -> Vec<Format
 
 /// How many values a cursor keeps of a row: its columns, and the keys of what it is made of.
 fn width(cursor: &Portal) -> usize {
-    let columns = cursor.prepared.columns.as_ref().map_or(0, Vec::len);
     let planned = cursor.prepared.planned.as_ref();
-    columns + planned.map_or(0, |planned| planned.program.positions.len())
+    columns(cursor) + planned.map_or(0, |planned| planned.program.positions.len())
+}
+
+/// How many columns a cursor's rows have.
+fn columns(cursor: &Portal) -> usize {
+    cursor.prepared.columns.as_ref().map_or(0, Vec::len)
 }
 
 /// Rows that a cursor has given so far.

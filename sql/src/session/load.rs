@@ -10,7 +10,7 @@
 //! with the new ones (`Session::start_plan` looks at the catalog behind its snapshot).
 
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
-use crate::ddl::build::{KeyFunction, duplicate_row, fill_percent};
+use crate::ddl::build::{KeyFunction, duplicate_row, fill_percent, is_empty};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::exec::write::{duplicate_key, index_key_text};
@@ -20,9 +20,8 @@ use crate::session::statement::Planned;
 use crate::settings::session::Settings;
 use crate::tuple::RowBuf;
 use crate::types::{Oid, text_of};
-use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, Duplicate, KeyRange, Loaded, ReadView, TableLock, TreeId, WaitPolicy};
+use txn::{Duplicate, Loaded, TableLock, TreeId, WaitPolicy};
 
 /// `maintenance_work_mem`.
 pub(super) fn maintenance_bytes(settings: &Settings) -> usize {
@@ -62,7 +61,8 @@ impl Session {
         if refers(own) || !own && (!for_copy || !relation.referenced_by.is_empty()) {
             return Ok(false);
         }
-        if !self.is_empty(rows)? || !own && !self.lock_out_writers(relation, rows)? {
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        if !is_empty(transaction, rows)? || !own && !self.lock_out_writers(relation, rows)? {
             return Ok(false);
         }
         let engine = Arc::clone(&self.engine);
@@ -80,21 +80,11 @@ impl Session {
         Ok(true)
     }
 
-    /// Whether a tree has no row, whoever may see it.
-    fn is_empty(&mut self, tree: TreeId) -> Result<bool> {
-        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
-        let tree = transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
-        let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-        let mut scan =
-            transaction.scan(&ReadView::LATEST, &tree, everything, Direction::Forward)?;
-        Ok(scan.advance(transaction)?.is_none())
-    }
-
     /// Keeps others from writing to an empty table, if that needs no waiting; whether it is still empty then.
     fn lock_out_writers(&mut self, relation: &Relation, rows: TreeId) -> Result<bool> {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         let (mode, policy) = (TableLock::ShareRowExclusive, WaitPolicy::Skip);
-        if !transaction.lock_table(relation.lock, mode, policy)? || !self.is_empty(rows)? {
+        if !transaction.lock_table(relation.lock, mode, policy)? || !is_empty(transaction, rows)? {
             return Ok(false);
         }
         self.catalog.note_loaded(relation.oid);

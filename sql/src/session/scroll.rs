@@ -8,12 +8,10 @@
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 use crate::parse::ast::FetchDirection;
+use crate::settings::check_held;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::{CallContext, Datum};
-
-/// How many times `work_mem` a cursor's rows may take.
-const WORK_MEM_TIMES: u64 = 64;
 
 /// Kept rows, and where the cursor stands.
 #[derive(Debug)]
@@ -159,10 +157,9 @@ impl Store {
     /// 53200.
     pub fn bound(&mut self, work_mem: u64, all: bool, newest: u64) -> Result<()> {
         let bytes = self.rows.bytes() as u64;
-        if all && bytes > work_mem.saturating_mul(WORK_MEM_TIMES) {
-            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-                .detail("A cursor would hold more than 64 times work_mem.")
-                .hint("Raise work_mem, or declare it with NO SCROLL."));
+        if all {
+            let holder = ("A cursor", "Raise work_mem, or declare it with NO SCROLL.");
+            check_held(bytes, work_mem, holder)?;
         }
         if all || bytes <= work_mem || newest <= self.passed {
             return Ok(());

@@ -296,16 +296,6 @@ fn named_columns(relation: &Relation, expr: &Expr) -> Vec<usize> {
     columns
 }
 
-/// Whether a value is the same for every row: no function in it is volatile.
-fn is_constant(expr: &Expr) -> bool {
-    !levels::any(expr, &|part| match part {
-        Expr::Subquery { .. } => true,
-        Expr::Call { function, .. } => crate::catalog::builtin::function(function.0)
-            .is_none_or(|found| found.volatility == crate::catalog::builtin::Volatility::Volatile),
-        _ => false,
-    })
-}
-
 /// `text || anynonarray` and the other way round.
 const ANY_TEXT_CAT: u32 = 2004;
 const TEXT_ANY_CAT: u32 = 2003;
@@ -369,7 +359,8 @@ impl Semantics for Meaning<'_> {
         let wanted = Wanted::Default(ty, column);
         let bound = self.bound(snapshot, self.text, expr, None, wanted, DEFAULT)?;
         let text = self.own_text(snapshot, None, expr, &bound, DEFAULT)?;
-        let constant = if is_constant(&bound) {
+        // What is the same for every row.
+        let constant = if levels::is_repeatable(&bound) {
             let value = self.row_function(snapshot, None, bound)?(&[])?;
             Some(match value.get(0) {
                 Datum::Null => None,

@@ -70,15 +70,25 @@ impl SessionSettings {
     /// # Errors
     /// 53200 where `bytes` are more than that.
     pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        /// How many times `work_mem` an operator may hold before it gives up: there is no spilling yet.
-        const WORK_MEM_TIMES: u64 = 64;
-        if bytes as u64 > self.work_mem_bytes.saturating_mul(WORK_MEM_TIMES) {
-            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-                .detail("An operator of this query would hold more than 64 times work_mem.")
-                .hint("Raise work_mem."));
-        }
-        Ok(())
+        let holder = ("An operator of this query", "Raise work_mem.");
+        check_held(bytes as u64, self.work_mem_bytes, holder)
     }
+}
+
+/// Refuses to hold more bytes than `work_mem` allows. `holder` is what would, and what can be done about it.
+///
+/// # Errors
+/// 53200 where they are more than that.
+pub fn check_held(bytes: u64, work_mem: u64, holder: (&str, &str)) -> Result<()> {
+    /// How many times `work_mem` may be held before it is given up: there is no spilling yet.
+    const WORK_MEM_TIMES: u64 = 64;
+    if bytes <= work_mem.saturating_mul(WORK_MEM_TIMES) {
+        return Ok(());
+    }
+    let (holder, hint) = holder;
+    Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+        .detail(format!("{holder} would hold more than {WORK_MEM_TIMES} times work_mem."))
+        .hint(hint))
 }
 
 impl Default for SessionSettings {
