@@ -112,11 +112,12 @@ fn a_literal_that_says_when_it_was_read() {
         say(&mut one, "select pg_sleep(0.002)");
         (times, say(&mut one, text))
     };
+    let rows = vec!["(' Now ', 1)"; 40].join(", ");
     for text in [
         "select 'now'::timestamptz",
-        "select '{Now}'::timestamptz[], '[now,)'::tstzrange",
+        "select '{NOW}'::timestamptz[], '[now,)'::tstzrange",
         "insert into t values ('now', 1) returning d",
-        "insert into t values (' NOW ', 1), ('now', 2) returning d",
+        &format!("insert into t values {rows} returning d"),
         "select 'now'::timestamptz from pg_class where relname = 'pg_class'",
     ] {
         let ([first, second], third) = at(text);

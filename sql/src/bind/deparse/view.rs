@@ -240,7 +240,8 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         let (_, found) = scope.items.iter().zip(printed).find(|(item, printed)| {
             // What is shown says ROW for the columns of a name behind USING, as PostgreSQL does; what is kept says the name,
             // for the names of the fields.
-            if !item.name_visible || printed.beside && !self.how.qualified {
+            let shown = self.how.qualified || !printed.beside;
+            if !item.name_visible || printed.name.is_none() || !shown {
                 return false;
             }
             let row = self.binder.item_row(item, level);
