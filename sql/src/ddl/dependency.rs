@@ -5,10 +5,11 @@ use super::{Ddl, Reads, Semantics};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::privilege::kept;
-use crate::catalog::quote::regclass;
+use crate::catalog::quote::{qualified, regclass};
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
+use crate::parse::lexer::{Kind, Lexer};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -25,12 +26,15 @@ pub(super) struct Dependents {
     pub(super) views: Vec<Oid>,
 }
 
-/// What is kept as text and names relations that get other names.
+/// What is kept as text and names what gets another name.
+#[derive(Default)]
 pub(super) struct Reworded {
-    /// The views that read them.
+    /// The views that read relations with new names.
     views: Vec<RewordedView>,
-    /// How other texts name them: as constants of type `regclass`, which say this before and that behind it.
+    /// How other texts name relations: as constants of type `regclass`, which say this before and that behind it.
     constants: Vec<(String, String)>,
+    /// The same of types, those of relations' rows too.
+    types: Vec<(String, String)>,
 }
 
 /// A view with the text that it is to have.
@@ -42,23 +46,52 @@ struct RewordedView {
 }
 
 impl Reworded {
-    /// A text with the new names; none if it has no constant that names one of the relations.
-    fn constants_in(&self, text: &str) -> Option<Arc<str>> {
-        if !text.contains("::regclass") {
-            return None;
+    /// Notes that a type is called otherwise: its schema and its name, before and behind it.
+    pub(super) fn note_type(&mut self, before: (&str, &str), after: (&str, &str)) {
+        if before != after {
+            self.types.push((qualified(before.0, before.1), qualified(after.0, after.1)));
         }
+    }
+
+    /// A text with the new names; none if it has none of the old ones.
+    fn renewed(&self, text: &str) -> Option<Arc<str>> {
         let mut now = text.to_owned();
-        for (before, after) in &self.constants {
-            now = now.replace(before, after);
+        if text.contains("::regclass") {
+            for (before, after) in &self.constants {
+                now = now.replace(before, after);
+            }
+        }
+        if self.types.iter().any(|(before, _)| now.contains(before)) {
+            now = self.with_types(&now);
         }
         (now != text).then(|| now.into())
+    }
+
+    /// The same of types, whose names stand behind casts.
+    fn with_types(&self, text: &str) -> String {
+        let (mut now, mut copied) = (String::with_capacity(text.len()), 0);
+        for tokens in Lexer::tokens(text).windows(4) {
+            let [cast, schema, dot, name] = tokens else { continue };
+            if cast.kind != Kind::TypeCast || dot.kind != Kind::Symbol(b'.') {
+                continue;
+            }
+            let (start, end) = (schema.start as usize, name.end as usize);
+            let named = &text[start..end];
+            if let Some((_, after)) = self.types.iter().find(|(before, _)| before == named) {
+                now.push_str(&text[copied..start]);
+                now.push_str(after);
+                copied = end;
+            }
+        }
+        now.push_str(&text[copied..]);
+        now
     }
 
     /// Gives texts the new names; says whether any has changed.
     fn renew<'t>(&self, texts: impl Iterator<Item = &'t mut Arc<str>>) -> bool {
         let mut changed = false;
         for text in texts {
-            if let Some(now) = self.constants_in(text) {
+            if let Some(now) = self.renewed(text) {
                 *text = now;
                 changed = true;
             }
@@ -143,13 +176,16 @@ impl Ddl<'_> {
     /// bound as they are, and printed with the new names.
     pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Reworded> {
         let snapshot = self.snapshot();
-        let constants = renamed.iter().filter_map(|next| {
-            let old = snapshot.relation(next.oid)?;
-            let before = regclass(&old.schema.1, &old.name);
-            let after = regclass(&next.schema.1, &next.name);
-            (before != after).then_some((before, after))
-        });
-        let mut reworded = Reworded { views: Vec::new(), constants: constants.collect() };
+        let mut reworded = Reworded::default();
+        for next in renamed {
+            let Some(old) = snapshot.relation(next.oid) else { continue };
+            let before = (&*old.schema.1, &*old.name);
+            let after = (&*next.schema.1, &*next.name);
+            if before != after {
+                reworded.constants.push((regclass(before.0, before.1), regclass(after.0, after.1)));
+            }
+            reworded.note_type(before, after);
+        }
         let mut locked = Vec::new();
         for (view, reads) in views(self.semantics, &snapshot) {
             if reads.relations.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
@@ -164,7 +200,7 @@ impl Ddl<'_> {
             let Some(before) = view.query() else { continue };
             let reads = self.semantics.reads(&snapshot, before)?;
             let text = self.semantics.reworded(&snapshot, view, renamed)?;
-            let text = reworded.constants_in(&text).unwrap_or(text);
+            let text = reworded.renewed(&text).unwrap_or(text);
             reworded.views.push(RewordedView { view: view.oid, text, reads });
         }
         Ok(reworded)
@@ -183,14 +219,14 @@ impl Ddl<'_> {
             next.set_query(Arc::clone(text));
             self.catalog.put_relation(self.transaction, next)?;
         }
-        if reworded.constants.is_empty() {
+        if reworded.constants.is_empty() && reworded.types.is_empty() {
             return Ok(());
         }
-        self.put_constants(&reworded)
+        self.put_renewed(&reworded)
     }
 
-    /// Has defaults and whatever else is kept as text go on naming the relations that it names.
-    fn put_constants(&mut self, reworded: &Reworded) -> Result<()> {
+    /// Has defaults and whatever else is kept as text go on naming the relations and types that it names.
+    fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
         let renewed = |relation: &Arc<Relation>| {
             let mut next = Relation::clone(relation);
             reworded.renew(next.texts()).then_some(next)

@@ -119,7 +119,10 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
             ..Relation::clone(relation)
         })
         .collect();
-    let texts = ddl.reword(&renamed)?;
+    let mut texts = ddl.reword(&renamed)?;
+    for ty in snapshot.types().filter(|ty| ty.schema == schema.oid) {
+        texts.note_type((&schema.name, &ty.name), (to, &ty.name));
+    }
     put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })?;
     ddl.put_reworded(texts)
 }

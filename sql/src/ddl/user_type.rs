@@ -4,6 +4,7 @@
 //! behind without its type.
 
 use super::Ddl;
+use super::dependency::Reworded;
 use super::resolve::{must_own, undefined_schema};
 use crate::catalog::Named;
 use crate::catalog::builtin;
@@ -270,7 +271,10 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
     let schema = snapshot.schema_by_oid(found.schema).cloned();
     let schema = schema.ok_or_else(|| undefined_schema(""))?;
     check_name(ddl, &schema, &rename.to)?;
-    put(ddl, UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) })
+    let mut texts = Reworded::default();
+    texts.note_type((&schema.name, &found.name), (&schema.name, &rename.to));
+    put(ddl, UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) })?;
+    ddl.put_reworded(texts)
 }
 
 /// ALTER TYPE ... SET SCHEMA.
@@ -289,7 +293,12 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
             format!("type \"{}\" already exists in schema \"{}\"", found.name, schema.name),
         ));
     }
-    put(ddl, UserType { schema: schema.oid, ..UserType::clone(&found) })
+    let mut texts = Reworded::default();
+    if let Some(before) = snapshot.schema_by_oid(found.schema) {
+        texts.note_type((&before.name, &found.name), (&schema.name, &found.name));
+    }
+    put(ddl, UserType { schema: schema.oid, ..UserType::clone(&found) })?;
+    ddl.put_reworded(texts)
 }
 
 /// ALTER TYPE ... OWNER TO.

@@ -1,0 +1,28 @@
+-- A type gets another name: what is kept as text goes on naming it, and says the new one.
+CREATE SCHEMA s;
+CREATE TYPE s.mood AS ENUM ('a', 'b');
+CREATE TYPE s.mood2 AS ENUM ('a');
+CREATE DOMAIN s.d AS int DEFAULT 3 CHECK (VALUE <> 7);
+CREATE DOMAIN s.e AS text DEFAULT 'a'::s.mood::text;
+CREATE TYPE s.pair AS (x int, m s.mood);
+CREATE TABLE s.row (r int);
+CREATE TABLE t (m s.mood DEFAULT 'a', m2 s.mood2 DEFAULT 'a', n s.d DEFAULT 5, e s.e, p s.pair DEFAULT ROW(1, 'b'), q text DEFAULT ROW(1)::s.row, w text DEFAULT '::s.mood', CHECK (m <> 'b'::s.mood), g text GENERATED ALWAYS AS (CASE WHEN m = 'a' THEN 'x' ELSE 'y' END) STORED, ms s.mood[] DEFAULT '{a,b}');
+CREATE INDEX ti ON t ((m = 'a')) WHERE m <> 'b';
+CREATE VIEW v AS SELECT 'a'::s.mood AS c, m = 'b' AS e, ARRAY[m] || ARRAY[]::s.mood[] AS f, ROW(1, 'a')::s.pair AS p FROM t;
+INSERT INTO t DEFAULT VALUES RETURNING *;
+ALTER TYPE s.mood RENAME TO "Mood";
+ALTER TABLE s.row RENAME TO line;
+INSERT INTO t DEFAULT VALUES RETURNING *;
+INSERT INTO t (m) VALUES ('b');
+SELECT * FROM v;
+ALTER SCHEMA s RENAME TO "s 2";
+INSERT INTO t DEFAULT VALUES RETURNING *;
+SELECT * FROM v;
+ALTER TYPE "s 2"."Mood" SET SCHEMA public;
+ALTER DOMAIN "s 2".d RENAME TO dd;
+INSERT INTO t DEFAULT VALUES RETURNING *;
+SELECT * FROM v;
+SELECT pg_get_viewdef('v'), pg_get_viewdef('v', true);
+SELECT a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum ORDER BY a.attnum;
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass;
+SELECT pg_get_indexdef('ti'::regclass);
