@@ -21,6 +21,7 @@ SELECT a FROM one LEFT JOIN two ON a = b WHERE two IS NULL;
 -- a join's row is made of its columns
 SELECT row_to_json(x), count(x), x IS NULL FROM one LEFT JOIN (two JOIN three ON true) x ON false GROUP BY x;
 SELECT row_to_json(x), count(x), x IS NULL FROM one LEFT JOIN (two JOIN three USING (b) AS x) ON false GROUP BY x;
+SELECT ROW(NULL, NULL) IS DISTINCT FROM NULL, NULL IS NOT DISTINCT FROM ROW(NULL), ROW(NULL) IS NULL, ROW(1, NULL) IS NOT DISTINCT FROM NULL;
 -- in views
 CREATE TYPE pair AS (n int, s text);
 CREATE VIEW plain AS SELECT row_to_json(two) AS j, two, count(two) FROM two GROUP BY two ORDER BY two;

@@ -1,7 +1,7 @@
 //! Operators, and what is defined by them: comparison of rows, IS DISTINCT FROM, BETWEEN, IN lists, ANY and ALL of an array.
 
 use crate::bind::expression::Place;
-use crate::bind::type_name::{array_of, oid};
+use crate::bind::type_name::{array_of, fields_of, oid};
 use crate::bind::typed::{Expr, Literal, Quantifier};
 use crate::bind::{Binder, levels};
 use crate::error::{Result, SqlError};
@@ -214,10 +214,16 @@ impl Binder<'_> {
                 .collect::<Result<_>>()?;
             return Ok(if negated { Expr::And(parts) } else { Expr::Or(parts) });
         }
-        if matches!(right, Expr::Constant(Literal::Null, _)) {
+        // Of a row IS NULL asks for the fields.
+        let is_row = |expr: &Expr| {
+            let ty = expr.ty().oid;
+            ty.0 == oid::RECORD || fields_of(self.catalog, ty).is_some()
+        };
+        let is_null = |expr: &Expr| matches!(expr, Expr::Constant(Literal::Null, _));
+        if is_null(&right) && !is_row(&left) {
             return Ok(Expr::IsNull { operand: Box::new(self.decided(left)?), negated: !negated });
         }
-        if matches!(left, Expr::Constant(Literal::Null, _)) {
+        if is_null(&left) && !is_row(&right) {
             return Ok(Expr::IsNull { operand: Box::new(self.decided(right)?), negated: !negated });
         }
         let (equals, left, right) = self.comparison("=", left, right, at)?;
