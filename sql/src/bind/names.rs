@@ -173,7 +173,7 @@ impl Binder<'_> {
         } else {
             (SqlType::plain(item.row_type.0), None)
         };
-        if item.nullable != Some(true) {
+        if item.nullable != Some(true) || fields.is_empty() {
             return Expr::Row(fields, ty, names);
         }
         // A table's row has an OID of its table. Of any other row it is missing where nothing is in it.
