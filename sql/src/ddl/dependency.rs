@@ -2,6 +2,7 @@
 
 use super::resolve::kind_noun;
 use super::{Ddl, Reads, Semantics};
+use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::privilege::kept;
@@ -199,7 +200,7 @@ impl Ddl<'_> {
         for view in locked.iter().filter_map(|view| snapshot.relation(*view)) {
             let Some(before) = view.query() else { continue };
             let reads = self.semantics.reads(&snapshot, before)?;
-            let text = self.semantics.reworded(&snapshot, view, renamed)?;
+            let text = self.semantics.reworded(&snapshot, &snapshot, view, renamed)?;
             let text = reworded.renewed(&text).unwrap_or(text);
             reworded.views.push(RewordedView { view: view.oid, text, reads });
         }
@@ -233,12 +234,8 @@ impl Ddl<'_> {
         };
         let snapshot = self.snapshot();
         for relation in snapshot.relations().filter(|relation| renewed(relation).is_some()) {
-            // As ALTER TABLE would, and against whoever grants something on it.
-            let mode = TableLock::ShareUpdateExclusive;
-            self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
-            let key = self.catalog.key(Class::Relation, relation.oid);
-            self.catalog.lock(self.transaction, key)?;
-            if let Some(next) = self.relation(relation.oid).as_ref().and_then(renewed) {
+            let found = self.lock_texts(relation)?;
+            if let Some(next) = found.as_ref().and_then(renewed) {
                 self.catalog.put_relation(self.transaction, next)?;
             }
         }
@@ -254,6 +251,65 @@ impl Ddl<'_> {
             if let Some(next) = self.snapshot().user_type(ty.oid).and_then(renewed) {
                 super::user_type::put(self, next)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Locks a relation whose texts are to change: as ALTER TABLE would, and against whoever grants something on it.
+    fn lock_texts(&mut self, relation: &Relation) -> Result<Option<Arc<Relation>>> {
+        let mode = TableLock::ShareUpdateExclusive;
+        self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+        let key = self.catalog.key(Class::Relation, relation.oid);
+        self.catalog.lock(self.transaction, key)?;
+        Ok(self.relation(relation.oid))
+    }
+
+    /// Has what is kept as text say the values of a type as they are written now; `before` is the catalog that it was
+    /// written in.
+    pub(super) fn put_relabelled(
+        &mut self,
+        before: &CatalogSnapshot,
+        (schema, name): (&str, &str),
+    ) -> Result<()> {
+        let cast = format!("::{}", qualified(schema, name));
+        let names = |relation: &Relation| {
+            Relation::clone(relation).texts().any(|text| text.contains(&cast))
+        };
+        let semantics = self.semantics;
+        let snapshot = self.snapshot();
+        for relation in snapshot.relations().filter(|relation| names(relation)) {
+            let Some(found) = self.lock_texts(relation)? else { continue };
+            let now = self.snapshot();
+            let mut next = Relation::clone(&found);
+            if found.query().is_some() {
+                next.set_query(semantics.reworded(before, &now, &found, &[])?);
+            } else {
+                for text in next.texts().filter(|text| text.contains(&cast)) {
+                    let over = Some(&*found);
+                    *text = semantics.renewed((before, over), (&now, over), text)?;
+                }
+            }
+            self.catalog.put_relation(self.transaction, next)?;
+        }
+        for ty in snapshot.types() {
+            let key = self.catalog.key(Class::Type, ty.oid);
+            let Some(domain) = ty.domain() else { continue };
+            let checks = domain.checks.iter().map(|check| &check.text);
+            if !checks.chain(&domain.default).any(|text| text.contains(&cast)) {
+                continue;
+            }
+            self.catalog.lock(self.transaction, key)?;
+            let now = self.snapshot();
+            let Some(mut next) = now.user_type(ty.oid).map(|ty| UserType::clone(ty)) else {
+                continue;
+            };
+            let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
+            let value = value_relation(domain.base);
+            let checks = domain.checks.iter_mut().map(|check| &mut check.text);
+            for text in checks.chain(&mut domain.default).filter(|text| text.contains(&cast)) {
+                *text = semantics.renewed((before, Some(&value)), (&now, Some(&value)), text)?;
+            }
+            super::user_type::put(self, next)?;
         }
         Ok(())
     }

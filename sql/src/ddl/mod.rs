@@ -202,6 +202,16 @@ pub trait Semantics {
         before: &Relation,
         after: &mut Relation,
     ) -> Result<()>;
+    /// Prints an expression anew that was bound in `before`, over that relation's columns, with constants as `now` shows them.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn renewed(
+        &self,
+        before: (&CatalogSnapshot, Option<&Relation>),
+        now: (&CatalogSnapshot, Option<&Relation>),
+        text: &str,
+    ) -> Result<Arc<str>>;
     /// A timestamptz of a text, in microseconds since 2000-01-01 UTC; none is `infinity`.
     ///
     /// # Errors
@@ -215,13 +225,14 @@ pub trait Semantics {
     /// Those of binding.
     fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads>;
     /// A view's query in the words for when relations that it reads are called as in `renamed`; in the snapshot they have
-    /// their old names yet.
+    /// their old names yet. Its constants are as `now` shows them.
     ///
     /// # Errors
     /// 0A000 where it cannot be printed.
     fn reworded(
         &self,
         snapshot: &CatalogSnapshot,
+        now: &CatalogSnapshot,
         view: &Relation,
         renamed: &[Relation],
     ) -> Result<Arc<str>>;

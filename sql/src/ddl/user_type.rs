@@ -226,7 +226,13 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
             labels[at].name = Arc::clone(to);
         }
     }
+    let before = ddl.snapshot();
     put(ddl, UserType { kind: UserTypeKind::Enum(labels), ..UserType::clone(&found) })?;
+    if let (EnumChange::Rename { .. }, Some(schema)) =
+        (&alter.change, before.schema_by_oid(found.schema))
+    {
+        ddl.put_relabelled(&before, (&schema.name, &found.name))?;
+    }
     Ok(TAG)
 }
 

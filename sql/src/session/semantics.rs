@@ -157,7 +157,11 @@ impl Meaning<'_> {
         expr: &Expr,
     ) -> Result<Arc<str>> {
         self.with_context(snapshot, |context| {
-            let names = &Columns(relation);
+            // VALUE is the column of a relation that is none.
+            let names: &dyn deparse::Names = match relation {
+                Some(Relation { oid: Oid(0), .. }) => &Value,
+                _ => &Columns(relation),
+            };
             let printer =
                 deparse::Printer { catalog: snapshot, path: None, context, names, pretty: false };
             Ok(deparse::expression(&printer, expr)?.into())
@@ -464,16 +468,7 @@ impl Semantics for Meaning<'_> {
         let value = bind::value_relation(base);
         let bound =
             self.bound(snapshot, self.text, expr, Some(&value), Wanted::Condition("CHECK"), CHECK)?;
-        self.with_context(snapshot, |context| {
-            let printer = deparse::Printer {
-                catalog: snapshot,
-                path: None,
-                context,
-                names: &Value,
-                pretty: false,
-            };
-            Ok(deparse::expression(&printer, &bound)?.into())
-        })
+        self.print(snapshot, Some(&value), &bound)
     }
 
     fn evaluate<'a>(
@@ -529,11 +524,8 @@ impl Semantics for Meaning<'_> {
         before: &Relation,
         after: &mut Relation,
     ) -> Result<()> {
-        let again = |text: &str, after: &Relation| -> Result<Arc<str>> {
-            let parsed = crate::parse::parse_expression(text)?;
-            let bound =
-                self.bound(snapshot, text, &parsed, Some(before), Wanted::Anything, CHECK)?;
-            self.print(snapshot, Some(after), &bound)
+        let again = |text: &str, after: &Relation| {
+            self.renewed((snapshot, Some(before)), (snapshot, Some(after)), text)
         };
         let names = after.clone();
         for index in &mut after.indexes {
@@ -556,6 +548,17 @@ impl Semantics for Meaning<'_> {
             }
         }
         Ok(())
+    }
+
+    fn renewed(
+        &self,
+        (before, over): (&CatalogSnapshot, Option<&Relation>),
+        (now, names): (&CatalogSnapshot, Option<&Relation>),
+        text: &str,
+    ) -> Result<Arc<str>> {
+        let parsed = crate::parse::parse_expression(text)?;
+        let bound = self.bound(before, text, &parsed, over, Wanted::Anything, CHECK)?;
+        self.print(now, names, &bound)
     }
 
     fn timestamp(&self, text: &str) -> Result<Option<i64>> {
@@ -585,6 +588,7 @@ impl Semantics for Meaning<'_> {
     fn reworded(
         &self,
         snapshot: &CatalogSnapshot,
+        now: &CatalogSnapshot,
         view: &Relation,
         renamed: &[Relation],
     ) -> Result<Arc<str>> {
@@ -593,7 +597,9 @@ impl Semantics for Meaning<'_> {
             let environment =
                 bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
             let how = deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed };
-            super::definitions::printed_view(environment, context, view, how)
+            self.with_context(now, |context| {
+                super::definitions::printed_view(environment, context, view, how)
+            })
         })
         .map(|text| text.trim_start().into())
     }
