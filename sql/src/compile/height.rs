@@ -2,12 +2,12 @@
 //! expressions where they are read. A walk over a program, or over what a run builds of it, needs a stack for so many
 //! levels, however much stands side by side.
 
-use super::program::{Program, parts};
-use crate::parse::depth::grow;
+use super::program::Program;
 use crate::plan::build::{CtePlanBody, SubplanKind};
 use crate::plan::physical::Plan;
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
+use crate::types::depth::deeper;
 
 /// The height of a program.
 pub(super) fn of(program: &Program) -> u32 {
@@ -72,7 +72,7 @@ impl Heights<'_> {
             return known;
         }
         let subplan = &self.program.subplans[at];
-        let mut height = grow(|| self.plan(&subplan.plan)).max(self.highest(&subplan.presets));
+        let mut height = deeper(|| self.plan(&subplan.plan)).max(self.highest(&subplan.presets));
         match &subplan.kind {
             SubplanKind::Quantified(test, _) => height = height.max(self.scalar(test)),
             SubplanKind::Hashed(hashed) => {
@@ -97,8 +97,8 @@ impl Heights<'_> {
             self.ctes[at] = Some(0);
         }
         let mut height = 0;
-        for (plan, _) in parts(body) {
-            height = height.max(grow(|| self.plan(plan)));
+        for (plan, _) in body.parts() {
+            height = height.max(deeper(|| self.plan(plan)));
         }
         self.ctes[at] = Some(height);
         height
