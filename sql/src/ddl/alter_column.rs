@@ -1,20 +1,20 @@
-//! ALTER TABLE's actions on columns: ADD, DROP, ALTER TYPE, SET and DROP of DEFAULT and NOT NULL.
+//! ALTER TABLE's actions on columns: ADD, DROP, SET and DROP of DEFAULT and NOT NULL.
 //!
 //! ADD COLUMN with a default that is the same for all rows and DROP COLUMN touch no row: old rows read the column's
 //! missing value, and keep the bytes of a dropped one. What changes stored values rewrites the table.
 
 use super::build::{Rewrite, contains_null, each_row, is_empty};
-use super::create_table::{Parts, column_type};
+use super::create_table::Parts;
 use super::dependency::Dependents;
 use super::resolve::column;
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident, TypeName};
+use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{Datum, oids};
+use crate::types::{Datum, Oid, oids};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -176,24 +176,70 @@ impl Ddl<'_> {
         };
         let shown = self.display(relation);
         let what = format!("column {name} of table {shown}");
-        let snapshot = self.snapshot();
-        let semantics = self.semantics;
-        let named = |text: &str| semantics.columns_of(&snapshot, relation, text);
-        let gone: Vec<crate::types::Oid> = relation
-            .indexes
-            .iter()
-            .filter(|index| index.names(at) || computes_from(index, at, &named))
-            .map(|index| index.oid)
-            .collect();
         let mut dependents = Dependents::default();
+        let mut going = Vec::new();
+        for column in self.generated_from(relation, at)? {
+            let thing = format!("column {} of table {shown}", relation.columns[column].name);
+            dependents.lines.push((thing.clone(), what.clone()));
+            self.collect_column(relation, column, &thing, &mut dependents);
+            going.push(column);
+        }
+        going.push(at);
+        self.collect_column(relation, at, &what, &mut dependents);
+        self.drop_dependents(&dependents, cascade, &what)?;
+        for column in going {
+            if let Some(current) = self.relation(relation.oid) {
+                self.remove_column(&current, column)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The generated columns that are computed from a column.
+    pub(super) fn generated_from(&mut self, relation: &Relation, at: usize) -> Result<Vec<usize>> {
+        let snapshot = self.snapshot();
+        let mut found = Vec::new();
+        for (number, column) in relation.columns.iter().enumerate() {
+            if !column.generated || column.dropped || number == at {
+                continue;
+            }
+            let Some(text) = &column.default else { continue };
+            if self.semantics.columns_of(&snapshot, relation, text)?.contains(&at) {
+                found.push(number);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The indexes that a column is part of.
+    fn indexes_of_column(&mut self, relation: &Relation, at: usize) -> Vec<Oid> {
+        let snapshot = self.snapshot();
+        let named = |text: &str| self.semantics.columns_of(&snapshot, relation, text);
+        let indexes = relation.indexes.iter();
+        let found = indexes.filter(|index| index.names(at) || computes_from(index, at, &named));
+        found.map(|index| index.oid).collect()
+    }
+
+    /// Collects what depends on a column and is no part of its table.
+    fn collect_column(
+        &mut self,
+        relation: &Relation,
+        at: usize,
+        what: &str,
+        into: &mut Dependents,
+    ) {
+        let gone = self.indexes_of_column(relation, at);
         let through = |index| gone.contains(&index);
         let own = [relation.oid];
-        self.collect_references(relation, &own, &through, &what, &mut dependents);
-        self.collect_views(relation, Some(at as i16 + 1), &own, &what, &mut dependents);
-        self.drop_dependents(&dependents, cascade, &what)?;
-        let Some(current) = self.relation(relation.oid) else { return Ok(()) };
-        let mut next = Relation::clone(&current);
-        self.constraints_without(&mut next, &current, at)?;
+        self.collect_references(relation, &own, &through, what, into);
+        self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
+    }
+
+    /// Takes a column from its table, with the constraints and indexes that name it and what else is only its own.
+    fn remove_column(&mut self, current: &Relation, at: usize) -> Result<()> {
+        let gone = self.indexes_of_column(current, at);
+        let mut next = Relation::clone(current);
+        self.constraints_without(&mut next, current, at)?;
         let column = &mut next.columns[at];
         let place = at + 1;
         column.name = format!("........pg.dropped.{place}........").into();
@@ -204,7 +250,7 @@ impl Ddl<'_> {
         column.generated = false;
         let unclustered = {
             let had = current.indexes.iter().any(Index::holds_rows);
-            let position = |index: &crate::catalog::Index| gone.contains(&index.oid);
+            let position = |index: &Index| gone.contains(&index.oid);
             let removed: Vec<_> = next.indexes.extract_if(.., |index| position(index)).collect();
             for index in removed.iter().filter(|index| !index.holds_rows()) {
                 self.catalog.drop_tree(index.tree);
@@ -214,10 +260,10 @@ impl Ddl<'_> {
         if unclustered {
             // The rows' key is read from the column as it was.
             let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new() };
-            self.rewrite(&current, &mut next, &mut rewrite)?;
+            self.rewrite(current, &mut next, &mut rewrite)?;
         }
         self.catalog.put_relation(self.transaction, next)?;
-        self.drop_owned_sequence(relation, at)
+        self.drop_owned_sequence(current, at)
     }
 
     /// Takes away the constraints that name a column that goes.
@@ -245,63 +291,6 @@ impl Ddl<'_> {
         }
         next.constraints = kept;
         Ok(())
-    }
-
-    pub(super) fn alter_type(
-        &mut self,
-        relation: &Arc<Relation>,
-        name: &Ident,
-        ty: &TypeName,
-        using: Option<&Expr>,
-    ) -> Result<()> {
-        let at = column(relation, name)?;
-        let snapshot = self.snapshot();
-        let ty = self.semantics.type_of(&snapshot, ty)?;
-        column_type(name, ty)?;
-        let old = &relation.columns[at];
-        let named = |text: &str| self.semantics.columns_of(&snapshot, relation, text);
-        let computed = relation.indexes.iter().any(|index| computes_from(index, at, &named));
-        if old.generated
-            || computed
-            || !relation.constraints.is_empty() && references_column(relation, at)
-        {
-            return Err(SqlError::unsupported(
-                "ALTER COLUMN TYPE of a column that constraints or expressions name is",
-            ));
-        }
-        if relation.referenced_by.iter().any(|&(table, _)| table != relation.oid) {
-            let keyed = relation
-                .indexes
-                .iter()
-                .any(|index| index.columns.iter().any(|key| key.column == at));
-            if keyed {
-                return Err(SqlError::unsupported("ALTER COLUMN TYPE of a referenced column is"));
-            }
-        }
-        if old.ty == ty && using.is_none() {
-            return Ok(());
-        }
-        let semantics = self.semantics;
-        let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
-        let Some(conversion) = conversion else {
-            let shown = crate::catalog::system::format::format_type(ty.oid.0, Some(ty.typmod));
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!("column \"{name}\" cannot be cast automatically to type {shown}"),
-            )
-            .hint(format!("You might need to specify \"USING {name}::{shown}\".")));
-        };
-        let mut next = Relation::clone(relation);
-        let found = crate::catalog::builtin::held_as(ty.oid.0);
-        next.columns[at].ty = ty;
-        next.columns[at].missing = None;
-        next.columns[at].collation = crate::types::Oid(found.map_or(0, |ty| ty.collation));
-        let not_null = (0..next.columns.len()).filter(|&at| next.columns[at].not_null).collect();
-        let mut rewrite = Rewrite { columns: vec![(at, conversion)], not_null };
-        // The rewrite writes all columns: no row is older than any of them then.
-        self.rewrite(relation, &mut next, &mut rewrite)?;
-        drop(rewrite);
-        self.catalog.put_relation(self.transaction, next)
     }
 
     pub(super) fn set_default(
@@ -389,17 +378,8 @@ impl Ddl<'_> {
     }
 }
 
-/// Whether a constraint's text or a generated column may name the column.
-fn references_column(relation: &Relation, at: usize) -> bool {
-    relation.columns.iter().any(|column| column.generated)
-        || relation.constraints.iter().any(|constraint| match &constraint.kind {
-            ConstraintKind::Check(_) => true,
-            ConstraintKind::ForeignKey(key) => key.columns.contains(&at),
-        })
-}
-
 /// Whether an index computes something from a column. `named` says which columns a text names.
-fn computes_from(
+pub(super) fn computes_from(
     index: &crate::catalog::Index,
     column: usize,
     named: &dyn Fn(&str) -> Result<Vec<usize>>,

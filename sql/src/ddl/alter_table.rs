@@ -1,4 +1,8 @@
-//! ALTER TABLE: each action in order, over a relation that is locked and changed step by step.
+//! ALTER TABLE: a relation that is locked is changed step by step.
+//!
+//! The actions are not done in the order in which they are written but in passes, each with those of its kind in order
+//! ([`Pass`], PostgreSQL's `AT_PASS_*`): what goes has gone before a type changes, and what is added may name what another
+//! action adds.
 
 use super::create_table::{COLUMNS_MAX, Parts, new_column_name, table_constraint};
 use super::dependency::Dependents;
@@ -33,16 +37,83 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
         ddl.lock_table(&alter.name, alter.kind, lock_mode(&alter.actions), alter.if_exists)?;
     let Some(relation) = found else { return Ok(tag) };
     ddl.refuse_pending("ALTER TABLE", &relation)?;
+    // New types, and what makes the new values, are those over the relation as the statement finds it.
+    let mut retyped = Vec::new();
     for action in &alter.actions {
-        // Each action sees what those before it left.
-        let Some(relation) = ddl.relation(relation.oid) else { break };
         let needs_table = !matches!(action, AlterAction::Owner(_));
         if needs_table && !matches!(relation.kind, RelationKind::Table { .. }) {
             return Err(not_for(&relation, action));
         }
-        ddl.alter(&relation, action)?;
+        if let AlterAction::AlterType { name, ty, collation, using, .. } = action {
+            if collation.is_some() {
+                return Err(SqlError::unsupported("COLLATE in ALTER COLUMN TYPE is"));
+            }
+            retyped.push(ddl.prepare_type(&relation, name, ty, using.as_ref().map(|u| &u.0))?);
+        }
+    }
+    let mut actions: Vec<&AlterAction> = alter.actions.iter().collect();
+    actions.sort_by_key(|action| Pass::of(action));
+    for action in actions {
+        // Each action sees what those before it left.
+        let Some(current) = ddl.relation(relation.oid) else { break };
+        if matches!(action, AlterAction::AlterType { .. }) {
+            // The first one does them all.
+            ddl.alter_types(&relation, &current, std::mem::take(&mut retyped))?;
+        } else {
+            ddl.alter(&current, action)?;
+        }
     }
     Ok(tag)
+}
+
+/// When an action is done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Pass {
+    /// What goes.
+    Drop,
+    /// ALTER TYPE.
+    AlterType,
+    /// ADD COLUMN.
+    AddColumn,
+    /// SET NOT NULL, changes of identity columns.
+    ColumnAttributes,
+    /// Keys made of indexes that are there.
+    AddKeyUsing,
+    /// Keys.
+    AddKey,
+    /// CHECK, FOREIGN KEY, defaults, identity of columns that are there.
+    AddConstraint,
+    /// Everything else.
+    Miscellaneous,
+}
+
+impl Pass {
+    fn of(action: &AlterAction) -> Pass {
+        match action {
+            AlterAction::DropColumn { .. }
+            | AlterAction::DropConstraint { .. }
+            | AlterAction::DropExpression { .. }
+            | AlterAction::DropIdentity { .. }
+            | AlterAction::SetDefault(_, None)
+            | AlterAction::SetNotNull(_, false) => Pass::Drop,
+            AlterAction::AlterType { .. } => Pass::AlterType,
+            AlterAction::AddColumn { .. } => Pass::AddColumn,
+            AlterAction::SetNotNull(_, true) | AlterAction::SetIdentity { .. } => {
+                Pass::ColumnAttributes
+            }
+            AlterAction::AddConstraint(constraint) => match constraint.kind {
+                TableConstraintKind::KeyUsing(..) => Pass::AddKeyUsing,
+                TableConstraintKind::Key(..) | TableConstraintKind::Exclude => Pass::AddKey,
+                TableConstraintKind::Check { .. } | TableConstraintKind::ForeignKey(..) => {
+                    Pass::AddConstraint
+                }
+            },
+            AlterAction::SetDefault(_, Some(_)) | AlterAction::AddIdentity { .. } => {
+                Pass::AddConstraint
+            }
+            _ => Pass::Miscellaneous,
+        }
+    }
 }
 
 /// The strongest lock that any of the actions needs (PostgreSQL's `AlterTableGetLockLevel`).
@@ -96,12 +167,8 @@ impl Ddl<'_> {
             AlterAction::DropColumn { if_exists, name, cascade } => {
                 self.drop_column(relation, name, *if_exists, *cascade)
             }
-            AlterAction::AlterType { name, ty, collation, using, .. } => {
-                if collation.is_some() {
-                    return Err(SqlError::unsupported("COLLATE in ALTER COLUMN TYPE is"));
-                }
-                self.alter_type(relation, name, ty, using.as_ref().map(|using| &using.0))
-            }
+            // All of a statement are one step of their own.
+            AlterAction::AlterType { .. } => Ok(()),
             AlterAction::SetDefault(name, expr) => {
                 self.set_default(relation, name, expr.as_ref().map(|expr| &expr.0))
             }

@@ -345,6 +345,7 @@ impl Ddl<'_> {
                 .collect::<Result<Vec<_>>>()?;
             let column = |at: usize| match computed.iter().find(|(column, _)| *column == at) {
                 Some((_, value)) => value.get(0),
+                None if next.columns[at].dropped => Datum::Null,
                 None if at < row.len() => row.get(at),
                 None => Datum::Null,
             };

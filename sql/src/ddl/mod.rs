@@ -9,6 +9,7 @@
 
 pub mod alter_column;
 pub mod alter_table;
+mod alter_type;
 pub mod analyze;
 pub mod attribute;
 mod backfill;
