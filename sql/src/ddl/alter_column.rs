@@ -231,6 +231,8 @@ impl Ddl<'_> {
         let gone = self.indexes_of_column(relation, at);
         let through = |index| gone.contains(&index);
         let own = [relation.oid];
+        let goes = |table: Oid, column: usize| table == relation.oid && column == at;
+        self.collect_owned_defaults(relation, Some(at), &goes, into);
         self.collect_references(relation, &own, &through, what, into);
         self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
     }
@@ -262,7 +264,7 @@ impl Ddl<'_> {
             let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new() };
             self.rewrite(current, &mut next, &mut rewrite)?;
         }
-        self.catalog.put_relation(self.transaction, next)?;
+        self.put_without(current, next)?;
         self.drop_owned_sequence(current, at)
     }
 

@@ -319,7 +319,7 @@ impl Ddl<'_> {
         let mut next = Relation::clone(relation);
         if let Some(at) = next.constraints.iter().position(|constraint| constraint.name == *name) {
             next.constraints.remove(at);
-            return self.catalog.put_relation(self.transaction, next);
+            return self.put_without(relation, next);
         }
         let key = next.indexes.iter().position(|index| {
             index.constraint.as_ref().is_some_and(|constraint| constraint.1 == *name)
@@ -341,17 +341,23 @@ impl Ddl<'_> {
         let on = format!("index {}", next.indexes[at].name);
         let mut dependents = Dependents::default();
         self.collect_references(relation, &[], &|through| through == oid, &on, &mut dependents);
+        if next.indexes[at].primary {
+            let mut without = next.clone();
+            without.indexes.remove(at);
+            self.collect_key_views(relation, &without, &what, &mut dependents)?;
+        }
         self.drop_dependents(&dependents, cascade, &what)?;
         // A foreign key of this very table may have gone with it.
         let current = self.relation(relation.oid);
         let mut next = current.map_or(next, |relation| Relation::clone(&relation));
+        let before = next.clone();
         let index = next.indexes.remove(at);
         if index.holds_rows() {
             self.uncluster(relation, &mut next)?;
         } else {
             self.catalog.drop_tree(index.tree);
         }
-        self.catalog.put_relation(self.transaction, next)
+        self.put_without(&before, next)
     }
 
     /// A table without a primary key keeps its rows under hidden row ids. Its columns stay NOT NULL.

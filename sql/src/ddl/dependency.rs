@@ -25,6 +25,8 @@ pub(super) struct Dependents {
     pub(super) foreign_keys: Vec<(Oid, Oid)>,
     /// Views, materialized ones too: those that read others behind them.
     pub(super) views: Vec<Oid>,
+    /// Defaults: the table, the column.
+    pub(super) defaults: Vec<(Oid, usize)>,
 }
 
 /// What is kept as text and names what gets another name.
@@ -314,7 +316,7 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// 2BP01 where there are dependents and no CASCADE; else tells of them, and drops their constraints.
+    /// 2BP01 where there are dependents and no CASCADE; else tells of them, and drops them.
     pub(super) fn drop_dependents(
         &mut self,
         dependents: &Dependents,
@@ -340,6 +342,9 @@ impl Ddl<'_> {
         self.tell_cascade(&dependents.lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
         for &(table, constraint) in &dependents.foreign_keys {
             self.drop_foreign_key(table, constraint)?;
+        }
+        for &(table, column) in &dependents.defaults {
+            self.remove_default(table, column)?;
         }
         for &view in dependents.views.iter().rev() {
             let Some(found) = self.relation(view) else { continue };
@@ -379,7 +384,7 @@ impl Ddl<'_> {
         let mut next = Relation::clone(&child);
         let keep = |other: &Constraint| other.oid != constraint;
         next.constraints.retain(keep);
-        self.catalog.put_relation(self.transaction, next)
+        self.put_without(&child, next)
     }
 
     /// Removes what COMMENT ON has said of objects that go.
@@ -412,6 +417,8 @@ impl Ddl<'_> {
         }
         let mut oids = vec![relation.oid];
         oids.extend(relation.indexes.iter().map(|index| index.oid));
+        let keys = relation.indexes.iter().filter_map(|index| index.constraint.as_ref());
+        oids.extend(keys.map(|key| key.0));
         oids.extend(relation.constraints.iter().map(|constraint| constraint.oid));
         oids.push(relation.row_type.0);
         self.remove_comments(&oids)?;

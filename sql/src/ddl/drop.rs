@@ -10,7 +10,7 @@ use crate::parse::ast::{Drop, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
+use txn::TableLock;
 
 /// DROP.
 ///
@@ -142,13 +142,15 @@ pub(super) fn drop_relations(
     let oids: Vec<Oid> = going.iter().map(|relation| relation.oid).collect();
     let mut dependents = Dependents::default();
     for relation in going {
-        if let RelationKind::Sequence(sequence) = &relation.kind
-            && let Some((table, column)) = sequence.owner
-            && !oids.contains(&table)
-        {
-            owned_sequence(ddl, relation, table, column, cascade)?;
-        }
+        ddl.refuse_identity(relation, &oids)?;
         let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        let goes = |table: Oid, _: usize| oids.contains(&table);
+        match relation.kind {
+            RelationKind::Sequence(_) => {
+                ddl.collect_defaults(relation, &goes, &what, &mut dependents);
+            }
+            _ => ddl.collect_owned_defaults(relation, None, &goes, &mut dependents),
+        }
         ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
         ddl.collect_views(relation, None, &oids, &what, &mut dependents);
     }
@@ -175,42 +177,6 @@ pub(super) fn drop_relations(
         }
     }
     Ok(())
-}
-
-/// A sequence that a column's default calls: 2BP01, or with CASCADE the default goes.
-fn owned_sequence(
-    ddl: &mut Ddl<'_>,
-    sequence: &Relation,
-    table: Oid,
-    column: usize,
-    cascade: bool,
-) -> Result<()> {
-    let Some(table) = ddl.relation(table) else { return Ok(()) };
-    let shown = (ddl.display(sequence), ddl.display(&table));
-    let name = &table.columns[column].name;
-    if table.columns[column].identity.is_some() {
-        return Err(SqlError::new(
-            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-            format!(
-                "cannot drop sequence {} because column {name} of table {} requires it",
-                shown.0, shown.1
-            ),
-        )
-        .hint(format!("You can drop column {name} of table {} instead.", shown.1)));
-    }
-    if table.columns[column].default.is_none() {
-        return Ok(());
-    }
-    let thing = format!("default value for column {name} of table {}", shown.1);
-    let what = format!("sequence {}", shown.0);
-    let mut dependents = Dependents::default();
-    dependents.lines.push((thing, what.clone()));
-    ddl.drop_dependents(&dependents, cascade, &what)?;
-    ddl.transaction.lock_table(table.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-    let Some(table) = ddl.relation(table.oid) else { return Ok(()) };
-    let mut next = Relation::clone(&table);
-    next.columns[column].default = None;
-    ddl.catalog.put_relation(ddl.transaction, next)
 }
 
 fn indexes(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
@@ -270,5 +236,5 @@ pub(super) fn remove_index(ddl: &mut Ddl<'_>, relation: &Relation, index: Oid) -
     for gone in next.indexes.extract_if(.., |found| found.oid == index) {
         ddl.catalog.drop_tree(gone.tree);
     }
-    ddl.catalog.put_relation(ddl.transaction, next)
+    ddl.put_without(relation, next)
 }

@@ -38,6 +38,7 @@ pub mod role;
 pub mod schema;
 pub mod scram;
 pub mod sequence;
+mod text_dependents;
 pub mod truncate;
 pub mod user_type;
 pub mod vacuum;

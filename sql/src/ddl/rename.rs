@@ -9,7 +9,7 @@ use super::resolve::{
 use crate::catalog::Named;
 use crate::catalog::acl::{Acl, Privileges};
 use crate::catalog::object::{Class, Database, Object, Role, Schema};
-use crate::catalog::relation::Relation;
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     ChangeOwner, Ident, ObjectKind, ObjectName, Rename, RenamePart, SetSchema,
@@ -178,8 +178,20 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
         return Ok(tag);
     };
     let snapshot = ddl.snapshot();
+    refuse_owned(ddl, &relation, "cannot move an owned sequence into another schema")?;
+    let temporary = || {
+        let message = "cannot move objects into or out of temporary schemas";
+        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+    };
+    // The session need not have that schema yet.
+    if &*set.schema == "pg_temp" {
+        return Err(temporary());
+    }
     let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
     ddl.may_create_in(schema)?;
+    if schema.is_temporary() || relation.persistence == 't' {
+        return Err(temporary());
+    }
     if schema.oid == relation.schema.0 {
         return Ok(tag);
     }
@@ -200,6 +212,15 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
         ddl.put_renamed(next)?;
     }
     Ok(tag)
+}
+
+/// 0A000 for a sequence that goes wherever the column goes that owns it.
+fn refuse_owned(ddl: &mut Ddl<'_>, relation: &Relation, message: &str) -> Result<()> {
+    let RelationKind::Sequence(sequence) = &relation.kind else { return Ok(()) };
+    let table = sequence.owner.and_then(|(table, _)| ddl.relation(table));
+    let Some(table) = table else { return Ok(()) };
+    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+        .detail(format!("Sequence \"{}\" is linked to table \"{}\".", relation.name, table.name)))
 }
 
 /// ALTER ... OWNER TO.
@@ -261,6 +282,8 @@ impl Ddl<'_> {
         if relation.owner == owner.oid {
             return Ok(());
         }
+        let message = format!("cannot change owner of sequence \"{}\"", relation.name);
+        refuse_owned(self, relation, &message)?;
         self.check_member(&owner)?;
         let snapshot = self.snapshot();
         if let Some(schema) = snapshot.schema_by_oid(relation.schema.0)

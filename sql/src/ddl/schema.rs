@@ -168,6 +168,11 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         if !owned {
             dependents.lines.push((shown.clone(), what.clone()));
         }
+        if matches!(relation.kind, crate::catalog::RelationKind::Sequence(_)) {
+            ddl.refuse_identity(relation, &oids)?;
+            let goes = |table: Oid, _: usize| oids.contains(&table);
+            ddl.collect_defaults(relation, &goes, &shown, &mut dependents);
+        }
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
         ddl.collect_views(relation, None, &oids, &shown, &mut dependents);
     }
@@ -183,6 +188,13 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
             ddl.remove_relation(&relation)?;
         }
     }
+    // What ALTER DEFAULT PRIVILEGES has said of objects that were to be made here.
+    let privileges = snapshot.default_acls().filter(|known| known.schema == schema.oid);
+    for oid in privileges.map(|known| known.oid) {
+        let key = ddl.catalog.key(Class::DefaultAcl, oid);
+        ddl.catalog.change(ddl.transaction, key, None)?;
+    }
+    ddl.remove_comments(&[schema.oid])?;
     let key = ddl.catalog.key(Class::Schema, schema.oid);
     ddl.catalog.change(ddl.transaction, key, None)
 }

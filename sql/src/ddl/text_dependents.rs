@@ -1,0 +1,148 @@
+//! What the texts of defaults and views depend on besides tables and columns: sequences that a default draws from, and the
+//! primary key that lets a view leave columns out of its GROUP BY.
+
+use super::Ddl;
+use super::dependency::Dependents;
+use super::resolve::kind_noun;
+use crate::catalog::object::{Class, ObjectKey};
+use crate::catalog::quote::{literal, qualified};
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+impl Ddl<'_> {
+    /// Collects the defaults that draw values from `sequence`, but those of columns (a table and an index) that go anyway.
+    pub(super) fn collect_defaults(
+        &mut self,
+        sequence: &Relation,
+        goes: &dyn Fn(Oid, usize) -> bool,
+        what: &str,
+        into: &mut Dependents,
+    ) {
+        let constant =
+            format!("{}::regclass", literal(&qualified(&sequence.schema.1, &sequence.name)));
+        let snapshot = self.snapshot();
+        let mut tables: Vec<&Arc<Relation>> = snapshot.relations().collect();
+        tables.sort_by_key(|table| table.oid);
+        for table in tables {
+            for (at, column) in table.columns.iter().enumerate() {
+                let draws = column.default.as_ref().is_some_and(|text| text.contains(&constant));
+                if !draws || column.identity.is_some() || goes(table.oid, at) {
+                    continue;
+                }
+                let shown = self.display(table);
+                let thing = format!("default value for column {} of table {shown}", column.name);
+                into.lines.push((thing, what.to_owned()));
+                into.defaults.push((table.oid, at));
+            }
+        }
+    }
+
+    /// The same of the sequences that columns of a table own, or (if one is given) that column.
+    pub(super) fn collect_owned_defaults(
+        &mut self,
+        table: &Relation,
+        column: Option<usize>,
+        goes: &dyn Fn(Oid, usize) -> bool,
+        into: &mut Dependents,
+    ) {
+        let snapshot = self.snapshot();
+        let owned = snapshot.owned_sequences(table.oid);
+        for (sequence, _) in owned.filter(|found| column.is_none_or(|column| found.1 == column)) {
+            let what = format!("sequence {}", self.display(sequence));
+            self.collect_defaults(sequence, goes, &what, into);
+        }
+    }
+
+    /// 2BP01 for a sequence that an identity column counts with.
+    pub(super) fn refuse_identity(&mut self, sequence: &Relation, going: &[Oid]) -> Result<()> {
+        let RelationKind::Sequence(found) = &sequence.kind else { return Ok(()) };
+        let Some((table, column)) = found.owner.filter(|owner| !going.contains(&owner.0)) else {
+            return Ok(());
+        };
+        let Some(table) = self.relation(table) else { return Ok(()) };
+        let column = &table.columns[column];
+        if column.identity.is_none() {
+            return Ok(());
+        }
+        let (shown, of) = (self.display(sequence), self.display(&table));
+        let name = &column.name;
+        Err(SqlError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            format!("cannot drop sequence {shown} because column {name} of table {of} requires it"),
+        )
+        .hint(format!("You can drop column {name} of table {of} instead.")))
+    }
+
+    /// Takes a default away.
+    pub(super) fn remove_default(&mut self, table: Oid, column: usize) -> Result<()> {
+        let Some(found) = self.relation(table) else { return Ok(()) };
+        self.transaction.lock_table(found.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+        let Some(found) = self.relation(table) else { return Ok(()) };
+        let mut next = Relation::clone(&found);
+        next.columns[column].default = None;
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// Collects the views that say nothing without the primary key of `relation`: their queries cannot be bound where the
+    /// table is as in `without`.
+    pub(super) fn collect_key_views(
+        &mut self,
+        relation: &Relation,
+        without: &Relation,
+        what: &str,
+        into: &mut Dependents,
+    ) -> Result<()> {
+        let before = self.snapshot();
+        self.catalog.put_relation(self.transaction, without.clone())?;
+        let after = self.snapshot();
+        self.catalog.put_relation(self.transaction, relation.clone())?;
+        let mut views: Vec<&Arc<Relation>> = before.relations().collect();
+        views.sort_by_key(|view| view.oid);
+        for view in views {
+            let Some(text) = view.query() else { continue };
+            let reads = self.semantics.reads(&before, text).unwrap_or_default();
+            if !reads.iter().any(|(oid, _)| *oid == relation.oid)
+                || into.views.contains(&view.oid)
+                || self.semantics.reads(&after, text).is_ok()
+            {
+                continue;
+            }
+            let thing = format!("{} {}", kind_noun(view), self.display(view));
+            into.lines.push((thing.clone(), what.to_owned()));
+            into.views.push(view.oid);
+            self.collect_views(view, None, &[], &thing, into);
+        }
+        Ok(())
+    }
+
+    /// Keeps a table that has lost columns, constraints or indexes, and forgets what COMMENT ON and GRANT have said of them.
+    pub(super) fn put_without(&mut self, before: &Relation, next: Relation) -> Result<()> {
+        let parts = |relation: &Relation| -> Vec<Oid> {
+            let constraints = relation.constraints.iter().map(|constraint| constraint.oid);
+            let keys = relation.indexes.iter().flat_map(|index| {
+                std::iter::once(index.oid).chain(index.constraint.as_ref().map(|key| key.0))
+            });
+            constraints.chain(keys).collect()
+        };
+        let left = parts(&next);
+        let gone: Vec<Oid> = parts(before).into_iter().filter(|oid| !left.contains(oid)).collect();
+        self.remove_comments(&gone)?;
+        let snapshot = self.snapshot();
+        let dropped = (1..).zip(&next.columns).filter(|(_, column)| column.dropped);
+        for (sub, _) in dropped {
+            let key = |class| ObjectKey { sub, ..self.catalog.key(class, next.oid) };
+            let (comment, privileges) = (key(Class::Comment), key(Class::Acl));
+            if snapshot.comment(next.oid, sub).is_some() {
+                self.catalog.change(self.transaction, comment, None)?;
+            }
+            if snapshot.acl(next.oid, sub).is_some() {
+                self.catalog.change(self.transaction, privileges, None)?;
+            }
+        }
+        self.catalog.put_relation(self.transaction, next)
+    }
+}
