@@ -36,6 +36,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
     let found =
         ddl.lock_table(&alter.name, alter.kind, lock_mode(&alter.actions), alter.if_exists)?;
     let Some(relation) = found else { return Ok(tag) };
+    ddl.refuse_active("ALTER TABLE", &relation)?;
     ddl.refuse_pending("ALTER TABLE", &relation)?;
     // New types, and what makes the new values, are those over the relation as the statement finds it.
     let mut retyped = Vec::new();

@@ -124,6 +124,7 @@ pub fn refreshed(
             "CONCURRENTLY cannot be used when the materialized view is not populated",
         ));
     }
+    ddl.refuse_active("REFRESH MATERIALIZED VIEW", &relation)?;
     if concurrently && !relation.indexes.iter().any(|index| index.unique && index.is_valid()) {
         let shown = crate::catalog::quote::qualified(&relation.schema.1, &relation.name);
         return Err(SqlError::new(

@@ -351,6 +351,7 @@ impl Ddl<'_> {
             let mode = TableLock::AccessExclusive;
             self.transaction.lock_table(found.lock, mode, WaitPolicy::Block)?;
             if let Some(found) = self.relation(view) {
+                self.refuse_active("DROP TABLE", &found)?;
                 self.remove_relation(&found)?;
             }
         }

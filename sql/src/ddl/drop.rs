@@ -172,6 +172,7 @@ pub(super) fn drop_relations(
     for relation in going {
         if let Some(relation) = ddl.relation(relation.oid) {
             let statement = format!("DROP {}", kind_noun(&relation).to_ascii_uppercase());
+            ddl.refuse_active("DROP TABLE", &relation)?;
             ddl.refuse_pending(&statement, &relation)?;
             ddl.remove_relation(&relation)?;
         }

@@ -58,6 +58,7 @@ pub(super) fn lock_indexed(
         }));
     }
     ddl.check_owner(&relation)?;
+    ddl.refuse_active("CREATE INDEX", &relation)?;
     Ok(relation)
 }
 

@@ -46,7 +46,9 @@ mod value_text;
 pub mod view;
 
 use crate::catalog::sequence::SessionSequences;
-use crate::catalog::{CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, SearchPath};
+use crate::catalog::{
+    CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, RelationKind, SearchPath,
+};
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
 use crate::parse::ast::{Expr, Query, Statement, TypeName};
@@ -267,6 +269,8 @@ pub struct Ddl<'a> {
     pub pending: &'a Deferred,
     /// What the session remembers of sequences.
     pub sequences: &'a RefCell<SessionSequences>,
+    /// Whether a query of this session that has not ended, a cursor's mostly, reads a relation.
+    pub is_active: &'a dyn Fn(Oid) -> bool,
     /// How many other sessions a database has.
     pub other_sessions: &'a dyn Fn(Oid) -> usize,
     /// Who has the sessions of a database.
@@ -361,6 +365,24 @@ impl Ddl<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// 55006 where a query that has not ended reads a table; a view is not read itself.
+    ///
+    /// # Errors
+    /// 55006.
+    pub fn refuse_active(&self, statement: &str, relation: &Relation) -> Result<()> {
+        let is_table = matches!(relation.kind, RelationKind::Table { .. });
+        if !is_table || !(self.is_active)(relation.oid) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::OBJECT_IN_USE,
+            format!(
+                "cannot {statement} \"{}\" because it is being used by active queries in this session",
+                relation.name
+            ),
+        ))
     }
 
     /// 55006 where checks of a table's rows wait for the transaction's end: they would meet another table.

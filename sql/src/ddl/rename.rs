@@ -237,6 +237,7 @@ pub fn change_owner(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<&'static 
             let mode = TableLock::AccessExclusive;
             let found = ddl.lock_table(&change.name, change.kind, mode, false)?;
             if let Some(relation) = found {
+                ddl.refuse_active("ALTER TABLE", &relation)?;
                 ddl.give_relation(&relation, &change.owner)?;
             }
         }

@@ -185,6 +185,7 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     }
     for oid in oids {
         if let Some(relation) = ddl.relation(oid) {
+            ddl.refuse_active("DROP TABLE", &relation)?;
             ddl.remove_relation(&relation)?;
         }
     }

@@ -61,6 +61,7 @@ fn add(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, relation: Arc<Relation
             format!("permission denied for table {}", relation.name),
         ));
     }
+    ddl.refuse_active("TRUNCATE", &relation)?;
     ddl.refuse_pending("TRUNCATE", &relation)?;
     if going.iter().all(|known| known.oid != relation.oid) {
         going.push(relation);

@@ -523,6 +523,7 @@ impl Session {
             wait,
             deferred,
             sequences,
+            portals,
             ..
         } = self;
         arena.reset();
@@ -553,6 +554,7 @@ impl Session {
             in_block,
             pending: deferred.get_mut(),
             sequences,
+            is_active: &|relation| portals.values().any(|portal| portal.is_reading(relation)),
             other_sessions: &other_sessions,
             sessions_of: &|database| {
                 let all = engine.activity();
