@@ -105,7 +105,7 @@ impl Ddl<'_> {
         for view in views {
             let Some(text) = view.query() else { continue };
             let reads = self.semantics.reads(&before, text).unwrap_or_default();
-            if !reads.iter().any(|(oid, _)| *oid == relation.oid)
+            if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)
                 || into.views.contains(&view.oid)
                 || self.semantics.reads(&after, text).is_ok()
             {
