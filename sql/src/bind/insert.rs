@@ -6,7 +6,7 @@ use crate::bind::Binder;
 use crate::bind::dml::generated_always;
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
-use crate::bind::query::Outside;
+use crate::bind::query::{Outside, untyped_item};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
 use crate::bind::table_item;
 use crate::bind::typed::{Expr, Literal};
@@ -139,16 +139,10 @@ impl Binder<'_> {
         let at = first_target(query).map_or(0, |at| self.position(at));
         self.check_count(bound.output.len(), target, at, at)?;
         let given: Vec<SqlType> = bound.output.iter().map(|column| column.ty).collect();
-        let literals = match &bound.root {
-            Node::Project { columns, .. } => columns.clone(),
-            _ => Vec::new(),
-        };
         let values = given.iter().enumerate().map(|(place, ty)| {
-            // An untyped literal of the select list is read as the column's type.
-            match literals.get(place) {
-                Some(literal @ Expr::Constant(..)) if ty.oid.0 == super::oid::UNKNOWN => {
-                    literal.clone()
-                }
+            // What has no type in the select list is read as the column's type.
+            match untyped_item(&bound.root, place) {
+                Some(item) if ty.oid.0 == super::oid::UNKNOWN => item.clone(),
                 _ => column_at(place, *ty),
             }
         });

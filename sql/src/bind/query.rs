@@ -313,7 +313,7 @@ impl Binder<'_> {
         Ok(Block { node, output })
     }
 
-    /// One side's column, cast to the common type; an untyped literal in a select list is read as that type.
+    /// One side's column, cast to the common type; what has no type in the select list is read as that type.
     fn side_column(
         &self,
         place: Expr,
@@ -324,10 +324,9 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<Expr> {
         if place.ty().oid.0 == oid::UNKNOWN
-            && let Node::Project { columns, .. } = &side.node
-            && let Some(literal @ Expr::Constant(..)) = columns.get(number)
+            && let Some(item) = untyped_item(&side.node, number)
         {
-            return self.argument(literal.clone(), ty.oid, at);
+            return self.argument(item.clone(), ty.oid, at);
         }
         self.to_common_one(place, ty, word, at)
     }
@@ -762,6 +761,24 @@ pub(super) fn conjuncts(condition: Expr) -> Vec<Expr> {
         Expr::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
         Expr::Constant(Literal::Bool(true), _) => Vec::new(),
         other => vec![other],
+    }
+}
+
+/// The item of a query's select list that the place of its value may give a type: a literal, a parameter. The rows are not
+/// sorted by it.
+pub(super) fn untyped_item(node: &Node, place: usize) -> Option<&Expr> {
+    let names = |key: &SortKey| matches!(key.expr, Expr::Column { level: 0, column, .. } if column as usize == place);
+    match node {
+        Node::Project { columns, .. } => {
+            let item = columns.get(place);
+            item.filter(|item| matches!(item, Expr::Constant(..) | Expr::Parameter(..)))
+        }
+        Node::Sort { keys, .. } if keys.iter().any(names) => None,
+        Node::Sort { input, .. } | Node::Limit { input, .. } | Node::LockRows { input, .. } => {
+            untyped_item(input, place)
+        }
+        Node::Derived { query, .. } => untyped_item(&query.root, place),
+        _ => None,
     }
 }
 

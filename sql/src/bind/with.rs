@@ -2,7 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
-use crate::bind::query::Outside;
+use crate::bind::query::{Outside, untyped_item};
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
 use crate::error::{Result, SqlError};
@@ -199,7 +199,11 @@ impl Binder<'_> {
                 .hint("Cast the output of the non-recursive term to the correct type.")
                 .at(step_at));
             }
-            columns.push(self.argument(column_at(number, have.ty), want.ty.oid, step_at)?);
+            let value = match untyped_item(&step.root, number) {
+                Some(item) if have.ty.oid.0 == oid::UNKNOWN => item.clone(),
+                _ => column_at(number, have.ty),
+            };
+            columns.push(self.argument(value, want.ty.oid, step_at)?);
         }
         if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
             step.root = Node::Project { input: Box::new(step.root), columns };
