@@ -15,10 +15,11 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::{PG_CATALOG, functions_named};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Window};
+use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Select, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::collections::{BTreeSet, HashSet};
 
 /// The clause name of an aggregate's own arguments.
 pub(super) const NESTED: &str = "aggregate arguments";
@@ -126,7 +127,7 @@ impl Binder<'_> {
     /// GROUP BY: the keys over the FROM row, and which of them each grouping set has.
     pub(super) fn group_keys(
         &self,
-        items: &[GroupItem],
+        select: &Select,
         targets: &[BoundTarget],
         place: &Place<'_>,
     ) -> Result<(Vec<Expr>, Vec<Vec<u32>>)> {
@@ -140,7 +141,7 @@ impl Binder<'_> {
             }) as u32)
         };
         let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
-        for item in items {
+        for item in &select.group_by {
             let here = self.grouping_sets(item, &mut one)?;
             sets = sets
                 .iter()
@@ -152,6 +153,10 @@ impl Binder<'_> {
                     })
                 })
                 .collect();
+        }
+        if select.group_distinct {
+            let mut seen = HashSet::new();
+            sets.retain(|set| seen.insert(set.iter().copied().collect::<BTreeSet<u32>>()));
         }
         Ok((keys, sets))
     }

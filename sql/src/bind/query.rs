@@ -382,7 +382,7 @@ impl Binder<'_> {
         }
         let mut targets = self.targets(&select.targets, &place, decide)?;
         let visible = targets.len();
-        let keys = self.group_keys(&select.group_by, &targets, &place)?;
+        let keys = self.group_keys(select, &targets, &place)?;
         let having = select
             .having
             .as_ref()
