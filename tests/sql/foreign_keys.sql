@@ -78,3 +78,18 @@ ROLLBACK TO s;
 SELECT count(*) FROM a;
 COMMIT;
 DROP TABLE a, b, p, tree, x, y, one, two, tenant, self, narrow CASCADE;
+
+-- Parts of one statement: a child may come before its parent.
+CREATE TABLE part_parent (id int PRIMARY KEY);
+CREATE TABLE part_child (id int PRIMARY KEY, parent int REFERENCES part_parent);
+WITH n AS (INSERT INTO part_parent VALUES (10)) INSERT INTO part_child VALUES (10, 10);
+WITH c AS (INSERT INTO part_child VALUES (11, 11) RETURNING id), p AS (INSERT INTO part_parent SELECT 11 RETURNING id) SELECT c.id, p.id FROM c, p;
+WITH c AS (INSERT INTO part_child VALUES (12, 12)) INSERT INTO part_parent VALUES (12);
+WITH p AS (INSERT INTO part_parent VALUES (13)) UPDATE part_child SET parent = 13 WHERE id = 10 RETURNING *;
+WITH p AS (INSERT INTO part_parent VALUES (14)) INSERT INTO part_child VALUES (10, 14) ON CONFLICT (id) DO UPDATE SET parent = excluded.parent RETURNING *;
+WITH p AS (INSERT INTO part_parent VALUES (15)) INSERT INTO part_child VALUES (15, 16);
+WITH p AS (DELETE FROM part_parent WHERE id = 14) UPDATE part_child SET parent = NULL WHERE parent = 14 RETURNING *;
+WITH p AS (DELETE FROM part_parent WHERE id = 13) INSERT INTO part_child VALUES (20, 13);
+WITH p AS (UPDATE part_parent SET id = 30 WHERE id = 13) INSERT INTO part_child VALUES (30, 30);
+SELECT * FROM part_parent ORDER BY id;
+SELECT * FROM part_child ORDER BY id;

@@ -51,8 +51,12 @@ impl Binder<'_> {
         let target = self.insert_target((&relation, view), &insert.columns, insert.overriding)?;
         let source = self.insert_source(insert.source.as_deref(), &target, &scope)?;
         let alias = insert.alias.clone().unwrap_or_else(|| relation.name.clone());
+        let mut system = Vec::new();
         let item = match view {
-            None => table_item(&relation, insert.alias.as_ref(), 0, &[]),
+            None => {
+                system = self.system_columns();
+                table_item(&relation, insert.alias.as_ref(), 0, &system)
+            }
             Some(view) => {
                 let named = insert.alias.clone();
                 let alias = named.map(|name| ast::Alias { name, columns: Vec::new() });
@@ -74,7 +78,7 @@ impl Binder<'_> {
             Some(update) => self.actions_of_update(&relation, &update.assignments)?,
             None => Vec::new(),
         };
-        let kind = ModifyKind::Insert { source: Box::new(source), on_conflict };
+        let kind = ModifyKind::Insert { source: Box::new(source), on_conflict, system };
         let (generated, computed) =
             (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
         let ctes = with;

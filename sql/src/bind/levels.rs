@@ -195,7 +195,7 @@ fn columns_of_ctes(ctes: &mut [Cte], depth: u16, visit: &mut ColumnVisitor<'_>) 
 fn columns_of_modify(modify: &mut Modify, depth: u16, visit: &mut ColumnVisitor<'_>) {
     columns_of_ctes(&mut modify.ctes, depth, visit);
     match &mut modify.kind {
-        ModifyKind::Insert { source, on_conflict } => {
+        ModifyKind::Insert { source, on_conflict, .. } => {
             columns_of_node(source, depth, visit);
             if let Some(update) = on_conflict.as_mut().and_then(|conflict| conflict.update.as_mut())
             {

@@ -4,11 +4,11 @@
 //! again; only the first time counts. Without RETURNING all rows are done in one call.
 
 use super::context::Context;
-use super::foreign_key::{self, Timing};
+use super::foreign_key;
 use super::operator::{Builder, Operator};
 use super::probe::Changed;
 use super::row_change::RowChange;
-use super::scan::{reread, still_meets};
+use super::scan::{reread, row_number, still_meets};
 use super::write::{Inserted, Writer};
 use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
@@ -25,6 +25,8 @@ pub struct Modify {
     kind: ModifyKind,
     change: RowChange,
     returning: Option<(u32, Vec<Scalar>)>,
+    /// Where RETURNING finds system columns of a row inserted or put in conflict, and which.
+    system: Option<(u32, Box<[i16]>)>,
     /// Correlated subqueries: of conditions checked again, of RETURNING.
     recheck_subqueries: Box<[u32]>,
     returning_subqueries: Box<[u32]>,
@@ -40,8 +42,12 @@ impl Modify {
     #[must_use]
     pub fn new(plan: &physical::Modify, builder: &Builder<'_>) -> Modify {
         let kind = plan.kind.clone();
+        let system = match &plan.kind {
+            ModifyKind::Insert { system, .. } => system.clone(),
+            _ => None,
+        };
         let (source, row, recheck) = match &plan.kind {
-            ModifyKind::Insert { source, columns, on_conflict } => {
+            ModifyKind::Insert { source, columns, on_conflict, .. } => {
                 let update = on_conflict.iter().filter_map(|conflict| conflict.update.as_ref());
                 let scalars = update.flat_map(|(_, assignments, filter)| {
                     assignments.iter().map(|(_, value)| value).chain(filter)
@@ -68,11 +74,12 @@ impl Modify {
         };
         Modify {
             source: builder.build(source),
-            change: RowChange::new(plan.into(), row, builder),
+            change: RowChange::new(plan.into(), row, builder, builder.timing()),
             recheck_subqueries: recheck,
             returning_subqueries: builder
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
             returning: plan.returning.clone(),
+            system,
             kind,
             writer: None,
             changed: HashSet::new(),
@@ -273,7 +280,14 @@ impl Modify {
                     if on_conflict.is_some_and(|conflict| conflict.update.is_some()) {
                         self.remember(writer)?;
                     }
-                    foreign_key::check_child(cx, writer, &self.change.new, None, Timing::AtOnce)?;
+                    foreign_key::check_child(
+                        cx,
+                        writer,
+                        &self.change.new,
+                        None,
+                        self.change.timing,
+                    )?;
+                    self.show_system(cx, writer, false);
                     return Ok(true);
                 }
                 Inserted::Conflict(conflict) => conflict,
@@ -321,7 +335,26 @@ impl Modify {
             }
             self.change.update(cx, writer, assignments)?;
             self.changed.insert(self.change.key.clone());
+            self.show_system(cx, writer, true);
             return Ok(true);
+        }
+    }
+
+    /// Sets the system columns of the row written last. `xmax` tells one that ON CONFLICT has updated, as in PostgreSQL, where
+    /// it is what had locked the row.
+    fn show_system(&self, cx: &mut Context<'_>, writer: &Writer, updated: bool) {
+        let Some((slot, columns)) = &self.system else { return };
+        let transaction = Datum::Oid((cx.transaction.id().0 as u32).max(1));
+        let row = cx.frame.row_mut(*slot);
+        row.clear();
+        for attribute in columns {
+            row.push(match attribute {
+                -1 => Datum::Int8(row_number(writer.last_key())),
+                -2 => transaction,
+                -4 if updated => transaction,
+                -6 => Datum::Oid(self.change.table.relation.oid.0),
+                _ => Datum::Oid(0),
+            });
         }
     }
 
@@ -393,6 +426,7 @@ impl Operator for Modify {
                 source: physical::Plan::Nothing,
                 columns: Vec::new(),
                 on_conflict: None,
+                system: None,
             },
         );
         let result = self.step(cx, &mut writer, &kind);

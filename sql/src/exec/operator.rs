@@ -1,6 +1,7 @@
 //! Operators: what a plan's nodes become in one run.
 
 use super::context::Context;
+use super::foreign_key::Timing;
 use super::function_scan::FunctionScan;
 use super::grouping::{Distinct, Group};
 use super::join::{HashJoin, NestedLoop};
@@ -18,6 +19,7 @@ use super::window::Window;
 use crate::compile::Program;
 use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
+use crate::plan::build::CtePlanBody;
 use crate::plan::logical::JoinKind;
 use crate::plan::physical::{Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;
@@ -72,6 +74,19 @@ impl<'p> Builder<'p> {
             .flat_map(Scalar::subqueries)
             .filter(|number| self.program.correlated[*number as usize])
             .collect()
+    }
+
+    /// When a child row asks for its parent: another part of the statement may be about to put it there.
+    #[must_use]
+    pub fn timing(&self) -> Timing {
+        let modifies = |body: &CtePlanBody| {
+            let CtePlanBody::Query(plan, _) = body else { return false };
+            let mut found = false;
+            vars::walk(plan, &mut |node| found |= matches!(node, Plan::Modify(_)));
+            found
+        };
+        let several = self.program.ctes.iter().any(|cte| modifies(&cte.body));
+        if several { Timing::AtEnd } else { Timing::AtOnce }
     }
 
     /// Whether what a plan gives depends on rows outside it.

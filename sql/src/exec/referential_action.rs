@@ -35,15 +35,13 @@ impl ReferentialAction {
     pub fn new(plan: &physical::ReferentialAction, builder: &Builder<'_>) -> ReferentialAction {
         let scalars = plan.change.iter().flatten().map(|(_, value)| value);
         let subqueries = builder.correlated(scalars);
-        let mut change = RowChange::new(plan.into(), subqueries, builder);
-        // The other parents of the row may be about to be changed by the same statement.
-        change.timing = Timing::AtEnd;
         ReferentialAction {
             constraint: plan.constraint,
             on_update: plan.on_update,
             key_slot: plan.key_slot,
             assignments: plan.change.clone(),
-            change,
+            // The other parents of the row may be about to be changed by the same statement.
+            change: RowChange::new(plan.into(), subqueries, builder, Timing::AtEnd),
             writer: None,
         }
     }

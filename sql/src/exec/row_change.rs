@@ -75,6 +75,7 @@ impl RowChange {
         demands: Demands<'_>,
         row_subqueries: Box<[u32]>,
         builder: &Builder<'_>,
+        timing: Timing,
     ) -> RowChange {
         let Demands { table, new_slot, generated, checks, whole } = demands;
         RowChange {
@@ -86,7 +87,7 @@ impl RowChange {
             whole: whole || !generated.is_empty() || !checks.is_empty(),
             narrow: None,
             row_subqueries,
-            timing: Timing::AtOnce,
+            timing,
             key: Vec::new(),
             record: RecordBuffer::default(),
             old: StoredRow::default(),

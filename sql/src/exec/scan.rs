@@ -627,7 +627,7 @@ impl RowSource<'_> {
 }
 
 /// What `ctid` shows: the last six bytes of the row's key, as block and offset.
-fn row_number(key: &[u8]) -> i64 {
+pub fn row_number(key: &[u8]) -> i64 {
     key.iter().rev().take(6).rev().fold(0, |number, byte| number << 8 | i64::from(*byte))
 }
 

@@ -185,7 +185,8 @@ impl Bench {
             })
             .collect();
         let source = Node::Values { rows: values, types: vec![INT4, VARCHAR, INT4] };
-        let insert = ModifyKind::Insert { source: Box::new(source), on_conflict: None };
+        let insert =
+            ModifyKind::Insert { source: Box::new(source), on_conflict: None, system: Vec::new() };
         Ok(self.run(&self.modify(insert))?.1)
     }
 }
@@ -295,7 +296,8 @@ fn duplicates_and_missing_values_are_refused_with_postgresqls_words() {
         ]],
         types: vec![INT4, VARCHAR, INT4],
     };
-    let insert = ModifyKind::Insert { source: Box::new(source), on_conflict: None };
+    let insert =
+        ModifyKind::Insert { source: Box::new(source), on_conflict: None, system: Vec::new() };
     let error = bench.run(&bench.modify(insert)).unwrap_err();
     assert_eq!(error.fields().state.code(), "23502");
     assert_eq!(error.fields().detail.as_deref(), Some("Failing row contains (null, x, 1)."));
@@ -394,7 +396,8 @@ fn a_statement_does_not_meet_its_own_writes() {
         input: Box::new(bench.scan(0)),
         columns: vec![more, column(1, VARCHAR), column(2, INT4)],
     };
-    let insert = ModifyKind::Insert { source: Box::new(source), on_conflict: None };
+    let insert =
+        ModifyKind::Insert { source: Box::new(source), on_conflict: None, system: Vec::new() };
     assert_eq!(bench.run(&bench.modify(insert)).unwrap().1, 4);
     let scan = bench.scan(0);
     assert_eq!(bench.rows(scan, 1), ["1", "2", "3", "4", "11", "12", "13", "14"]);

@@ -421,6 +421,8 @@ pub enum ModifyKind {
         source: Box<Node>,
         /// ON CONFLICT.
         on_conflict: Option<OnConflict>,
+        /// The system columns behind the live ones of the new row, for RETURNING, and of the existing one, for DO UPDATE.
+        system: Vec<i16>,
     },
     /// UPDATE.
     Update {
@@ -478,7 +480,8 @@ pub struct OnConflict {
     pub update: Option<ConflictUpdate>,
 }
 
-/// DO UPDATE. Its expressions' input row is the existing row's live columns, then the proposed row's (`excluded`).
+/// DO UPDATE. Its expressions' input row is the existing row's live and system columns, then the proposed row's live ones
+/// (`excluded`).
 #[derive(Clone, Debug)]
 pub struct ConflictUpdate {
     /// Column index and new value.

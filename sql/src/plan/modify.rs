@@ -44,7 +44,7 @@ impl Planner<'_> {
             self.action(action)?;
         }
         let (kind, returning_row) = match &modify.kind {
-            logical::ModifyKind::Insert { source, on_conflict } => {
+            logical::ModifyKind::Insert { source, on_conflict, system } => {
                 self.unconditional = logical::is_one_row(source);
                 let built = self.node(source);
                 self.unconditional = false;
@@ -56,10 +56,19 @@ impl Planner<'_> {
                 let source = pushdown::optimise(self, source, Vec::new());
                 let columns = layout[..width].iter().map(|var| Scalar::Var(*var)).collect();
                 let on_conflict = match on_conflict {
-                    Some(conflict) => Some(self.on_conflict(&table, conflict, &new_layout)?),
+                    Some(conflict) => {
+                        Some(self.on_conflict(&table, conflict, system, &new_layout)?)
+                    }
                     None => None,
                 };
-                (ModifyKind::Insert { source, columns, on_conflict }, new_layout)
+                let mut row = new_layout;
+                let shown = modify.returning.is_some() && !system.is_empty();
+                let system = shown.then(|| {
+                    let slot = self.slot(system.len());
+                    row.extend(Self::layout(slot, system.len()));
+                    (slot, system.clone().into_boxed_slice())
+                });
+                (ModifyKind::Insert { source, columns, on_conflict, system }, row)
             }
             logical::ModifyKind::Update { source, assignments } => {
                 let (source, target, layout, recheck, joined) = self.source(source)?;
@@ -232,6 +241,7 @@ impl Planner<'_> {
         &mut self,
         table: &Table,
         conflict: &logical::OnConflict,
+        system: &[i16],
         new_layout: &Layout,
     ) -> Result<OnConflict> {
         let arbiter = conflict
@@ -240,9 +250,11 @@ impl Planner<'_> {
         let Some(update) = &conflict.update else {
             return Ok(OnConflict { arbiter, update: None });
         };
-        let slot = self.slot(table.live.len() + 1);
+        let width = table.live.len() + system.len();
+        let slot = self.slot(width + 1);
         let mut outputs: Vec<ScanColumn> =
             table.live.iter().map(|column| ScanColumn::Column(*column)).collect();
+        outputs.extend(system.iter().map(|attribute| ScanColumn::System(*attribute)));
         outputs.push(ScanColumn::Key);
         let existing = Arc::new(TargetRow {
             relation: Arc::clone(&table.relation),
@@ -251,9 +263,9 @@ impl Planner<'_> {
             long_values: table.long_values,
             slot,
             outputs,
-            key: Var { slot, column: table.live.len() as u32 },
+            key: Var { slot, column: width as u32 },
         });
-        let mut layout = Self::layout(slot, table.live.len());
+        let mut layout = Self::layout(slot, width);
         layout.extend_from_slice(new_layout);
         self.over(&layout, |planner| {
             let assignments = update

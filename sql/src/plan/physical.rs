@@ -610,6 +610,8 @@ pub enum ModifyKind {
         columns: Vec<Scalar>,
         /// ON CONFLICT.
         on_conflict: Option<OnConflict>,
+        /// Where RETURNING finds the new row's system columns, and which, by negative attnum.
+        system: Option<(u32, Box<[i16]>)>,
     },
     /// UPDATE.
     Update {

@@ -268,6 +268,7 @@ fn insert_of(query: Query, relation: &Arc<Relation>) -> Modify {
         kind: ModifyKind::Insert {
             source: Box::new(Node::Project { input, columns }),
             on_conflict: None,
+            system: Vec::new(),
         },
         returning: None,
         ctes: Vec::new(),
