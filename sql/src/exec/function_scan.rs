@@ -11,6 +11,7 @@ use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::{Datum, SqlType, record};
+use bumpalo::Bump;
 
 /// The rows of one call, so far.
 #[derive(Debug)]
@@ -73,21 +74,20 @@ fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
                 let value = eval.scalar(scalar)?;
                 rows.clear();
                 match value {
-                    Datum::Record(bytes) if *composite => {
-                        let mut fields = Vec::with_capacity(width);
-                        for at in 0..width {
-                            fields.push(record::field(eval.call.arena, bytes, at)?);
-                        }
-                        rows.push(fields);
-                    }
                     value if !composite && width == 1 => rows.push([value]),
-                    _ => rows.push(std::iter::repeat_n(Datum::Null, width)),
+                    value => rows.push(fields_of(eval.call.arena, value, width)?),
                 }
                 Ok(())
             })?;
             Ok(Set::Rows(rows, 0))
         }
     }
+}
+
+/// The fields of a record, all NULL if it is none.
+fn fields_of<'a>(arena: &'a Bump, value: Datum<'a>, width: usize) -> Result<Vec<Datum<'a>>> {
+    let Datum::Record(bytes) = value else { return Ok(vec![Datum::Null; width]) };
+    (0..width).map(|at| record::field(arena, bytes, at)).collect()
 }
 
 /// Appends the next row to `row`; false at the end.
@@ -124,6 +124,8 @@ pub struct FunctionScan {
     plan: physical::FunctionScan,
     correlated: Box<[u32]>,
     set: Set,
+    /// The record that is taken apart.
+    whole: RowBuf,
     number: i64,
 }
 
@@ -132,7 +134,8 @@ impl FunctionScan {
     #[must_use]
     pub fn new(plan: &physical::FunctionScan, builder: &Builder<'_>) -> FunctionScan {
         let correlated = builder.correlated(arguments(&plan.call));
-        FunctionScan { plan: plan.clone(), correlated, set: Set::Empty, number: 0 }
+        let whole = RowBuf::new();
+        FunctionScan { plan: plan.clone(), correlated, set: Set::Empty, whole, number: 0 }
     }
 }
 
@@ -146,7 +149,8 @@ fn arguments(call: &SetCall) -> &[Scalar] {
 impl Operator for FunctionScan {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         cx.invalidate(&self.correlated);
-        self.set = begin(cx, &self.plan.call, self.plan.width)?;
+        let width = if self.plan.records { 1 } else { self.plan.width };
+        self.set = begin(cx, &self.plan.call, width)?;
         self.number = 0;
         Ok(())
     }
@@ -156,9 +160,16 @@ impl Operator for FunctionScan {
         cx.check_cancel()?;
         let row = cx.frame.row_mut(self.plan.slot);
         row.clear();
-        if !step(&mut self.set, row) {
+        self.whole.clear();
+        let given = if self.plan.records { &mut self.whole } else { &mut *row };
+        if !step(&mut self.set, given) {
             row.set_nulls(self.plan.width + usize::from(self.plan.ordinality));
             return Ok(false);
+        }
+        if self.plan.records {
+            for field in fields_of(cx.arena, self.whole.get(0), self.plan.width)? {
+                row.push(field);
+            }
         }
         self.number += 1;
         if self.plan.ordinality {

@@ -317,6 +317,7 @@ impl<'a> Planner<'a> {
                     slot,
                     call,
                     width: columns.len(),
+                    records: *composite && function.0 == UNNEST,
                     ordinality: *ordinality,
                     alias: Arc::clone(alias),
                 };
@@ -832,6 +833,9 @@ fn names_rows(node: &Node) -> bool {
             | Node::Join { .. }
     )
 }
+
+/// `unnest(anyarray)`: of an array of records it gives each as one value.
+const UNNEST: u32 = 2331;
 
 /// The type of a system column.
 fn system_column_type(attnum: i16) -> Oid {

@@ -285,6 +285,8 @@ pub struct FunctionScan {
     pub call: SetCall,
     /// How many columns.
     pub width: usize,
+    /// Each of its rows is one record, whose fields are the columns.
+    pub records: bool,
     /// WITH ORDINALITY.
     pub ordinality: bool,
     /// The name in the query.

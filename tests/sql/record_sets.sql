@@ -1,0 +1,23 @@
+-- Functions in FROM that give whole records: unnest of arrays of composite values.
+CREATE TYPE two AS (a int, b text);
+CREATE TYPE one AS (a int);
+CREATE TABLE p (id int, t text);
+INSERT INTO p VALUES (1, 'x'), (2, NULL);
+SELECT * FROM unnest(ARRAY[ROW(1, 'a')::two]) AS u;
+SELECT u, u IS NULL, a IS NULL FROM unnest(ARRAY[ROW(1, 'a')::two, NULL, ROW(NULL, NULL)::two]) AS u;
+SELECT u.* FROM (SELECT array_agg(p ORDER BY id) AS a FROM p) AS s, unnest(s.a) AS u;
+SELECT * FROM unnest(ARRAY[ROW(1, 'a')::two, NULL]) WITH ORDINALITY AS u (x, y, n);
+SELECT * FROM ROWS FROM (unnest(ARRAY[ROW(1, 'a')::two, NULL]), generate_series(1, 3)) AS u (x, y, n);
+SELECT * FROM unnest(ARRAY[ROW(1, 'a')::two], ARRAY[7, 8]);
+SELECT * FROM unnest(ARRAY[ROW(1)::one, NULL, ROW(2)::one]) AS u;
+SELECT u FROM unnest(ARRAY[ROW(1)::one, NULL, ROW(2)::one]) AS u;
+SELECT unnest(ARRAY[ROW(1, 'a')::two, NULL]);
+SELECT * FROM unnest(ARRAY[ROW(1, 'a')::two, NULL]) AS u WHERE a = 1;
+SELECT x.b, count(*) FROM unnest(ARRAY[ROW(1, 'a')::two, ROW(2, 'a')::two]) AS x GROUP BY x.b;
+SELECT * FROM unnest('{}'::two[]);
+SELECT * FROM unnest(NULL::two[]);
+SELECT * FROM (VALUES (ARRAY[ROW(1, 'a')::two]), (NULL)) AS v (x) LEFT JOIN LATERAL unnest(v.x) AS u ON true;
+SELECT * FROM json_populate_recordset(NULL::one, '[{"a": 1}]');
+ALTER TYPE two ADD ATTRIBUTE c int;
+SELECT * FROM unnest('{"(1,x,)","(2,,4)"}'::two[]);
+SELECT * FROM unnest(ARRAY[ROW(1, 'a')]) AS u;
