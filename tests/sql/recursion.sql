@@ -55,3 +55,32 @@ SELECT em.id FROM em JOIN o ON o.em_id = em.id AND EXISTS (WITH c AS (SELECT 1 W
 UPDATE o SET amt = 0 WHERE EXISTS (WITH c AS (SELECT 1 FROM em WHERE em.id = o.em_id AND g = 1) SELECT 1 FROM c);
 DELETE FROM o WHERE (WITH c AS (SELECT g FROM em WHERE em.id = o.em_id) SELECT g FROM c) = 2;
 SELECT * FROM o ORDER BY id;
+
+-- Queries of WITH RECURSIVE may name later ones.
+with recursive x as (select * from y), y as (select 1 q) select * from x;
+with recursive x as (select * from y), y as (select * from x) select * from x;
+with recursive x as (select (select q from y) as w), y as (select 1 q) select * from x;
+with recursive x as (select 1 where exists (select from y)), y as (select 1 q) select * from x;
+with recursive x as (with y as (select 5) select * from y), y as (select * from x) select * from y;
+with recursive x as (with z as (select * from y) select * from z), y as (select 2 q) select * from x;
+with recursive t as (select 1 as n union all select t.n + y.q from t, y where n < 5), y as (select 2 q) select * from t;
+with recursive a as (select n from b), b as (select 1 as n union all select n + 1 from b, c where n < c.q), c as (select 3 q) select * from a;
+with recursive a as (select 1 n union all select n + 1 from b where n < 3), b as (select n from a) select * from a;
+with recursive a as (select * from b), b as (select * from c), c as (select * from d), d as (select 4 v) select * from a;
+with recursive x as (select count(*) from (select * from y) s join lateral (select * from y) r on true), y as (select 1 q) select * from x;
+with recursive x as (select * from generate_series(1, (select q from y))), y as (select 2 q) select * from x;
+with recursive x as (select g from generate_series(1, 3) g group by g having g > (select q from y) order by (select q from y) limit (select q from y)), y as (select 1 q) select * from x;
+with recursive x as (values ((select q from y))), y as (select 1 q) select * from x;
+with recursive x as (select 1), x as (select 2) select * from x;
+with recursive x as (select (select count(*) from x)) select * from x;
+with recursive x as (select 1 a where exists (select from x) union all select 1 from x) select * from x;
+with recursive x as (select 1 a union all select 1 where exists (select from x)) select * from x;
+with recursive x as (with x as (select 1) select * from x) select * from x;
+with recursive x as (select 1 a union all (with z as (select a + 1 from x where a < 3) select * from z)) select * from x;
+create table r (id int, g int);
+with recursive x as (insert into r select q, q from y returning *), y as (select 100 q) select * from x;
+with recursive x as (update r set g = (select q + 1 from y) returning *), y as (select 100 q) select * from x;
+with recursive x as (select * from y), y as (insert into r select 500, 1 returning id) select * from x;
+with recursive x as (delete from r using y where r.id = y.q returning *), y as (select 100 q) select * from x;
+create view rv as with recursive x as (select q from y), y as (select 1 q) select q from x;
+select pg_get_viewdef('rv'), * from rv;

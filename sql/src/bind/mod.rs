@@ -28,6 +28,7 @@ mod insert;
 pub mod levels;
 mod literal_rows;
 mod locking;
+mod mention;
 mod merge;
 mod names;
 mod operator;

@@ -2,6 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
+use crate::bind::mention::{mention, mentions};
 use crate::bind::query::{Outside, untyped_item};
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
@@ -11,6 +12,7 @@ use crate::plan::logical::{Cte, CteBody, Node, Output, SetKind};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// The WITH queries of one query, and those around it.
@@ -72,7 +74,6 @@ impl Binder<'_> {
         scope: &CteScope<'_>,
     ) -> Result<Vec<Cte>> {
         let Some(with) = with else { return Ok(Vec::new()) };
-        let mut bound = Vec::new();
         for (at, cte) in with.ctes.iter().enumerate() {
             if with.ctes[..at].iter().any(|before| before.name == cte.name) {
                 return Err(SqlError::new(
@@ -81,6 +82,9 @@ impl Binder<'_> {
                 )
                 .at(self.position(cte.at)));
             }
+        }
+        let mut bound = Vec::new();
+        for (at, cte) in self.in_order_of_need(with)?.into_iter().enumerate() {
             let (body, output) =
                 self.cte(cte, with.recursive, outside, scope).map_err(|error| {
                     let later = if with.recursive { &[] } else { &with.ctes[at..] };
@@ -98,6 +102,39 @@ impl Binder<'_> {
             bound.push(Cte { name: cte.name.clone(), body });
         }
         Ok(bound)
+    }
+
+    /// The queries of WITH as they are bound: of WITH RECURSIVE each behind those that it names (`TopologicalSort`).
+    pub(super) fn in_order_of_need<'w>(&self, with: &'w ast::With) -> Result<Vec<&'w ast::Cte>> {
+        let mut ctes: Vec<&ast::Cte> = with.ctes.iter().collect();
+        if !with.recursive || ctes.len() < 2 {
+            return Ok(ctes);
+        }
+        let mut needs: Vec<HashSet<String>> = Vec::new();
+        for cte in &ctes {
+            let mut named = HashSet::new();
+            mentions(cte, &mut |name, _| {
+                if *name != *cte.name && ctes.iter().any(|other| *other.name == *name) {
+                    named.insert(name.to_owned());
+                }
+            });
+            needs.push(named);
+        }
+        for at in 0..ctes.len() {
+            let Some(next) = (at..ctes.len()).find(|next| needs[*next].is_empty()) else {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    "mutual recursion between WITH items is not implemented",
+                )
+                .at(self.position(ctes[at].at)));
+            };
+            ctes.swap(at, next);
+            needs.swap(at, next);
+            for later in &mut needs[at + 1..] {
+                later.remove(&*ctes[at].name);
+            }
+        }
+        Ok(ctes)
     }
 
     fn cte(
@@ -126,8 +163,12 @@ impl Binder<'_> {
                     && let Body::SetOperation { kind: SetKind::Union, all, left, right, .. } =
                         &query.body
                 {
-                    if let Some(at) = mention(left, &cte.name) {
-                        return Err(self.misplaced(&cte.name, "within its non-recursive term", at));
+                    if let Some(found) = mention(left, &cte.name) {
+                        let place = match found.in_expression {
+                            true => "within a subquery",
+                            false => "within its non-recursive term",
+                        };
+                        return Err(self.misplaced(&cte.name, place, found.at));
                     }
                     if mention(right, &cte.name).is_some() {
                         let bound = self.recursive(cte, left, right, *all, outside, scope)?;
@@ -314,29 +355,5 @@ fn forward_reference(error: SqlError, later: &[ast::Cte]) -> SqlError {
                 cte.name
             ))
             .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references."),
-    }
-}
-
-/// Where FROM anywhere in a query first names `name`: what makes WITH RECURSIVE recursive.
-fn mention(query: &ast::Query, name: &str) -> Option<u32> {
-    fn item(from: &ast::FromItem, name: &str) -> Option<u32> {
-        match from {
-            ast::FromItem::Table { name: table, .. } => {
-                (table.schema().is_none() && &**table.name() == name).then_some(table.at)
-            }
-            ast::FromItem::Sample { table, .. } => item(table, name),
-            ast::FromItem::Function { .. } => None,
-            ast::FromItem::Subquery { query, .. } => mention(query, name),
-            ast::FromItem::Join { left, right, .. } => {
-                item(left, name).or_else(|| item(right, name))
-            }
-        }
-    }
-    match &query.body {
-        Body::Select(select) => select.from.iter().find_map(|from| item(from, name)),
-        Body::Values(_) => None,
-        Body::SetOperation { left, right, .. } => {
-            mention(left, name).or_else(|| mention(right, name))
-        }
     }
 }

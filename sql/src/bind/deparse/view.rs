@@ -334,7 +334,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     ) -> Result<()> {
         out.set_level(out.level() + Layout::STANDARD);
         out.push_str(if with.recursive { " WITH RECURSIVE " } else { " WITH " });
-        for (at, cte) in with.ctes.iter().enumerate() {
+        for (at, cte) in self.binder.in_order_of_need(with)?.into_iter().enumerate() {
             if at > 0 {
                 out.push_str(", ");
             }
