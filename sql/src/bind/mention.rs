@@ -6,7 +6,7 @@ use crate::parse::ast::{
     Assignment, Body, ConflictTarget, Cte, CteBody, Distinct, Expr, ExprKind, FromItem, GroupItem,
     Ident, JoinCondition, OrderBy, Query, Target, With,
 };
-use crate::parse::depth::grow;
+use crate::types::depth::deeper;
 
 /// Where a name stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Walk<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        grow(|| self.parts(expr));
+        deeper(|| self.parts(expr));
     }
 
     fn parts(&mut self, expr: &Expr) {
