@@ -1,9 +1,12 @@
 //! COMMENT ON.
 
 use super::Ddl;
-use super::resolve::{column, undefined_role, undefined_schema, undefined_table};
+use super::resolve::{
+    column, kind_noun, undefined_role, undefined_schema, undefined_table, wrong_kind,
+};
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
+use crate::catalog::relation::RelationKind;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Comment, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
@@ -54,24 +57,43 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             let mode = TableLock::ShareUpdateExclusive;
             let relation = ddl.lock_table(name, comment.kind, mode, false)?;
             let relation = relation.ok_or_else(|| undefined_table(name))?;
+            if kind_noun(&relation) != comment.kind.words().to_ascii_lowercase() {
+                return Err(wrong_kind(&relation.name, comment.kind));
+            }
             Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, relation.oid)))
         }
         ObjectKind::Column => {
             let (table, name) = split(name).ok_or_else(|| missing("column"))?;
-            let mode = TableLock::ShareUpdateExclusive;
-            let relation = ddl.lock_table(&table, ObjectKind::Table, mode, false)?;
-            let relation = relation.ok_or_else(|| undefined_table(&table))?;
+            let found = ddl.lock_named(&table, TableLock::ShareUpdateExclusive)?;
+            let (named, relation) = found.ok_or_else(|| undefined_table(&table))?;
+            let wrong = match (named, &relation.kind) {
+                (Named::Index { .. }, _) => Some("indexes"),
+                (_, RelationKind::Sequence(_)) => Some("sequences"),
+                _ => None,
+            };
+            if let Some(wrong) = wrong {
+                let table = table.name();
+                return Err(SqlError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("cannot set comment on relation \"{table}\""),
+                )
+                .detail(format!("This operation is not supported for {wrong}.")));
+            }
+            ddl.check_owner(&relation)?;
             let sub = column(&relation, name)? as u32 + 1;
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Comment, relation.oid) };
             Ok((well_known::PG_CLASS, key))
         }
         ObjectKind::Index => {
             let found = ddl.lock_named(name, TableLock::ShareUpdateExclusive)?;
-            let Some((Named::Index { index, .. }, relation)) = found else {
-                return Err(undefined_table(name));
+            let Some((Named::Index { index, .. }, relation)) = &found else {
+                return Err(match found {
+                    Some((_, relation)) => wrong_kind(&relation.name, comment.kind),
+                    None => undefined_table(name),
+                });
             };
-            ddl.check_owner(&relation)?;
-            Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, index)))
+            ddl.check_owner(relation)?;
+            Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, *index)))
         }
         ObjectKind::Constraint => {
             let (table, name) = split(name).ok_or_else(|| missing("constraint"))?;

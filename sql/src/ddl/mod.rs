@@ -23,6 +23,7 @@ pub mod database;
 pub mod dependency;
 pub mod domain;
 pub mod drop;
+mod drop_routine;
 pub mod foreign_key;
 mod identity;
 pub mod index;
@@ -314,6 +315,8 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::SetSchema(set) => rename::set_schema(ddl, set)?,
         Statement::ChangeOwner(change) => rename::change_owner(ddl, change)?,
         Statement::Drop(drop) => drop::drop(ddl, drop)?,
+        Statement::DropRoutine(drop) => drop_routine::drop_routine(ddl, drop)?,
+        Statement::DropTrigger(drop) => drop_routine::drop_trigger(ddl, drop)?,
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,

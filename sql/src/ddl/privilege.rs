@@ -398,7 +398,7 @@ fn on_database(
 }
 
 /// A function by name and, where they were given, the types of its arguments.
-fn function(
+pub(super) fn function(
     ddl: &mut Ddl<'_>,
     name: &ObjectName,
     signature: Option<&[TypeName]>,

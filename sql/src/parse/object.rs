@@ -2,8 +2,9 @@
 
 use super::ast::{
     AlterSettings, Comment, CreateDatabase, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateView, Drop, DropDatabase, DropRole, Ident, IndexKey, ObjectKind, ObjectName, OnCommit,
-    OptionValue, SequenceOption, SettingChange, Statement,
+    CreateView, Drop, DropDatabase, DropRole, DropRoutine, DropTrigger, Ident, IndexKey,
+    ObjectKind, ObjectName, OnCommit, OptionValue, SequenceOption, SettingChange, Statement,
+    TypeName,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -394,8 +395,22 @@ impl<'t> Parser<'t> {
     /// DROP.
     pub(super) fn drop(&mut self) -> Result<Statement> {
         self.expect(Keyword::Drop)?;
+        let word = match self.kind() {
+            Kind::Keyword(Keyword::Procedure) => "PROCEDURE",
+            Kind::Keyword(Keyword::Routine) => "ROUTINE",
+            _ => "FUNCTION",
+        };
         let kind = self.object_kind()?;
         match kind {
+            ObjectKind::Function => return self.drop_routine(word),
+            ObjectKind::Other("TRIGGER") => {
+                let if_exists = self.if_exists()?;
+                let name = self.name()?;
+                self.expect(Keyword::On)?;
+                let table = self.object_name()?;
+                self.cascade();
+                return Ok(Statement::DropTrigger(DropTrigger { name, table, if_exists }));
+            }
             ObjectKind::Database => {
                 let if_exists = self.if_exists()?;
                 let name = self.name()?;
@@ -434,6 +449,44 @@ impl<'t> Parser<'t> {
         let names = self.list(Parser::object_name)?;
         let cascade = self.cascade();
         Ok(Statement::Drop(Drop { kind, names, if_exists, cascade, concurrently }))
+    }
+
+    /// DROP FUNCTION and its kin, behind that word.
+    fn drop_routine(&mut self, word: &'static str) -> Result<Statement> {
+        let if_exists = self.if_exists()?;
+        let routines = self.list(|parser| {
+            let name = parser.object_name()?;
+            if !parser.is_symbol(b'(') {
+                return Ok((name, None));
+            }
+            let empty = parser.kind_at(1) == Kind::Symbol(b')');
+            let arguments = if empty {
+                parser.advance();
+                parser.advance();
+                Vec::new()
+            } else {
+                let all = parser.in_parentheses(Parser::argument_type)?;
+                all.into_iter().flatten().collect()
+            };
+            Ok((name, Some(arguments)))
+        })?;
+        self.cascade();
+        Ok(Statement::DropRoutine(DropRoutine { word, routines, if_exists }))
+    }
+
+    /// An argument of a routine, with or without its name: its type, if a value is passed in.
+    fn argument_type(&mut self) -> Result<Option<TypeName>> {
+        let out = self.accept(Keyword::Out);
+        if !out && !self.accept(Keyword::Inout) && !self.accept(Keyword::Variadic) {
+            self.accept(Keyword::In);
+        }
+        // A name is a word with another one behind it; types of two words begin with keywords.
+        let word = matches!(self.kind(), Kind::Word | Kind::Quoted);
+        if word && matches!(self.kind_at(1), Kind::Word | Kind::Quoted | Kind::Keyword(_)) {
+            self.advance();
+        }
+        let ty = self.type_name()?;
+        Ok((!out).then_some(ty))
     }
 
     /// COMMENT.

@@ -611,7 +611,21 @@ impl Semantics for Meaning<'_> {
                 bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
             let statement = ast::Statement::Query(Box::new(query.clone()));
             bind::bind(environment, self.text, &statement, &[])
-        })?;
+        });
+        // A view has no parameters: with one its query has a type to find, or has found one.
+        let has_parameters = match &bound {
+            Ok(bound) => !bound.parameters.is_empty(),
+            Err(error) => error.state() == SqlState::INDETERMINATE_DATATYPE,
+        };
+        if has_parameters
+            && let Some((number, at)) =
+                crate::parse::first_parameter(&self.text[query.at as usize..])
+        {
+            let message = format!("there is no parameter ${number}");
+            let error = SqlError::new(SqlState::UNDEFINED_PARAMETER, message);
+            return Err(error.at(self.position(query.at + at)));
+        }
+        let bound = bound?;
         let relations = bound.relations.iter().map(|(relation, _)| *relation).collect();
         let BoundStatement::Query(bound) = bound.statement else {
             return Err(crate::error::SqlError::unsupported("a view of this statement is"));

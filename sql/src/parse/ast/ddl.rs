@@ -859,6 +859,28 @@ pub struct Drop {
     pub concurrently: bool,
 }
 
+/// DROP FUNCTION, PROCEDURE, ROUTINE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropRoutine {
+    /// Which of these words the statement says.
+    pub word: &'static str,
+    /// Which, with the types of the arguments that are passed in, where they are given.
+    pub routines: Vec<(ObjectName, Option<Vec<super::TypeName>>)>,
+    /// IF EXISTS.
+    pub if_exists: bool,
+}
+
+/// DROP TRIGGER.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropTrigger {
+    /// Which.
+    pub name: Ident,
+    /// Of what.
+    pub table: ObjectName,
+    /// IF EXISTS.
+    pub if_exists: bool,
+}
+
 /// COMMENT.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comment {

@@ -177,6 +177,10 @@ pub enum Statement {
     ChangeOwner(ChangeOwner),
     /// DROP of anything in a schema, and of schemas.
     Drop(Drop),
+    /// DROP FUNCTION, PROCEDURE, ROUTINE.
+    DropRoutine(DropRoutine),
+    /// DROP TRIGGER.
+    DropTrigger(DropTrigger),
     /// ALTER SYSTEM.
     AlterSystem(AlterSystem),
     /// COMMENT.

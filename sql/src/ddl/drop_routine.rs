@@ -1,0 +1,132 @@
+//! DROP FUNCTION, PROCEDURE, ROUTINE and TRIGGER. Nobody can make any of them, so whatever is named does not exist or is
+//! PostgreSQL's own; scripts name them with IF EXISTS.
+
+use super::Ddl;
+use super::privilege::function;
+use super::resolve::undefined_table;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{DropRoutine, DropTrigger, ObjectName, TypeName};
+use crate::sqlstate::SqlState;
+use txn::TableLock;
+
+/// DROP FUNCTION, PROCEDURE, ROUTINE.
+///
+/// # Errors
+/// 42883, 42725, 42809, 42704, 3F000; 2BP01 for those of the system.
+pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static str> {
+    let (noun, tag) = match drop.word {
+        "PROCEDURE" => ("procedure", "DROP PROCEDURE"),
+        "ROUTINE" => ("routine", "DROP ROUTINE"),
+        _ => ("function", "DROP FUNCTION"),
+    };
+    // In errors a routine is a function.
+    let told = if noun == "procedure" { noun } else { "function" };
+    for (name, arguments) in &drop.routines {
+        if drop.if_exists
+            && let Some(missing) = missing_part(ddl, name, arguments.as_deref())
+        {
+            ddl.notice(
+                SqlState::SUCCESSFUL_COMPLETION,
+                format!("{missing} does not exist, skipping"),
+            );
+            continue;
+        }
+        match function(ddl, name, arguments.as_deref()) {
+            Ok(found) => {
+                let types: Vec<String> = found
+                    .arguments
+                    .iter()
+                    .map(|ty| crate::catalog::system::format::format_type(*ty, None))
+                    .collect();
+                let shown = format!("{}({})", found.name, types.join(", "));
+                if noun == "procedure" {
+                    let message = format!("{shown} is not a procedure");
+                    return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+                }
+                return Err(SqlError::new(
+                    SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                    format!(
+                        "cannot drop function {shown} because it is required by the database system"
+                    ),
+                ));
+            }
+            Err(error) if error.state() != SqlState::UNDEFINED_FUNCTION => {
+                return Err(error.nowhere());
+            }
+            Err(_) if drop.if_exists => {
+                let types: Vec<String> = arguments.iter().flatten().map(as_written).collect();
+                let name = dotted(name);
+                let message =
+                    format!("{noun} {name}({}) does not exist, skipping", types.join(","));
+                ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            }
+            Err(error) => {
+                let message = error.fields().message.replacen("function", told, 1);
+                return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message));
+            }
+        }
+    }
+    Ok(tag)
+}
+
+/// The schema of a routine, or the type of an argument with its schema, that is not there: a routine over it is not either.
+fn missing_part(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    arguments: Option<&[TypeName]>,
+) -> Option<String> {
+    let snapshot = ddl.snapshot();
+    let schema_of = |name: &ObjectName| {
+        let schema = name.schema().filter(|schema| snapshot.schema(schema).is_none());
+        schema.map(|schema| format!("schema \"{schema}\""))
+    };
+    schema_of(name).or_else(|| {
+        arguments.unwrap_or_default().iter().find_map(|ty| {
+            schema_of(&ty.name).or_else(|| {
+                let found = ddl.semantics.type_of(&snapshot, ty);
+                found.is_err().then(|| format!("type \"{}\"", as_written(ty)))
+            })
+        })
+    })
+}
+
+/// A name as it was written, without quotes.
+fn dotted(name: &ObjectName) -> String {
+    name.parts.join(".")
+}
+
+fn as_written(ty: &TypeName) -> String {
+    format!("{}{}", dotted(&ty.name), if ty.dimensions > 0 { "[]" } else { "" })
+}
+
+/// DROP TRIGGER.
+///
+/// # Errors
+/// 42P01, 42704.
+pub fn drop_trigger(ddl: &mut Ddl<'_>, drop: &DropTrigger) -> Result<&'static str> {
+    const TAG: &str = "DROP TRIGGER";
+    let DropTrigger { name, table, if_exists } = drop;
+    let found = match ddl.lock_named(table, TableLock::AccessExclusive) {
+        Err(error) if *if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => {
+            let message = format!("{}, skipping", error.fields().message);
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+            return Ok(TAG);
+        }
+        found => found?,
+    };
+    let missing = match found {
+        None if !if_exists => return Err(undefined_table(table)),
+        None => format!("relation \"{}\" does not exist, skipping", dotted(table)),
+        Some(_) if *if_exists => {
+            let table = dotted(table);
+            format!("trigger \"{name}\" for relation \"{table}\" does not exist, skipping")
+        }
+        Some((_, relation)) => {
+            let message =
+                format!("trigger \"{name}\" for table \"{}\" does not exist", relation.name);
+            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+        }
+    };
+    ddl.notice(SqlState::SUCCESSFUL_COMPLETION, missing);
+    Ok(TAG)
+}
