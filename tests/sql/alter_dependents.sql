@@ -42,6 +42,10 @@ ALTER TABLE d ALTER x TYPE text;
 INSERT INTO d DEFAULT VALUES;
 SELECT * FROM d;
 SELECT attname, atttypid::regtype, pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum WHERE adrelid = 'd'::regclass ORDER BY attnum;
+CREATE TABLE nulls (a int DEFAULT NULL, d text DEFAULT lower(NULL), e int DEFAULT NULL::int, f int DEFAULT 4, i int DEFAULT (NULL), j text DEFAULT NULL::varchar, k int[] DEFAULT NULL);
+ALTER TABLE nulls ALTER f SET DEFAULT NULL, ADD COLUMN n int DEFAULT NULL;
+SELECT attname, pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum WHERE adrelid = 'nulls'::regclass ORDER BY attnum;
+ALTER TABLE nulls ALTER a TYPE date USING NULL;
 -- Casts that there are not.
 CREATE TABLE "Odd" ("Na me" text, m text);
 ALTER TABLE "Odd" ALTER "Na me" TYPE varchar(3);

@@ -319,7 +319,7 @@ impl Ddl<'_> {
             Some(expr) => {
                 let snapshot = self.snapshot();
                 let bound = self.semantics.default(&snapshot, name, old.ty, expr);
-                Some(bound.map_err(SqlError::nowhere)?.text)
+                bound.map_err(SqlError::nowhere)?.kept(&snapshot, old.ty)
             }
             None => None,
         };

@@ -299,7 +299,7 @@ impl Ddl<'_> {
                 let default = self.semantics.default(&snapshot, &name, ty, expr);
                 let default =
                     if parts.altering { default.map_err(SqlError::nowhere)? } else { default? };
-                relation.columns[at].default = Some(default.text);
+                relation.columns[at].default = default.kept(&snapshot, ty);
             }
             ColumnConstraintKind::Identity { always, options } => {
                 let ty = relation.columns[at].ty.oid;

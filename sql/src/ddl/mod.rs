@@ -70,6 +70,18 @@ pub struct DefaultValue {
     pub constant: Option<Option<Arc<[u8]>>>,
 }
 
+impl DefaultValue {
+    /// What a column of that type keeps: nothing of a NULL that needs no computing, as that is what it has without a
+    /// default.
+    #[must_use]
+    pub fn kept(self, snapshot: &CatalogSnapshot, ty: SqlType) -> Option<Arc<str>> {
+        let null = format!("NULL::{}", crate::catalog::system::format::format_type(ty.oid.0, None));
+        let is_null = *self.text == *null;
+        let converted = ty.typmod >= 0 || snapshot.domain(ty.oid).is_some();
+        (!is_null || converted).then_some(self.text)
+    }
+}
+
 /// What a CHECK or generated expression is.
 #[derive(Clone, Debug)]
 pub struct BoundText {
