@@ -76,15 +76,15 @@ enum Pass {
     AlterType,
     /// ADD COLUMN.
     AddColumn,
-    /// SET NOT NULL, changes of identity columns.
-    ColumnAttributes,
+    /// SET NOT NULL.
+    SetNotNull,
     /// Keys made of indexes that are there.
     AddKeyUsing,
     /// Keys.
     AddKey,
     /// CHECK, FOREIGN KEY, defaults, identity of columns that are there.
     AddConstraint,
-    /// Everything else.
+    /// Everything else, changes of identity columns too.
     Miscellaneous,
 }
 
@@ -99,9 +99,7 @@ impl Pass {
             | AlterAction::SetNotNull(_, false) => Pass::Drop,
             AlterAction::AlterType { .. } => Pass::AlterType,
             AlterAction::AddColumn { .. } => Pass::AddColumn,
-            AlterAction::SetNotNull(_, true) | AlterAction::SetIdentity { .. } => {
-                Pass::ColumnAttributes
-            }
+            AlterAction::SetNotNull(_, true) => Pass::SetNotNull,
             AlterAction::AddConstraint(constraint) => match constraint.kind {
                 TableConstraintKind::KeyUsing(..) => Pass::AddKeyUsing,
                 TableConstraintKind::Key(..) | TableConstraintKind::Exclude => Pass::AddKey,
