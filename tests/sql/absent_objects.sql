@@ -58,3 +58,6 @@ DROP TRIGGER tr ON nothing;
 DROP TRIGGER tr ON nowhere.nothing;
 DROP TRIGGER tr;
 DROP FUNCTION nothing(;
+CREATE TYPE mood AS ENUM ('sad');
+CREATE VIEW v AS SELECT 'sad'::mood AS x;
+CREATE OR REPLACE VIEW v AS SELECT 'a'::varchar(3) AS x;

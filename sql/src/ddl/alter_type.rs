@@ -10,7 +10,6 @@ use super::dependency::Dependents;
 use super::resolve::{column, undefined_column};
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{ConstraintKind, Relation};
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, SequenceOption, TypeName};
 use crate::sqlstate::SqlState;
@@ -59,7 +58,7 @@ impl<'a> Ddl<'a> {
         let semantics = self.semantics;
         let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
         let Some(conversion) = conversion else {
-            let plain = format_type(ty.oid.0, None);
+            let plain = self.type_shown(SqlType::plain(ty.oid.0));
             let (message, hint) = match using {
                 Some(_) => (
                     format!(
@@ -69,7 +68,7 @@ impl<'a> Ddl<'a> {
                 ),
                 None => {
                     let column = crate::catalog::quote::identifier(name);
-                    let shown = format_type(ty.oid.0, Some(ty.typmod));
+                    let shown = self.type_shown(ty);
                     (
                         format!("column \"{name}\" cannot be cast automatically to type {plain}"),
                         format!("You might need to specify \"USING {column}::{shown}\"."),
@@ -160,7 +159,7 @@ impl<'a> Ddl<'a> {
             let bound = semantics.default(&snapshot, name, ty, &parsed);
             // A value that the new type does not take is told of where the default is used.
             if bound.is_err_and(|error| error.state() == SqlState::DATATYPE_MISMATCH) {
-                let plain = format_type(ty.oid.0, None);
+                let plain = self.type_shown(SqlType::plain(ty.oid.0));
                 return Err(SqlError::new(
                     SqlState::DATATYPE_MISMATCH,
                     format!(

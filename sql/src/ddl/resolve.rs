@@ -1,6 +1,7 @@
 //! Names in schema changes: looked up, locked, looked up again; owners and kinds checked, with PostgreSQL's words.
 
 use super::Ddl;
+use crate::bind::type_name::format_type;
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, Role, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -8,7 +9,7 @@ use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Ident, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
+use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -260,6 +261,12 @@ impl Ddl<'_> {
     pub(super) fn display(&mut self, relation: &Relation) -> String {
         let path = self.path();
         display(self.catalog.snapshot(), &path.schemas, relation)
+    }
+
+    /// A type as messages name it.
+    pub(super) fn type_shown(&mut self, ty: SqlType) -> String {
+        let path = self.path();
+        format_type(self.catalog.snapshot(), Some(&path.schemas), ty)
     }
 }
 

@@ -137,17 +137,12 @@ fn replace(
             .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead."));
         }
         if before.ty != after.ty {
-            let shown = |column: &Column| {
-                let ty = column.ty;
-                crate::catalog::system::format::format_type(ty.oid.0, Some(ty.typmod))
-            };
+            let (from, to) = (ddl.type_shown(before.ty), ddl.type_shown(after.ty));
             return Err(SqlError::new(
                 SqlState::INVALID_TABLE_DEFINITION,
                 format!(
-                    "cannot change data type of view column \"{}\" from {} to {}",
-                    before.name,
-                    shown(before),
-                    shown(after)
+                    "cannot change data type of view column \"{}\" from {from} to {to}",
+                    before.name
                 ),
             ));
         }
