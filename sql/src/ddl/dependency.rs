@@ -104,7 +104,7 @@ impl Reworded {
 }
 
 /// The views in the order of their OIDs, each with what it reads: one that cannot be bound reads nothing that is there.
-fn views<'s>(
+pub(super) fn views<'s>(
     semantics: &'s dyn Semantics,
     snapshot: &'s CatalogSnapshot,
 ) -> impl Iterator<Item = (&'s Arc<Relation>, Reads)> {

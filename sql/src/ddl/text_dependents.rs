@@ -2,10 +2,10 @@
 //! primary key that lets a view leave columns out of its GROUP BY.
 
 use super::Ddl;
-use super::dependency::Dependents;
+use super::dependency::{Dependents, views};
 use super::resolve::kind_noun;
 use crate::catalog::object::{Class, ObjectKey};
-use crate::catalog::quote::{literal, qualified};
+use crate::catalog::quote::regclass;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -22,8 +22,7 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) {
-        let constant =
-            format!("{}::regclass", literal(&qualified(&sequence.schema.1, &sequence.name)));
+        let constant = regclass(&sequence.schema.1, &sequence.name);
         let snapshot = self.snapshot();
         let mut tables: Vec<&Arc<Relation>> = snapshot.relations().collect();
         tables.sort_by_key(|table| table.oid);
@@ -100,14 +99,11 @@ impl Ddl<'_> {
         self.catalog.put_relation(self.transaction, without.clone())?;
         let after = self.snapshot();
         self.catalog.put_relation(self.transaction, relation.clone())?;
-        let mut views: Vec<&Arc<Relation>> = before.relations().collect();
-        views.sort_by_key(|view| view.oid);
-        for view in views {
-            let Some(text) = view.query() else { continue };
-            let reads = self.semantics.reads(&before, text).unwrap_or_default();
+        for (view, reads) in views(self.semantics, &before) {
+            let fails = |text: &Arc<str>| self.semantics.reads(&after, text).is_err();
             if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)
                 || into.views.contains(&view.oid)
-                || self.semantics.reads(&after, text).is_ok()
+                || !view.query().is_some_and(fails)
             {
                 continue;
             }
