@@ -1,7 +1,24 @@
--- GROUP BY DISTINCT: grouping sets that are the same count once.
+-- GROUP BY DISTINCT: grouping sets that are the same count once. Grouping by subqueries.
 SELECT a, b, count(*) FROM (VALUES (1, 2), (1, 3)) AS v (a, b) GROUP BY DISTINCT a, ROLLUP (a, b) ORDER BY 1, 2;
 SELECT a, b, count(*) FROM (VALUES (1, 2), (1, 3)) AS v (a, b) GROUP BY ALL a, ROLLUP (a, b) ORDER BY 1, 2;
 SELECT a, b, count(*) FROM (VALUES (1, 2), (1, 3)) AS v (a, b) GROUP BY DISTINCT ROLLUP (a, b), ROLLUP (b, a) ORDER BY 1, 2;
 SELECT a, b, grouping(a, b), sum(a) FROM (VALUES (1, 2), (1, 3)) AS v (a, b) GROUP BY DISTINCT GROUPING SETS ((a, b), (b, a), (), ()) ORDER BY 1, 2;
 SELECT a, count(*) FROM (VALUES (1, 2), (1, 3)) AS v (a, b) GROUP BY DISTINCT a, a;
 SELECT count(*) FROM (VALUES (1, 2), (1, 3)) AS v (a, b) WHERE false GROUP BY DISTINCT GROUPING SETS ((), (), ());
+
+-- A subquery that is grouped by under its output name or number.
+CREATE TABLE em (id int PRIMARY KEY, g int);
+CREATE TABLE o (id int PRIMARY KEY, em_id int, amt int);
+INSERT INTO em VALUES (1, 1), (2, 1), (3, 2);
+INSERT INTO o VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30);
+SELECT (SELECT count(*) FROM o WHERE em_id = em.id) AS n, count(*) FROM em GROUP BY n ORDER BY 1;
+SELECT (SELECT count(*) FROM o WHERE em_id = em.id) AS n, count(*) FROM em GROUP BY 1 ORDER BY n;
+SELECT (SELECT count(*) FROM o WHERE em_id = em.id) + 1 AS n, count(*) FROM em GROUP BY n ORDER BY n;
+SELECT EXISTS (SELECT FROM o WHERE em_id = em.id) AS has, count(*) FROM em GROUP BY has ORDER BY has;
+SELECT EXISTS (SELECT FROM o WHERE em_id = em.id) AS has, count(*) FROM em GROUP BY ROLLUP (has) ORDER BY has;
+SELECT g, ARRAY(SELECT amt FROM o WHERE em_id = em.id ORDER BY 1) AS a, count(*) FROM em GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT g IN (SELECT amt FROM o WHERE em_id = em.id) AS a, count(*) FROM em GROUP BY a HAVING count(*) > 1 ORDER BY 1;
+SELECT (SELECT max(amt) FROM o), count(*) FROM em GROUP BY 1;
+SELECT DISTINCT ON (n) (SELECT count(*) FROM o WHERE em_id = em.id) AS n FROM em ORDER BY n;
+SELECT sum(id) OVER w, count(*) OVER w FROM em WINDOW w AS (PARTITION BY (SELECT count(*) > 0 FROM o WHERE em_id = em.id)) ORDER BY id;
+SELECT (SELECT count(*) FROM o WHERE em_id = em.id) AS n, count(*) FROM em GROUP BY (SELECT count(*) FROM o WHERE em_id = em.g) ORDER BY 1;

@@ -85,3 +85,23 @@ ROLLBACK TO s;
 SELECT * FROM wide_child ORDER BY id;
 COMMIT;
 DROP TABLE wide_child, wide, wide_more;
+
+-- Several columns from one row of a subquery, which is run once for them.
+CREATE SEQUENCE drawn;
+CREATE TABLE several (a int, b int, c text);
+INSERT INTO several VALUES (0, 0), (0, 0);
+UPDATE several SET (a, b) = (SELECT x, x FROM (SELECT nextval('drawn') AS x) AS q) RETURNING a = b, a;
+UPDATE several SET (a, b) = (SELECT x, x FROM (SELECT nextval('drawn') + several.a * 0 AS x) AS q) RETURNING a = b;
+SELECT last_value FROM drawn;
+UPDATE several SET (a, b) = (SELECT 1, 2 WHERE false) RETURNING *;
+UPDATE several SET (a, b, c) = (SELECT x, y, z FROM (VALUES (7, 8.6, 'n')) AS v (x, y, z)) RETURNING *;
+UPDATE several SET (a, b) = (SELECT 1, 2 UNION ALL SELECT 3, 4);
+UPDATE several SET (a, c) = (SELECT '12', 'x') RETURNING *;
+UPDATE several SET (a, b) = (SELECT 1);
+UPDATE several SET (c) = (SELECT several.a::text || b) RETURNING *;
+CREATE TABLE lists (id int PRIMARY KEY, v int[], w int);
+INSERT INTO lists VALUES (1, '{1,2}', 3);
+UPDATE lists SET (v[1], v[2], w) = (SELECT 10, 20, 30) RETURNING *;
+INSERT INTO lists VALUES (1, '{5}', 4) ON CONFLICT (id) DO UPDATE SET (v, w) = (SELECT excluded.v || lists.v, excluded.w) RETURNING *;
+MERGE INTO lists USING (VALUES (1, 9)) AS s (i, x) ON id = i WHEN MATCHED THEN UPDATE SET (v, w) = (SELECT ARRAY[i], x);
+SELECT * FROM lists;

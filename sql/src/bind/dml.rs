@@ -4,7 +4,8 @@ use crate::bind::expression::Place;
 use crate::bind::from::{From, own_ctes};
 use crate::bind::query::{Outside, conjuncts, cross};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
-use crate::bind::typed::{Expr, Literal};
+use crate::bind::type_name::oid;
+use crate::bind::typed::{Expr, Literal, SubqueryKind};
 use crate::bind::updatable::{Change, Through};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, Wanted, bind_expression};
@@ -399,8 +400,12 @@ impl Binder<'_> {
                             if query.output.len() != columns.len() {
                                 return Err(mismatch());
                             }
-                            for (number, column) in columns.iter().enumerate() {
-                                let value = one_column(&query, number);
+                            let types: Vec<SqlType> =
+                                query.output.iter().map(|column| column.ty).collect();
+                            let record = record_of(query);
+                            for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
+                                let operand = Box::new(record.clone());
+                                let value = Expr::Field { operand, field: number as u32, ty };
                                 set(column, &|_| Ok((value.clone(), at)))?;
                             }
                         }
@@ -424,13 +429,14 @@ pub(super) fn generated_always(column: &str) -> String {
     format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS.")
 }
 
-/// One column of a query as a scalar subquery.
-fn one_column(query: &Query, number: usize) -> Expr {
-    let column = query.output[number].clone();
-    let ty = column.ty;
-    let input =
-        Box::new(Node::Derived { query: Arc::new(query.clone()), alias: "*SELECT*".into() });
-    let root = Node::Project { input, columns: vec![column_at(number, ty)] };
-    let query = Query { root, output: vec![column], ctes: Vec::new() };
-    Expr::Subquery { kind: super::SubqueryKind::Scalar, query: Arc::new(query), ty }
+/// The row of a query as one value.
+fn record_of(query: Query) -> Expr {
+    let ty = SqlType::plain(oid::RECORD);
+    let columns = query.output.iter().enumerate();
+    let columns = columns.map(|(number, column)| column_at(number, column.ty)).collect();
+    let output = vec![Output { name: "row".into(), ty, origin: None }];
+    let input = Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into() });
+    let root = Node::Project { input, columns: vec![Expr::Row(columns, ty, None)] };
+    let query = Arc::new(Query { root, output, ctes: Vec::new() });
+    Expr::Subquery { kind: SubqueryKind::Record, query, ty }
 }

@@ -611,7 +611,6 @@ impl Binder<'_> {
         while !left.is_empty() {
             let first = left.remove(0);
             let window = first.1.window.clone();
-            // A window with a subquery is the same as none, not even as itself.
             let (here, later): (Vec<_>, Vec<_>) =
                 left.into_iter().partition(|(_, call)| same_window(&call.window, &window));
             let mut calls = Vec::new();

@@ -302,7 +302,8 @@ pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_
     }
 }
 
-/// Whether two expressions are the same, wherever they stand in the text. Subqueries are never the same.
+/// Whether two expressions are the same, wherever they stand in the text. Of subqueries only one and the same
+/// is.
 #[must_use]
 pub fn same(a: &Expr, b: &Expr) -> bool {
     let all =
@@ -386,6 +387,7 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         }
         (Expr::ArrayCast { operand: a, .. }, Expr::ArrayCast { operand: b, .. }) => same(a, b),
         (Expr::CurrentValue(a, _), Expr::CurrentValue(b, _)) => a == b,
+        (Expr::Subquery { query: a, .. }, Expr::Subquery { query: b, .. }) => Arc::ptr_eq(a, b),
         _ => false,
     }
 }

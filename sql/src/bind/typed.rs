@@ -266,6 +266,8 @@ pub enum Quantifier {
 pub enum SubqueryKind {
     /// Its one value; 21000 if it has more than one row.
     Scalar,
+    /// The same of a record: all that take a field of it, with the same query, have it from one run.
+    Record,
     /// Whether it has a row.
     Exists,
     /// `ARRAY(SELECT ...)`.

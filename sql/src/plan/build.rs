@@ -117,6 +117,8 @@ pub struct Planner<'a> {
     pub widths: Vec<usize>,
     /// Subqueries.
     pub subplans: Vec<Subplan>,
+    /// The subqueries that several expressions take fields of.
+    pub(super) records: Vec<(Arc<Query>, u32)>,
     /// Common table expressions; none while one is being planned.
     pub ctes: Vec<Option<CtePlan>>,
     /// What foreign keys may do because of the statement, each once.
@@ -145,6 +147,7 @@ impl<'a> Planner<'a> {
             figures: Figures::new(facts),
             widths: Vec::new(),
             subplans: Vec::new(),
+            records: Vec::new(),
             ctes: Vec::new(),
             actions: Vec::new(),
             range_table: 0,

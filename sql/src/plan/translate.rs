@@ -163,6 +163,18 @@ impl Planner<'_> {
                 }
                 operand => self.folded(Scalar::Field(Box::new(operand), *field), ty),
             },
+            Expr::Subquery { kind: kind @ SubqueryKind::Record, query, ty } => {
+                match self.records.iter().find(|(known, _)| Arc::ptr_eq(known, query)) {
+                    Some((_, number)) => Scalar::Subquery(*number),
+                    None => {
+                        let record = self.subquery(kind, query, *ty)?;
+                        if let Scalar::Subquery(number) = record {
+                            self.records.push((Arc::clone(query), number));
+                        }
+                        record
+                    }
+                }
+            }
             Expr::Subquery { kind, query, ty } => self.subquery(kind, query, *ty)?,
             Expr::CurrentValue(value, _) => Scalar::CurrentValue(*value),
         })
@@ -319,7 +331,9 @@ impl Planner<'_> {
             SubqueryKind::Exists => self.query(&exists::simplified(query)),
             _ => self.query(query),
         };
-        if let (Ok((_, layout)), SubqueryKind::Scalar | SubqueryKind::Array) = (&planned, kind) {
+        let asks =
+            matches!(kind, SubqueryKind::Scalar | SubqueryKind::Record | SubqueryKind::Array);
+        if let (Ok((_, layout)), true) = (&planned, asks) {
             self.asked(layout);
         }
         let (outer_presets, unconditional) = outer;
@@ -329,7 +343,7 @@ impl Planner<'_> {
         self.presets.failure = self.presets.failure.take().or(presets.failure);
         let (plan, layout) = planned?;
         let kind = match kind {
-            SubqueryKind::Scalar => SubplanKind::Scalar(layout[0]),
+            SubqueryKind::Scalar | SubqueryKind::Record => SubplanKind::Scalar(layout[0]),
             SubqueryKind::Exists => SubplanKind::Exists,
             SubqueryKind::Array => {
                 let nested = query.output[0].ty.oid == ty.oid;

@@ -551,7 +551,7 @@ impl Printer<'_, '_> {
                 out.push_str("ARRAY(");
                 inner = false;
             }
-            SubqueryKind::Scalar => {
+            SubqueryKind::Scalar | SubqueryKind::Record => {
                 out.push('(');
                 inner = false;
             }
