@@ -135,3 +135,26 @@ COMMIT;
 SELECT id, v, n, g FROM m ORDER BY id;
 EXPLAIN (COSTS OFF) MERGE INTO m USING s ON m.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v);
 EXPLAIN (COSTS OFF) MERGE INTO m AS t USING s ON t.id = s.id WHEN MATCHED THEN DELETE;
+
+-- Stars in VALUES stand for columns.
+CREATE TABLE starred (a int PRIMARY KEY, b int, c text DEFAULT 'd');
+MERGE INTO starred USING (VALUES (1, 2), (3, 4)) AS v (x, y) ON starred.a = v.x WHEN NOT MATCHED THEN INSERT VALUES (v.*);
+MERGE INTO starred USING (VALUES (5, 2, 't')) AS v (x, y, z) ON starred.a = v.x WHEN NOT MATCHED THEN INSERT VALUES (v.*);
+MERGE INTO starred USING (VALUES (6, 2, 't', 4)) AS v (x, y, z) ON starred.a = v.x WHEN NOT MATCHED THEN INSERT VALUES (v.*);
+MERGE INTO starred USING (VALUES (7, 2)) AS v (x, y) ON starred.a = v.x WHEN NOT MATCHED THEN INSERT (a, b, c) VALUES (v.*);
+MERGE INTO starred USING (VALUES (7, 2)) AS v (x, y) ON starred.a = v.x WHEN NOT MATCHED THEN INSERT (b, a, c) VALUES (v.*, DEFAULT);
+SELECT * FROM starred ORDER BY a;
+SELECT x.* FROM starred AS p, LATERAL (VALUES (p.*)) AS x (a, b, c) ORDER BY 1;
+SELECT x.* FROM starred AS p, LATERAL (VALUES (p.*), (p.b, p.a, 'other')) AS x (a, b, c) ORDER BY 1, 2;
+SELECT x.* FROM starred AS p, LATERAL (VALUES (p.*, 1), (p.b, p.a)) AS x (a, b) ORDER BY 1, 2;
+SELECT (p.a, p.b, p.c) = ANY (VALUES (p.*)) FROM starred AS p;
+CREATE TYPE pair AS (a int, b text);
+VALUES ((ROW(1, 'a')::pair).*), (2, 'b');
+SELECT ROW((ROW(1, 'a')::pair).*, 2);
+INSERT INTO starred VALUES (20, (ROW(1, 'a')::pair).*) RETURNING *;
+INSERT INTO starred VALUES ('22', (ROW(1, 'a')::pair).*), (23, 5, 'z') RETURNING *;
+INSERT INTO starred VALUES ('24', (ROW(1, 'a')::pair).*) RETURNING *;
+INSERT INTO starred (a, c) VALUES ((ROW(32, '7')::pair).*), ((ROW(33, '8')::pair).*) RETURNING *;
+INSERT INTO starred (a) VALUES ((ROW(21, '7')::pair).*);
+VALUES (nosuch.*);
+VALUES ((1).*);

@@ -131,7 +131,10 @@ impl Binder<'_> {
             return Ok(Node::Values { rows: vec![self.default_row(target)?], types });
         };
         self.require_insert(target);
+        let stands_for_several =
+            |expr: &ast::Expr| matches!(expr.kind, ExprKind::Star(_) | ExprKind::AllFields(_));
         if let Body::Values(rows) = &query.body
+            && !rows.iter().flatten().any(stands_for_several)
             && query.with.is_none()
             && query.order_by.is_empty()
             && query.limit.is_none()
@@ -249,7 +252,7 @@ impl Binder<'_> {
             None => {
                 let mut bound = Vec::with_capacity(rows.len());
                 for row in rows {
-                    self.check_width(row, width)?;
+                    self.check_width(row, row.len(), width)?;
                     bound.push(self.insert_row(row, (target, &made), &place, ctes)?);
                 }
                 Node::Values { rows: bound, types: made.iter().map(type_of).collect() }
@@ -280,22 +283,30 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
     ) -> Result<Vec<Expr>> {
         let InsertTarget { relation, columns, named, .. } = target;
-        let extra_at = row.get(columns.len()).map_or(0, |extra| self.position(extra.start()));
-        self.check_count(row.len(), target, extra_at, 0)?;
-        let mut values = Vec::with_capacity(row.len());
-        for (at, (number, expr)) in columns.iter().zip(row).enumerate() {
-            let given = !matches!(expr.kind, ExprKind::Default);
-            if let Some(column) = named.get(at).filter(|_| !given) {
+        // Each value with its place; none is DEFAULT.
+        let mut given: Vec<(Option<Expr>, u32)> = Vec::with_capacity(row.len());
+        for expr in row {
+            if matches!(expr.kind, ExprKind::Default) {
+                given.push((None, self.position(expr.start())));
+            } else {
+                let values = self.values_of([expr], place)?;
+                given.extend(values.into_iter().map(|(value, at)| (Some(value), at)));
+            }
+        }
+        let places: Vec<u32> = given.iter().map(|(_, at)| *at).collect();
+        let extra_at = places.get(columns.len()).copied().unwrap_or(0);
+        self.check_count(given.len(), target, extra_at, 0)?;
+        let mut values = Vec::with_capacity(given.len());
+        for (at, (number, (value, _))) in columns.iter().zip(given).enumerate() {
+            if let Some(column) = named.get(at).filter(|_| value.is_none()) {
                 self.refuse_default_part(column)?;
             }
-            values.push(if given && self.takes_value(target, *number)? {
-                self.expression(expr, place)?
-            } else {
-                self.default_value(relation, *number)?
+            values.push(match value {
+                Some(value) if self.takes_value(target, *number)? => value,
+                _ => self.default_value(relation, *number)?,
             });
         }
-        let at = |value: usize| self.position(row[value].start());
-        self.row_of((target, made), values, ctes, at)
+        self.row_of((target, made), values, ctes, |value| places[value])
     }
 
     /// Those columns that are asked for: the values given, cast, and defaults for the rest.

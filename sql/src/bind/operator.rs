@@ -162,21 +162,9 @@ impl Binder<'_> {
         }
     }
 
-    /// The fields of a row constructor, `t.*` expanded.
+    /// The fields of a row constructor.
     pub(super) fn row_fields(&self, fields: &[ast::Expr], place: &Place<'_>) -> Result<Vec<Expr>> {
-        let mut bound = Vec::new();
-        for field in fields {
-            match &field.kind {
-                ExprKind::Star(item) => {
-                    for column in self.star(item, place, self.position(field.at))? {
-                        self.read_column(column.origin);
-                        bound.push(column.expr);
-                    }
-                }
-                _ => bound.push(self.expression(field, place)?),
-            }
-        }
-        Ok(bound)
+        Ok(self.values_of(fields, place)?.into_iter().map(|(field, _)| field).collect())
     }
 
     /// The comparison function `name` for two values, and the values cast for it.

@@ -11,7 +11,7 @@ use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::{Around, CteScope};
-use crate::catalog::builtin::function;
+use crate::catalog::builtin::{Volatility, function};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, Distinct, ExprKind, Ident, Select};
 use crate::plan::logical::{JoinKind, Node, Output, Query, SetKind, SortKey};
@@ -200,8 +200,8 @@ impl Binder<'_> {
     // --- VALUES, UNION -----------------------------------------------------------------------------------------------
 
     /// 42601 for a row of VALUES that is not as long as the first.
-    pub(super) fn check_width(&self, row: &[ast::Expr], width: usize) -> Result<()> {
-        if row.len() == width {
+    pub(super) fn check_width(&self, row: &[ast::Expr], values: usize, width: usize) -> Result<()> {
+        if values == width {
             return Ok(());
         }
         let at = row.first().map_or(0, |first| self.position(first.start()));
@@ -218,14 +218,18 @@ impl Binder<'_> {
     ) -> Result<Block> {
         let scope = outside.inner();
         let place = Place::plain(&scope, Some(ctes), "VALUES");
-        let width = rows.first().map_or(0, Vec::len);
-        let mut columns: Vec<Vec<(Expr, u32)>> = (0..width).map(|_| Vec::new()).collect();
-        for row in rows {
-            self.check_width(row, width)?;
-            for (column, expr) in columns.iter_mut().zip(row) {
-                column.push((self.expression(expr, &place)?, self.position(expr.start())));
+        let mut columns: Vec<Vec<(Expr, u32)>> = Vec::new();
+        for (number, row) in rows.iter().enumerate() {
+            let values = self.values_of(row, &place)?;
+            if number == 0 {
+                columns = values.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+            }
+            self.check_width(row, values.len(), columns.len())?;
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value);
             }
         }
+        let width = columns.len();
         let mut types = Vec::new();
         let mut by_row: Vec<Vec<Expr>> = rows.iter().map(|_| Vec::with_capacity(width)).collect();
         for column in columns {
@@ -451,10 +455,23 @@ impl Binder<'_> {
                 targets.iter_mut().map(|target| &mut target.expr).collect();
             (node, width) = self.place_windows(node, width, windows, &mut exprs);
         }
-        node = project(node, width, &mut targets);
         let output = targets[..visible].iter().map(BoundTarget::output).collect();
-        node = self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
-        node = self.lock(node, query, select, &scope, grouped)?;
+        let plain = matches!(select.distinct, Distinct::No)
+            && query.locking.is_empty()
+            && !query.with_ties
+            && !targets.iter().any(|target| returns_set(&target.expr));
+        let later = |(at, target): (usize, &BoundTarget)| {
+            let is_key = order_by.iter().any(|(key, _)| *key == at);
+            plain && !order_by.is_empty() && !is_key && is_volatile(&target.expr)
+        };
+        if targets.iter().enumerate().any(later) {
+            node = project_above_sort(node, targets, order_by);
+        } else {
+            node = project(node, width, &mut targets);
+            node =
+                self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
+            node = self.lock(node, query, select, &scope, grouped)?;
+        }
         node = self.limit(node, query, outside, ctes)?;
         Ok(Block { node, output })
     }
@@ -742,6 +759,60 @@ fn project(node: Node, width: usize, targets: &mut [BoundTarget]) -> Node {
     Node::Project { input: Box::new(sets), columns }
 }
 
+/// Whether an expression is to be evaluated for the rows that go out, and in their order. Subqueries are not asked, as in
+/// PostgreSQL.
+fn is_volatile(expr: &Expr) -> bool {
+    any(
+        expr,
+        &|part| matches!(part, Expr::Call { function: called, .. } if function(called.0).is_some_and(|found| found.volatility == Volatility::Volatile)),
+    )
+}
+
+/// The select list where volatile items of it wait for ORDER BY (`make_sort_input_target`): below the sort is what it is
+/// sorted by, beside what the other items read of the row.
+fn project_above_sort(
+    node: Node,
+    targets: Vec<BoundTarget>,
+    order_by: Vec<(usize, SortKey)>,
+) -> Node {
+    let mut below: Vec<Expr> = Vec::new();
+    let mut place_of = |expr: &Expr| {
+        let known = below.iter().position(|known| same(known, expr));
+        known.unwrap_or_else(|| {
+            below.push(expr.clone());
+            below.len() - 1
+        })
+    };
+    let mut keys = Vec::with_capacity(order_by.len());
+    let mut computed = vec![None; targets.len()];
+    for (target, key) in order_by {
+        let expr = &targets[target].expr;
+        let place = place_of(expr);
+        computed[target] = Some(place);
+        keys.push(SortKey { expr: column_at(place, expr.ty()), ..key });
+    }
+    let columns = targets.into_iter().zip(computed).map(|(target, computed)| {
+        let mut expr = target.expr;
+        if let Some(place) = computed {
+            return column_at(place, expr.ty());
+        }
+        if !is_volatile(&expr) && !matches!(expr, Expr::Constant(..) | Expr::Parameter(..)) {
+            return column_at(place_of(&expr), expr.ty());
+        }
+        columns_of_expr(&mut expr, 0, &mut |part, depth| {
+            if let Expr::Column { level, column, ty } = part
+                && *level == depth
+            {
+                *column = place_of(&column_at(*column as usize, *ty)) as u32;
+            }
+        });
+        expr
+    });
+    let columns = columns.collect();
+    let input = Box::new(Node::Project { input: Box::new(node), columns: below });
+    Node::Project { input: Box::new(Node::Sort { input, keys }), columns }
+}
+
 /// The first number of a set-returning call's column while it is lifted out of its expression.
 const LIFTED: u32 = 1 << 28;
 
@@ -768,11 +839,10 @@ pub(super) fn conjuncts(condition: Expr) -> Vec<Expr> {
 /// sorted by it.
 pub(super) fn untyped_item(node: &Node, place: usize) -> Option<&Expr> {
     let names = |key: &SortKey| matches!(key.expr, Expr::Column { level: 0, column, .. } if column as usize == place);
+    let untyped = |item: &&Expr| matches!(item, Expr::Constant(..) | Expr::Parameter(..));
     match node {
-        Node::Project { columns, .. } => {
-            let item = columns.get(place);
-            item.filter(|item| matches!(item, Expr::Constant(..) | Expr::Parameter(..)))
-        }
+        Node::Project { columns, .. } => columns.get(place).filter(untyped),
+        Node::Values { rows, .. } if rows.len() == 1 => rows[0].get(place).filter(untyped),
         Node::Sort { keys, .. } if keys.iter().any(names) => None,
         Node::Sort { input, .. } | Node::Limit { input, .. } | Node::LockRows { input, .. } => {
             untyped_item(input, place)

@@ -55,17 +55,7 @@ impl Binder<'_> {
                     }
                 }
                 ExprKind::AllFields(operand) => {
-                    let value = self.expression(operand, place)?;
-                    let Some(fields) = self.composite_result(&value) else {
-                        return Err(SqlError::new(
-                            SqlState::WRONG_OBJECT_TYPE,
-                            format!("type {} is not composite", self.type_text(value.ty().oid)),
-                        )
-                        .at(at));
-                    };
-                    for (number, (name, ty)) in fields.into_iter().enumerate() {
-                        let operand = Box::new(value.clone());
-                        let expr = Expr::Field { operand, field: number as u32, ty };
+                    for (name, expr) in self.all_fields(operand, place, at)? {
                         bound.push(BoundTarget { expr, name, origin: None, at });
                     }
                 }
@@ -83,6 +73,54 @@ impl Binder<'_> {
                 SqlState::TOO_MANY_COLUMNS,
                 format!("target lists can have at most {TARGETS_MAX} entries"),
             ));
+        }
+        Ok(bound)
+    }
+
+    /// The fields that `(x).*` stands for, each with its name.
+    fn all_fields(
+        &self,
+        operand: &ast::Expr,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Vec<(Ident, Expr)>> {
+        let value = self.expression(operand, place)?;
+        let fields = self.composite_result(&value).ok_or_else(|| {
+            SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("type {} is not composite", self.type_text(value.ty().oid)),
+            )
+            .at(at)
+        })?;
+        let field = |(number, (name, ty)): (usize, (Ident, _))| {
+            let operand = Box::new(value.clone());
+            (name, Expr::Field { operand, field: number as u32, ty })
+        };
+        Ok(fields.into_iter().enumerate().map(field).collect())
+    }
+
+    /// A list of values (`transformExpressionList`), each with where its text begins: `t.*` and `(x).*` stand for several.
+    pub(super) fn values_of<'e>(
+        &self,
+        exprs: impl IntoIterator<Item = &'e ast::Expr>,
+        place: &Place<'_>,
+    ) -> Result<Vec<(Expr, u32)>> {
+        let mut bound = Vec::new();
+        for expr in exprs {
+            let at = self.position(expr.start());
+            match &expr.kind {
+                ExprKind::Star(item) => {
+                    for column in self.star(item, place, at)? {
+                        self.read_column(column.origin);
+                        bound.push((column.expr, at));
+                    }
+                }
+                ExprKind::AllFields(operand) => {
+                    let fields = self.all_fields(operand, place, at)?;
+                    bound.extend(fields.into_iter().map(|(_, field)| (field, at)));
+                }
+                _ => bound.push((self.expression(expr, place)?, at)),
+            }
         }
         Ok(bound)
     }

@@ -1,0 +1,26 @@
+-- Volatile items of a select list are evaluated behind ORDER BY, for the rows that LIMIT lets through.
+CREATE SEQUENCE q;
+CREATE TABLE s (k int);
+INSERT INTO s VALUES (2), (3), (1);
+CREATE TABLE d (n int, k int, l text);
+INSERT INTO d SELECT nextval('q'), k, 'x' FROM s ORDER BY k DESC;
+SELECT * FROM d ORDER BY n;
+SELECT nextval('q'), k FROM s ORDER BY k LIMIT 1;
+SELECT last_value FROM q;
+SELECT nextval('q') AS n, k FROM s ORDER BY n DESC LIMIT 1;
+SELECT last_value FROM q;
+SELECT nextval('q') AS n, k FROM s ORDER BY k DESC OFFSET 1;
+SELECT last_value FROM q;
+SELECT nextval('q') + k * 100 AS n, k + 1 AS next, upper('a') AS u FROM s ORDER BY next DESC, u LIMIT 2;
+SELECT nextval('q') AS n, max(k) OVER () AS m, k FROM s ORDER BY k DESC LIMIT 2;
+SELECT nextval('q') + sum(k) AS n, count(*), k % 2 AS odd FROM s GROUP BY k % 2 ORDER BY odd DESC LIMIT 1;
+SELECT last_value FROM q;
+SELECT n, k FROM (SELECT nextval('q') AS n, k FROM s ORDER BY k DESC) AS x;
+SELECT array_agg(n ORDER BY n), array_agg(k) FROM (SELECT nextval('q') AS n, k FROM s ORDER BY k DESC LIMIT 2) AS x;
+SELECT nextval('q') AS n, k FROM s ORDER BY k, nextval('q') LIMIT 1;
+SELECT last_value FROM q;
+SELECT nextval('q') AS n, k, (SELECT count(*) FROM s AS other WHERE other.k < s.k) AS less FROM s ORDER BY k DESC;
+SELECT nextval('q') + (SELECT count(*) * 1000 FROM s AS other WHERE other.k < s.k) AS n FROM s ORDER BY k DESC;
+CREATE TABLE e AS SELECT nextval('q') AS n, k FROM s ORDER BY k DESC;
+SELECT * FROM e ORDER BY n;
+INSERT INTO d (n, l) SELECT nextval('q'), '7' FROM s ORDER BY k DESC LIMIT 1 RETURNING *;
