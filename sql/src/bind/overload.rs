@@ -175,8 +175,10 @@ impl Binder<'_> {
         if let Some(&first) = known.first()
             && known.iter().all(|&at| inputs[at] == inputs[first])
         {
+            let alike = vec![inputs[first]; inputs.len()];
             let mut fitting = left.iter().filter(|(_, types)| {
                 types.iter().all(|ty| self.can_coerce(inputs[first], Oid(*ty), Context::Implicit))
+                    && self.polymorphic_types_agree(types, &alike)
             });
             if let (Some((only, _)), None) = (fitting.next(), fitting.next()) {
                 return Choice::One(*only);
