@@ -121,6 +121,7 @@ pub fn form(oid: u32) -> Form {
         oids::JSONB => Form::Jsonb,
         oids::JSONPATH => Form::JsonPath,
         oids::RECORD => Form::Record,
+        oids::RECORD_ARRAY => Form::Array(oids::RECORD),
         oids::VOID => Form::Void,
         // The statistics' columns are of this pseudo-type; values of it say themselves what they are arrays of.
         oids::ANYARRAY => Form::Array(oids::TEXT),

@@ -3,6 +3,7 @@
 use super::PG_CATALOG;
 use super::copy_text::walk;
 use super::made::{array_of_made, element_of_made, is_made, stand_in};
+use crate::types::oids;
 use std::sync::LazyLock;
 
 /// A row of `pg_type`.
@@ -95,7 +96,9 @@ impl Type {
     /// Whether it is an array in the sense of `anyarray`.
     #[must_use]
     pub fn is_array(&self) -> bool {
-        self.category == 'A' && self.element != 0 && self.length == -1
+        (self.category == 'A' || self.oid == oids::RECORD_ARRAY)
+            && self.element != 0
+            && self.length == -1
     }
 }
 
@@ -209,7 +212,9 @@ pub fn array_type(element: u32) -> u32 {
 #[must_use]
 pub fn element_type(array: u32) -> Option<u32> {
     let Some(ty) = type_by_oid(array) else { return element_of_made(array) };
-    (ty.category == 'A' && ty.element != 0 && ty.namespace == PG_CATALOG).then_some(ty.element)
+    // Arrays of rows are a pseudo-type, as rows are.
+    let is_array = ty.category == 'A' || array == oids::RECORD_ARRAY;
+    (is_array && ty.element != 0 && ty.namespace == PG_CATALOG).then_some(ty.element)
 }
 
 #[cfg(test)]
@@ -225,6 +230,7 @@ mod tests {
         assert_eq!(element_type(1009), Some(25));
         assert_eq!(element_type(22), Some(21));
         assert_eq!(element_type(25), None);
+        assert_eq!(element_type(2287), Some(2249));
         assert!(type_by_oid(1009).expect("text[]").is_array());
     }
 }

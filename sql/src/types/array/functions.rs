@@ -347,6 +347,13 @@ fn fill<'a>(
         ));
     }
     let numbers = |datum: &Datum<'a>| -> Result<Vec<i32>> {
+        if datum.array().dimension_count() > 1 {
+            return Err(SqlError::new(
+                SqlState::ARRAY_SUBSCRIPT_ERROR,
+                "wrong number of array subscripts",
+            )
+            .detail("Dimension array must be one dimensional."));
+        }
         datum
             .array()
             .datums(context.arena)
