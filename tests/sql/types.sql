@@ -44,3 +44,8 @@ SELECT max('b'::text), min('2020-01-01'::date), max(1.5), count(NULL), sum(NULL:
 SELECT md5('abc'), encode('abc', 'hex'), decode('616263', 'hex'), encode('abc', 'base64'), to_hex(255), chr(65), ascii('A');
 SELECT quote_ident('a b'), quote_literal('it''s'), quote_nullable(NULL), format('%s %I %L', 'a', 'b c', 'd');
 SELECT initcap('hello world'), translate('abc', 'ab', 'xy'), concat('a', NULL, 1), concat_ws('-', 'a', NULL, 'b'), strpos('abc', 'c');
+SELECT 1e38::float4, 1e-40::numeric::float4, 'Infinity'::numeric::float4, 'NaN'::numeric::float8, 0::numeric::float4, 5e-324::numeric::float8, 16777217.0000001::numeric::float4;
+SELECT 1e39::float4;
+SELECT (-1e39)::numeric::float4;
+SELECT 1e-46::numeric::float4;
+SELECT 1e-400::numeric::float8;

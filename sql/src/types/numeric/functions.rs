@@ -76,7 +76,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1744, Plain(|_, a| integer(&a[0], "integer", |v| i32::try_from(v).ok()).map(Datum::Int4))),
     (1779, Plain(|_, a| integer(&a[0], "bigint", |v| i64::try_from(v).ok()).map(Datum::Int8))),
     (1783, Plain(|_, a| integer(&a[0], "smallint", |v| i16::try_from(v).ok()).map(Datum::Int2))),
-    (1745, Plain(|_, a| to_float(&a[0]).map(|v| Datum::Float4(v as f32)))),
+    (1745, Plain(|_, a| to_real(&a[0]).map(Datum::Float4))),
     (1746, Plain(|_, a| to_float(&a[0]).map(Datum::Float8))),
 ];
 
@@ -574,16 +574,42 @@ pub(crate) fn to_float(argument: &Datum<'_>) -> Result<f64> {
         View::NegativeInfinity => f64::NEG_INFINITY,
         View::Finite(number) => {
             let value = number.to_decimal().to_f64();
-            if value.is_infinite() {
-                let mut shown = Vec::new();
-                text::write(argument.numeric(), &mut shown);
-                let shown = String::from_utf8_lossy(&shown).into_owned();
-                return Err(SqlError::new(
-                    SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
-                    format!("\"{shown}\" is out of range for type double precision"),
-                ));
+            if value.is_infinite() || value == 0.0 && !number.is_empty() {
+                return Err(no_float(&shown(argument), "double precision"));
             }
             value
         }
     })
+}
+
+/// The nearest real. The digits are read as one: a double between would be rounded a second time.
+fn to_real(argument: &Datum<'_>) -> Result<f32> {
+    Ok(match view(argument) {
+        View::Nan => f32::NAN,
+        View::Infinity => f32::INFINITY,
+        View::NegativeInfinity => f32::NEG_INFINITY,
+        View::Finite(number) => {
+            let digits = shown(argument);
+            let value: f32 = digits.parse().unwrap_or(f32::INFINITY);
+            if value.is_infinite() || value == 0.0 && !number.is_empty() {
+                return Err(no_float(&digits, "real"));
+            }
+            value
+        }
+    })
+}
+
+fn shown(number: &Datum<'_>) -> String {
+    let mut text = Vec::new();
+    text::write(number.numeric(), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// 22003: too large, or so small that nothing but zero would be left of it.
+#[cold]
+fn no_float(shown: &str, type_name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+        format!("\"{shown}\" is out of range for type {type_name}"),
+    )
 }
