@@ -390,8 +390,12 @@ impl Session {
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(
-            "{} {:?} {:?} {}",
-            plain.time_zone, plain.date_order, plain.date_style, plain.standard_conforming_strings
+            "{} {:?} {:?} {:?} {}",
+            plain.time_zone,
+            plain.date_order,
+            plain.date_style,
+            plain.interval_style,
+            plain.standard_conforming_strings
         );
         let basis =
             Basis { version, path: self.path.schemas.as_slice().into(), reading: reading.into() };

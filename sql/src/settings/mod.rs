@@ -24,6 +24,8 @@ pub struct SessionSettings {
     pub date_order: DateOrder,
     /// `DateStyle`'s output form.
     pub date_style: DateStyle,
+    /// `IntervalStyle`.
+    pub interval_style: IntervalStyle,
     /// `TimeZone`, as PostgreSQL shows it.
     pub time_zone: String,
     /// `bytea_output` is `hex` (else `escape`).
@@ -64,6 +66,19 @@ pub enum DateStyle {
     German,
 }
 
+/// The form of intervals in output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalStyle {
+    /// 1 year 2 mons -3 days +04:05:06
+    Postgres,
+    /// @ 1 year 2 mons -3 days 4 hours 5 mins 6 secs
+    PostgresVerbose,
+    /// +1-2 -3 +4:05:06
+    SqlStandard,
+    /// P1Y2M-3DT4H5M6S
+    Iso8601,
+}
+
 impl SessionSettings {
     /// Refuses to hold more than an operator of a statement, or a function, may.
     ///
@@ -97,6 +112,7 @@ impl Default for SessionSettings {
             extra_float_digits: 1,
             date_order: DateOrder::Mdy,
             date_style: DateStyle::Iso,
+            interval_style: IntervalStyle::Postgres,
             time_zone: "UTC".to_owned(),
             bytea_hex: true,
             standard_conforming_strings: true,

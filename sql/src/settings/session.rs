@@ -11,7 +11,7 @@ use super::check;
 use super::definition::{Context, Definition, Kind, ListQuoting, REPORTED, definitions, number};
 use super::server::{ServerSettings, Source, find, unrecognized};
 use super::value::{self, Value};
-use super::{DateOrder, DateStyle, SessionSettings};
+use super::{DateOrder, DateStyle, IntervalStyle, SessionSettings};
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use std::collections::HashMap;
@@ -531,6 +531,12 @@ impl Settings {
                 "Postgres" => DateStyle::Postgres,
                 "German" => DateStyle::German,
                 _ => DateStyle::Iso,
+            },
+            interval_style: match &*self.text("IntervalStyle") {
+                "postgres_verbose" => IntervalStyle::PostgresVerbose,
+                "sql_standard" => IntervalStyle::SqlStandard,
+                "iso_8601" => IntervalStyle::Iso8601,
+                _ => IntervalStyle::Postgres,
             },
             time_zone: self.text("TimeZone").to_string(),
             bytea_hex: &*self.text("bytea_output") == "hex",

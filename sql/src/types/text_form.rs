@@ -3,7 +3,7 @@
 //! One function each way, chosen by how the type is held. Numbers, texts and timestamps are written into the output
 //! buffer without a detour through the heap.
 
-use super::datetime::{interval, output, parse};
+use super::datetime::{interval_read, interval_write, output, parse};
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
@@ -60,7 +60,9 @@ pub fn write_text(
         Datum::TimeTz(value) => output::write_timetz(*value, out),
         Datum::Timestamp(micros) => output::write_timestamp(context.settings, *micros, out),
         Datum::TimestampTz(micros) => output::write_timestamptz(context.settings, *micros, out),
-        Datum::Interval(value) => interval::write(value, out),
+        Datum::Interval(value) => {
+            interval_write::write(context.settings.interval_style, value, out);
+        }
         Datum::Array(bytes) => {
             array::text::write(context, domain::base(context, ty).oid.0, bytes, out)?;
         }
@@ -163,7 +165,10 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         Form::TimeTz => Datum::TimeTz(parse::read_timetz(now, text, ty.typmod)?),
         Form::Timestamp => Datum::Timestamp(parse::read_timestamp(now, text, ty.typmod)?),
         Form::TimestampTz => Datum::TimestampTz(parse::read_timestamptz(now, text, ty.typmod)?),
-        Form::Interval => Datum::Interval(context.arena.alloc(interval::read(text, ty.typmod)?)),
+        Form::Interval => {
+            let style = context.settings.interval_style;
+            Datum::Interval(context.arena.alloc(interval_read::read(style, text, ty.typmod)?))
+        }
         Form::Inet => network::read(context, text, false)?,
         Form::Cidr => network::read(context, text, true)?,
         Form::Uuid => Datum::Uuid(context.arena.alloc(bytea::read_uuid(text)?)),

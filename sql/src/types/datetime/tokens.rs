@@ -156,6 +156,42 @@ pub fn is_weekday(word: &str) -> bool {
             .any(|name| word.eq_ignore_ascii_case(name) || word.eq_ignore_ascii_case(&name[..3]))
 }
 
+/// Whether a word in lower case means something of a date or a time (`datetktbl`); names of zones do not count.
+#[must_use]
+pub fn is_known(word: &str) -> bool {
+    const WORDS: [&str; 28] = [
+        "ad",
+        "allballs",
+        "am",
+        "at",
+        "bc",
+        "d",
+        "dow",
+        "doy",
+        "dst",
+        "epoch",
+        "h",
+        "infinity",
+        "isodow",
+        "isoyear",
+        "j",
+        "jd",
+        "julian",
+        "m",
+        "mm",
+        "now",
+        "on",
+        "pm",
+        "s",
+        "t",
+        "today",
+        "tomorrow",
+        "y",
+        "yesterday",
+    ];
+    month(word).is_some() || is_weekday(word) || WORDS.contains(&word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
