@@ -7,9 +7,10 @@ use crate::parse::ast::{
     AlterSettings, AlterSystem, SetStatement, SetValue, SettingChange, SettingValue,
 };
 use crate::settings::definition::Context;
-use crate::settings::{server, session, value};
+use crate::settings::{IntervalStyle, server, session, value};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use crate::types::datetime::{interval_read, interval_write};
 use std::sync::Arc;
 
 /// ALTER DATABASE ... SET, ALTER ROLE ... SET.
@@ -87,18 +88,26 @@ pub fn alter_system(ddl: &mut Ddl<'_>, alter: &AlterSystem) -> Result<&'static s
 /// The text of a SET's values.
 ///
 /// # Errors
-/// 22023: several values for a setting that is no list.
+/// 22023: several values for a setting that is no list; an interval's 22007, 22008, 22015.
 pub fn text_of(set: &SetStatement) -> Result<Option<String>> {
     let SetValue::Values(values) = &set.value else { return Ok(None) };
     let texts: Vec<Arc<str>> = values
         .iter()
         .map(|value| match value {
-            SettingValue::Text(text)
-            | SettingValue::Number(text)
-            | SettingValue::Interval(text) => Arc::clone(text),
+            SettingValue::Text(text) | SettingValue::Number(text) => Ok(Arc::clone(text)),
+            SettingValue::Interval(text, typmod) => zone_interval(text, *typmod),
         })
-        .collect();
+        .collect::<Result<_>>()?;
     session::join_values(&set.name, &texts).map(Some)
+}
+
+/// The interval of a SET TIME ZONE, as the setting's text takes it: `INTERVAL '02:00:00'`.
+fn zone_interval(text: &str, typmod: i32) -> Result<Arc<str>> {
+    let style = IntervalStyle::Postgres;
+    let interval = interval_read::read(style, text, typmod)?;
+    let mut out = Vec::new();
+    interval_write::write(style, &interval, &mut out);
+    Ok(format!("INTERVAL '{}'", String::from_utf8_lossy(&out)).into())
 }
 
 fn change(

@@ -695,7 +695,7 @@ impl<'t> Parser<'t> {
 }
 
 /// The mask of an INTERVAL with all fields.
-const INTERVAL_FULL_RANGE: i32 = 0x7FFF;
+pub(super) const INTERVAL_FULL_RANGE: i32 = 0x7FFF;
 
 /// An integer constant.
 pub(super) fn integer(value: i32, at: u32) -> Expr {

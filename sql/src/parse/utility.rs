@@ -1,14 +1,14 @@
 //! Statements about the session, the transaction and maintenance.
 
 use super::ast::{
-    Analyze, Copy, CopySubject, CopyTarget, Declare, Discard, Execute, Explain, Fetch,
+    Analyze, Copy, CopySubject, CopyTarget, Declare, Discard, Execute, Explain, ExprKind, Fetch,
     FetchDirection, Ident, Lock, ObjectKind, ObjectName, OptionValue, Prepare, Reindex,
     SetConstraints, SetStatement, SetValue, SettingValue, Statement, TableColumns,
     TransactionModes, TransactionStatement, Truncate, Vacuum, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
-use super::parser::Parser;
+use super::parser::{INTERVAL_FULL_RANGE, Parser};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use txn::{Isolation, TableLock};
@@ -234,9 +234,7 @@ impl<'t> Parser<'t> {
             return Ok(SetValue::Default);
         }
         let value = if self.accept(Keyword::Interval) {
-            let text = self.string()?;
-            self.interval_fields()?;
-            SettingValue::Interval(text)
+            self.zone_interval()?
         } else if self.is_string() {
             SettingValue::Text(self.string()?)
         } else if matches!(self.kind(), Kind::Integer | Kind::Number | Kind::Symbol(b'+' | b'-')) {
@@ -247,6 +245,29 @@ impl<'t> Parser<'t> {
             return Err(self.error());
         };
         Ok(SetValue::Values(vec![value]))
+    }
+
+    /// What stands behind INTERVAL in SET TIME ZONE.
+    fn zone_interval(&mut self) -> Result<SettingValue> {
+        /// HOUR and MINUTE, as the mask of an interval's fields has them.
+        const CLOCK: i32 = 1 << 10 | 1 << 11;
+        if self.accept_symbol(b'(') {
+            let precision = self.integer()?;
+            self.expect_symbol(b')')?;
+            let text = self.string()?;
+            return Ok(SettingValue::Interval(text, INTERVAL_FULL_RANGE << 16 | precision));
+        }
+        let text = self.string()?;
+        let at = self.here();
+        let typmod = match self.interval_fields()?.first().map(|mask| &mask.kind) {
+            Some(ExprKind::Integer(mask)) if mask & !CLOCK == 0 => mask << 16 | 0xFFFF,
+            Some(_) => {
+                let message = "time zone interval must be HOUR or HOUR TO MINUTE";
+                return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.position(at)));
+            }
+            None => -1,
+        };
+        Ok(SettingValue::Interval(text, typmod))
     }
 
     /// A setting's name, lower case, with its class.

@@ -1,11 +1,11 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
-use crate::ddl::{self, Ddl};
+use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
 use crate::parse::Statement;
-use crate::parse::ast::{self, Discard, SetValue, SettingValue};
+use crate::parse::ast::{self, Discard, SetValue};
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::message::{CommandTag, Progress, TransactionStatus};
 use crate::session::notify::{self, Said};
@@ -15,7 +15,7 @@ use crate::session::semantics::Meaning;
 use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Planned, Prepared, Reader, planned, text_column};
 use crate::session::{Session, is_plan};
-use crate::settings::session::{Settings, join_values};
+use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Oid;
@@ -255,17 +255,7 @@ impl Session {
         let value = match &set.value {
             SetValue::Default => None,
             SetValue::Current => return Err(SqlError::unsupported("SET ... FROM CURRENT is")),
-            SetValue::Values(values) => {
-                let texts: Vec<Arc<str>> = values
-                    .iter()
-                    .map(|value| match value {
-                        SettingValue::Text(text)
-                        | SettingValue::Number(text)
-                        | SettingValue::Interval(text) => Arc::clone(text),
-                    })
-                    .collect();
-                Some(join_values(&set.name, &texts)?)
-            }
+            SetValue::Values(_) => kept_settings::text_of(set)?,
         };
         if set.local && !self.block.is_explicit() {
             self.notices.get_mut().push(SqlError::warning(

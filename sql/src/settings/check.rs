@@ -2,9 +2,11 @@
 
 use super::definition::Definition;
 use super::value::invalid;
-use super::{DateOrder, DateStyle};
+use super::{DateOrder, DateStyle, IntervalStyle};
 use crate::catalog::search_path::split_identifiers;
 use crate::error::{Result, SqlError};
+use crate::types::datetime::zone::Zone;
+use crate::types::datetime::{SECOND, interval_read};
 use jiff::tz::TimeZoneDatabase;
 use std::sync::LazyLock;
 
@@ -20,7 +22,7 @@ pub fn text(definition: &Definition, text: &str) -> Result<String> {
             let (style, order) = date_style(definition, text, DateStyle::Iso, DateOrder::Mdy)?;
             Ok(date_style_text(style, order))
         }
-        "TimeZone" | "log_timezone" => time_zone(text).ok_or_else(|| invalid(definition, text)),
+        "TimeZone" | "log_timezone" => time_zone(definition, text),
         "client_encoding" => client_encoding(definition, text),
         "search_path" | "temp_tablespaces" if split_identifiers(text).is_none() => {
             Err(invalid(definition, text).detail("List syntax is invalid."))
@@ -119,23 +121,47 @@ pub fn date_style_text(style: DateStyle, order: DateOrder) -> String {
     format!("{style}, {order}")
 }
 
-/// A time zone's name as PostgreSQL shows it: that of the zone database in its own case, hours as a POSIX rule.
-#[must_use]
-pub fn time_zone(text: &str) -> Option<String> {
+/// A time zone's name as PostgreSQL shows it: that of the zone database in its own case, hours and intervals as a POSIX
+/// rule.
+fn time_zone(definition: &Definition, text: &str) -> Result<String> {
+    let wrong = || invalid(definition, text);
+    let offset = |seconds: i64| {
+        // A POSIX rule has less than a week.
+        if seconds.unsigned_abs() < 7 * 24 * 3600 {
+            return Ok(posix_offset(seconds));
+        }
+        Err(wrong().detail("UTC timezone offset is out of range."))
+    };
+    if text.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("interval")) {
+        let quoted = text[8..].trim_start().strip_prefix('\'');
+        let inside = quoted.and_then(|quoted| quoted.strip_suffix('\'')).ok_or_else(wrong)?;
+        let interval = interval_read::read(IntervalStyle::Postgres, inside, -1)?;
+        for (part, name) in [(interval.months, "months"), (interval.days, "days")] {
+            if part != 0 {
+                let detail = format!("Cannot specify {name} in time zone interval.");
+                return Err(wrong().detail(detail));
+            }
+        }
+        return offset(interval.micros / SECOND);
+    }
     if let Ok(hours) = text.parse::<f64>() {
         // A number counts hours east of Greenwich.
-        return (hours.abs() <= 167.0).then(|| posix_offset((hours * 3600.0) as i64));
+        return offset(if hours.is_nan() { i64::MAX } else { (hours * 3600.0) as i64 });
     }
+    named_zone(text).ok_or_else(wrong)
+}
+
+/// The name of a zone as it is kept, if there is one.
+fn named_zone(text: &str) -> Option<String> {
     if text.eq_ignore_ascii_case("utc") || text.eq_ignore_ascii_case("gmt") {
         return Some(text.to_ascii_uppercase());
     }
     if let Ok(zone) = ZONES.get(text) {
         return zone.iana_name().map(str::to_owned);
     }
-    // A POSIX rule is shown as it was written: `-03:00`, `EST5EDT`; jiff wants a name before a bare offset.
+    // A POSIX rule is shown as it was written: `-03:00`, `EST5EDT`.
     let rule = text.starts_with(['+', '-', '<']) || text.bytes().any(|byte| byte.is_ascii_digit());
-    let posix = if text.starts_with(['+', '-']) { format!("UTC{text}") } else { text.to_owned() };
-    (rule && jiff::tz::TimeZone::posix(&posix).is_ok()).then(|| text.to_owned())
+    (rule && Zone::named(text).is_some()).then(|| text.to_owned())
 }
 
 /// A fixed offset, `seconds` east of Greenwich, as a POSIX rule: `<+02:30>-02:30`.
@@ -242,6 +268,13 @@ mod tests {
         assert_eq!(kept("datestyle", "foo"), Err(Some("Unrecognized key word: \"foo\".".into())));
         assert_eq!(kept("timezone", "foo/bar"), Err(None));
         assert_eq!(kept("timezone", "5"), Ok("<+05>-05".into()));
+        assert_eq!(kept("timezone", "5.5"), Ok("<+05:30>-05:30".into()));
+        assert_eq!(kept("timezone", "<+05:30>-05:30"), Ok("<+05:30>-05:30".into()));
+        assert_eq!(kept("timezone", "INTERVAL '-02:00:00'"), Ok("<-02>+02".into()));
+        let days = "Cannot specify days in time zone interval.";
+        assert_eq!(kept("timezone", "interval '1 day'"), Err(Some(days.into())));
+        let range = "UTC timezone offset is out of range.";
+        assert_eq!(kept("timezone", "168"), Err(Some(range.into())));
         assert_eq!(kept("timezone", "utc"), Ok("UTC".into()));
         assert_eq!(kept("timezone", "-03:00"), Ok("-03:00".into()));
         assert_eq!(kept("timezone", "PST8PDT"), Ok("PST8PDT".into()));

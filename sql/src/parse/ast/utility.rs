@@ -144,8 +144,8 @@ pub enum SettingValue {
     Text(Ident),
     /// A number as written, with its sign.
     Number(Ident),
-    /// `INTERVAL '...'` for TIME ZONE: its text.
-    Interval(Ident),
+    /// `INTERVAL '...'` for TIME ZONE: its text and modifier.
+    Interval(Ident, i32),
 }
 
 /// SET CONSTRAINTS.

@@ -134,7 +134,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (3847, Plain(make_time)),
     (3461, Plain(|_, a| make_timestamp(a).map(Datum::Timestamp))),
     (3462, Plain(|c, a| to_instant(c, make_timestamp(a)?))),
-    (3463, Plain(|_, a| instant_in(&zone::of_user(a[6].text())?, make_timestamp(a)?))),
+    (3463, Plain(|_, a| instant_in(&zone::of_constructor(a[6].text())?, make_timestamp(a)?))),
     (3464, Plain(make_interval)),
     (1158, Plain(from_epoch)),
 ];

@@ -5,7 +5,7 @@
 use super::calendar::{self, month_length};
 use super::timetz::west_at;
 use super::tokens::{self, Kind, Token};
-use super::zone::{self, Zone};
+use super::zone::{self, NoDisplacement, Zone};
 use super::{DAY, HOUR, MINUTE, SECOND};
 use crate::error::{Result, SqlError};
 use crate::settings::{DateOrder, SessionSettings};
@@ -417,33 +417,14 @@ impl<'a> Fields<'a> {
     }
 
     fn take_offset(&mut self, text: &str) -> Step {
-        let negative = text.starts_with('-');
-        let digits = &text[1..];
-        let mut parts = digits.split(':');
-        let first = parts.next().unwrap_or("");
-        let number = |part: &str| part.parse::<i64>().map_err(|_| Failure::Syntax);
-        let (hours, mut minutes, mut seconds) = if first.len() <= 2 {
-            (number(first)?, 0, 0)
-        } else if first.len() <= 4 {
-            let (hours, minutes) = first.split_at(first.len() - 2);
-            (number(hours)?, number(minutes)?, 0)
-        } else {
-            return Err(Failure::Displacement);
-        };
-        if let Some(part) = parts.next() {
-            minutes = number(part)?;
-        }
-        if let Some(part) = parts.next() {
-            seconds = number(part)?;
-        }
-        if hours > 15 || minutes > 59 || seconds > 59 {
-            return Err(Failure::Displacement);
-        }
-        let seconds = (hours * 3600 + minutes * 60 + seconds) as i32;
+        let seconds = zone::displacement(text).map_err(|wrong| match wrong {
+            NoDisplacement::Form => Failure::Syntax,
+            NoDisplacement::Range => Failure::Displacement,
+        })?;
         if self.offset.is_some() {
             return Err(Failure::Syntax);
         }
-        self.offset = Some(Offset::Seconds(if negative { -seconds } else { seconds }));
+        self.offset = Some(Offset::Seconds(seconds));
         Ok(())
     }
 

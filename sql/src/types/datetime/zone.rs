@@ -76,13 +76,16 @@ impl Zone {
         if let Ok(zone) = TimeZone::get(name) {
             return Some(Zone::Rules(zone));
         }
-        // POSIX without an abbreviation, as PostgreSQL takes it: hours and minutes *west*.
-        if let Some(digits) = name.strip_prefix(['+', '-']) {
-            let (hours, minutes) = digits.split_once(':').unwrap_or((digits, "0"));
-            let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
-            let west = hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?;
-            let inside = (0..=167).contains(&hours) && (0..60).contains(&minutes);
-            return inside.then_some(Zone::Fixed(if name.starts_with('-') { west } else { -west }));
+        // POSIX without an abbreviation, as PostgreSQL takes it: so much *west*.
+        if name.starts_with(['+', '-']) {
+            return west(name).map(|seconds| Zone::Fixed(-seconds));
+        }
+        // An offset as it is kept: its quoted abbreviation may have minutes, which the rules' reader does not know.
+        if let Some((quoted, behind)) = name.strip_prefix('<').and_then(|name| name.split_once('>'))
+            && quoted.starts_with(['+', '-'])
+            && let Some(seconds) = west(behind).filter(|seconds| *seconds != 0)
+        {
+            return Some(Zone::Fixed(-seconds));
         }
         // POSIX: an abbreviation, then hours *west*: `EST5EDT`, `<+02>-02`.
         if name.bytes().any(|b| b.is_ascii_digit()) && name.is_ascii() {
@@ -151,6 +154,60 @@ impl Zone {
     }
 }
 
+/// An offset in POSIX's notation, in seconds: `-5`, `+05:30:36`, less than a week.
+fn west(text: &str) -> Option<i32> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let mut parts = digits.splitn(3, ':').map(|part| part.parse::<u16>().ok().map(i32::from));
+    let hours = parts.next()??;
+    let minutes = parts.next().unwrap_or(Some(0))?;
+    let seconds = parts.next().unwrap_or(Some(0))?;
+    let total = hours * 3600 + minutes * 60 + seconds;
+    let inside = hours <= 167 && minutes < 60 && seconds < 60;
+    inside.then_some(if text.starts_with('-') { -total } else { total })
+}
+
+/// Why a text is no displacement from Greenwich.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoDisplacement {
+    /// It does not look like one.
+    Form,
+    /// More than there may be of hours, minutes or seconds.
+    Range,
+}
+
+/// A displacement with its sign, in seconds: `+2`, `-03:30`, `+0530`, `+05:30:36`. PostgreSQL: `DecodeTimezone`, whose
+/// answer counts the other way round.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn displacement(text: &str) -> std::result::Result<i32, NoDisplacement> {
+    let digits = text.strip_prefix(['-', '+']).ok_or(NoDisplacement::Form)?;
+    let number = |part: &str| {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            part.bytes()
+                .try_fold(0i32, |value, digit| {
+                    value.checked_mul(10)?.checked_add(i32::from(digit - b'0'))
+                })
+                .ok_or(NoDisplacement::Range)
+        } else {
+            Err(NoDisplacement::Form)
+        }
+    };
+    let mut parts = digits.splitn(3, ':');
+    let mut hours = number(parts.next().unwrap_or(""))?;
+    let mut minutes = parts.next().map(number).transpose()?;
+    let seconds = parts.next().map_or(Ok(0), number)?;
+    if minutes.is_none() && digits.len() > 2 {
+        (hours, minutes) = (hours / 100, Some(hours % 100));
+    }
+    let minutes = minutes.unwrap_or(0);
+    if hours > 15 || minutes > 59 || seconds > 59 {
+        return Err(NoDisplacement::Range);
+    }
+    let total = hours * 3600 + minutes * 60 + seconds;
+    Ok(if text.starts_with('-') { -total } else { total })
+}
+
 /// `+02`, `-03:30`.
 fn offset_text(seconds: i32) -> String {
     let mut out = Vec::new();
@@ -213,6 +270,25 @@ pub fn of_user(name: &str) -> Result<Zone> {
     })
 }
 
+/// The zone of `make_timestamptz` (`parse_sane_timezone`): as [`of_user`], but a signed number counts hours *east*.
+///
+/// # Errors
+/// 22023.
+pub fn of_constructor(name: &str) -> Result<Zone> {
+    let wrong = |message| SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message);
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        return Err(wrong(format!("invalid input syntax for type numeric time zone: \"{name}\""))
+            .hint("Numeric time zones must have \"-\" or \"+\" as first character."));
+    }
+    match displacement(name) {
+        Ok(east) => Ok(Zone::Fixed(east)),
+        Err(NoDisplacement::Range) => {
+            Err(wrong(format!("numeric time zone \"{name}\" out of range")))
+        }
+        Err(NoDisplacement::Form) => of_user(name),
+    }
+}
+
 /// The zone of a session's setting, which has been checked when it was set.
 #[must_use]
 pub fn of_session(name: &str) -> Zone {
@@ -245,6 +321,11 @@ mod tests {
         assert_eq!(berlin.offset(summer), 7200);
         assert_eq!(berlin.offset(calendar::TIMESTAMP_MIN), 3208);
         assert!(Zone::named("Nowhere/Land").is_none());
+        let kept = Zone::named("<+05:30>-05:30").expect("an offset with minutes");
+        assert_eq!(kept.at(0), (19_800, "+05:30".to_owned()));
+        assert_eq!(displacement("+0230"), Ok(9000));
+        assert_eq!(displacement("+20"), Err(NoDisplacement::Range));
+        assert_eq!(displacement("5"), Err(NoDisplacement::Form));
         assert_eq!(abbreviation("pst"), Some(-8 * 3600));
     }
 }
