@@ -174,6 +174,9 @@ pub fn transcript_with_other_literals(
     out
 }
 
+/// The first OID that is no built-in object's (`FirstNormalObjectId`).
+const FIRST_NORMAL_OID: u32 = 16_384;
+
 /// Writes a reply the way transcripts show it.
 pub fn write_reply(out: &mut String, reply: &Reply) {
     for notice in &reply.notices {
@@ -183,9 +186,16 @@ pub fn write_reply(out: &mut String, reply: &Reply) {
         let columns: Vec<String> = reply
             .columns
             .iter()
-            .map(|column| match column.typmod {
-                -1 => format!("{}:{}", column.name, column.type_oid),
-                typmod => format!("{}:{}({typmod})", column.name, column.type_oid),
+            .map(|column| {
+                // Types that a script makes have other numbers in each run.
+                let ty = match column.type_oid {
+                    FIRST_NORMAL_OID.. => "own".to_owned(),
+                    oid => oid.to_string(),
+                };
+                match column.typmod {
+                    -1 => format!("{}:{ty}", column.name),
+                    typmod => format!("{}:{ty}({typmod})", column.name),
+                }
             })
             .collect();
         writeln!(out, "  {}", columns.join(" | ")).expect("a string grows");

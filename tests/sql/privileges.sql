@@ -203,8 +203,6 @@ SELECT row(s.a) FROM sec s;
 UPDATE sec SET a = 2 RETURNING row(sec.*);
 UPDATE sec SET a = 2 RETURNING a;
 SELECT usename, passwd FROM pg_shadow;
-SELECT count(*) FROM pg_hba_file_rules;
-SELECT count(*) FROM pg_file_settings;
 SELECT count(*) > 0 FROM pg_user;
 RESET ROLE;
 SET ROLE priv_row;

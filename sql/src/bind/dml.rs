@@ -370,6 +370,10 @@ impl Binder<'_> {
         };
         let one = |expr: &ast::Expr, number: usize| -> Result<(Expr, u32)> {
             Ok(match &expr.kind {
+                // A view's column has the default of the view, not of its table.
+                ExprKind::Default if view.is_some() => {
+                    (self.null_of(relation.columns[number].ty), 0)
+                }
                 ExprKind::Default => (self.default_value(relation, number)?, 0),
                 _ => (self.expression(expr, place)?, self.position(expr.start())),
             })

@@ -122,13 +122,22 @@ fn hold(catalog: &Catalog, key: ObjectKey) -> Result<(Transaction, Option<State>
     Ok((transaction, stored.as_deref().map(decode).transpose()?))
 }
 
-/// Commits the little transaction: `stored` is what counts after a crash, `come` what counts until then.
+/// Commits the little transaction: `stored` is what counts after a crash instead of `before`, `come` what counts until then.
 fn log(
     catalog: &Catalog,
     mut transaction: Transaction,
-    (key, stored): (ObjectKey, State),
+    (key, before, stored): (ObjectKey, Option<State>, State),
     (values, come): (&Values, Come),
 ) -> Result<Lsn> {
+    if before == Some(stored) {
+        // It is logged already, by the commit that the values given so far are logged by.
+        let mut known = lock(&values.0);
+        let at = known.map_or(Lsn::ZERO, |known| known.at);
+        *known = Some(Come { at, ..come });
+        drop(known);
+        let _ = transaction.rollback();
+        return Ok(at);
+    }
     store::write(&mut transaction, catalog.tree(), key, Some(&encode(stored)))?;
     // Before the record is anybody else's: who has it next finds this.
     let mut publish = |at| *lock(&values.0) = Some(Come { at, ..come });
@@ -186,7 +195,7 @@ fn advance(
     let after =
         |given: i64| State { last_value: next + (given - 1) * sequence.increment, is_called: true };
     let come = Come { state: after(count), logged, rules: Rules::of(sequence), at: Lsn::ZERO };
-    let lsn = log(catalog, transaction, (key, after(count + logged)), (values, come))?;
+    let lsn = log(catalog, transaction, (key, stored, after(count + logged)), (values, come))?;
     Ok((Advance { next, count }, lsn))
 }
 
@@ -266,9 +275,9 @@ fn set_value(
         ));
     }
     let key = state_key(database, sequence);
-    let (transaction, _) = hold(catalog, key)?;
+    let (transaction, before) = hold(catalog, key)?;
     let come = Come { state, logged: 0, rules: Rules::of(sequence), at: Lsn::ZERO };
-    log(catalog, transaction, (key, state), (values, come))
+    log(catalog, transaction, (key, before, state), (values, come))
 }
 
 /// What a session has of a sequence.

@@ -485,7 +485,10 @@ pub(super) fn column_type(name: &str, ty: SqlType) -> Result<()> {
     match found.kind {
         TypeKind::Pseudo => Err(SqlError::new(
             SqlState::INVALID_TABLE_DEFINITION,
-            format!("column \"{name}\" has pseudo-type {}", found.name),
+            format!(
+                "column \"{name}\" has pseudo-type {}",
+                crate::catalog::system::format::format_type(ty.oid.0, None)
+            ),
         )),
         TypeKind::Composite if found.namespace == well_known::PG_CATALOG.0 => {
             Err(SqlError::unsupported("columns of composite types are"))

@@ -89,6 +89,14 @@ fn extreme(call: &AggregateStep) -> Option<(Var, Comparator)> {
 
 /// Turns a scan so that it begins with the value that comes first in this order, and leaves NULLs out.
 fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> bool {
+    let one_row = match &scan.access {
+        Access::Key(key) => key.is_single(),
+        Access::Current(_) => true,
+        Access::Full(_) => false,
+    };
+    if one_row {
+        return false;
+    }
     let other = Comparator { nulls_first: !order.nulls_first, ..order };
     if ![order, other].into_iter().any(|order| make_ordered(scan, &[(var, order)], few)) {
         return false;

@@ -402,7 +402,11 @@ impl Printer<'_, '_> {
         match operand {
             // A constant of that very type shows it once.
             Expr::Constant(value, own) if own.oid == ty.oid && *value != Literal::Null => {
-                out.push_str(&literal(text_of(self.context, *own, &value.datum())?));
+                let text = text_of(self.context, *own, &value.datum())?;
+                let number = own.oid.0 == oids::NUMERIC
+                    && text.starts_with(|first: char| first.is_ascii_digit())
+                    && text.contains(['.', 'e', 'E']);
+                if number { out.push_str(text) } else { out.push_str(&literal(text)) }
             }
             _ => {
                 self.plain('(', out);
@@ -416,7 +420,19 @@ impl Printer<'_, '_> {
 
     fn call(&self, called: Oid, arguments: &[Expr], ty: SqlType, out: &mut Layout) -> Result<()> {
         if is_cast(called, arguments, ty) {
-            return self.cast(&arguments[0], ty, out);
+            let operand = &arguments[0];
+            // A cast to a type with a length is one cast, though it is made of two.
+            let inner = match operand {
+                _ if !is_length_cast(called, arguments, ty) => None,
+                Expr::Relabel(inner, _) | Expr::ViaText(inner, _) => Some(&**inner),
+                Expr::Call { function: first, arguments: of, ty: to, .. }
+                    if is_cast(*first, of, *to) && !is_length_cast(*first, of, *to) =>
+                {
+                    Some(&of[0])
+                }
+                _ => None,
+            };
+            return self.cast(inner.unwrap_or(operand), ty, out);
         }
         if let Some(operator) = operator_of(called, arguments) {
             self.plain('(', out);
