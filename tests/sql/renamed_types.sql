@@ -7,7 +7,7 @@ CREATE DOMAIN s.e AS text DEFAULT 'a'::s.mood::text;
 CREATE DOMAIN s.f AS s.mood CHECK (VALUE <> 'b'::s.mood);
 CREATE TYPE s.pair AS (x int, m s.mood);
 CREATE TABLE s.row (r int);
-CREATE TABLE t (m s.mood DEFAULT 'a', m2 s.mood2 DEFAULT 'a', n s.d DEFAULT 5, e s.e, p s.pair DEFAULT ROW(1, 'b'), q text DEFAULT ROW(1)::s.row, w text DEFAULT '::s.mood', CHECK (m <> 'b'::s.mood), g text GENERATED ALWAYS AS (CASE WHEN m = 'a' THEN 'x' ELSE 'y' END) STORED, ms s.mood[] DEFAULT '{a,b}');
+CREATE TABLE t (m s.mood DEFAULT 'a', m2 s.mood2 DEFAULT 'a', n s.d DEFAULT 5, e s.e, p s.pair DEFAULT ROW(1, 'b')::s.pair, q text DEFAULT ROW(1)::s.row, w text DEFAULT '::s.mood', CHECK (m <> 'b'::s.mood), g text GENERATED ALWAYS AS (CASE WHEN m = 'a' THEN 'x' ELSE 'y' END) STORED, ms s.mood[] DEFAULT '{a,b}');
 CREATE INDEX ti ON t ((m = 'a')) WHERE m <> 'b';
 CREATE VIEW v AS SELECT 'a'::s.mood AS c, m = 'b' AS e, ARRAY[m] || ARRAY[]::s.mood[] AS f, ROW(1, 'a')::s.pair AS p FROM t;
 INSERT INTO t DEFAULT VALUES RETURNING *;

@@ -127,3 +127,13 @@ ALTER TABLE unfilled ADD COLUMN a serial;
 SELECT currval('unfilled_a_seq');
 DROP TABLE filled;
 SELECT lastval();
+-- What is logged already is given all the same.
+CREATE SEQUENCE round MAXVALUE 3 CYCLE;
+SELECT nextval('round') FROM generate_series(1, 8);
+SELECT setval('round', 3);
+SELECT nextval('round'), nextval('round');
+CREATE SEQUENCE set_back;
+SELECT nextval('set_back');
+SELECT setval('set_back', 33);
+SELECT * FROM set_back;
+SELECT nextval('set_back');

@@ -28,7 +28,7 @@ CREATE VIEW plain AS SELECT row_to_json(two) AS j, two, count(two) FROM two GROU
 CREATE VIEW missing AS SELECT row_to_json(two) AS j, two, count(two) FROM one LEFT JOIN two ON a = b GROUP BY two ORDER BY row_to_json(two)::text;
 CREATE VIEW made AS SELECT row_to_json(ROW(1, 2)::pair) AS p, row_to_json(ROW(1, 2)) AS r, ROW(one.a, 'x')::pair AS q, one IS NULL AS n FROM one ORDER BY a;
 CREATE VIEW derived AS SELECT to_jsonb(s) AS j, row_to_json(f) AS k FROM (SELECT a AS "The A", 'w'::text AS w FROM one) s, generate_series(1, 1) WITH ORDINALITY f (v, o) ORDER BY s."The A";
-CREATE VIEW inner_one AS SELECT x.a, (SELECT row_to_json(x)) AS j, q.x AS y FROM one x, LATERAL (SELECT x, x.a + 1 AS z) q ORDER BY x.a;
+CREATE VIEW inner_one AS SELECT x.a, (SELECT row_to_json(x)) AS j, q.w AS y FROM one x, LATERAL (SELECT x AS w, x.a + 1 AS z) q ORDER BY x.a;
 CREATE VIEW chosen AS SELECT CASE WHEN a = 1 THEN ROW(1, 'x')::two ELSE two END AS c FROM one, two ORDER BY a, b;
 CREATE VIEW listed AS VALUES ((SELECT one FROM one ORDER BY a LIMIT 1));
 CREATE VIEW common AS WITH w AS (SELECT b, c FROM two) SELECT json_agg(w ORDER BY b) AS j FROM w;

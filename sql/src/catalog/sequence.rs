@@ -122,21 +122,21 @@ fn hold(catalog: &Catalog, key: ObjectKey) -> Result<(Transaction, Option<State>
     Ok((transaction, stored.as_deref().map(decode).transpose()?))
 }
 
-/// Commits the little transaction: `stored` is what counts after a crash instead of `before`, `come` what counts until then.
+/// Commits the little transaction, which has found `there`: `stored` is what counts after a crash, `come` what counts until
+/// then.
 fn log(
     catalog: &Catalog,
-    mut transaction: Transaction,
-    (key, before, stored): (ObjectKey, Option<State>, State),
+    (mut transaction, there): (Transaction, Option<State>),
+    (key, stored): (ObjectKey, State),
     (values, come): (&Values, Come),
 ) -> Result<Lsn> {
-    if before == Some(stored) {
-        // It is logged already, by the commit that the values given so far are logged by.
+    if there == Some(stored) {
+        // The record says so already, by the commit that is known, or one from before the start.
         let mut known = lock(&values.0);
-        let at = known.map_or(Lsn::ZERO, |known| known.at);
+        let at = known.map_or(Lsn::ZERO, |come| come.at);
         *known = Some(Come { at, ..come });
         drop(known);
-        let _ = transaction.rollback();
-        return Ok(at);
+        return Ok(at.max(transaction.rollback().wait_for));
     }
     store::write(&mut transaction, catalog.tree(), key, Some(&encode(stored)))?;
     // Before the record is anybody else's: who has it next finds this.
@@ -195,7 +195,8 @@ fn advance(
     let after =
         |given: i64| State { last_value: next + (given - 1) * sequence.increment, is_called: true };
     let come = Come { state: after(count), logged, rules: Rules::of(sequence), at: Lsn::ZERO };
-    let lsn = log(catalog, transaction, (key, stored, after(count + logged)), (values, come))?;
+    let held = (transaction, stored);
+    let lsn = log(catalog, held, (key, after(count + logged)), (values, come))?;
     Ok((Advance { next, count }, lsn))
 }
 
@@ -275,9 +276,9 @@ fn set_value(
         ));
     }
     let key = state_key(database, sequence);
-    let (transaction, before) = hold(catalog, key)?;
+    let held = hold(catalog, key)?;
     let come = Come { state, logged: 0, rules: Rules::of(sequence), at: Lsn::ZERO };
-    log(catalog, transaction, (key, before, state), (values, come))
+    log(catalog, held, (key, state), (values, come))
 }
 
 /// What a session has of a sequence.
