@@ -143,3 +143,13 @@ SELECT description FROM pg_description WHERE objoid >= 16384 ORDER BY 1;
 COMMENT ON SCHEMA elsewhere IS 'schema';
 DROP SCHEMA elsewhere CASCADE;
 SELECT description FROM pg_description WHERE objoid >= 16384 ORDER BY 1;
+-- A default that cannot be computed stands in nobody's way before it is wanted.
+CREATE TABLE failing (x int DEFAULT 1 / 0, v varchar(3) DEFAULT 'abcdef');
+INSERT INTO failing DEFAULT VALUES;
+INSERT INTO failing (x) VALUES (1);
+INSERT INTO failing VALUES (1, 'a');
+ALTER TABLE failing ALTER v SET DEFAULT 'ghijkl'::text;
+ALTER TABLE failing ADD COLUMN k smallint DEFAULT 100000;
+TRUNCATE failing;
+ALTER TABLE failing ADD COLUMN k varchar(3) DEFAULT 'abcdef';
+ALTER TABLE failing ADD COLUMN k int DEFAULT 1 / 0;

@@ -149,7 +149,7 @@ impl Ddl<'_> {
             .semantics
             .default(&snapshot, &element.name, ty, expr)
             .map_err(SqlError::nowhere)?;
-        match bound.constant {
+        match bound.constant.map_err(SqlError::nowhere)? {
             Some(constant) => {
                 next.columns[at].missing = constant;
                 Ok(None)

@@ -299,6 +299,9 @@ impl Ddl<'_> {
                 let default = self.semantics.default(&snapshot, &name, ty, expr);
                 let default =
                     if parts.altering { default.map_err(SqlError::nowhere)? } else { default? };
+                if let (true, Err(error)) = (parts.altering, &default.constant) {
+                    return Err(error.clone().nowhere());
+                }
                 relation.columns[at].default = default.kept(&snapshot, ty);
             }
             ColumnConstraintKind::Identity { always, options } => {

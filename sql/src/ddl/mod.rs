@@ -66,8 +66,9 @@ pub struct DefaultValue {
     /// The expression as PostgreSQL would print it, names qualified where they have to be.
     pub text: Arc<str>,
     /// Its value in the column type's stored form, where it is the same for all rows (nothing in it is volatile): the
-    /// outer none says that it is volatile, the inner that it is NULL.
-    pub constant: Option<Option<Arc<[u8]>>>,
+    /// outer none says that it is volatile, the inner that it is NULL. One that cannot be computed stands in nobody's way
+    /// before it is wanted.
+    pub constant: Result<Option<Option<Arc<[u8]>>>>,
 }
 
 impl DefaultValue {

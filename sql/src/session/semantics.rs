@@ -184,6 +184,19 @@ impl Meaning<'_> {
         self.print(snapshot, relation, shown)
     }
 
+    /// The value of an expression that is the same for every row, in its type's stored form; none is NULL.
+    fn value_of(&self, snapshot: &CatalogSnapshot, bound: Expr) -> Result<Option<Arc<[u8]>>> {
+        let value = self.row_function(snapshot, None, bound)?(&[])?;
+        Ok(match value.get(0) {
+            Datum::Null => None,
+            datum => {
+                let mut bytes = Vec::new();
+                crate::tuple::row::encode(datum, &mut bytes);
+                Some(bytes.into())
+            }
+        })
+    }
+
     /// A function that evaluates an expression over a relation's live columns.
     fn row_function<'f>(
         &'f self,
@@ -363,19 +376,10 @@ impl Semantics for Meaning<'_> {
         let wanted = Wanted::Default(ty, column);
         let bound = self.bound(snapshot, self.text, expr, None, wanted, DEFAULT)?;
         let text = self.own_text(snapshot, None, expr, &bound, DEFAULT)?;
-        // What is the same for every row.
         let constant = if levels::is_repeatable(&bound) {
-            let value = self.row_function(snapshot, None, bound)?(&[])?;
-            Some(match value.get(0) {
-                Datum::Null => None,
-                datum => {
-                    let mut bytes = Vec::new();
-                    crate::tuple::row::encode(datum, &mut bytes);
-                    Some(bytes.into())
-                }
-            })
+            self.value_of(snapshot, bound).map(Some)
         } else {
-            None
+            Ok(None)
         };
         Ok(DefaultValue { text, constant })
     }
