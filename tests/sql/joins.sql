@@ -34,3 +34,27 @@ SELECT count(*) FROM a, n JOIN LATERAL (SELECT c.n FROM c WHERE c.rel = a.rel) A
 SELECT a.n, x.m FROM (VALUES (1), (2)) a(n) LEFT JOIN LATERAL (SELECT a.n AS m) x ON a.n > 1 ORDER BY 1;
 SELECT a.n, x.m FROM (VALUES (1), (2)) a(n) LEFT JOIN LATERAL (SELECT DISTINCT a.n AS m FROM generate_series(1, 2)) x ON false ORDER BY 1;
 SELECT a.n, (SELECT x.m FROM (SELECT 1) b LEFT JOIN (SELECT a.n AS m) x ON a.n > 1) FROM (VALUES (1), (2)) a(n) ORDER BY 1;
+
+-- Conditions that hold for a missing row leave an outer join as it is.
+CREATE TABLE em (id int PRIMARY KEY, g int);
+CREATE TABLE o (id int PRIMARY KEY, em_id int, amt int);
+INSERT INTO em VALUES (1, 1), (2, 1), (3, 2);
+INSERT INTO o VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30);
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE (o.id IS NOT NULL) = false;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id <> ALL (ARRAY[]::int[]) ORDER BY 1, 2;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id NOT IN (1, 2) ORDER BY 1, 2;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id = 1 OR o.amt + 1 = 31 ORDER BY 1, 2;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id = 1 OR em.g = 2 ORDER BY 1, 2;
+
+-- FOR UPDATE is for rows that are there.
+SELECT * FROM em LEFT JOIN o ON o.em_id = em.id FOR UPDATE;
+SELECT * FROM em LEFT JOIN o ON o.em_id = em.id FOR UPDATE OF o;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id ORDER BY em.id, o.id FOR UPDATE OF em;
+SELECT * FROM em RIGHT JOIN o ON o.em_id = em.id FOR UPDATE OF em;
+SELECT * FROM em FULL JOIN o ON o.em_id = em.id FOR SHARE OF em;
+SELECT * FROM em FULL JOIN o ON o.em_id = em.id FOR NO KEY UPDATE OF o;
+SELECT * FROM em LEFT JOIN (o JOIN o AS o2 USING (id)) ON o.em_id = em.id FOR KEY SHARE OF o2;
+SELECT * FROM em JOIN (em AS x LEFT JOIN o ON o.em_id = x.id) ON true FOR UPDATE OF o;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id > 0 ORDER BY 1, 2 FOR UPDATE;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id IS NOT NULL ORDER BY 1, 2 FOR UPDATE OF o;
+SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id = 1 OR o.amt = 30 ORDER BY 1, 2 FOR UPDATE OF o;

@@ -397,10 +397,8 @@ impl Binder<'_> {
             .map(|update| {
                 self.require(relation.oid, Privileges::UPDATE);
                 let mut scope = Scope::new(None, 0);
-                let mut excluded =
+                let excluded =
                     table_item(relation, Some(&"excluded".into()), item.columns.len(), &[]);
-                // Its columns are found by `excluded.a` only.
-                excluded.columns_visible = false;
                 scope.items = vec![item.clone(), excluded];
                 let place = Place::plain(&scope, Some(ctes), "ON CONFLICT DO UPDATE");
                 let assignments =

@@ -55,7 +55,7 @@ impl Binder<'_> {
                     }
                 }
                 ExprKind::AllFields(operand) => {
-                    for (name, expr) in self.all_fields(operand, place, at)? {
+                    for (name, expr) in self.all_fields(operand, place)? {
                         bound.push(BoundTarget { expr, name, origin: None, at });
                     }
                 }
@@ -78,19 +78,13 @@ impl Binder<'_> {
     }
 
     /// The fields that `(x).*` stands for, each with its name.
-    fn all_fields(
-        &self,
-        operand: &ast::Expr,
-        place: &Place<'_>,
-        at: u32,
-    ) -> Result<Vec<(Ident, Expr)>> {
+    fn all_fields(&self, operand: &ast::Expr, place: &Place<'_>) -> Result<Vec<(Ident, Expr)>> {
         let value = self.expression(operand, place)?;
         let fields = self.composite_result(&value).ok_or_else(|| {
             SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("type {} is not composite", self.type_text(value.ty().oid)),
             )
-            .at(at)
         })?;
         let field = |(number, (name, ty)): (usize, (Ident, _))| {
             let operand = Box::new(value.clone());
@@ -116,7 +110,7 @@ impl Binder<'_> {
                     }
                 }
                 ExprKind::AllFields(operand) => {
-                    let fields = self.all_fields(operand, place, at)?;
+                    let fields = self.all_fields(operand, place)?;
                     bound.extend(fields.into_iter().map(|(_, field)| (field, at)));
                 }
                 _ => bound.push((self.expression(expr, place)?, at)),

@@ -84,7 +84,15 @@ impl Binder<'_> {
             }
         }
         let mut bound = Vec::new();
+        let is_below = scope.parent.is_some() || outside.scope.is_some();
         for (at, cte) in self.in_order_of_need(with)?.into_iter().enumerate() {
+            if is_below && !matches!(cte.body, ast::CteBody::Query(_)) {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    "WITH clause containing a data-modifying statement must be at the top level",
+                )
+                .at(self.position(cte.at)));
+            }
             let (body, output) =
                 self.cte(cte, with.recursive, outside, scope).map_err(|error| {
                     let later = if with.recursive { &[] } else { &with.ctes[at..] };

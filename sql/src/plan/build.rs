@@ -219,7 +219,7 @@ impl<'a> Planner<'a> {
     /// helps to make.
     fn query_in_place(&mut self, query: &Query) -> Result<(Plan, Layout)> {
         let (plan, layout, numbers) = self.written(query)?;
-        Ok((self.settled(plan, numbers), layout))
+        Ok((self.settled(plan, numbers)?, layout))
     }
 
     /// A query's plan as it is written, its columns, and its common table expressions.
@@ -232,10 +232,11 @@ impl<'a> Planner<'a> {
     }
 
     /// A plan by the rules. They are applied once: what has been chosen does not go through them again.
-    fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Plan {
+    fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Result<Plan> {
         let plan = pushdown::optimise(self, plan, Vec::new());
         let plan = order::avoid_sorts(plan);
-        if ctes.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), ctes) }
+        self.demand_lockable(&plan)?;
+        Ok(if ctes.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), ctes) })
     }
 
     /// Plans common table expressions and enters their level; the caller leaves it.
@@ -347,7 +348,7 @@ impl<'a> Planner<'a> {
                 let (plan, mut layout, ctes) = built?;
                 layout.truncate(query.output.len());
                 // Without WITH queries of its own it is one plan with the query around it, which applies the rules.
-                let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes) };
+                let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes)? };
                 (plan, layout)
             }
             Node::CteScan { level, cte, columns, alias } => {

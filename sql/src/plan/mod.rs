@@ -18,6 +18,7 @@ pub mod fold;
 pub mod functions;
 pub mod implied;
 mod join_order;
+mod locking;
 pub mod logical;
 pub mod modify;
 pub mod order;

@@ -8,7 +8,10 @@ use super::build::Planner;
 use super::physical::{Join, Plan};
 use super::scalar::Scalar;
 use super::{access_path, join_order, sublinks};
+use crate::bind::Quantifier;
 use crate::plan::logical::JoinKind;
+use crate::types::Datum;
+use crate::types::array::Array;
 use std::collections::HashSet;
 
 /// The plan with `conjuncts` applied as low as they can be, joins ordered and access paths chosen.
@@ -133,18 +136,36 @@ pub fn reads(planner: &Planner<'_>, scalar: &Scalar, slots: &HashSet<u32>) -> bo
 /// Whether a condition cannot be true where all of `slots` are NULL: a strict comparison of one of their columns.
 fn rejects_nulls(scalar: &Scalar, slots: &HashSet<u32>) -> bool {
     match scalar {
+        Scalar::Call { .. } => is_null_of(scalar, slots),
+        Scalar::And(all) => all.iter().any(|one| rejects_nulls(one, slots)),
+        Scalar::Or(all) => all.iter().all(|one| rejects_nulls(one, slots)),
+        Scalar::IsNull(operand, true) => is_null_of(operand, slots),
+        // ALL of no elements is true, whatever stands to its left.
+        Scalar::ScalarArray { left, callee, array, quantifier, .. } => {
+            let asks = *quantifier == Quantifier::Any || has_elements(array);
+            callee.strict && asks && is_null_of(left, slots)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value is NULL where all of `slots` are NULL: one of their columns, or a strict call of one.
+fn is_null_of(scalar: &Scalar, slots: &HashSet<u32>) -> bool {
+    match scalar {
+        Scalar::Var(var) => slots.contains(&var.slot),
         Scalar::Call { callee, arguments, .. } => {
-            callee.strict
-                && arguments.iter().any(|argument| match argument {
-                    Scalar::Var(var) => slots.contains(&var.slot),
-                    other => rejects_nulls(other, slots),
-                })
+            callee.strict && arguments.iter().any(|argument| is_null_of(argument, slots))
         }
-        Scalar::IsNull(operand, true) => {
-            matches!(&**operand, Scalar::Var(var) if slots.contains(&var.slot))
-        }
-        Scalar::ScalarArray { left, callee, .. } => {
-            callee.strict && matches!(&**left, Scalar::Var(var) if slots.contains(&var.slot))
+        _ => false,
+    }
+}
+
+/// Whether an array is known to have elements.
+fn has_elements(array: &Scalar) -> bool {
+    match array {
+        Scalar::Array(elements, _) => !elements.is_empty(),
+        Scalar::Constant(value, _) => {
+            matches!(value.get(0), Datum::Array(bytes) if !Array::of(bytes).is_empty())
         }
         _ => false,
     }
