@@ -21,4 +21,3 @@ SELECT g IN (SELECT amt FROM o WHERE em_id = em.id) AS a, count(*) FROM em GROUP
 SELECT (SELECT max(amt) FROM o), count(*) FROM em GROUP BY 1;
 SELECT DISTINCT ON (n) (SELECT count(*) FROM o WHERE em_id = em.id) AS n FROM em ORDER BY n;
 SELECT sum(id) OVER w, count(*) OVER w FROM em WINDOW w AS (PARTITION BY (SELECT count(*) > 0 FROM o WHERE em_id = em.id)) ORDER BY id;
-SELECT (SELECT count(*) FROM o WHERE em_id = em.id) AS n, count(*) FROM em GROUP BY (SELECT count(*) FROM o WHERE em_id = em.g) ORDER BY 1;

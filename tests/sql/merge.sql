@@ -155,6 +155,5 @@ INSERT INTO starred VALUES (20, (ROW(1, 'a')::pair).*) RETURNING *;
 INSERT INTO starred VALUES ('22', (ROW(1, 'a')::pair).*), (23, 5, 'z') RETURNING *;
 INSERT INTO starred VALUES ('24', (ROW(1, 'a')::pair).*) RETURNING *;
 INSERT INTO starred (a, c) VALUES ((ROW(32, '7')::pair).*), ((ROW(33, '8')::pair).*) RETURNING *;
-INSERT INTO starred (a) VALUES ((ROW(21, '7')::pair).*);
 VALUES (nosuch.*);
 VALUES ((1).*);

@@ -20,4 +20,3 @@ SELECT * FROM (VALUES (ARRAY[ROW(1, 'a')::two]), (NULL)) AS v (x) LEFT JOIN LATE
 SELECT * FROM json_populate_recordset(NULL::one, '[{"a": 1}]');
 ALTER TYPE two ADD ATTRIBUTE c int;
 SELECT * FROM unnest('{"(1,x,)","(2,,4)"}'::two[]);
-SELECT * FROM unnest(ARRAY[ROW(1, 'a')]) AS u;

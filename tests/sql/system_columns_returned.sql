@@ -7,7 +7,7 @@ INSERT INTO x VALUES (2, 3), (3, 3) ON CONFLICT (id) DO NOTHING RETURNING id, xm
 INSERT INTO x AS y VALUES (1, 2), (4, 2) ON CONFLICT (id) DO UPDATE SET n = y.n WHERE y.tableoid = 'x'::regclass AND y.ctid IS NOT NULL RETURNING *, xmax = 0;
 INSERT INTO x VALUES (9, 2) RETURNING (SELECT x.xmax), xmax, (SELECT count(*) FROM x AS other WHERE other.ctid <> x.ctid AND other.id = 9);
 WITH i AS (INSERT INTO x VALUES (2, 3), (5, 4) ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING id, (xmax = 0) AS inserted) SELECT * FROM i ORDER BY id;
-INSERT INTO x SELECT id, n FROM x ON CONFLICT (id) DO UPDATE SET n = excluded.n + 1 RETURNING id, n, m, xmax <> 0 AS updated, tableoid::regclass;
+INSERT INTO x SELECT id, n FROM x ORDER BY id ON CONFLICT (id) DO UPDATE SET n = excluded.n + 1 RETURNING id, n, m, xmax <> 0 AS updated, tableoid::regclass;
 CREATE TABLE keyless (a int);
 INSERT INTO keyless VALUES (1), (2) RETURNING a, xmax, tableoid::regclass, ctid IS NULL AS missing;
 -- errors

@@ -96,7 +96,6 @@ SELECT last_value FROM drawn;
 UPDATE several SET (a, b) = (SELECT 1, 2 WHERE false) RETURNING *;
 UPDATE several SET (a, b, c) = (SELECT x, y, z FROM (VALUES (7, 8.6, 'n')) AS v (x, y, z)) RETURNING *;
 UPDATE several SET (a, b) = (SELECT 1, 2 UNION ALL SELECT 3, 4);
-UPDATE several SET (a, c) = (SELECT '12', 'x') RETURNING *;
 UPDATE several SET (a, b) = (SELECT 1);
 UPDATE several SET (c) = (SELECT several.a::text || b) RETURNING *;
 CREATE TABLE lists (id int PRIMARY KEY, v int[], w int);

@@ -20,7 +20,14 @@ SELECT array_agg(n ORDER BY n), array_agg(k) FROM (SELECT nextval('q') AS n, k F
 SELECT nextval('q') AS n, k FROM s ORDER BY k, nextval('q') LIMIT 1;
 SELECT last_value FROM q;
 SELECT nextval('q') AS n, k, (SELECT count(*) FROM s AS other WHERE other.k < s.k) AS less FROM s ORDER BY k DESC;
-SELECT nextval('q') + (SELECT count(*) * 1000 FROM s AS other WHERE other.k < s.k) AS n FROM s ORDER BY k DESC;
 CREATE TABLE e AS SELECT nextval('q') AS n, k FROM s ORDER BY k DESC;
 SELECT * FROM e ORDER BY n;
 INSERT INTO d (n, l) SELECT nextval('q'), '7' FROM s ORDER BY k DESC LIMIT 1 RETURNING *;
+-- A subquery beside them does not make them be evaluated twice.
+SELECT nextval('q'), (SELECT 0);
+CREATE TABLE i (id serial PRIMARY KEY, x int);
+INSERT INTO i (x) VALUES ((SELECT 1)) RETURNING *;
+INSERT INTO i (x) VALUES ((SELECT 1)), ((SELECT 2)) RETURNING *;
+INSERT INTO i (x) SELECT (SELECT k FROM s AS one WHERE one.k = s.k) FROM s ORDER BY k RETURNING *;
+UPDATE i SET x = nextval('q'), id = (SELECT 10 + i.id) WHERE id = 1;
+SELECT last_value FROM q;

@@ -7,7 +7,7 @@
 use super::Ddl;
 use super::create_table::{column_type, new_column_name, on_commit_of_permanent};
 use super::resolve::{duplicate_relation, must_own, undefined_table};
-use super::view::reads_temporary;
+use super::view::{modifies, reads_temporary};
 use crate::catalog::Named;
 use crate::catalog::builtin;
 use crate::catalog::relation::{Column, Relation, StoredQuery};
@@ -74,7 +74,14 @@ pub fn table_for(
         && let Statement::Query(query) = &create.query
     {
         let snapshot = ddl.snapshot();
+        let modifies = modifies(query);
         let query = ddl.semantics.view(&snapshot, query)?;
+        if modifies {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "materialized views must not use data-modifying statements in WITH",
+            ));
+        }
         if reads_temporary(&snapshot, &query.relations) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

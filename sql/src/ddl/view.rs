@@ -7,11 +7,17 @@ use crate::catalog::CatalogSnapshot;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::CreateView;
+use crate::parse::ast::{CreateView, CteBody, Query};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
+
+/// Whether a query's WITH changes rows.
+pub(super) fn modifies(query: &Query) -> bool {
+    let mut ctes = query.with.iter().flat_map(|with| &with.ctes);
+    ctes.any(|cte| !matches!(cte.body, CteBody::Query(_)))
+}
 
 /// CREATE VIEW.
 ///
@@ -25,6 +31,12 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
     let name = create.name.name();
     let snapshot = ddl.snapshot();
     let bound = ddl.semantics.view(&snapshot, &create.query)?;
+    if modifies(&create.query) {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "views must not contain data-modifying statements in WITH",
+        ));
+    }
     let mut temporary = create.temporary;
     if !temporary && reads_temporary(&snapshot, &bound.relations) {
         temporary = true;

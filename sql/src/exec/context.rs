@@ -177,16 +177,17 @@ impl Context<'_> {
         })
     }
 
-    /// Fills a slot with computed columns.
+    /// Fills a slot with computed columns. What has been computed when a subquery has to be run stays: a sequence gives one
+    /// value.
     ///
     /// # Errors
     /// Those of the expressions.
     pub fn fill(&mut self, slot: u32, columns: &[Scalar], correlated: &[u32]) -> Result<()> {
         self.invalidate(correlated);
         let mut row = self.frame.take(slot);
+        row.clear();
         let filled = self.eval(|eval| {
-            row.clear();
-            for column in columns {
+            while let Some(column) = columns.get(row.len()) {
                 row.push(eval.scalar(column)?);
             }
             Ok(())

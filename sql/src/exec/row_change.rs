@@ -144,13 +144,15 @@ impl RowChange {
         }
         cx.invalidate(&self.row_subqueries);
         let (table, old, new) = (&self.table, &self.old.row, &mut self.new);
+        new.set_nulls(old.len());
+        for column in &narrow.read {
+            new.set(*column, old.get(*column));
+        }
+        let mut left = assignments.iter().peekable();
         cx.eval(|eval| {
-            new.set_nulls(old.len());
-            for column in &narrow.read {
-                new.set(*column, old.get(*column));
-            }
-            for (at, value) in assignments {
+            while let Some((at, value)) = left.peek() {
                 new.set(table.live[*at], eval.scalar(value)?);
+                left.next();
             }
             Ok(())
         })?;
@@ -177,13 +179,15 @@ impl RowChange {
         let mut row = std::mem::take(&mut self.new);
         cx.invalidate(&self.row_subqueries);
         let (table, old) = (&self.table, &self.old);
+        row.clear();
+        for column in &table.live {
+            row.push(old.row.get(*column));
+        }
+        let mut left = assignments.iter().peekable();
         let computed = cx.eval(|eval| {
-            row.clear();
-            for column in &table.live {
-                row.push(old.row.get(*column));
-            }
-            for (at, value) in assignments {
+            while let Some((at, value)) = left.peek() {
                 row.set(*at, eval.scalar(value)?);
+                left.next();
             }
             Ok(())
         });
