@@ -69,7 +69,7 @@ with recursive a as (select 1 n union all select n + 1 from b where n < 3), b as
 with recursive a as (select * from b), b as (select * from c), c as (select * from d), d as (select 4 v) select * from a;
 with recursive x as (select count(*) from (select * from y) s join lateral (select * from y) r on true), y as (select 1 q) select * from x;
 with recursive x as (select * from generate_series(1, (select q from y))), y as (select 2 q) select * from x;
-with recursive x as (select g from generate_series(1, 3) g group by g having g > (select q from y) order by (select q from y) limit (select q from y)), y as (select 1 q) select * from x;
+with recursive x as (select g from generate_series(1, 3) g group by g having g > (select q from y) order by g + (select q from y) limit (select q from y)), y as (select 1 q) select * from x;
 with recursive x as (values ((select q from y))), y as (select 1 q) select * from x;
 with recursive x as (select 1), x as (select 2) select * from x;
 with recursive x as (select (select count(*) from x)) select * from x;
