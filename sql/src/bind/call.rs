@@ -5,6 +5,7 @@ use crate::bind::coerce::{Context, Pathway, pathway};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
+use crate::bind::set_calls;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::bind::{Binder, Required, levels};
@@ -118,6 +119,12 @@ impl Binder<'_> {
                 ));
             }
             Kind::Aggregate | Kind::Window => {}
+        }
+        if chosen.procedure.returns_set && place.clause == grouping::NESTED {
+            let message = "aggregate function calls cannot contain set-returning function calls";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+                .hint(set_calls::HINT)
+                .at(at));
         }
         if chosen.procedure.returns_set && !place.sets {
             return Err(SqlError::new(

@@ -2,6 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::scope::column_at;
+use crate::bind::set_calls;
 use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
 use crate::catalog::CatalogSnapshot;
@@ -321,6 +322,13 @@ impl Binder<'_> {
     /// # Errors
     /// 42804 `argument of WHERE must be type boolean, not type x`.
     pub(super) fn boolean(&self, expr: Expr, clause: &str, position: u32) -> Result<Expr> {
+        if set_calls::returns_set(&expr) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("argument of {clause} must not return a set"),
+            )
+            .at(position));
+        }
         if expr.ty().oid.0 == oid::BOOL {
             return Ok(expr);
         }

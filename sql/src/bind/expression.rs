@@ -6,6 +6,7 @@ use crate::bind::copy::COPY_WHERE;
 use crate::bind::grouping::Collected;
 use crate::bind::operator::op;
 use crate::bind::scope::Scope;
+use crate::bind::set_calls;
 use crate::bind::type_name::{oid, resolve};
 use crate::bind::typed::{CurrentValue, Expr, Literal};
 use crate::bind::with::CteScope;
@@ -225,6 +226,7 @@ impl Binder<'_> {
             }
             ExprKind::Coalesce(arguments) => {
                 let (arguments, ty) = self.common(arguments, place, "COALESCE")?;
+                set_calls::refuse(arguments.iter(), "COALESCE")?;
                 Ok(Expr::Coalesce(arguments, ty))
             }
             ExprKind::Extreme { greatest, arguments } => {
@@ -372,6 +374,7 @@ impl Binder<'_> {
         };
         results.insert(0, default);
         let (mut results, ty) = self.to_common(results, "CASE")?;
+        set_calls::refuse(tested.iter().chain(&results[1..]).chain(&results[..1]), "CASE")?;
         let default = results.remove(0);
         Ok(Expr::Case {
             branches: conditions.into_iter().zip(results).collect(),

@@ -219,8 +219,7 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let at = self.position(expr.start());
         let mut shown_at = at;
-        let place =
-            Place { collected: None, windows: false, sets: false, clause: "GROUP BY", ..*place };
+        let place = Place { collected: None, windows: false, clause: "GROUP BY", ..*place };
         let key = match &expr.kind {
             ExprKind::Integer(number) => {
                 let target = self.numbered(*number, targets.len(), "GROUP BY", at)?;
@@ -432,7 +431,7 @@ impl Binder<'_> {
 
     /// A window's definition, refined from the one it names.
     pub(super) fn window(&self, window: &Window, place: &Place<'_>) -> Result<BoundWindow> {
-        let within = Place { windows: false, sets: false, clause: "window definitions", ..*place };
+        let within = Place { windows: false, clause: "window definitions", ..*place };
         let mut bound = match &window.base {
             Some(base) => {
                 let base_window = self.named_window(base, window.at, place)?;

@@ -8,6 +8,7 @@ use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
 use crate::bind::query::{Outside, untyped_item};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
+use crate::bind::set_calls;
 use crate::bind::table_item;
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::updatable::{Change, Through};
@@ -239,7 +240,9 @@ impl Binder<'_> {
     ) -> Result<Node> {
         let hidden = Scope::hiding(vec![table_item(target.relation, None, 0, &[])]);
         let scope = Scope::beside(&hidden);
-        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        // One row is bound as a select list is, and may have sets in it.
+        let sets = rows.len() == 1;
+        let place = Place { sets, ..Place::plain(&scope, Some(ctes), "VALUES") };
         let width = rows.first().map_or(0, Vec::len);
         let InsertTarget { relation, live, columns, .. } = target;
         let type_of = |number: &usize| relation.columns[*number].ty;
@@ -254,6 +257,14 @@ impl Binder<'_> {
                 for row in rows {
                     self.check_width(row, row.len(), width)?;
                     bound.push(self.insert_row(row, (target, &made), &place, ctes)?);
+                }
+                if let [row] = bound.as_mut_slice()
+                    && row.iter().any(set_calls::returns_set)
+                {
+                    let exprs = row.iter_mut().collect();
+                    let (node, _) = set_calls::below(Node::Unit, 0, exprs, Vec::new());
+                    let columns = std::mem::take(row);
+                    return Ok(Node::Project { input: Box::new(node), columns });
                 }
                 Node::Values { rows: bound, types: made.iter().map(type_of).collect() }
             }

@@ -36,6 +36,7 @@ mod overload;
 mod query;
 mod referential;
 pub mod scope;
+mod set_calls;
 mod subquery;
 mod target;
 pub mod type_name;

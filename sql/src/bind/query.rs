@@ -3,13 +3,14 @@
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
-use crate::bind::grouping::{Collected, Groups};
-use crate::bind::levels::{any, children, columns_of_expr, same};
+use crate::bind::grouping::{Collected, Groups, WindowCall};
+use crate::bind::levels::{any, columns_of_expr, same};
 use crate::bind::locking::lock_words;
 use crate::bind::scope::{Scope, Standing, column_at};
+use crate::bind::set_calls;
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
-use crate::bind::typed::{Expr, Literal};
+use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::bind::with::{Around, CteScope};
 use crate::catalog::builtin::{Volatility, function};
 use crate::error::{Result, SqlError};
@@ -407,10 +408,17 @@ impl Binder<'_> {
             || !aggregates.is_empty()
             || !groupings.is_empty()
             || having.is_some();
-        let mut having = having;
+        let (mut having, mut groupings) = (having, groupings);
         if grouped {
-            let sets = keys.1;
-            let mut groups = Groups { written: keys.0.len(), keys: keys.0, scope: &scope };
+            let (mut keys, sets) = keys;
+            let mut others: Vec<&mut Expr> =
+                targets.iter_mut().map(|target| &mut target.expr).collect();
+            others.extend(having.as_mut());
+            others.extend(groupings.iter_mut().flatten().map(|(argument, _)| argument));
+            others.extend(aggregates.iter_mut().flat_map(call_expressions));
+            others.extend(windows.iter_mut().flat_map(window_expressions));
+            (node, _) = set_calls::below(node, width, keys.iter_mut().collect(), others);
+            let mut groups = Groups { written: keys.len(), keys, scope: &scope };
             for target in &mut targets {
                 self.group(&mut target.expr, &mut groups, target.at)?;
             }
@@ -453,13 +461,22 @@ impl Binder<'_> {
         if !windows.is_empty() {
             let mut exprs: Vec<&mut Expr> =
                 targets.iter_mut().map(|target| &mut target.expr).collect();
+            let mut keys = Vec::new();
+            for WindowCall { call, window } in &mut windows {
+                exprs.extend(call_expressions(call));
+                keys.extend(window.partition_by.iter_mut());
+                keys.extend(window.order_by.iter_mut().map(|key| &mut key.expr));
+            }
+            (node, width) = set_calls::below(node, width, keys, exprs);
+            let mut exprs: Vec<&mut Expr> =
+                targets.iter_mut().map(|target| &mut target.expr).collect();
             (node, width) = self.place_windows(node, width, windows, &mut exprs);
         }
         let output = targets[..visible].iter().map(BoundTarget::output).collect();
         let plain = matches!(select.distinct, Distinct::No)
             && query.locking.is_empty()
             && !query.with_ties
-            && !targets.iter().any(|target| returns_set(&target.expr));
+            && !targets.iter().any(|target| set_calls::returns_set(&target.expr));
         let later = |(at, target): (usize, &BoundTarget)| {
             let is_key = order_by.iter().any(|(key, _)| *key == at);
             plain && !order_by.is_empty() && !is_key && is_volatile(&target.expr)
@@ -467,7 +484,7 @@ impl Binder<'_> {
         if targets.iter().enumerate().any(later) {
             node = project_above_sort(node, targets, order_by);
         } else {
-            node = project(node, width, &mut targets);
+            node = set_calls::project(node, width, &mut targets);
             node =
                 self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
             node = self.lock(node, query, select, &scope, grouped)?;
@@ -691,72 +708,12 @@ impl Binder<'_> {
     }
 }
 
-fn window_expressions(call: &mut crate::bind::grouping::WindowCall) -> Vec<&mut Expr> {
-    let window = &mut call.window;
-    let mut all: Vec<&mut Expr> = call.call.arguments.iter_mut().collect();
-    all.extend(call.call.filter.as_mut());
-    all.extend(window.partition_by.iter_mut());
-    all.extend(window.order_by.iter_mut().map(|key| &mut key.expr));
+/// What an aggregate's or window function's call computes with.
+fn call_expressions(call: &mut AggregateCall) -> Vec<&mut Expr> {
+    let mut all: Vec<&mut Expr> = call.arguments.iter_mut().collect();
+    all.extend(call.filter.as_mut());
+    all.extend(call.order_by.iter_mut().map(|key| &mut key.expr));
     all
-}
-
-/// Whether a set-returning call stands in an expression.
-fn returns_set(expr: &Expr) -> bool {
-    any(expr, &is_set_call)
-}
-
-fn is_set_call(expr: &Expr) -> bool {
-    matches!(expr, Expr::Call { function: called, .. } if function(called.0).is_some_and(|found| found.returns_set))
-}
-
-/// The select list above `node`, whose row has `width` columns. Set-returning calls get a node of their own below.
-fn project(node: Node, width: usize, targets: &mut [BoundTarget]) -> Node {
-    if !targets.iter().any(|target| returns_set(&target.expr)) {
-        let columns = targets.iter().map(|target| target.expr.clone()).collect();
-        return Node::Project { input: Box::new(node), columns };
-    }
-    if targets.iter().all(|target| is_set_call(&target.expr) || !returns_set(&target.expr)) {
-        let columns = targets.iter().map(|target| target.expr.clone()).collect();
-        return Node::ProjectSet { input: Box::new(node), columns };
-    }
-    // Calls inside expressions: the sets first, beside what the expressions read of the row, then the expressions.
-    let mut below: Vec<Expr> = Vec::new();
-    let mut places: Vec<(u32, u32)> = Vec::new();
-    for target in targets.iter_mut() {
-        columns_of_expr(&mut target.expr, 0, &mut |column, depth| {
-            if let Expr::Column { level, column, ty } = column
-                && *level == depth
-                && (*column as usize) < width
-                && !places.iter().any(|(from, _)| from == column)
-            {
-                places.push((*column, below.len() as u32));
-                below.push(Expr::Column { level: 0, column: *column, ty: *ty });
-            }
-        });
-    }
-    let kept = below.len();
-    for target in targets.iter_mut() {
-        lift_sets(&mut target.expr, &mut below);
-    }
-    for target in targets.iter_mut() {
-        columns_of_expr(&mut target.expr, 0, &mut |column, depth| {
-            if let Expr::Column { level, column, .. } = column
-                && *level == depth
-                && *column < LIFTED
-                && let Some((_, to)) = places.iter().find(|(from, _)| from == column)
-            {
-                *column = *to;
-            } else if let Expr::Column { level, column, .. } = column
-                && *level == depth
-                && *column >= LIFTED
-            {
-                *column = *column - LIFTED + kept as u32;
-            }
-        });
-    }
-    let columns = targets.iter().map(|target| target.expr.clone()).collect();
-    let sets = Node::ProjectSet { input: Box::new(node), columns: below };
-    Node::Project { input: Box::new(sets), columns }
 }
 
 /// Whether an expression is to be evaluated for the rows that go out, and in their order. Subqueries are not asked, as in
@@ -813,17 +770,12 @@ fn project_above_sort(
     Node::Project { input: Box::new(Node::Sort { input, keys }), columns }
 }
 
-/// The first number of a set-returning call's column while it is lifted out of its expression.
-const LIFTED: u32 = 1 << 28;
-
-fn lift_sets(expr: &mut Expr, below: &mut Vec<Expr>) {
-    if is_set_call(expr) {
-        let lifted = below.iter().filter(|known| is_set_call(known)).count() as u32;
-        let column = Expr::Column { level: 0, column: LIFTED + lifted, ty: expr.ty() };
-        below.push(std::mem::replace(expr, column));
-        return;
-    }
-    children(expr, &mut |child| lift_sets(child, below));
+fn window_expressions(call: &mut WindowCall) -> Vec<&mut Expr> {
+    let window = &mut call.window;
+    let mut all = call_expressions(&mut call.call);
+    all.extend(window.partition_by.iter_mut());
+    all.extend(window.order_by.iter_mut().map(|key| &mut key.expr));
+    all
 }
 
 /// AND taken apart.
