@@ -35,3 +35,7 @@ SELECT x FROM generate_series(1, 10) x ORDER BY x DESC LIMIT 3 OFFSET 2;
 SELECT 1 UNION SELECT 2 UNION ALL SELECT 2 ORDER BY 1;
 SELECT 1 WHERE false;
 SELECT;
+SELECT rpad('hi', -1, 'x'), lpad('hello', 2, 'x'), lpad('hi', 5, 'xy'), rpad('hi', 5, ''), length(lpad('a', 2147483647, '')), repeat('', 2147483647), repeat('ab', -3);
+SELECT rpad('é', 1000000000, 'é');
+SELECT lpad('a', 268435455, 'b');
+SELECT repeat('abcd', 268435455);

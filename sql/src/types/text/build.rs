@@ -203,17 +203,17 @@ fn initcap<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
 fn pad<'a>(a: &[Datum<'a>]) -> Result<(&'a str, String)> {
     let (text, wanted) = (a[0].text(), usize::try_from(a[1].int4()).unwrap_or(0));
     let fill = a.get(2).map_or(" ", |fill| fill.text());
-    check_size(wanted)?;
     let kept = &text[..byte_of(text, wanted)];
-    let missing = wanted.saturating_sub(length(kept));
-    let padding =
-        if fill.is_empty() { String::new() } else { fill.chars().cycle().take(missing).collect() };
-    Ok((kept, padding))
+    let reached = length(kept);
+    let wanted = if fill.is_empty() { reached } else { wanted };
+    // As PostgreSQL does, each character is taken to be as long as one can be.
+    check_size(wanted.saturating_mul(4))?;
+    Ok((kept, fill.chars().cycle().take(wanted.saturating_sub(reached)).collect()))
 }
 
-/// 54000 for results past PostgreSQL's 1 GB.
+/// 54000 for results past PostgreSQL's 1 GB, 4 bytes of which say how long they are.
 fn check_size(bytes: usize) -> Result<()> {
-    if bytes >= 0x3fff_ffff {
+    if bytes > 0x3fff_ffff - 4 {
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "requested length too large"));
     }
     Ok(())
@@ -278,6 +278,9 @@ fn chr<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 fn repeat<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (text, count) = (a[0].text(), usize::try_from(a[1].int4()).unwrap_or(0));
     check_size(text.len().saturating_mul(count))?;
+    if text.is_empty() {
+        return Ok(Datum::Text(""));
+    }
     let mut out = bumpalo::collections::String::with_capacity_in(text.len() * count, context.arena);
     for _ in 0..count {
         out.push_str(text);
