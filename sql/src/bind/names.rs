@@ -244,6 +244,13 @@ impl Binder<'_> {
     /// The fields of a composite value: of its type, or of the function that gave the record.
     pub(super) fn composite_result(&self, expr: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
         let ty = expr.ty();
+        if let Expr::Row(fields, _, None) = expr
+            && ty == SqlType::plain(oid::RECORD)
+        {
+            let named =
+                |(place, field): (usize, &Expr)| (format!("f{}", place + 1).into(), field.ty());
+            return Some(fields.iter().enumerate().map(named).collect());
+        }
         match usize::try_from(ty.typmod) {
             Ok(shape) if ty.oid.0 == oid::RECORD => self.records.borrow().get(shape).cloned(),
             _ => fields_of(self.catalog, ty.oid),

@@ -70,8 +70,10 @@ impl Binder<'_> {
     pub(super) fn top_query(&self, query: &ast::Query) -> Result<Query> {
         let mut query = self.query(query, Outside::NOTHING, None, true)?;
         // The numbers of records' shapes are this binding's alone.
-        for column in query.output.iter_mut().filter(|column| column.ty.oid.0 == oid::RECORD) {
-            column.ty.typmod = -1;
+        for column in &mut query.output {
+            if matches!(column.ty.oid.0, oid::RECORD | oid::RECORD_ARRAY) {
+                column.ty.typmod = -1;
+            }
         }
         Ok(query)
     }

@@ -4,6 +4,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::raise;
 use crate::bind::scope::ScopeColumn;
+use crate::bind::type_name::oid;
 use crate::bind::typed::{CurrentValue, Expr};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Ident, Target};
@@ -61,7 +62,14 @@ impl Binder<'_> {
                 }
                 _ => {
                     let expr = self.expression(&target.expr, place)?;
-                    let expr = if decide { self.decided(expr)? } else { expr };
+                    let mut expr = if decide { self.decided(expr)? } else { expr };
+                    // Whoever reads the column can ask for the fields of a row.
+                    if let Some(shape) = self.composite_result(&expr)
+                        && let Expr::Row(_, ty, None) = &mut expr
+                        && ty.oid.0 == oid::RECORD
+                    {
+                        *ty = self.record_type(shape);
+                    }
                     let name = target.alias.clone().unwrap_or_else(|| name_of(&target.expr));
                     let origin = self.origin(&target.expr, place);
                     bound.push(BoundTarget { expr, name, origin, at });
