@@ -290,6 +290,7 @@ struct Fields<'a> {
     rules: Option<Zone>,
     afternoon: Option<bool>,
     before_christ: bool,
+    weekday: bool,
     special: Option<Moment>,
 }
 
@@ -311,6 +312,7 @@ impl<'a> Fields<'a> {
             rules: None,
             afternoon: None,
             before_christ: false,
+            weekday: false,
             special: None,
         }
     }
@@ -359,6 +361,7 @@ impl<'a> Fields<'a> {
             return Ok(());
         }
         if tokens::is_weekday(word) {
+            self.weekday = true;
             return Ok(());
         }
         let local = || {
@@ -371,7 +374,7 @@ impl<'a> Fields<'a> {
             "ad" => {}
             "bc" => self.before_christ = true,
             "at" | "on" => {}
-            "infinity" | "+infinity" => self.special = Some(Moment::Infinite(true)),
+            "infinity" => self.special = Some(Moment::Infinite(true)),
             "-infinity" => self.special = Some(Moment::Infinite(false)),
             "epoch" => {
                 self.special = Some(Moment::At {
@@ -483,6 +486,10 @@ impl<'a> Fields<'a> {
     }
 
     fn take_date(&mut self, text: &str) -> Step {
+        // In front of a date written in one piece only a zone may stand.
+        if self.micros.is_some() || self.weekday || self.afternoon.is_some() {
+            return Err(Failure::Syntax);
+        }
         let parts: Vec<&str> = text.split(['-', '/', '.']).filter(|p| !p.is_empty()).collect();
         if parts.len() < 2 || parts.len() > 3 {
             return Err(Failure::Syntax);
@@ -541,9 +548,10 @@ impl<'a> Fields<'a> {
     fn take_number(&mut self, text: &str, time: bool) -> Step {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let no_date = self.year.is_none() && self.month.is_none() && self.day.is_none();
-        if (!no_date && whole.len() == 6 && self.day.is_some()) || time || self.time_only {
+        let dated = self.year.is_some() && self.month.is_some() && self.day.is_some();
+        if dated || time || self.time_only {
             // hhmmss or hhmm
-            if whole.len() != 6 && whole.len() != 4 && !(time && whole.len() == 2) {
+            if whole.len() != 6 && whole.len() != 4 {
                 return Err(Failure::Syntax);
             }
             let part = |range: std::ops::Range<usize>| {

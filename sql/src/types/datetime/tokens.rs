@@ -56,16 +56,12 @@ pub fn split(text: &str) -> Option<Vec<Token>> {
                         let digits = run(at + 1, &|b| b.is_ascii_digit());
                         bytes.get(digits) == Some(&b'.') || behind.is_ascii_alphabetic()
                     };
-                    if date && (behind.is_ascii_alphanumeric()) {
+                    if date && behind.is_ascii_digit() {
+                        // What follows the last digit is a field of its own: `2024-01-02T10:00`, `2024-01-02Z`.
+                        at = run(at, &|b| b.is_ascii_digit() || b == separator);
+                        Kind::Date
+                    } else if date && behind.is_ascii_alphabetic() {
                         at = run(at, &|b| b.is_ascii_alphanumeric() || b == separator);
-                        // `2024-01-02T10:00` is a date and a time.
-                        let taken = &bytes[start..at];
-                        if let Some(mark) = taken.iter().position(|b| matches!(b, b't' | b'T'))
-                            && taken[..mark].iter().all(|b| !b.is_ascii_alphabetic())
-                            && taken.get(mark + 1).is_some_and(u8::is_ascii_digit)
-                        {
-                            at = start + mark;
-                        }
                         Kind::Date
                     } else {
                         at = run(at, &|b| b.is_ascii_digit() || b == b'.');

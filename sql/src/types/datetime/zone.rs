@@ -89,7 +89,13 @@ impl Zone {
         }
         // POSIX: an abbreviation, then hours *west*: `EST5EDT`, `<+02>-02`.
         if name.bytes().any(|b| b.is_ascii_digit()) && name.is_ascii() {
-            return TimeZone::posix(name).ok().map(Zone::Rules);
+            // Hours of more digits than the rules' reader takes: `GMT+0100` is 100 hours west.
+            let behind = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let far = || west(behind).filter(|_| name.len() >= behind.len() + 3);
+            return match TimeZone::posix(name) {
+                Ok(zone) => Some(Zone::Rules(zone)),
+                Err(_) => far().map(|seconds| Zone::Fixed(-seconds)),
+            };
         }
         None
     }
