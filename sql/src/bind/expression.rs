@@ -353,6 +353,7 @@ impl Binder<'_> {
         place: &Place<'_>,
     ) -> Result<Expr> {
         let tested = operand.map(|expr| self.decided(self.expression(expr, place)?)).transpose()?;
+        set_calls::refuse(tested.iter(), "CASE")?;
         let mut conditions = Vec::new();
         let mut results = Vec::new();
         for (when, then) in branches {
@@ -374,7 +375,7 @@ impl Binder<'_> {
         };
         results.insert(0, default);
         let (mut results, ty) = self.to_common(results, "CASE")?;
-        set_calls::refuse(tested.iter().chain(&results[1..]).chain(&results[..1]), "CASE")?;
+        set_calls::refuse(results[1..].iter().chain(&results[..1]), "CASE")?;
         let default = results.remove(0);
         Ok(Expr::Case {
             branches: conditions.into_iter().zip(results).collect(),
