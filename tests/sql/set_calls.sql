@@ -34,7 +34,6 @@ SELECT count(*) FROM posts WHERE unnest(tags) = 'a';
 SELECT count(*) FROM posts HAVING unnest(array[true]);
 SELECT CASE WHEN true THEN generate_series(1, 2) END;
 SELECT CASE generate_series(1, 2) WHEN 1 THEN 1 END;
-SELECT CASE 1 WHEN generate_series(1, 2) THEN 1 END;
 SELECT CASE 1 WHEN 2 THEN 1 ELSE generate_series(1, 2) END;
 SELECT CASE WHEN generate_series(1, 2) = 1 THEN 1 END;
 SELECT coalesce(generate_series(1, 2), 1);
