@@ -28,7 +28,7 @@ ALTER TYPE "Mood" RENAME VALUE 'a' TO 'a''s';
 INSERT INTO t DEFAULT VALUES RETURNING t::text;
 SELECT v::text FROM v;
 SELECT 'a''s'::"s 2".f::text;
-SELECT 'b'::"s 2".f;
+SELECT 'b'::"s 2".f::text;
 SELECT pg_get_viewdef('v'), pg_get_viewdef('v', true);
 SELECT a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum ORDER BY a.attnum;
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass;
