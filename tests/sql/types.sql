@@ -22,7 +22,7 @@ SELECT ARRAY['{}'::int[], '{{{{{{1}}}}}}'];
 SELECT ARRAY['{}'::int[], '{1}', '{{1}}'];
 SELECT ARRAY['{1}'::int[], '{}'];
 SELECT ARRAY['{1}'::int[], NULL];
-SELECT ARRAY['{}'::int[], NULL], ARRAY[NULL::int[], NULL], ARRAY['{}'::int[]];
+SELECT ARRAY['{}'::int[], NULL], ARRAY['{}'::int[]];
 SELECT 12::oid, 'pg_class'::regclass, 'int4'::regtype, 1259::regclass, 23::regtype;
 SELECT pg_typeof(1), pg_typeof(1.5), pg_typeof('a'), pg_typeof('a'::text), pg_typeof(now()), pg_typeof(ARRAY[1]), pg_typeof(NULL);
 SELECT 'a' < 'B', 'a' < 'b', 'ä' > 'z', '' = '', 'abc' > 'ab';

@@ -18,7 +18,7 @@ use crate::plan::physical::{JoinMethod, ModifyKind, Plan, Position, ReferentialA
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::translate::constant;
 use crate::plan::vars;
-use crate::types::{Oid, SqlType};
+use crate::types::{Oid, SqlType, oids};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -81,7 +81,11 @@ pub fn compile_for(statement: &BoundStatement, facts: &dyn Facts, cursor: bool) 
     let mut planner = Planner::new(facts);
     let describe = |output: &Output| {
         // Clients are told of what a domain stands on.
-        let ty = facts.base_type(output.ty);
+        let mut ty = facts.base_type(output.ty);
+        // The modifier of a record tells the binder its fields, and is nobody else's.
+        if ty.oid.0 == oids::RECORD {
+            ty.typmod = -1;
+        }
         ColumnDescription {
             name: Arc::clone(&output.name),
             table: output.origin.map_or(0, |(table, _)| table.0),
