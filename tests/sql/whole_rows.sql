@@ -11,7 +11,7 @@ SELECT a, row_to_json(two), two::text FROM two RIGHT JOIN one ON a = 1 AND b = 1
 SELECT row_to_json(one), row_to_json(two), two::text FROM one FULL JOIN two ON a = b ORDER BY a, b;
 SELECT a, row_to_json(s), s, s IS NULL, to_jsonb(s) FROM one LEFT JOIN (SELECT * FROM two WHERE b = 1) s ON a = 1 ORDER BY a;
 SELECT a, (two).c, (two.*).b, two.* IS NULL, two = two, two IS DISTINCT FROM NULL FROM one LEFT JOIN two ON a = 1 ORDER BY a, b;
-SELECT (SELECT row_to_json(two)), (SELECT three.b FROM three WHERE two IS NULL) FROM one LEFT JOIN two ON a = b ORDER BY a;
+SELECT (SELECT row_to_json(two)), (SELECT max(three.b) FROM three WHERE two IS NULL) FROM one LEFT JOIN two ON a = b ORDER BY a;
 SELECT count(two), count(one), count(*) FROM one FULL JOIN two ON a = b;
 SELECT a, row_to_json(v), row_to_json(three) FROM one LEFT JOIN (VALUES (1, 2)) v (x, y) ON a = x LEFT JOIN three ON three.b = v.x ORDER BY a;
 SELECT a, row_to_json(w) FROM one LEFT JOIN LATERAL (SELECT a + 1 AS next, 'w' AS w2) w ON a = 2 ORDER BY a;
