@@ -34,7 +34,6 @@ CREATE TEXT SEARCH CONFIGURATION words (COPY = pg_catalog.english);
 CREATE SCHEMA filled CREATE TABLE first (a int);
 CREATE RECURSIVE VIEW counted (n) AS SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 3;
 CREATE VIEW barred WITH (security_barrier) AS SELECT 1 AS x;
-CREATE VIEW checked AS SELECT id, a FROM base WHERE a > 0 WITH CHECK OPTION;
 CREATE TABLE alike (LIKE base);
 CREATE TABLE classes (a pg_class);
 CREATE TABLE worded (a text COLLATE "en-x-icu");

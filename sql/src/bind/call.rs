@@ -28,6 +28,10 @@ impl Binder<'_> {
         if !call.within_group {
             return self.plain_call(call, place, at);
         }
+        let hypothetical = ["rank", "dense_rank", "percent_rank", "cume_dist"];
+        if hypothetical.contains(&&**call.name.name()) {
+            return Err(SqlError::unsupported("a hypothetical-set aggregate is").at(at));
+        }
         // What an ordered-set aggregate sorts by are its last arguments.
         let mut whole = call.clone();
         let sorted = call.order_by.iter().map(|key| key.expr.clone());
