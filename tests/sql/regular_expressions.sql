@@ -13,3 +13,9 @@ SELECT E'a\nb' ~ '(?n)a[\n]b', E'a\nb' ~ '(?n)a\sb', E'a\nb' ~ '(?n)a[[:space:]]
 -- Functions take the same letters.
 SELECT regexp_replace(E'ab\nac', 'a[^b]*', 'x', 'gn'), regexp_replace(E'ab\nac', 'a[^b]*', 'x', 'gw'), regexp_replace(E'a\nb', '[^a]', 'x', 'p');
 SELECT regexp_split_to_array(E'a\nb,c', '[^a-c]', 'p'), regexp_split_to_array(E'a\nb,c', '[^a-c]', 'w'), ARRAY(SELECT regexp_matches(E'ab\ncd', '[^b]+', 'gn'));
+-- Classes know more than ASCII; a brace without a number is one.
+SELECT 'José' ~ '^[[:alpha:]]+$', 'Ñ' ~ '^[[:upper:]]$', 'ñ' ~ '^[[:lower:]]$', 'ñ' ~ '[[:upper:]]', 'é1' ~ '^[[:alnum:]]+$', '1' ~ '[[:alpha:]]';
+SELECT regexp_replace('Crème brûlée, 2!', '[^[:alnum:] ]', '', 'g');
+SELECT '٣' ~ '\d', '3' ~ '^\d$', 'x' ~ '^\D$', '٣' ~ '[[:digit:]]', E'\u00a0' ~ '\s', E' \t\n' ~ '^\s+$', 'x' ~ '^\S$', 'a1 b' ~ '^[\d\sa-b]+$';
+SELECT regexp_replace('Hello {name}!', '{name}', 'Bob'), '{a}' ~ '{', '{"a":1}' ~ '^{.*}$', 'aaa' ~ '^a{2,3}$', 'a{' ~ 'a{$', 'x{y}' ~ 'x{y}';
+SELECT '[' ~ '[[]', 'a-b' ~ '^[[:alpha:]-]+$', '_' ~ '^[[:alnum:]_]$', ' ' ~ '[[:blank:]]', '!' ~ '[[:punct:]]';

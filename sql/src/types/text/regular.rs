@@ -226,10 +226,12 @@ fn translate(pattern: &str, dot_newline: bool) -> Result<String> {
                         "the back-reference \\{digit} in a regular expression is"
                     )));
                 }
-                Some(
-                    class @ ('d' | 'w' | 's' | 'D' | 'W' | 'S' | 'n' | 't' | 'r' | 'f' | 'v' | 'a'
-                    | 'x' | 'u'),
-                ) => {
+                Some(class @ ('d' | 's' | 'D' | 'S')) => {
+                    let members = if matches!(class, 'd' | 'D') { DIGIT } else { SPACE };
+                    let negated = if class.is_ascii_uppercase() { "^" } else { "" };
+                    out.extend(["[", negated, members, "]"]);
+                }
+                Some(class @ ('w' | 'W' | 'n' | 't' | 'r' | 'f' | 'v' | 'a' | 'x' | 'u')) => {
                     out.push('\\');
                     out.push(class);
                 }
@@ -241,13 +243,17 @@ fn translate(pattern: &str, dot_newline: bool) -> Result<String> {
                 Some(other) => out.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
             },
             '[' if bracket && characters.peek() == Some(&':') => {
-                // [:alpha:] stays, and its end is not the end of the bracket.
-                out.push('[');
+                // Its end is not the end of the bracket.
+                let mut class = String::new();
                 for inner in characters.by_ref() {
-                    out.push(inner);
-                    if out.ends_with(":]") {
+                    class.push(inner);
+                    if class.len() > 1 && class.ends_with(":]") {
                         break;
                     }
+                }
+                match of_locale(class.trim_matches([':', ']'])) {
+                    Some(members) => out.push_str(members),
+                    None => out.extend(["[", &class]),
                 }
             }
             '[' if bracket => out.push_str(r"\["),
@@ -282,10 +288,35 @@ fn translate(pattern: &str, dot_newline: bool) -> Result<String> {
                 }
                 out.push('(');
             }
+            // It bounds a repetition only where a number is behind it.
+            '{' if !bracket && !characters.peek().is_some_and(char::is_ascii_digit) => {
+                out.push_str(r"\{");
+            }
             other => out.push(other),
         }
     }
     Ok(out)
+}
+
+/// What `[:digit:]` and `\d` stand for.
+const DIGIT: &str = "0-9";
+
+/// What `[:space:]` and `\s` stand for: no space that keeps words together.
+const SPACE: &str =
+    r"\t-\r \u{1680}\u{2000}-\u{2006}\u{2008}-\u{200a}\u{2028}\u{2029}\u{205f}\u{3000}";
+
+/// The members of a class that knows more than ASCII, as the C library's `C.UTF-8` has it.
+fn of_locale(class: &str) -> Option<&'static str> {
+    Some(match class {
+        // Digits of other scripts are letters there.
+        "alpha" => r"\p{Alphabetic}[\p{Nd}--[0-9]]",
+        "alnum" => r"\p{Alphabetic}\p{Nd}",
+        "upper" => r"\p{Uppercase}",
+        "lower" => r"\p{Lowercase}",
+        "digit" => DIGIT,
+        "space" => SPACE,
+        _ => return None,
+    })
 }
 
 /// The options argument, with `g` taken out.
