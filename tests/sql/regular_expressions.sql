@@ -19,3 +19,4 @@ SELECT regexp_replace('Crème brûlée, 2!', '[^[:alnum:] ]', '', 'g');
 SELECT '٣' ~ '\d', '3' ~ '^\d$', 'x' ~ '^\D$', '٣' ~ '[[:digit:]]', E'\u00a0' ~ '\s', E' \t\n' ~ '^\s+$', 'x' ~ '^\S$', 'a1 b' ~ '^[\d\sa-b]+$';
 SELECT regexp_replace('Hello {name}!', '{name}', 'Bob'), '{a}' ~ '{', '{"a":1}' ~ '^{.*}$', 'aaa' ~ '^a{2,3}$', 'a{' ~ 'a{$', 'x{y}' ~ 'x{y}';
 SELECT '[' ~ '[[]', 'a-b' ~ '^[[:alpha:]-]+$', '_' ~ '^[[:alnum:]_]$', ' ' ~ '[[:blank:]]', '!' ~ '[[:punct:]]';
+SELECT regexp_replace('a b#c d', '[ #]', '_', 'gx'), 'a b' ~ '(?x)a [ ] b # behind', ' ' ~ '[ -~]';

@@ -281,6 +281,10 @@ fn translate(pattern: &str, dot_newline: bool) -> Result<String> {
                 out.push('\\');
                 out.push(character);
             }
+            blank if bracket && (blank.is_whitespace() || blank == '#') => {
+                // The expanded form leaves blanks out, but not in a bracket.
+                out.push_str(&format!(r"\x{{{:x}}}", u32::from(blank)));
+            }
             '(' if !bracket && characters.peek() == Some(&'?') => {
                 let behind: String = characters.clone().skip(1).take(2).collect();
                 if behind.starts_with('=') || behind.starts_with('!') || behind.starts_with('<') {
