@@ -46,6 +46,8 @@ enum Measurement {
     Tpcc(measurement::Arguments),
     /// sysbench's OLTP tests, Atoll beside PostgreSQL.
     Sysbench(bench::sysbench::Effort),
+    /// COPY of a million rows, in and out, Atoll beside PostgreSQL.
+    Copy(bench::copy::Effort),
     /// tpcb-like on disjoint keys with sync off: two threads' CPU a transaction over one's, at most 1.15.
     Scaling(Pairs),
     /// pgbench's tables and columns under other names: CPU within 3 %.
@@ -71,7 +73,7 @@ enum Measurement {
         #[arg(long, default_value_t = 20_000_000)]
         rows: u32,
         /// Settings of the server, each `name=value`.
-        #[arg(short = 'c', default_values_t = ["shared_buffers=64MB".to_owned(), "atoll.max_write_set=24MB".to_owned()])]
+        #[arg(short = 'c', default_values_t = ["shared_buffers=56MB".to_owned(), "atoll.max_write_set=20MB".to_owned()])]
         settings: Vec<String>,
     },
     /// Embedded record insertion (Shore-MT): four log-insert algorithms, one and two threads, both key orders.
@@ -142,6 +144,10 @@ fn main() -> Result<()> {
         Measurement::Sysbench(effort) => {
             let page = bench::sysbench::run(effort)?;
             Ok(std::fs::write(results().join("sysbench.md"), page)?)
+        }
+        Measurement::Copy(effort) => {
+            let page = bench::copy::run(effort)?;
+            Ok(std::fs::write(results().join("copy.md"), page)?)
         }
         Measurement::Scaling(pairs) => {
             compared("scaling", pairs.effort(), &paired::scaling(pairs.effort())?)

@@ -4,10 +4,15 @@
 //! found when space is set aside and not in the middle of a flush. Directories are synced after names change: a
 //! created file whose directory entry is lost is lost with everything in it (POSIX promises no more).
 //!
+//! What is written goes to the disk steadily, a megabyte at a time. Left to itself the kernel keeps gigabytes in its cache
+//! and writes them all at once, and meanwhile the sync that somebody's commit waits for takes a tenth of a second
+//! (PostgreSQL's `checkpoint_flush_after` and its kin are there for the same).
+//!
 //! While it is open the device holds an advisory lock on `atoll.lock`. The kernel lets go of it when the process dies,
 //! however it dies, so a stale lock cannot keep a server from starting; PostgreSQL's `postmaster.pid` can.
 
 use super::{Device, File};
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
@@ -23,6 +28,9 @@ const LOCK_NAME: &str = "atoll.lock";
 const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
+/// After so many bytes of writes to a file the kernel is asked to write it out.
+const WRITE_OUT_BYTES: u64 = 1 << 20;
+
 /// A directory that this process has locked.
 #[derive(Debug)]
 pub struct FileDevice {
@@ -37,6 +45,8 @@ pub struct FileDevice {
 struct OpenFile {
     file: fs::File,
     path: PathBuf,
+    /// Bytes written in all, in order to find each full [`WRITE_OUT_BYTES`] of them.
+    written: AtomicU64,
 }
 
 impl FileDevice {
@@ -140,7 +150,7 @@ impl Device for FileDevice {
         if !existed {
             self.entry_changed(&path);
         }
-        Ok(Arc::new(OpenFile { file, path }))
+        Ok(Arc::new(OpenFile { file, path, written: AtomicU64::new(0) }))
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<String>> {
@@ -186,7 +196,12 @@ impl File for OpenFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         rank::touches_disk();
         let written = self.file.write_all_at(bytes, offset);
-        written.map_err(|e| failed("cannot write", &self.path, e))
+        written.map_err(|e| failed("cannot write", &self.path, e))?;
+        let before = self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if before / WRITE_OUT_BYTES != (before + bytes.len() as u64) / WRITE_OUT_BYTES {
+            self.write_out();
+        }
+        Ok(())
     }
 
     fn sync(&self) -> Result<()> {
@@ -216,6 +231,19 @@ impl File for OpenFile {
 }
 
 impl OpenFile {
+    /// Has the kernel begin to write what it still holds of the file, without waiting for it. Durability is `sync`'s, which
+    /// tells of every error too: one that this meets stays with the file until then.
+    fn write_out(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsRawFd;
+            // SAFETY: the descriptor is open as long as `self.file` is, and the call touches no memory of the process.
+            let _ = unsafe {
+                libc::sync_file_range(self.file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE)
+            };
+        }
+    }
+
     fn write_zeros(&self, from: u64, to: u64) -> std::io::Result<()> {
         static ZEROS: [u8; 65536] = [0; 65536];
         let mut at = from;
