@@ -37,8 +37,12 @@ fn locks_and_writes_survive_process_death() {
     // Its reads wait for the other prepared writer of the table.
     one.run("SET lock_timeout = '50ms'");
     assert_eq!(refused(&mut one, "PREPARE TRANSACTION 'b'").0, "55P03");
-    for _ in 0..2 {
-        atoll.kill();
+    for stopped in [false, true, false, true] {
+        if stopped {
+            atoll.stop();
+        } else {
+            atoll.kill();
+        }
         atoll.restart();
         let mut two = atoll.connect();
         two.run("SET lock_timeout = '50ms'");

@@ -351,12 +351,13 @@ impl DataComponent {
         taken
     }
 
-    /// Stops background work, after a last checkpoint: the next open replays nothing.
+    /// Stops background work, after a last checkpoint: the next open replays what `floor` says that it still needs of the
+    /// log, given its tail.
     ///
     /// # Errors
     /// As [`DataComponent::checkpoint`].
-    pub fn close(&self) -> Result<()> {
-        let taken = self.take_checkpoint(&mut |tail| tail, 0);
+    pub fn close(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<()> {
+        let taken = self.take_checkpoint(floor, 0);
         let closed = self.log.close();
         taken.and(closed)
     }

@@ -346,7 +346,7 @@ fn a_check_after_a_crash_changes_no_byte() {
             let overlay = Arc::new(OverlayDevice::new(base).unwrap());
             let component = recover(simulation, overlay, &options, seed).unwrap();
             assert_eq!(compare(&component, id, &model).unwrap(), "", "seed {seed}");
-            component.close().unwrap();
+            component.close(&mut |tail| tail).unwrap();
             assert_eq!(device.operations(), 0);
         });
     }
@@ -393,7 +393,7 @@ fn a_log_of_a_limited_size_takes_any_amount_of_work() {
         running.stop.store(true, Ordering::Release);
         running.component.log().checkpoint_signal().raise(running.component.log().environment());
         checkpointer.join();
-        running.component.close().unwrap();
+        running.component.close(&mut |tail| tail).unwrap();
         let id = running.tree.id();
         let model = Arc::clone(&running.model);
         drop(running);

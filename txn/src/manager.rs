@@ -383,14 +383,15 @@ impl Manager {
         threads.into_iter().for_each(Joinable::join);
     }
 
-    /// Stops background work after a last checkpoint. No transaction is left.
+    /// Stops background work after a last checkpoint. No transaction is left but the prepared ones, whose records are all
+    /// that the next start reads of the log.
     ///
     /// # Errors
     /// As [`DataComponent::close`].
     pub fn close(&self) -> Result<()> {
         self.quiesce();
         while self.collect() {}
-        Ok(self.data.close()?)
+        Ok(self.data.close(&mut |tail| self.redo_floor(tail))?)
     }
 }
 

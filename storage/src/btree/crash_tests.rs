@@ -364,7 +364,7 @@ fn run(seed: u64, planted: Planted) {
             "{acknowledged} was acknowledged and is lost"
         );
         check(&component, &survived);
-        component.close().unwrap();
+        component.close(&mut |tail| tail).unwrap();
         drop(component);
         let device = simulation.device(device.crash(seed + 9));
         let (component, again) = recover(simulation, &device, &survived, (seed, planted)).unwrap();

@@ -196,7 +196,7 @@ proptest! {
         }
         same(&tree, &model);
         check(&component);
-        component.close().unwrap();
+        component.close(&mut |tail| tail).unwrap();
     }
 }
 
@@ -245,7 +245,7 @@ fn a_dirty_tree_ten_times_the_pool_is_read_back_after_a_restart() {
     }
     check(&component);
     let id = tree.id();
-    component.close().unwrap();
+    component.close(&mut |tail| tail).unwrap();
     drop((tree, component));
     let env = environment(&Arc::new(device.crash(1)));
     let component = DataComponent::open(env, options).unwrap().finish(&|_| true).unwrap();
@@ -437,7 +437,7 @@ fn a_bulk_built_tree_is_the_same_tree() {
         let lsn = put(&component, &tree, &key, Some(b"value"));
         model.insert(key, (lsn, Some(b"value".to_vec())));
         component.log().wait_durable(lsn).unwrap();
-        component.close().unwrap();
+        component.close(&mut |tail| tail).unwrap();
         let id = tree.id();
         drop((tree, component));
         let component = open(environment(&Arc::new(device.crash(1)))).finish(&|_| true).unwrap();
@@ -496,7 +496,7 @@ fn problems_after(
         put(&component, &tree, &n.to_be_bytes(), Some(&[3; 60]));
     }
     let pages: Vec<_> = component.forest().volume().space.allocated().into_keys().collect();
-    component.close().unwrap();
+    component.close(&mut |tail| tail).unwrap();
     drop((tree, component));
     let device = Arc::new(device.crash(2));
     // Without it, or the double-write area would heal some of the damage.

@@ -77,7 +77,7 @@ fn every_mechanism_is_at_work_in_the_smallest_pool() {
             assert!(count > 0, "{name}");
         }
         assert!(component.forest().check().unwrap().is_empty());
-        component.close().unwrap();
+        component.close(&mut |tail| tail).unwrap();
     });
 }
 
@@ -118,6 +118,6 @@ fn a_failed_write_leaves_the_page_dirty_and_the_sweep_knows() {
             assert_eq!(forest.min_recovery_lsn(), None);
         }
         assert!(failures > 0);
-        component.close().unwrap();
+        component.close(&mut |tail| tail).unwrap();
     });
 }

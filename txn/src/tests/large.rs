@@ -150,7 +150,7 @@ proptest! {
         drop(merge);
         set.clear();
         prop_assert_eq!(data.scratch().bytes(), 0);
-        data.close().unwrap();
+        data.close(&mut |tail| tail).unwrap();
     }
 }
 

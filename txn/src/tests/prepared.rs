@@ -21,6 +21,13 @@ fn restarted(world: World, env: &Environment) -> World {
     open(env, tree)
 }
 
+/// The process is told to end.
+fn stopped(world: World, env: &Environment) -> World {
+    let tree = world.tree.id();
+    drop(world);
+    open(env, tree)
+}
+
 fn made() -> (World, Environment) {
     let env = environment(FaultyDevice::new(5), 4);
     let world = World::with(env.clone(), small());
@@ -73,7 +80,7 @@ fn writes_and_locks_survive_restarts_until_they_are_resolved() {
         txn.lock_row(&view, &world.tree, b"c", update, block, &mut buffer).unwrap();
         txn.lock_row(&view, &world.tree, b"d", share, block, &mut buffer).unwrap();
         prepare(&world, txn, b"one");
-        for round in 0..3 {
+        for round in 0..5 {
             assert_eq!(value(&world, b"a").unwrap(), b"old");
             let free = |key, mode| is_free(&world, key, mode);
             assert!(!free(b"a", share) && !free(b"b", share) && !free(b"c", RowLock::KeyShare));
@@ -86,7 +93,7 @@ fn writes_and_locks_survive_restarts_until_they_are_resolved() {
             if round == 1 {
                 world.manager.checkpoint().unwrap();
             }
-            world = restarted(world, &env);
+            world = if round < 3 { restarted(world, &env) } else { stopped(world, &env) };
         }
         resolve(&world, b"one", commits).unwrap();
         assert_eq!(resolve(&world, b"one", commits), Err(Refused::Unknown));

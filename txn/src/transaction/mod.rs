@@ -181,6 +181,14 @@ impl Transaction {
         Ok(ReadView { snapshot, command: self.command })
     }
 
+    /// What all of the transaction's statements see, and all own writes; none where each statement has a snapshot of its own.
+    #[must_use]
+    pub fn one_view(&self) -> Option<ReadView> {
+        let snapshot =
+            self.snapshot.filter(|_| self.begin.isolation != Isolation::ReadCommitted)?;
+        Some(ReadView { snapshot, ..ReadView::LATEST })
+    }
+
     /// Ends a statement: under READ COMMITTED nobody needs its snapshot any more, so that a session that is idle in its
     /// transaction holds no versions.
     pub fn end_statement(&mut self) {
