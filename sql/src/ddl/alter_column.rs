@@ -111,7 +111,7 @@ impl Ddl<'_> {
             }
         };
         let not_null = next.columns[at].not_null.then_some(at).into_iter().collect();
-        let mut rewrite = Rewrite { columns: vec![(at, value)], not_null };
+        let mut rewrite = Rewrite { columns: vec![(at, value)], not_null, checks: Vec::new() };
         self.rewrite(relation, next, &mut rewrite)?;
         drop(rewrite);
         let (Some(sequence), Some(state)) = (&sequence, given.get()) else { return Ok(()) };
@@ -261,7 +261,8 @@ impl Ddl<'_> {
         };
         if unclustered {
             // The rows' key is read from the column as it was.
-            let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new() };
+            let mut rewrite =
+                Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };
             self.rewrite(current, &mut next, &mut rewrite)?;
         }
         self.put_without(current, next)?;

@@ -361,7 +361,8 @@ impl Ddl<'_> {
 
     /// A table without a primary key keeps its rows under hidden row ids. Its columns stay NOT NULL.
     fn uncluster(&mut self, old: &Relation, next: &mut Relation) -> Result<()> {
-        let mut rewrite = super::build::Rewrite { columns: Vec::new(), not_null: Vec::new() };
+        let mut rewrite =
+            super::build::Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };
         self.rewrite(old, next, &mut rewrite)
     }
 

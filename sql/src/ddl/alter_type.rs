@@ -2,19 +2,27 @@
 //!
 //! The new values are expressions over the rows as the statement finds them: of a column that the same statement drops they
 //! may say something, and of another one that gets another type they see the old value.
+//!
+//! What is said of the columns, by indexes, CHECK constraints and foreign keys, is read again as it was printed and means
+//! what it means of the new types (`ATPostAlterTypeCleanup`). Rows are held against it anew, those of tables that refer to
+//! the columns too.
 
-use super::alter_column::computes_from;
 use super::build::Rewrite;
+use super::constraint::BOOL;
 use super::create_table::column_type;
 use super::dependency::Dependents;
+use super::foreign_key::comparable;
+use super::index::check_key_types;
 use super::resolve::{column, undefined_column};
 use super::{Ddl, RowFunction};
-use crate::catalog::relation::{ConstraintKind, Relation};
+use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, SequenceOption, TypeName};
+use crate::parse::parse_expression;
 use crate::sqlstate::SqlState;
-use crate::types::SqlType;
+use crate::types::{Oid, SqlType};
 use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
 
 /// A column that gets another type.
 pub(super) struct Retyped<'a> {
@@ -23,6 +31,15 @@ pub(super) struct Retyped<'a> {
     ty: SqlType,
     /// What makes a row's new value; none where the old one stays.
     conversion: Option<RowFunction<'a>>,
+}
+
+/// What rows are held against once columns have other types: constraints by their place in their table.
+#[derive(Default)]
+struct Affected {
+    checks: Vec<usize>,
+    foreign_keys: Vec<usize>,
+    /// Foreign keys of other tables that refer to the columns.
+    referring: Vec<(Oid, usize)>,
 }
 
 /// 0A000 for a column whose type something else relies on.
@@ -48,6 +65,13 @@ impl<'a> Ddl<'a> {
         let snapshot = self.snapshot();
         let ty = self.semantics.type_of(&snapshot, named)?;
         let old = &relation.columns[at];
+        if old.generated && using.is_some() {
+            return Err(SqlError::new(
+                SqlState::INVALID_COLUMN_DEFINITION,
+                "cannot specify USING when altering type of generated column",
+            )
+            .detail(format!("Column \"{name}\" is a generated column.")));
+        }
         if old.identity.is_some() && ty.oid != old.ty.oid {
             self.retype_identity(relation, at, ty, named)?;
         }
@@ -75,7 +99,9 @@ impl<'a> Ddl<'a> {
                     )
                 }
             };
-            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint));
+            let error = SqlError::new(SqlState::DATATYPE_MISMATCH, message);
+            // A generated column has no USING.
+            return Err(if old.generated { error } else { error.hint(hint) });
         };
         Ok(Retyped { at, name: Arc::clone(name), ty, conversion: Some(conversion) })
     }
@@ -132,14 +158,113 @@ impl<'a> Ddl<'a> {
         if columns.is_empty() {
             return Ok(());
         }
+        let changed: Vec<usize> = columns.iter().map(|column| column.0).collect();
+        let affected = self.read_again(relation, &mut next, &changed)?;
         let not_null = (0..next.columns.len()).filter(|&at| next.columns[at].not_null).collect();
-        let mut rewrite = Rewrite { columns, not_null };
+        let snapshot = self.snapshot();
+        let mut checks = Vec::new();
+        for &at in &affected.checks {
+            let constraint = &next.constraints[at];
+            let ConstraintKind::Check(text) = &constraint.kind else { continue };
+            let function = self.semantics.evaluate(&snapshot, &next, BOOL, text)?;
+            checks.push((Arc::clone(&constraint.name), function));
+        }
+        let mut rewrite = Rewrite { columns, not_null, checks };
         // Columns that have just been dropped are still read.
         let rows = Relation { columns: original.columns.clone(), ..relation.clone() };
         // The rewrite writes all columns: no row is older than any of them then.
         self.rewrite(&rows, &mut next, &mut rewrite)?;
         drop(rewrite);
-        self.catalog.put_relation(self.transaction, next)
+        self.catalog.put_relation(self.transaction, next.clone())?;
+        for at in affected.foreign_keys {
+            self.check_references(&next, &next.constraints[at])?;
+        }
+        for (table, at) in affected.referring {
+            let Some(child) = self.relation(table) else { continue };
+            self.check_references(&child, &child.constraints[at])?;
+        }
+        Ok(())
+    }
+
+    /// Reads the texts of `relation`, whose columns have got their new types in `next`, over these, and looks whether keys
+    /// still can be what they are.
+    fn read_again(
+        &mut self,
+        relation: &Relation,
+        next: &mut Relation,
+        changed: &[usize],
+    ) -> Result<Affected> {
+        let (semantics, snapshot) = (self.semantics, self.snapshot());
+        let is_changed = |columns: &[usize]| columns.iter().any(|column| changed.contains(column));
+        let names = |text: &str| -> Result<bool> {
+            Ok(is_changed(&semantics.columns_of(&snapshot, relation, text)?))
+        };
+        let over = next.clone();
+        for index in &mut next.indexes {
+            for expression in &mut index.expressions {
+                if names(&expression.text)? {
+                    let parsed = parse_expression(&expression.text)?;
+                    let made = semantics.index_expression(&snapshot, &over, &parsed);
+                    let made = made.map_err(SqlError::nowhere)?;
+                    expression.text = made.text;
+                    (expression.ty, expression.collation) = (made.ty, made.collation);
+                }
+            }
+            if let Some(filter) = &mut index.filter
+                && names(filter)?
+            {
+                let parsed = parse_expression(filter)?;
+                let made = semantics.index_predicate(&snapshot, &over, &parsed);
+                *filter = made.map_err(SqlError::nowhere)?;
+            }
+        }
+        for index in &next.indexes {
+            check_key_types(next, index)?;
+        }
+        let mut affected = Affected::default();
+        for (at, constraint) in next.constraints.iter_mut().enumerate() {
+            match &mut constraint.kind {
+                ConstraintKind::Check(text) => {
+                    if !names(text)? {
+                        continue;
+                    }
+                    let parsed = parse_expression(text)?;
+                    let made = semantics.over_columns(&snapshot, &over, None, &parsed);
+                    *text = made.map_err(SqlError::nowhere)?.text;
+                    if constraint.validated {
+                        affected.checks.push(at);
+                    }
+                }
+                ConstraintKind::ForeignKey(key) => {
+                    let to_itself = key.references == relation.oid;
+                    if !is_changed(&key.columns) && !(to_itself && is_changed(&key.referenced)) {
+                        continue;
+                    }
+                    let parent = snapshot.relation(key.references).map_or(&over, |found| found);
+                    let parent = if to_itself { &over } else { parent };
+                    demand_comparable(&over, parent, key, &constraint.name)?;
+                    if constraint.validated {
+                        affected.foreign_keys.push(at);
+                    }
+                }
+            }
+        }
+        for &(table, at) in relation.referenced_by.iter().filter(|child| child.0 != relation.oid) {
+            let refers = |child: &Relation| match &child.constraints[at].kind {
+                ConstraintKind::ForeignKey(key) => is_changed(&key.referenced),
+                ConstraintKind::Check(_) => false,
+            };
+            let Some(child) = self.relation(table).filter(|child| refers(child)) else { continue };
+            let mode = TableLock::AccessExclusive;
+            self.transaction.lock_table(child.lock, mode, WaitPolicy::Block)?;
+            let constraint = &child.constraints[at];
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+            demand_comparable(&child, &over, key, &constraint.name)?;
+            if constraint.validated {
+                affected.referring.push((table, at));
+            }
+        }
+        Ok(affected)
     }
 
     /// Checks that nothing that relies on a column's type stands in the way of another one.
@@ -153,17 +278,23 @@ impl<'a> Ddl<'a> {
         let snapshot = self.snapshot();
         let semantics = self.semantics;
         let old = &relation.columns[at];
-        let default = old.default.as_deref().filter(|_| !old.generated);
-        if let Some(default) = default {
-            let parsed = crate::parse::parse_expression(default)?;
-            let bound = semantics.default(&snapshot, name, ty, &parsed);
+        if let Some(default) = old.default.as_deref() {
+            let parsed = parse_expression(default)?;
+            let (bound, what) = match old.generated {
+                true => {
+                    let bound =
+                        semantics.over_columns(&snapshot, relation, Some((ty, name)), &parsed);
+                    (bound.map(drop), "generation expression")
+                }
+                false => (semantics.default(&snapshot, name, ty, &parsed).map(drop), "default"),
+            };
             // A value that the new type does not take is told of where the default is used.
             if bound.is_err_and(|error| error.state() == SqlState::DATATYPE_MISMATCH) {
                 let plain = self.type_shown(SqlType::plain(ty.oid.0));
                 return Err(SqlError::new(
                     SqlState::DATATYPE_MISMATCH,
                     format!(
-                        "default for column \"{name}\" cannot be cast automatically to type {plain}"
+                        "{what} for column \"{name}\" cannot be cast automatically to type {plain}"
                     ),
                 ));
             }
@@ -179,26 +310,17 @@ impl<'a> Ddl<'a> {
             let detail = format!("rule _RETURN on {view} depends on {column}");
             return Err(used_by("a view or rule", detail));
         }
-        let named = |text: &str| semantics.columns_of(&snapshot, relation, text);
-        let computed = relation.indexes.iter().any(|index| computes_from(index, at, &named));
-        let constrained = relation.constraints.iter().any(|constraint| match &constraint.kind {
-            ConstraintKind::Check(text) => named(text).is_ok_and(|columns| columns.contains(&at)),
-            ConstraintKind::ForeignKey(key) => {
-                key.columns.contains(&at)
-                    || key.references == relation.oid && key.referenced.contains(&at)
-            }
-        });
-        if old.generated || computed || constrained {
-            return Err(SqlError::unsupported(
-                "ALTER COLUMN TYPE of a column that constraints or expressions name is",
-            ));
-        }
-        let is_keyed =
-            |index: &crate::catalog::Index| index.columns.iter().any(|key| key.column == at);
-        let referenced = relation.referenced_by.iter().any(|&(table, _)| table != relation.oid);
-        if referenced && relation.indexes.iter().any(is_keyed) {
-            return Err(SqlError::unsupported("ALTER COLUMN TYPE of a referenced column is"));
-        }
         Ok(())
     }
+}
+
+/// 42804 if columns of a foreign key cannot be compared.
+fn demand_comparable(
+    child: &Relation,
+    parent: &Relation,
+    key: &ForeignKey,
+    name: &str,
+) -> Result<()> {
+    let mut pairs = key.columns.iter().zip(&key.referenced);
+    pairs.try_for_each(|(&column, &referenced)| comparable(child, parent, column, referenced, name))
 }

@@ -5,6 +5,7 @@
 //! reach them, so no record in them is locked, and none goes through the write set or the log. Equal keys of a unique
 //! index show when the tree is built; of several, the one whose second row comes first is told.
 
+use super::constraint::violated;
 use super::value_text::key_values;
 use super::{Ddl, RowFunction, Semantics};
 use crate::catalog::CatalogSnapshot;
@@ -217,6 +218,8 @@ pub struct Rewrite<'a> {
     pub columns: Vec<(usize, RowFunction<'a>)>,
     /// Columns that may not be NULL in the new rows.
     pub not_null: Vec<usize>,
+    /// CHECK constraints over the new rows, by name.
+    pub checks: Vec<(Arc<str>, RowFunction<'a>)>,
 }
 
 /// How full the leaves of a tree are to be made, as its options say.
@@ -331,7 +334,8 @@ impl Ddl<'_> {
         let mut load = self.load(&next.options);
         let mut number = 0_u64;
         let (mut new_key, mut new_record) = (Vec::new(), Vec::new());
-        let limit = self.transaction.manager().data().record_bytes_max();
+        let data = self.transaction.manager().data();
+        let (limit, key_limit) = (data.record_bytes_max(), data.key_bytes_max());
         // A key of eight bytes may be an integer's: only what was a row id stays one.
         let had_key = matches!(&old.kind, RelationKind::Table { key, .. } if !key.is_empty());
         each_row(self.transaction, old, &mut |_, old_key, record, row| {
@@ -358,6 +362,11 @@ impl Ddl<'_> {
                 record
             } else {
                 let values: Vec<Datum<'_>> = (0..next.columns.len()).map(column).collect();
+                for (name, check) in &mut rewrite.checks {
+                    if matches!(check(&values)?.get(0), Datum::Bool(false)) {
+                        return Err(violated(next, name));
+                    }
+                }
                 layout.write(&values, &[], &mut new_record);
                 if new_record.len() > limit {
                     return Err(SqlError::unsupported("rewriting rows with long values is"));
@@ -381,6 +390,11 @@ impl Ddl<'_> {
                     }
                     part.encode(datum, &mut new_key)?;
                 }
+            }
+            if let Some(index) = next.indexes.iter().find(|index| index.holds_rows())
+                && new_key.len() > key_limit
+            {
+                return Err(too_large(index, new_key.len(), key_limit));
             }
             Ok(load.push(&new_key, record).map_err(txn::Error::from)?)
         })?;

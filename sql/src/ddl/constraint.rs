@@ -10,7 +10,7 @@ use crate::types::{Datum, SqlType};
 use std::sync::Arc;
 
 /// bool.
-const BOOL: SqlType = SqlType::plain(16);
+pub(super) const BOOL: SqlType = SqlType::plain(16);
 
 impl Ddl<'_> {
     /// Makes a CHECK constraint of a relation that already has its columns.
@@ -59,19 +59,24 @@ impl Ddl<'_> {
             let values: Vec<Datum<'_>> = row.iter().collect();
             let result = evaluate(&values)?;
             if matches!(result.get(0), Datum::Bool(false)) {
-                return Err(SqlError::new(
-                    SqlState::CHECK_VIOLATION,
-                    format!(
-                        "check constraint \"{}\" of relation \"{}\" is violated by some row",
-                        constraint.name, relation.name
-                    ),
-                )
-                .table(&*relation.schema.1, &*relation.name)
-                .constraint(&*constraint.name));
+                return Err(violated(relation, &constraint.name));
             }
             Ok(())
         })
     }
+}
+
+/// 23514 over rows that are there.
+pub(super) fn violated(relation: &Relation, constraint: &str) -> SqlError {
+    SqlError::new(
+        SqlState::CHECK_VIOLATION,
+        format!(
+            "check constraint \"{constraint}\" of relation \"{}\" is violated by some row",
+            relation.name
+        ),
+    )
+    .table(&*relation.schema.1, &*relation.name)
+    .constraint(constraint)
 }
 
 /// 42710 if a table has a constraint of that name.

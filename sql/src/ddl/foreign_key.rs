@@ -288,7 +288,7 @@ fn cannot_be_deferrable(parent: &Relation, what: &str) -> SqlError {
 }
 
 /// 42804 for types that have no equality; 0A000 for those that have one but other bytes as keys.
-fn comparable(
+pub(super) fn comparable(
     relation: &Relation,
     parent: &Relation,
     child: usize,

@@ -377,7 +377,7 @@ impl Ddl<'_> {
             return Ok(next);
         }
         next.indexes.insert(0, index);
-        let mut rewrite = Rewrite { columns: Vec::new(), not_null };
+        let mut rewrite = Rewrite { columns: Vec::new(), not_null, checks: Vec::new() };
         self.rewrite(relation, &mut next, &mut rewrite)?;
         Ok(next)
     }

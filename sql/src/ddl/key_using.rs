@@ -62,7 +62,7 @@ impl Ddl<'_> {
         if index.holds_rows() {
             next.indexes.insert(place, index);
             self.catalog.drop_tree(old);
-            let mut rewrite = Rewrite { columns: Vec::new(), not_null };
+            let mut rewrite = Rewrite { columns: Vec::new(), not_null, checks: Vec::new() };
             self.rewrite(relation, &mut next, &mut rewrite)?;
             return Ok(next);
         }

@@ -878,3 +878,17 @@ fn fields_that_are_none() {
         assert_eq!(say(&mut session, text), [expected], "{text}");
     }
 }
+
+/// Where it stands in the index's definition says nothing to the client.
+#[test]
+fn an_expression_without_meaning_over_a_new_type_has_no_position() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (n int); create index on t ((n + 1))");
+    session.simple_query("alter table t alter n type text").unwrap();
+    assert!(session.simple_next().unwrap());
+    let error = session.run("", 0, &mut Rows::default()).unwrap_err();
+    assert_eq!(error.fields().message, "operator does not exist: text + integer");
+    assert_eq!(error.fields().position, None);
+    assert_eq!(say(&mut session, "alter table t alter n type bigint"), ["ALTER TABLE"]);
+}
