@@ -24,7 +24,9 @@ use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, ReadView, RecordBuffer, RowLock, TreeId, WaitPolicy};
+use txn::{
+    ConflictKind, Direction, KeyRange, ReadView, RecordBuffer, RowLock, Tree, TreeId, WaitPolicy,
+};
 
 /// When a child asks for its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,25 +165,44 @@ fn lock_parent(
         let Some(value) = converted(child.get(from), column) else { return Ok(false) };
         column.encode(value, &mut bytes)?;
     }
-    let mut record = RecordBuffer::default();
     let rows = cx.tree(*tree)?;
-    if index.tree != *tree {
-        let entries = cx.tree(index.tree)?;
-        if !cx.transaction.get_latest(&entries, &bytes, &mut record)? {
+    let entries = if index.tree == *tree { None } else { Some(cx.tree(index.tree)?) };
+    let found = lock_row_of_key(cx, &rows, entries.as_ref(), &bytes)?;
+    let Some(view) = cx.transaction.one_view() else { return Ok(found) };
+    // Who has one snapshot finds its parents there (`ri_PerformCheck`): one that has come since is none, and one that has
+    // gone since is a conflict.
+    let mut record = RecordBuffer::default();
+    let seen = cx.transaction.get(&view, entries.as_ref().unwrap_or(&rows), &bytes, &mut record)?;
+    match (found, seen) {
+        (false, true) => Err(txn::Error::Conflict(ConflictKind::Update).into()),
+        (found, seen) => Ok(found && seen),
+    }
+}
+
+/// Locks the row of a key KEY SHARE, as it is now; false if there is none.
+fn lock_row_of_key(
+    cx: &mut Context<'_>,
+    rows: &Tree,
+    entries: Option<&Arc<Tree>>,
+    bytes: &[u8],
+) -> Result<bool> {
+    let mut record = RecordBuffer::default();
+    if let Some(entries) = entries {
+        if !cx.transaction.get_latest(entries, bytes, &mut record)? {
             return Ok(false);
         }
-        let row_key = entry::row_key(&bytes, record.value().unwrap_or_default())?.to_vec();
+        let row_key = entry::row_key(bytes, record.value().unwrap_or_default())?.to_vec();
         let found = cx.transaction.lock_key(
-            &rows,
+            rows,
             &row_key,
             RowLock::KeyShare,
             WaitPolicy::Block,
             &mut record,
         )?;
         // Its key may have changed while it was waited for.
-        return Ok(found && cx.transaction.get_latest(&entries, &bytes, &mut record)?);
+        return Ok(found && cx.transaction.get_latest(entries, bytes, &mut record)?);
     }
-    Ok(cx.transaction.lock_key(&rows, &bytes, RowLock::KeyShare, WaitPolicy::Block, &mut record)?)
+    Ok(cx.transaction.lock_key(rows, bytes, RowLock::KeyShare, WaitPolicy::Block, &mut record)?)
 }
 
 /// An integer in the width of the column it is looked up in.
