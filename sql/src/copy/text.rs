@@ -58,11 +58,17 @@ fn unescape(line: &[u8], at: usize, into: &mut Vec<u8>) -> usize {
     at + 1
 }
 
-/// Writes one value.
-pub fn write(value: &str, options: &Options, out: &mut Vec<u8>) {
-    let bytes = value.as_bytes();
+/// Escapes the value that stands in `out` from `from` on.
+pub fn escape(out: &mut Vec<u8>, from: usize, options: &Options) {
+    let is_special = |byte: u8| matches!(byte, 0x08..=0x0D | b'\\') || byte == options.delimiter;
+    // Nearly always there is nothing to escape, and no branch for each byte finds that out.
+    let mut pieces = out[from..].chunks(64);
+    if !pieces.any(|piece| piece.iter().fold(false, |found, &byte| found | is_special(byte))) {
+        return;
+    }
+    let value = out.split_off(from);
     let mut written = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
+    for (at, &byte) in value.iter().enumerate() {
         let letter = match byte {
             0x08 => b'b',
             0x0C => b'f',
@@ -74,9 +80,9 @@ pub fn write(value: &str, options: &Options, out: &mut Vec<u8>) {
             _ if byte == options.delimiter => byte,
             _ => continue,
         };
-        out.extend_from_slice(&bytes[written..at]);
+        out.extend_from_slice(&value[written..at]);
         out.extend_from_slice(&[b'\\', letter]);
         written = at + 1;
     }
-    out.extend_from_slice(&bytes[written..]);
+    out.extend_from_slice(&value[written..]);
 }

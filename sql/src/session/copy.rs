@@ -22,7 +22,7 @@ use crate::session::{Session, run};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{
-    CallContext, Datum, Oid, SqlType, read_binary, read_text, text_of, write_binary,
+    CallContext, Datum, Oid, SqlType, read_binary, read_text, text_of, write_binary, write_text,
 };
 use std::sync::Arc;
 use txn::{ReadView, TableLock};
@@ -81,11 +81,13 @@ impl RowSink for LineSink<'_> {
                     line.extend_from_slice(options.null.as_bytes());
                     continue;
                 }
-                let value = text_of(context, column.ty, datum)?;
                 if options.kind == Kind::Csv {
+                    let value = text_of(context, column.ty, datum)?;
                     csv::write(value, at, row.len() == 1, options, line);
                 } else {
-                    text::write(value, options, line);
+                    let from = line.len();
+                    write_text(context, column.ty, datum, line)?;
+                    text::escape(line, from, options);
                 }
             }
             line.push(b'\n');
@@ -298,7 +300,9 @@ impl Session {
                 if out.options.kind == Kind::Csv {
                     csv::write_header(&column.name, &out.options, &mut out.line);
                 } else {
-                    text::write(&column.name, &out.options, &mut out.line);
+                    let from = out.line.len();
+                    out.line.extend_from_slice(column.name.as_bytes());
+                    text::escape(&mut out.line, from, &out.options);
                 }
             }
             out.line.push(b'\n');

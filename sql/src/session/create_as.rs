@@ -187,7 +187,7 @@ impl Session {
             let planned = self.plan_insert(bound, basis, &shared)?;
             let watched = watch.as_deref_mut().map(|watch| {
                 watch.program = Some(Arc::clone(&planned.program));
-                Machine::watched(&planned.program, watch.probes)
+                Box::new(Machine::watched(&planned.program, watch.probes))
             });
             let mut inner = Portal::new(Arc::new(Prepared {
                 text: Arc::clone(&portal.prepared.text),

@@ -598,7 +598,7 @@ fn columns(cursor: &Portal) -> usize {
 
 /// Rows that a cursor has given so far.
 fn sent(cursor: &Portal) -> u64 {
-    cursor.machine.as_ref().map_or(0, crate::exec::Machine::rows)
+    cursor.machine.as_ref().map_or(0, |machine| machine.rows())
 }
 
 /// How many rows a direction passes over, and how many it then returns.

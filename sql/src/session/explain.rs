@@ -169,7 +169,7 @@ impl Session {
     ) -> Result<()> {
         let mut inner = Portal::new(Arc::clone(prepared));
         inner.parameters = parameters;
-        inner.machine = Some(machine);
+        inner.machine = Some(Box::new(machine));
         self.start_held(&mut inner)?;
         let ran = self.run_portal(&mut inner, "", 0, &mut Nobody(sink));
         // None of its rows is shown.

@@ -16,7 +16,7 @@ pub(super) struct Portal {
     /// What it runs.
     pub prepared: Arc<Prepared>,
     /// Its run, for a plan.
-    pub machine: Option<Machine>,
+    pub machine: Option<Box<Machine>>,
     /// Its parameters, until the run has taken them.
     pub parameters: RowBuf,
     /// The formats of its columns, as Bind said: none, one, or one each.
