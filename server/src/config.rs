@@ -9,6 +9,7 @@
 
 use crate::unix_socket::default_folders;
 use sql::SqlError;
+use sql::settings::auto_file;
 use sql::settings::definition::number;
 use sql::settings::value::Value;
 use sql::settings::{ServerSettings, Source};
@@ -84,8 +85,9 @@ impl Sources {
         }
         let path = self.data.join(AUTO_FILE);
         if let Some(text) = read(&path, false)? {
-            assignments(&text, &mut entries)
-                .map_err(|error| invalid(format!("{}: {error}", path.display())))?;
+            let written = auto_file::read(&text);
+            entries
+                .extend(written.map_err(|error| invalid(format!("{}: {error}", path.display())))?);
         }
         entries.extend(self.flags.iter().cloned());
         let settings = ServerSettings::start(&entries)?;
@@ -158,25 +160,6 @@ fn scalar(name: &str, value: &toml::Value) -> Result<String, String> {
         toml::Value::Boolean(false) => Ok("off".to_owned()),
         other => Err(format!("setting \"{name}\" cannot be a {}", other.type_str())),
     }
-}
-
-/// The lines of PostgreSQL's own form: `name = 'value'`, quotes doubled, `#` begins a comment.
-fn assignments(text: &str, entries: &mut Vec<(String, String)>) -> Result<(), String> {
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let wrong = || format!("syntax error in line {}", number + 1);
-        let (name, value) = line.split_once('=').ok_or_else(wrong)?;
-        let value = value.trim();
-        let value = match value.strip_prefix('\'') {
-            Some(quoted) => quoted.strip_suffix('\'').ok_or_else(wrong)?.replace("''", "'"),
-            None => value.to_owned(),
-        };
-        entries.push((name.trim().to_owned(), value));
-    }
-    Ok(())
 }
 
 impl Config {

@@ -7,6 +7,7 @@
 
 pub mod archive;
 pub mod auth;
+mod auto_file;
 pub mod backend;
 pub mod cli;
 pub mod config;

@@ -12,6 +12,7 @@
 //! If the log fails, nobody may be told anything any more, not even that their work is undone: the process ends there.
 
 use crate::archive::ArchiveCommand;
+use crate::auto_file::SettingsFile;
 use crate::config::{Config, Sources};
 use crate::engine_metrics;
 use crate::hba::Rules;
@@ -293,6 +294,7 @@ impl Started {
         let mut options = config.engine_options();
         let archive = archive(&config, &data)?;
         options.files = Some(Arc::new(UserFiles::new(&data)));
+        options.auto_file = Some(Arc::new(SettingsFile::new(&data)));
         options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
         let engine = Engine::open(environment.clone(), options)?;
         let listeners = Listeners::open(&config, &data)?;

@@ -2,6 +2,7 @@
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
+use crate::catalog::object::{Database, Role};
 use crate::catalog::system::{Activity, Counters};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
@@ -12,6 +13,7 @@ use crate::session::notify::Channels;
 use crate::session::semantics::with_semantics;
 use crate::session::statement::PlanCache;
 use crate::session::{AnswerAfter, Identity, Session};
+use crate::settings::auto_file::AutoFile;
 use crate::settings::server::{ServerSettings, Source};
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
@@ -20,7 +22,8 @@ use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::task::{Poll, Waker};
 use txn::sync::{Mutex, MutexGuard, lock, rank};
 use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, StorageError};
@@ -36,6 +39,8 @@ pub struct EngineOptions {
     pub version: String,
     /// What COPY opens files by; none where there is no server.
     pub files: Option<Arc<dyn ServerFiles>>,
+    /// What ALTER SYSTEM changes; none where there is no server.
+    pub auto_file: Option<Arc<dyn AutoFile>>,
 }
 
 /// What a start-up packet asks for, after authentication.
@@ -76,6 +81,8 @@ pub struct Engine {
     manager: Arc<Manager>,
     catalog: Arc<Catalog>,
     settings: ArcSwap<ServerSettings>,
+    /// How often they have been taken anew.
+    reloads: AtomicU64,
     plans: PlanCache,
     plan_uses: Box<[PlanUses]>,
     row_ids: RowIds,
@@ -86,6 +93,7 @@ pub struct Engine {
     peers: Mutex<Option<Arc<dyn Peers>>, { rank::ACTIVITY }>,
     channels: Channels,
     files: Option<Arc<dyn ServerFiles>>,
+    auto_file: Option<Arc<dyn AutoFile>>,
     started: i64,
     /// What had been counted when the counters were last reset, and when that was.
     counters_base: Mutex<Counters, { rank::ACTIVITY }>,
@@ -108,6 +116,23 @@ pub struct PlanMetrics {
     pub misses: u64,
     /// Plans that are kept.
     pub kept: u64,
+}
+
+/// 53300 where a role or a database has as many sessions as it may have.
+fn demand_room(listed: &Sessions, role: &Role, database: &Database) -> Result<()> {
+    let full = |limit: i32, of: &dyn Fn(&SessionActivity) -> bool| {
+        usize::try_from(limit)
+            .is_ok_and(|limit| listed.values().filter(|session| of(session)).count() >= limit)
+    };
+    let whose = if full(role.connection_limit, &|session| session.user == role.oid) {
+        format!("role \"{}\"", role.name)
+    } else if full(database.connection_limit, &|session| session.database == database.oid) {
+        format!("database \"{}\"", database.name)
+    } else {
+        return Ok(());
+    };
+    let message = format!("too many connections for {whose}");
+    Err(SqlError::new(SqlState::TOO_MANY_CONNECTIONS, message))
 }
 
 /// All sessions there are, as the server knows them.
@@ -158,6 +183,7 @@ impl Engine {
                 .collect(),
             manager,
             settings: ArcSwap::from_pointee(options.settings),
+            reloads: AtomicU64::new(0),
             plans: PlanCache::default(),
             row_ids: RowIds::default(),
             version: options.version,
@@ -165,6 +191,7 @@ impl Engine {
             channels: Channels::default(),
             peers: Mutex::default(),
             files: options.files,
+            auto_file: options.auto_file,
             started,
             counters_base: Mutex::new(Counters { since: started, ..Counters::default() }),
         }))
@@ -246,6 +273,7 @@ impl Engine {
         }
         let mut settings = Settings::new(self.settings.load_full());
         for (owner, source) in [
+            ((Oid(0), Oid(0)), Source::Global),
             ((database.oid, Oid(0)), Source::Database),
             ((Oid(0), role.oid), Source::User),
             ((database.oid, role.oid), Source::DatabaseUser),
@@ -276,7 +304,12 @@ impl Engine {
             &wait,
         ));
         activity.set_application_name(&settings.text("application_name"));
-        self.listed().insert(wait.pid, Arc::clone(&activity));
+        let mut listed = self.listed();
+        if !role.superuser {
+            demand_room(&listed, role, database)?;
+        }
+        listed.insert(wait.pid, Arc::clone(&activity));
+        drop(listed);
         Ok(Session::open(self, wait, identity, settings, catalog, activity))
     }
 
@@ -324,6 +357,23 @@ impl Engine {
     pub fn reload(&self, settings: ServerSettings) {
         let next = self.settings.load().reloaded(settings);
         self.settings.store(Arc::new(next));
+        // Release: whoever sees the number takes these.
+        self.reloads.fetch_add(1, Release);
+    }
+
+    /// How often the settings have been taken anew: sessions do so too when they see another number.
+    pub(crate) fn reloads(&self) -> u64 {
+        self.reloads.load(Acquire)
+    }
+
+    /// The server's settings.
+    pub(crate) fn server_settings(&self) -> Arc<ServerSettings> {
+        self.settings.load_full()
+    }
+
+    /// What ALTER SYSTEM changes.
+    pub(crate) fn auto_file(&self) -> Option<Arc<dyn AutoFile>> {
+        self.auto_file.clone()
     }
 
     /// Makes the sessions known to each other.

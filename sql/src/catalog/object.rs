@@ -38,7 +38,7 @@ pub enum Class {
     Role = 3,
     /// A membership: `oid` is the group, `sub` the member.
     Membership = 4,
-    /// Settings of a role (`oid`) in a database, either 0 for all; both 0 is ALTER SYSTEM.
+    /// Settings of a role (`oid`) in a database, either 0 for all.
     Settings = 5,
     /// A schema.
     Schema = 6,

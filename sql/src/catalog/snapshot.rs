@@ -241,7 +241,7 @@ impl Shared {
         self.memberships.values()
     }
 
-    /// What ALTER SYSTEM (0, 0), ALTER DATABASE (database, 0), ALTER ROLE (0, role) or ALTER ROLE IN DATABASE set.
+    /// What ALTER ROLE ALL (0, 0), ALTER DATABASE (database, 0), ALTER ROLE (0, role) or ALTER ROLE IN DATABASE set.
     #[must_use]
     pub fn settings(&self, database: Oid, role: Oid) -> &[(String, String)] {
         self.settings.get(&(database, role)).map_or(&[], |settings| settings.as_slice())

@@ -1,11 +1,9 @@
-//! ALTER DATABASE ... SET, ALTER ROLE ... SET, ALTER SYSTEM: settings that are kept for later.
+//! ALTER DATABASE ... SET, ALTER ROLE ... SET: settings that are kept for sessions to come.
 
 use super::Ddl;
 use crate::catalog::object::{Class, Object, ObjectKey, SettingList};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{
-    AlterSettings, AlterSystem, SetStatement, SetValue, SettingChange, SettingValue,
-};
+use crate::parse::ast::{AlterSettings, SetStatement, SetValue, SettingChange, SettingValue};
 use crate::settings::definition::Context;
 use crate::settings::{IntervalStyle, server, session, value};
 use crate::sqlstate::SqlState;
@@ -52,37 +50,15 @@ pub fn alter_settings(ddl: &mut Ddl<'_>, alter: &AlterSettings) -> Result<&'stat
             super::database::owned_database(ddl, name)?.oid
         };
     }
-    if scope == (Oid(0), Oid(0)) {
-        return Err(SqlError::unsupported("ALTER ROLE ALL SET is"));
-    }
-    change(ddl, scope, &alter.change, Context::Backend, superuser)?;
-    Ok(if alter.role.is_some() { "ALTER ROLE" } else { "ALTER DATABASE" })
-}
-
-/// ALTER SYSTEM.
-///
-/// # Errors
-/// 42501, 25001, 55P02, 22023.
-pub fn alter_system(ddl: &mut Ddl<'_>, alter: &AlterSystem) -> Result<&'static str> {
-    ddl.refuse_block("ALTER SYSTEM")?;
-    if !ddl.superuser() {
-        let name = match &alter.change {
-            SettingChange::Set(set) => &set.name,
-            SettingChange::Reset(name) => name,
-            SettingChange::ResetAll => {
-                return Err(SqlError::new(
-                    SqlState::INSUFFICIENT_PRIVILEGE,
-                    "permission denied to perform ALTER SYSTEM RESET ALL",
-                ));
-            }
-        };
+    let for_all = scope == (Oid(0), Oid(0));
+    if for_all && !superuser {
         return Err(SqlError::new(
             SqlState::INSUFFICIENT_PRIVILEGE,
-            format!("permission denied to set parameter \"{name}\""),
+            "must be superuser to alter settings globally",
         ));
     }
-    change(ddl, (Oid(0), Oid(0)), &alter.change, Context::Postmaster, true)?;
-    Ok("ALTER SYSTEM")
+    change(ddl, scope, &alter.change, superuser)?;
+    Ok(if for_all || alter.role.is_some() { "ALTER ROLE" } else { "ALTER DATABASE" })
 }
 
 /// The text of a SET's values.
@@ -114,7 +90,6 @@ fn change(
     ddl: &mut Ddl<'_>,
     scope: (Oid, Oid),
     change: &SettingChange,
-    weakest: Context,
     superuser: bool,
 ) -> Result<()> {
     let key = ObjectKey { class: Class::Settings, database: scope.0, oid: scope.1, sub: 0 };
@@ -130,7 +105,7 @@ fn change(
             let definition = server::find(&set.name)?;
             if let Some(definition) = definition {
                 let name = definition.name;
-                if definition.context < weakest {
+                if definition.context < Context::Backend {
                     return Err(SqlError::new(
                         SqlState::CANT_CHANGE_RUNTIME_PARAM,
                         match definition.context {

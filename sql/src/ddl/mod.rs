@@ -319,7 +319,6 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,
         Statement::DropDatabase(drop) => database::drop_database(ddl, drop)?,
         Statement::AlterSettings(alter) => kept_settings::alter_settings(ddl, alter)?,
-        Statement::AlterSystem(alter) => kept_settings::alter_system(ddl, alter)?,
         Statement::CreateRole(create) => role::create_role(ddl, create)?,
         Statement::AlterRole(alter) => role::alter_role(ddl, alter)?,
         Statement::DropRole(drop) => role::drop_role(ddl, drop)?,

@@ -182,6 +182,12 @@ impl Ddl<'_> {
         mode: TableLock,
         if_exists: bool,
     ) -> Result<Option<Arc<Relation>>> {
+        // Whoever does not own it does not wait for it, and nobody waits for them.
+        if let Ok(Some(Named::Relation(oid))) = self.lookup(name)
+            && let Some(relation) = self.relation(oid)
+        {
+            self.check_owner(&relation)?;
+        }
         let found = match self.lock_named(name, mode) {
             Ok(found) => found,
             Err(error) if if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,

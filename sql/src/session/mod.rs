@@ -8,6 +8,7 @@
 //! - `simple`, `extended`: the two protocols' messages
 
 pub(crate) mod activity;
+mod alter_system;
 mod block;
 mod concurrent;
 mod constraints;
@@ -21,6 +22,7 @@ mod explain;
 mod extended;
 mod lifted;
 mod load;
+mod lock_table;
 mod machines;
 pub mod message;
 pub mod notify;
@@ -92,6 +94,8 @@ pub struct Session {
     settings: Settings,
     /// The generation of the settings that `timeouts`, the block's defaults and `basis` were made from.
     settings_seen: Option<u64>,
+    /// The reload of the server's settings that the session has seen.
+    reloads: u64,
     timeouts: Timeouts,
     catalog: CatalogTransaction,
     block: Block,
@@ -174,6 +178,7 @@ impl Session {
             identity,
             settings,
             settings_seen: None,
+            reloads: 0,
             timeouts: Timeouts::default(),
             catalog,
             block: Block::new(&activity),
@@ -407,6 +412,9 @@ impl Session {
         let now = self.engine.manager().environment().clock.wall();
         self.block.statement_time = now;
         self.resting = false;
+        if self.engine.reloads() != self.reloads {
+            self.take_server_settings();
+        }
         if !self.settings.plain().track_activities {
             return self.activity.hides(false);
         }
@@ -414,6 +422,14 @@ impl Session {
         if let Some(text) = text {
             self.activity.says(text);
         }
+    }
+
+    /// The server has read its configuration again.
+    #[cold]
+    fn take_server_settings(&mut self) {
+        self.reloads = self.engine.reloads();
+        self.settings.set_server(&self.engine.server_settings());
+        self.settings_changed();
     }
 
     fn facts(&self) -> SessionFacts<'_> {

@@ -92,6 +92,10 @@ impl EngineFacts for Asked<'_> {
         self.engine.started()
     }
 
+    fn reload(&self) -> bool {
+        self.engine.auto_file().is_some_and(|file| file.reload())
+    }
+
     fn signal(&self, pid: u32, reason: u32) -> bool {
         self.engine.signal(pid, reason)
     }
@@ -558,6 +562,7 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
             | Statement::Copy(_)
             | Statement::Vacuum(_)
             | Statement::Analyze(_)
+            | Statement::AlterSystem(_)
             | Statement::Checkpoint
             | Statement::Lock(_)
             | Statement::Discard(_)

@@ -20,7 +20,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::{Transaction, WaitPolicy};
+use txn::Transaction;
 
 /// What a statement without a plan came to.
 pub(super) enum Outcome {
@@ -135,6 +135,7 @@ impl Session {
                 engine.manager().checkpoint_all()?;
                 done("CHECKPOINT")
             }
+            Statement::AlterSystem(alter) => self.alter_system(alter),
             Statement::Lock(lock) => self.lock(parsed, lock),
             Statement::Discard(discard) => self.discard(*discard),
             Statement::Vacuum(vacuum) => {
@@ -181,6 +182,8 @@ impl Session {
         if matches!(control, ast::TransactionStatement::Prepare(_))
             && !self.said.get_mut().is_empty()
         {
+            self.with_block(|block, parts| block.rollback(parts));
+            self.after_transaction();
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY",
@@ -428,32 +431,6 @@ impl Session {
         let mut first = FirstRow::default();
         self.drive(&mut machine, view, &RowBuf::new(), 0, &mut first)?;
         Ok(first.0)
-    }
-
-    // --- LOCK ---------------------------------------------------------------------------------------------------------
-
-    fn lock(&mut self, parsed: &Arc<Source>, lock: &ast::Lock) -> Result<Outcome> {
-        if !self.block.is_explicit() {
-            return Err(SqlError::new(
-                SqlState::NO_ACTIVE_SQL_TRANSACTION,
-                "LOCK TABLE can only be used in transaction blocks",
-            ));
-        }
-        let policy = if lock.nowait { WaitPolicy::Error } else { WaitPolicy::Block };
-        for name in &lock.tables {
-            let relation = self.relation(parsed, name)?;
-            let transaction = self.block.ensure(self.engine.manager(), &self.wait);
-            transaction.lock_table(relation.lock, lock.mode, policy).map_err(
-                |error| match error {
-                    txn::Error::LockNotAvailable { timeout: false } => SqlError::new(
-                        SqlState::LOCK_NOT_AVAILABLE,
-                        format!("could not obtain lock on relation \"{}\"", relation.name),
-                    ),
-                    other => other.into(),
-                },
-            )?;
-        }
-        done("LOCK TABLE")
     }
 
     /// A relation by the name a statement gives.

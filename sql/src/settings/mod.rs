@@ -3,6 +3,7 @@
 //! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown
 //! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them
 
+pub mod auto_file;
 pub mod check;
 pub mod definition;
 pub mod server;

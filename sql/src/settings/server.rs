@@ -13,6 +13,8 @@ pub enum Source {
     Default,
     /// File, environment, flags, ALTER SYSTEM.
     Configuration,
+    /// ALTER ROLE ALL.
+    Global,
     /// ALTER DATABASE.
     Database,
     /// ALTER ROLE.
@@ -34,6 +36,7 @@ impl Source {
         match self {
             Source::Default => "default",
             Source::Configuration => "configuration file",
+            Source::Global => "global",
             Source::Database => "database",
             Source::User => "user",
             Source::DatabaseUser => "database user",

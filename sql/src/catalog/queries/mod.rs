@@ -47,6 +47,8 @@ pub trait EngineFacts {
     fn version(&self) -> String;
     /// `pg_postmaster_start_time()`, microseconds since 2000-01-01 UTC.
     fn start_time(&self) -> i64;
+    /// Has the server read its configuration again, soon; false where that cannot be.
+    fn reload(&self) -> bool;
     /// Raises another session's cancel with a reason of [`crate::error::cancel`]; false if there is no such session.
     fn signal(&self, pid: u32, reason: u32) -> bool;
     /// Waits until this time.
@@ -234,6 +236,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_relation_is_publishable",
     "pg_relation_is_updatable",
     "pg_relation_size",
+    "pg_reload_conf",
     "pg_sequence_last_value",
     "pg_sleep",
     "pg_sleep_for",

@@ -123,6 +123,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let all: String = listed.iter().map(|channel| format!("{channel}\0")).collect();
                 Ok(self.text(&all))
             }
+            "pg_reload_conf" => Ok(Datum::Bool(session.engine.reload())),
             "pg_cancel_backend" => self.signal(cancel::USER),
             "pg_terminate_backend" => self.signal(cancel::TERMINATE),
             _ => return None,

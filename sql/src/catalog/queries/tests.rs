@@ -49,6 +49,9 @@ impl EngineFacts for Engine {
     fn start_time(&self) -> i64 {
         0
     }
+    fn reload(&self) -> bool {
+        false
+    }
     fn signal(&self, _: u32, _: u32) -> bool {
         false
     }

@@ -86,10 +86,6 @@ pub(super) fn memberships(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn kept_settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     for ((database, role), settings) in snapshot.shared().all_settings() {
-        // Both 0 is ALTER SYSTEM, which PostgreSQL keeps in a file.
-        if database.0 == 0 && role.0 == 0 {
-            continue;
-        }
         let row = [Datum::Oid(database.0), Datum::Oid(role.0), rows.options(settings)];
         rows.row(&row)?;
     }
