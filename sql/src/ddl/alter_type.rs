@@ -237,7 +237,7 @@ impl<'a> Ddl<'a> {
                 }
                 ConstraintKind::ForeignKey(key) => {
                     let to_itself = key.references == relation.oid;
-                    if !is_changed(&key.columns) && !(to_itself && is_changed(&key.referenced)) {
+                    if !(is_changed(&key.columns) || to_itself && is_changed(&key.referenced)) {
                         continue;
                     }
                     let parent = snapshot.relation(key.references).map_or(&over, |found| found);
