@@ -30,3 +30,12 @@ SELECT array_fill(1, array[2, 2]), array_fill(1, array[2], array[3]);
 SELECT array_fill(1, array[[1]]);
 SELECT array_fill(1, array[2], array[[1]]);
 SELECT array_fill(1, array[2], array[[1, 2]]);
+-- An element that is an array makes one dimension more, NULL or not.
+SELECT array[null::int[], null];
+SELECT array[null::int[]], array[null, null::text[]];
+SELECT array[null::int[], null]::text[], array_ndims(array[null::int[]]);
+SELECT array[array[null]], array[array[]::int[], null];
+SELECT array[a, b] FROM (VALUES (null::int[], null::int[]), ('{}', '{}'), (null, '{}')) AS v (a, b);
+SELECT array['{1}', array[2]]::int[];
+SELECT array[null, array[2]]::int[];
+SELECT array[1, array[2]]::int[];

@@ -137,3 +137,14 @@ SELECT nextval('set_back');
 SELECT setval('set_back', 33);
 SELECT * FROM set_back;
 SELECT nextval('set_back');
+
+-- A value is drawn once, whatever subqueries stand beside it.
+CREATE SEQUENCE beside;
+SELECT nextval('beside') + (SELECT 0 FROM pg_class WHERE oid = 1259), nextval('beside');
+SELECT nextval('beside') * 10 + (SELECT count(*) FROM pg_class WHERE oid = 1259 AND g > 0) + (SELECT g), g FROM generate_series(1, 2) g;
+SELECT CASE WHEN nextval('beside') > (SELECT 0 FROM pg_class WHERE oid = 1259) THEN 'positive' END, currval('beside');
+CREATE TABLE drawn (id int DEFAULT nextval('beside') + (0), n int);
+INSERT INTO drawn (n) SELECT (SELECT 5 FROM pg_class WHERE oid = 1259) RETURNING id;
+UPDATE drawn SET id = nextval('beside') + (SELECT 0 FROM pg_class WHERE oid = 1259) RETURNING id;
+SELECT count(*) FROM drawn WHERE nextval('beside') > (SELECT min(n) FROM drawn AS d);
+SELECT currval('beside');

@@ -14,3 +14,10 @@ INSERT INTO keyless VALUES (1), (2) RETURNING a, xmax, tableoid::regclass, ctid 
 INSERT INTO x VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET n = excluded.xmax RETURNING xmax;
 CREATE VIEW v AS SELECT id, n FROM x;
 INSERT INTO v VALUES (77, 1) RETURNING tableoid;
+-- UPDATE: those of the new row, and those of FROM's own.
+CREATE TABLE y (id int PRIMARY KEY, v int);
+INSERT INTO y SELECT i, i FROM generate_series(1, 3) i;
+UPDATE y SET v = v + 1 WHERE id = 1 RETURNING id, v, xmin = (SELECT xmin FROM y AS before WHERE before.id = 1) AS as_before, xmax, cmin, tableoid::regclass;
+UPDATE y SET v = v + 1 FROM y AS other WHERE y.id = other.id AND y.id < 3 RETURNING y.id, y.v, other.v AS was, y.xmin = other.xmin AS as_before, other.tableoid::regclass;
+UPDATE y AS z SET v = 0 WHERE id = 2 RETURNING z.xmin::text <> '0' AS made, z.*;
+WITH u AS (UPDATE y SET v = 9 RETURNING xmin, v) SELECT count(DISTINCT xmin::text), min(v) FROM u;

@@ -111,19 +111,12 @@ impl Binder<'_> {
             bound.push((value, self.position(element.start())));
         }
         if let Some(array) = wanted {
-            let element = self.element_of(array.oid).unwrap_or(array.oid);
+            let nested = bound.iter().any(|(value, _)| self.element_of(value.ty().oid).is_some());
+            let element = self.element_of(array.oid).filter(|_| !nested).unwrap_or(array.oid);
+            let target = SqlType { oid: element, typmod: array.typmod };
             let elements = bound
                 .into_iter()
-                .map(|(value, at)| {
-                    let target =
-                        if self.element_of(value.ty().oid).is_some() { array.oid } else { element };
-                    self.cast(
-                        value,
-                        SqlType { oid: target, typmod: array.typmod },
-                        Context::Explicit,
-                        at,
-                    )
-                })
+                .map(|(value, at)| self.cast(value, target, Context::Explicit, at))
                 .collect::<Result<_>>()?;
             return Ok(Expr::Array { elements, ty: array });
         }

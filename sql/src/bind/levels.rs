@@ -3,6 +3,7 @@
 //! Depth counts the rows that the executor has put on its stack of outer rows since the walk began: one for a subquery in an
 //! expression, one for the right side of a lateral join.
 
+use crate::bind::same_query::{same_kind, same_query};
 use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
 use crate::catalog::builtin::{Volatility, function};
 use crate::plan::logical::{
@@ -302,8 +303,7 @@ pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_
     }
 }
 
-/// Whether two expressions are the same, wherever they stand in the text. Of subqueries only one and the same
-/// is.
+/// Whether two expressions are the same, wherever they stand in the text.
 #[must_use]
 pub fn same(a: &Expr, b: &Expr) -> bool {
     let all =
@@ -387,7 +387,9 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         }
         (Expr::ArrayCast { operand: a, .. }, Expr::ArrayCast { operand: b, .. }) => same(a, b),
         (Expr::CurrentValue(a, _), Expr::CurrentValue(b, _)) => a == b,
-        (Expr::Subquery { query: a, .. }, Expr::Subquery { query: b, .. }) => Arc::ptr_eq(a, b),
+        (Expr::Subquery { kind: ka, query: a, .. }, Expr::Subquery { kind: kb, query: b, .. }) => {
+            Arc::ptr_eq(a, b) || same_kind(ka, kb) && same_query(a, b)
+        }
         _ => false,
     }
 }

@@ -35,6 +35,7 @@ mod operator;
 mod overload;
 mod query;
 mod referential;
+mod same_query;
 pub mod scope;
 mod set_calls;
 mod subquery;

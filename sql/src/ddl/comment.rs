@@ -133,6 +133,10 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             ddl.check_member(&role)?;
             Ok((Oid(1260), shared(role.oid)))
         }
+        ObjectKind::Extension => {
+            let found = super::extension::owned_extension(ddl, name.name())?;
+            Ok((super::extension::PG_EXTENSION, ddl.catalog.key(Class::Comment, found)))
+        }
         kind => Err(SqlError::unsupported(format!("COMMENT ON {} is", kind.words()))),
     }
 }

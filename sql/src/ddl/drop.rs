@@ -26,32 +26,9 @@ pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
         ObjectKind::Type => super::user_type::drop_types(ddl, drop).map(|()| "DROP TYPE"),
         ObjectKind::Domain => super::user_type::drop_types(ddl, drop).map(|()| "DROP DOMAIN"),
         ObjectKind::Schema => super::schema::drop_schema(ddl, drop).map(|()| "DROP SCHEMA"),
-        kind => absent(ddl, drop, kind),
+        ObjectKind::Extension => super::extension::drop_extension(ddl, drop),
+        kind => Err(SqlError::unsupported(format!("DROP {} is", kind.words()))),
     }
-}
-
-/// Kinds of objects of which there are none: whatever is named does not exist.
-fn absent(ddl: &mut Ddl<'_>, drop: &Drop, kind: ObjectKind) -> Result<&'static str> {
-    let (noun, tag) = match kind {
-        ObjectKind::Extension => ("extension", "DROP EXTENSION"),
-        _ => {
-            let words = kind.words();
-            return Err(SqlError::unsupported(format!("DROP {words} is")));
-        }
-    };
-    for name in &drop.names {
-        if !drop.if_exists {
-            return Err(SqlError::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("{noun} \"{name}\" does not exist"),
-            ));
-        }
-        ddl.notice(
-            SqlState::SUCCESSFUL_COMPLETION,
-            format!("{noun} \"{name}\" does not exist, skipping"),
-        );
-    }
-    Ok(tag)
 }
 
 /// What is told of a name that is not there: an error, or with IF EXISTS a notice.

@@ -24,6 +24,7 @@ pub mod dependency;
 pub mod domain;
 pub mod drop;
 mod drop_routine;
+mod extension;
 pub mod foreign_key;
 mod identity;
 pub mod index;
@@ -315,6 +316,7 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::AlterComposite(alter) => attribute::alter_composite(ddl, alter)?,
         Statement::AlterEnum(alter) => user_type::alter_enum(ddl, alter)?,
         Statement::CreateSchema(create) => schema::create_schema(ddl, create)?,
+        Statement::CreateExtension(create) => extension::create_extension(ddl, create)?,
         Statement::CreateDatabase(create) => database::create_database(ddl, create)?,
         Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,
         Statement::DropDatabase(drop) => database::drop_database(ddl, drop)?,

@@ -1,9 +1,11 @@
 //! What operators work with: the transaction, the frame, the arena, and what the session lends them.
 
+use super::drawn::Drawn;
 use super::eval::{Eval, Failure};
 use super::frame::Frame;
 use super::subquery::{CteState, SubplanState};
 use crate::catalog::Relation;
+use crate::catalog::queries::running::Running;
 use crate::error::{Notice, Result, cancel};
 use crate::plan::scalar::Scalar;
 use crate::settings::SessionSettings;
@@ -27,7 +29,7 @@ pub trait Cursors {
 /// What the session lends a statement.
 pub struct Host<'s> {
     /// The session's settings.
-    pub settings: &'s SessionSettings,
+    pub settings: &'s Running<'s, SessionSettings>,
     /// What functions ask of the catalog.
     pub catalog: &'s dyn CatalogQueries,
     /// The rows of system relations.
@@ -58,7 +60,7 @@ impl Host<'_> {
     pub fn call<'a>(&'a self, arena: &'a Bump) -> CallContext<'a> {
         CallContext {
             arena,
-            settings: self.settings,
+            settings: self.settings.get(),
             transaction_time: self.transaction_time,
             statement_time: self.statement_time,
             clock: self.clock,
@@ -80,6 +82,8 @@ pub struct Context<'s> {
     pub frame: &'s mut Frame,
     /// What expressions compute.
     pub arena: &'s mut Bump,
+    /// What volatile calls have given in the evaluation at hand.
+    pub drawn: Drawn,
     /// Subqueries of expressions.
     pub subplans: &'s mut Vec<SubplanState>,
     /// Common table expressions.
@@ -135,10 +139,12 @@ impl Context<'_> {
             parameters: self.parameters,
             subplans: self.subplans,
             local: None,
+            drawn: None,
         }
     }
 
-    /// Evaluates: where a subquery's result is missing, runs it and begins again. What `compute` gives must not borrow.
+    /// Evaluates: where a subquery's result is missing, runs it and begins again, with what volatile calls have given; so also
+    /// where one of these has changed the settings. What `compute` gives must not borrow.
     ///
     /// # Errors
     /// Those of the expressions.
@@ -147,13 +153,20 @@ impl Context<'_> {
         &mut self,
         mut compute: impl for<'e> FnMut(&Eval<'e>) -> std::result::Result<T, Failure>,
     ) -> Result<T> {
+        self.drawn.forget();
         loop {
-            let missing = match compute(&self.evaluator()) {
+            match compute(&Eval { drawn: Some(&self.drawn), ..self.evaluator() }) {
                 Ok(value) => return Ok(value),
                 Err(Failure::Error(error)) => return Err(error),
-                Err(Failure::Subquery(number)) => number,
-            };
-            self.run_subplan(missing)?;
+                Err(Failure::Settings) => {}
+                Err(Failure::Subquery(number)) => {
+                    // The subquery's own evaluations begin with nothing.
+                    let drawn = std::mem::take(&mut self.drawn);
+                    self.run_subplan(number)?;
+                    self.drawn = drawn;
+                }
+            }
+            self.drawn.begin_again();
         }
     }
 
@@ -209,6 +222,6 @@ impl Context<'_> {
     /// # Errors
     /// 53200 where `bytes` are more than a statement's operator may hold.
     pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        self.host.settings.check_memory(bytes)
+        self.host.settings.get().check_memory(bytes)
     }
 }

@@ -15,6 +15,7 @@
 //! transaction's too.
 
 use super::context::Context;
+use super::drawn::Drawn;
 use super::foreign_key;
 use super::frame::Frame;
 use super::machine::Run;
@@ -303,6 +304,7 @@ pub fn make_due(
         view: ReadView::LATEST,
         frame: &mut frame,
         arena: &mut arena,
+        drawn: Drawn::default(),
         subplans: &mut subplans,
         ctes: &mut ctes,
         parameters: run.parameters,

@@ -4,6 +4,7 @@
 //! missing the evaluation gives up with the subquery's number; the caller runs it and begins again. Subqueries are thus run
 //! exactly when they are needed, as in PostgreSQL: `CASE` and `AND` still guard them.
 
+use super::drawn::Drawn;
 use super::frame::Frame;
 use super::subquery::SubplanState;
 use crate::bind::Quantifier;
@@ -25,6 +26,8 @@ pub enum Failure {
     Error(SqlError),
     /// The result of this subquery is missing.
     Subquery(u32),
+    /// A call has changed the settings that the calls behind it look at.
+    Settings,
 }
 
 impl From<SqlError> for Failure {
@@ -48,6 +51,8 @@ pub struct Eval<'a> {
     pub subplans: &'a [SubplanState],
     /// The array element at hand and its home.
     pub local: Option<(Var, Datum<'a>)>,
+    /// What volatile calls have given, where the evaluation may begin again.
+    pub drawn: Option<&'a Drawn>,
 }
 
 impl Eval<'_> {
@@ -138,7 +143,7 @@ impl Eval<'_> {
             Scalar::ArrayCast { operand, to, element, home, .. } => {
                 self.array_cast(operand, to.0, element, *home)?
             }
-            Scalar::Array(elements, ty) => self.array(elements, ty.0)?,
+            Scalar::Array(elements, ty, nested) => self.array(elements, ty.0, *nested)?,
             Scalar::Subscript { operand, indices, slice, .. } => {
                 self.subscript(operand, indices, *slice)?
             }
@@ -227,7 +232,33 @@ impl Eval<'_> {
     ///
     /// # Errors
     /// The function's; 0A000 if it has no implementation.
+    #[inline]
     pub fn apply<'x>(&'x self, callee: &'x Callee, arguments: &[Datum<'x>]) -> Evaluated<'x> {
+        match self.drawn {
+            Some(drawn) if callee.volatile => self.draw(drawn, callee, arguments),
+            _ => self.run(callee, arguments),
+        }
+    }
+
+    /// What a volatile call has given in this evaluation, or gives now.
+    fn draw<'x>(
+        &'x self,
+        drawn: &'x Drawn,
+        callee: &'x Callee,
+        arguments: &[Datum<'x>],
+    ) -> Evaluated<'x> {
+        if let Some(value) = drawn.get(callee) {
+            return Ok(value);
+        }
+        let value = self.run(callee, arguments)?;
+        drawn.keep(callee, value);
+        match self.call.catalog.changed_settings() {
+            Some(changed) if !std::ptr::eq(changed, self.call.settings) => Err(Failure::Settings),
+            _ => Ok(value),
+        }
+    }
+
+    fn run<'x>(&'x self, callee: &'x Callee, arguments: &[Datum<'x>]) -> Evaluated<'x> {
         let result = match &callee.target {
             Target::Plain(code) => code(&self.call, arguments),
             Target::Typed(code, types) => code(&self.call, &types.signature(), arguments),
@@ -278,6 +309,7 @@ impl Eval<'_> {
                 parameters: self.parameters,
                 subplans: self.subplans,
                 local: Some((home, datum?)),
+                drawn: self.drawn,
             };
             builder.push(&inner.scalar(element)?);
         }
@@ -285,14 +317,14 @@ impl Eval<'_> {
         Ok(Datum::Array(builder.store(self.call.arena, &dimensions)))
     }
 
-    fn array<'x>(&'x self, elements: &'x [Scalar], ty: u32) -> Evaluated<'x> {
+    fn array<'x>(&'x self, elements: &'x [Scalar], ty: u32, nested: bool) -> Evaluated<'x> {
         let element = builtin::element_type(ty).unwrap_or(crate::types::oids::TEXT);
         let mut values = bumpalo::collections::Vec::new_in(self.call.arena);
         for one in elements {
             values.push(self.scalar(one)?);
         }
         // Elements that are arrays of the same type make one dimension more.
-        if values.iter().any(|value| matches!(value, Datum::Array(_))) {
+        if nested {
             return Ok(array::from_arrays(self.call.arena, element, &values)?);
         }
         Ok(array::from_datums(self.call.arena, element, &values))

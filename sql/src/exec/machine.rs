@@ -3,6 +3,7 @@
 
 use super::context::{Context, Host};
 use super::deferred::Pending;
+use super::drawn::Drawn;
 use super::frame::Frame;
 use super::operator::{Builder, Operator};
 use super::probe::Probes;
@@ -65,6 +66,7 @@ impl State {
             view: run.view,
             frame: &mut self.frame,
             arena: &mut self.arena,
+            drawn: Drawn::default(),
             subplans: &mut self.subplans,
             ctes: &mut self.ctes,
             parameters: run.parameters,

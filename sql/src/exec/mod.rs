@@ -7,6 +7,7 @@
 
 pub mod context;
 pub mod deferred;
+pub mod drawn;
 pub mod eval;
 pub mod foreign_key;
 pub mod frame;

@@ -25,7 +25,7 @@ pub struct Modify {
     kind: ModifyKind,
     change: RowChange,
     returning: Option<(u32, Vec<Scalar>)>,
-    /// Where RETURNING finds system columns of a row inserted or put in conflict, and which.
+    /// Where RETURNING finds system columns of a row inserted, updated or put in conflict, and which.
     system: Option<(u32, Box<[i16]>)>,
     /// Correlated subqueries: of conditions checked again, of RETURNING.
     recheck_subqueries: Box<[u32]>,
@@ -43,7 +43,7 @@ impl Modify {
     pub fn new(plan: &physical::Modify, builder: &Builder<'_>) -> Modify {
         let kind = plan.kind.clone();
         let system = match &plan.kind {
-            ModifyKind::Insert { system, .. } => system.clone(),
+            ModifyKind::Insert { system, .. } | ModifyKind::Update { system, .. } => system.clone(),
             _ => None,
         };
         let (source, row, recheck) = match &plan.kind {
@@ -103,6 +103,7 @@ impl Modify {
                     return Ok(false);
                 }
                 self.change.update(cx, writer, assignments)?;
+                self.show_system(cx, writer, false);
                 Ok(true)
             }
             ModifyKind::Delete { target, recheck, joined, .. } => {
@@ -342,7 +343,7 @@ impl Modify {
 
     /// Sets the system columns of the row written last. `xmax` tells one that ON CONFLICT has updated, as in PostgreSQL, where
     /// it is what had locked the row.
-    fn show_system(&self, cx: &mut Context<'_>, writer: &Writer, updated: bool) {
+    fn show_system(&self, cx: &mut Context<'_>, writer: &Writer, conflicting: bool) {
         let Some((slot, columns)) = &self.system else { return };
         let transaction = Datum::Oid((cx.transaction.id().0 as u32).max(1));
         let row = cx.frame.row_mut(*slot);
@@ -351,7 +352,7 @@ impl Modify {
             row.push(match attribute {
                 -1 => Datum::Int8(row_number(writer.last_key())),
                 -2 => transaction,
-                -4 if updated => transaction,
+                -4 if conflicting => transaction,
                 -6 => Datum::Oid(self.change.table.relation.oid.0),
                 _ => Datum::Oid(0),
             });

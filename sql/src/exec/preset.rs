@@ -23,7 +23,7 @@ pub fn check(program: &Program, context: &CallContext<'_>, parameters: &RowBuf) 
     }
     let frame = Frame::default();
     let call = CallContext { ..*context };
-    let eval = Eval { call, frame: &frame, parameters, subplans: &[], local: None };
+    let eval = Eval { call, frame: &frame, parameters, subplans: &[], local: None, drawn: None };
     let folding = Folding { eval: &eval, program };
     for scalar in &presets.scalars {
         match folding.scalar(scalar) {

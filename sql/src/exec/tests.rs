@@ -6,6 +6,7 @@ use super::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 use super::system_scan::SystemRows;
 use crate::bind::{AggregateCall, BoundStatement, Expr, Literal};
 use crate::catalog::builtin;
+use crate::catalog::queries::running::Running;
 use crate::catalog::testing::{catalog, table};
 use crate::catalog::{Catalog, Relation, RelationKind};
 use crate::compile::compile;
@@ -94,7 +95,7 @@ impl Bench {
         let random = Cell::new([1, 2]);
         let deferred = RefCell::default();
         let host = Host {
-            settings: &settings,
+            settings: &Running::new(&settings),
             catalog: &NoCatalog,
             system: &NoRows,
             cursors: &NoRows,
@@ -495,7 +496,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
     let random = Cell::new([1, 2]);
     let deferred = RefCell::default();
     let host = Host {
-        settings: &settings,
+        settings: &Running::new(&settings),
         catalog: &NoCatalog,
         system: &NoRows,
         cursors: &NoRows,

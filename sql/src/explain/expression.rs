@@ -125,7 +125,7 @@ impl<'p> Printer<'p, '_, '_> {
             Scalar::ArrayCast { operand, to, .. } => {
                 self.cast(operand, SqlType::plain(builtin::array_type(to.0)), scope, out);
             }
-            Scalar::Array(elements, ty) => self.array(elements, *ty, scope, out),
+            Scalar::Array(elements, ty, _) => self.array(elements, *ty, scope, out),
             Scalar::Subscript { operand, indices, slice, .. } => {
                 let text = self.text(operand, scope);
                 let plain = matches!(**operand, Scalar::Var(_) | Scalar::Parameter(_));

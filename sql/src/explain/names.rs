@@ -265,7 +265,7 @@ impl<'p> Names<'p> {
             Scalar::NullIf(one, ..) => self.type_of(one)?,
             Scalar::Extreme(_, comparator, _) => SqlType::plain(comparator.ty),
             Scalar::ArrayCast { to, .. } => SqlType::plain(builtin::array_type(to.0)),
-            Scalar::Array(_, ty) => SqlType { oid: *ty, typmod: -1 },
+            Scalar::Array(_, ty, _) => SqlType { oid: *ty, typmod: -1 },
             Scalar::Subscript { ty, slice, .. } => {
                 let ty = if *slice { ty.0 } else { builtin::element_type(ty.0)? };
                 SqlType::plain(ty)

@@ -177,7 +177,17 @@ impl<'t> Parser<'t> {
                     return self.quantified(left, op, all, at);
                 }
                 let right = self.expr_from(power + 1, restricted)?;
-                ExprKind::Binary(boxed(left), op, boxed(right))
+                let equals = op.schema.is_none() && &*op.name == "=";
+                let null_equals = equals && self.dialect.null_equals;
+                match (&left.kind, &right.kind) {
+                    (ExprKind::Null, _) if null_equals => {
+                        ExprKind::IsNull { operand: boxed(right), negated: false }
+                    }
+                    (_, ExprKind::Null) if null_equals => {
+                        ExprKind::IsNull { operand: boxed(left), negated: false }
+                    }
+                    _ => ExprKind::Binary(boxed(left), op, boxed(right)),
+                }
             }
             Infix::Between => {
                 self.advance();

@@ -80,6 +80,10 @@ pub enum LexicalError {
     JunkAfterNumber,
     /// `$1a`.
     JunkAfterParameter,
+    /// UESCAPE with something else than a string behind it.
+    NoEscape,
+    /// UESCAPE with a string that is no character, or none that may be one.
+    WrongEscape,
     /// A character that begins nothing.
     Unexpected,
 }
@@ -98,6 +102,8 @@ impl LexicalError {
             LexicalError::EmptyName => "zero-length delimited identifier",
             LexicalError::JunkAfterNumber => "trailing junk after numeric literal",
             LexicalError::JunkAfterParameter => "trailing junk after parameter",
+            LexicalError::NoEscape => "UESCAPE must be followed by a simple string literal",
+            LexicalError::WrongEscape => "invalid Unicode escape character",
             LexicalError::Unexpected => "syntax error",
         }
     }
@@ -121,22 +127,33 @@ const WORD_MAX: usize = 32;
 pub struct Lexer<'t> {
     text: &'t [u8],
     at: usize,
+    /// `'...'` has no escapes.
+    standard_strings: bool,
 }
 
 impl<'t> Lexer<'t> {
     /// At the beginning of `text`.
     #[must_use]
     pub fn new(text: &'t str) -> Lexer<'t> {
-        Lexer { text: text.as_bytes(), at: 0 }
+        Lexer { text: text.as_bytes(), at: 0, standard_strings: true }
     }
 
     /// The tokens of a whole text, [`Kind::End`] last; an error ends them, too.
     #[must_use]
     pub fn tokens(text: &'t str) -> Vec<Token> {
-        let mut lexer = Lexer::new(text);
+        Lexer::tokens_of(text, true)
+    }
+
+    /// The same where `'...'` may have escapes.
+    #[must_use]
+    pub fn tokens_of(text: &'t str, standard_strings: bool) -> Vec<Token> {
+        let mut lexer = Lexer { standard_strings, ..Lexer::new(text) };
         let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
         loop {
-            let token = lexer.next_token();
+            let mut token = lexer.next_token();
+            if matches!(token.kind, Kind::UnicodeString | Kind::UnicodeQuoted) {
+                token = lexer.with_escape(token);
+            }
             tokens.push(token);
             match token.kind {
                 Kind::End => return tokens,
@@ -166,7 +183,7 @@ impl<'t> Lexer<'t> {
         let start = self.at;
         let Some(&byte) = self.text.get(start) else { return self.token(Kind::End, start) };
         match byte {
-            b'\'' => self.quoted(start, Kind::String, LexicalError::UnterminatedString, false),
+            b'\'' => self.plain_string(start, Kind::String),
             b'"' => self.name(start, Kind::Quoted),
             b'e' | b'E' if self.peek(1) == b'\'' => {
                 self.at += 1;
@@ -182,7 +199,7 @@ impl<'t> Lexer<'t> {
             }
             b'n' | b'N' if self.peek(1) == b'\'' => {
                 self.at += 1;
-                self.quoted(start, Kind::National, LexicalError::UnterminatedString, false)
+                self.plain_string(start, Kind::National)
             }
             b'u' | b'U' if self.peek(1) == b'&' && self.peek(2) == b'\'' => {
                 self.at += 2;
@@ -204,6 +221,28 @@ impl<'t> Lexer<'t> {
             _ if is_operator(byte) => self.operator(start),
             _ if is_word_start(byte) => self.word(start),
             _ => self.fixed(start, 1, Kind::Error(LexicalError::Unexpected)),
+        }
+    }
+
+    /// The token of `U&` text with the UESCAPE and the string behind it, if it has them.
+    fn with_escape(&mut self, token: Token) -> Token {
+        let behind = self.at;
+        if self.next_token().kind != Kind::Keyword(Keyword::Uescape) {
+            self.at = behind;
+            return token;
+        }
+        let escape = self.next_token();
+        let wrong = |error| Token { kind: Kind::Error(error), ..escape };
+        match escape.kind {
+            Kind::String | Kind::EscapeString | Kind::DollarString => {
+                let text = &self.text[escape.start as usize..escape.end as usize];
+                match std::str::from_utf8(text).ok().and_then(escape_character) {
+                    Some(_) => Token { end: escape.end, ..token },
+                    None => wrong(LexicalError::WrongEscape),
+                }
+            }
+            Kind::Error(_) => escape,
+            _ => wrong(LexicalError::NoEscape),
         }
     }
 
@@ -256,6 +295,13 @@ impl<'t> Lexer<'t> {
             }
         }
         false
+    }
+
+    /// A string without a letter that says what it is.
+    fn plain_string(&mut self, start: usize, kind: Kind) -> Token {
+        let escapes = !self.standard_strings;
+        let kind = if escapes && kind == Kind::String { Kind::EscapeString } else { kind };
+        self.quoted(start, kind, LexicalError::UnterminatedString, escapes)
     }
 
     /// A string from its first quote, with the further pieces that follow on later lines.
@@ -427,6 +473,32 @@ impl<'t> Lexer<'t> {
             Kind::Word
         };
         self.token(kind, start)
+    }
+}
+
+/// The character that the string behind UESCAPE is; none if it is no character, or none that may be one.
+#[must_use]
+pub fn escape_character(string: &str) -> Option<u8> {
+    let inner = match string.as_bytes() {
+        [b'\'', inner @ .., b'\''] => inner,
+        [b'e' | b'E', b'\'', inner @ .., b'\''] => inner,
+        dollar @ [b'$', ..] => {
+            let tag = dollar[1..].iter().position(|&byte| byte == b'$')? + 2;
+            &dollar[tag..dollar.len() - tag]
+        }
+        _ => return None,
+    };
+    match inner {
+        // `E'\\'`
+        [b'\\', b'\\'] if !string.starts_with('\'') => Some(b'\\'),
+        [byte]
+            if !byte.is_ascii_hexdigit()
+                && !b"+'\" \t\n\r\x0b\x0c".contains(byte)
+                && byte.is_ascii() =>
+        {
+            Some(*byte)
+        }
+        _ => None,
     }
 }
 

@@ -25,6 +25,7 @@ mod query;
 #[cfg(test)]
 mod second_reader;
 mod statement;
+mod string;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ mod utility;
 mod value;
 
 use crate::error::{Notice, Result};
+use crate::settings::Dialect;
 pub use ast::Statement;
 pub use depth::Deep;
 use lexer::Kind;
@@ -53,12 +55,20 @@ pub struct Parsed {
     pub notices: Vec<Notice>,
 }
 
-/// The statements of a query text; none if there is nothing but blanks, comments and semicolons.
+/// The statements of a text as it is kept; none if there is nothing but blanks, comments and semicolons.
 ///
 /// # Errors
 /// 42601 and the like where the text is wrong, 54001 where it is too deep.
 pub fn parse(text: &str) -> Result<Vec<Parsed>> {
-    let mut parser = Parser::new(text);
+    parse_in(text, Dialect::default())
+}
+
+/// The statements of a text as a session has sent it.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_in(text: &str, dialect: Dialect) -> Result<Vec<Parsed>> {
+    let mut parser = Parser::speaking(text, dialect);
     let mut statements = Vec::new();
     loop {
         while parser.accept_symbol(b';') {}

@@ -1,10 +1,10 @@
 //! CREATE, DROP and COMMENT of everything but tables; sequences' options.
 
 use super::ast::{
-    AlterSettings, Comment, CreateDatabase, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateView, Drop, DropDatabase, DropRole, DropRoutine, DropTrigger, Ident, IndexKey,
-    ObjectKind, ObjectName, OnCommit, OptionValue, SequenceOption, SettingChange, Statement,
-    TypeName,
+    AlterSettings, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateSchema,
+    CreateSequence, CreateTable, CreateView, Drop, DropDatabase, DropRole, DropRoutine,
+    DropTrigger, Ident, IndexKey, ObjectKind, ObjectName, OnCommit, OptionValue, SequenceOption,
+    SettingChange, Statement, TypeName,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -83,6 +83,7 @@ impl<'t> Parser<'t> {
                 }))
             }
             Keyword::Type => self.create_type(),
+            Keyword::Extension => self.create_extension(),
             Keyword::Role | Keyword::User | Keyword::Group
                 if !(keyword == Keyword::User && self.is_at(1, Keyword::Mapping)) =>
             {
@@ -93,7 +94,6 @@ impl<'t> Parser<'t> {
                     Keyword::Function
                     | Keyword::Procedure
                     | Keyword::Trigger
-                    | Keyword::Extension
                     | Keyword::Aggregate
                     | Keyword::Cast
                     | Keyword::Collation
@@ -122,6 +122,26 @@ impl<'t> Parser<'t> {
                 };
                 self.skip_statement();
                 Ok(Statement::Unsupported(format!("CREATE {}", words.to_ascii_uppercase())))
+            }
+        }
+    }
+
+    fn create_extension(&mut self) -> Result<Statement> {
+        self.expect(Keyword::Extension)?;
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.name()?;
+        self.accept(Keyword::With);
+        loop {
+            if self.accept(Keyword::Schema) {
+                self.name()?;
+            } else if self.accept(Keyword::Version) {
+                if self.is_string() {
+                    self.string()?
+                } else {
+                    self.non_reserved()?
+                };
+            } else if !self.accept(Keyword::Cascade) {
+                return Ok(Statement::CreateExtension(CreateExtension { name, if_not_exists }));
             }
         }
     }

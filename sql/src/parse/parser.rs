@@ -12,6 +12,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::position::Positions;
 use super::value;
 use crate::error::{Notice, Result, SqlError};
+use crate::settings::Dialect;
 use crate::sqlstate::SqlState;
 use crate::types::depth::{NESTING_MAX, deeper, too_deep};
 
@@ -27,17 +28,26 @@ pub struct Parser<'t> {
     closing: Vec<u32>,
     /// The run of opening parentheses that was looked at last: its first token, and the one behind it.
     run: (usize, usize),
-    /// Notices about names that were cut.
+    /// Notices about names that were cut, and about escapes.
     pub(super) notices: Vec<Notice>,
+    /// What the session's settings make of the text.
+    pub(super) dialect: Dialect,
 }
 
 impl<'t> Parser<'t> {
-    /// At the beginning of `text`.
+    /// At the beginning of a text as it is kept.
     #[must_use]
     pub fn new(text: &'t str) -> Parser<'t> {
+        Parser::speaking(text, Dialect::default())
+    }
+
+    /// At the beginning of a text that a session has sent.
+    #[must_use]
+    pub fn speaking(text: &'t str, dialect: Dialect) -> Parser<'t> {
         Parser {
             positions: Positions::new(text),
-            tokens: Lexer::tokens(text),
+            tokens: Lexer::tokens_of(text, dialect.standard_strings),
+            dialect,
             at: 0,
             height: 0,
             nesting: 0,
@@ -157,6 +167,9 @@ impl<'t> Parser<'t> {
     pub(super) fn error_at(&self, token: Token) -> SqlError {
         let message = match token.kind {
             Kind::End => "syntax error at end of input".to_owned(),
+            Kind::Error(error) if token.start == token.end => {
+                format!("{} at end of input", error.message())
+            }
             Kind::Error(error) => {
                 format!("{} at or near \"{}\"", error.message(), self.text_of(token))
             }
@@ -325,27 +338,6 @@ impl<'t> Parser<'t> {
             }
             _ => self.non_reserved(),
         }
-    }
-
-    /// A string constant.
-    pub(super) fn string(&mut self) -> Result<Ident> {
-        if !self.is_string() {
-            return Err(self.error());
-        }
-        let token = self.advance();
-        let text = value::string(&self.positions, token)?;
-        if token.kind == Kind::UnicodeString && self.accept(Keyword::Uescape) {
-            return Err(self.unsupported("UESCAPE is", token.start));
-        }
-        Ok(text.into())
-    }
-
-    /// Whether a string constant is at hand.
-    pub(super) fn is_string(&self) -> bool {
-        matches!(
-            self.kind(),
-            Kind::String | Kind::EscapeString | Kind::UnicodeString | Kind::DollarString
-        )
     }
 
     /// A whole number without a sign that fits in int4 (`Iconst`).

@@ -2,7 +2,7 @@
 
 use super::ast::{Argument, Call, Expr, ExprKind, Ident, Index, ObjectName};
 use super::keyword::Keyword;
-use super::lexer::Kind;
+use super::lexer::{Kind, Token};
 use super::parser::{Parser, integer, plain_type, system_name};
 use super::value;
 use crate::bind::typed::CurrentValue;
@@ -33,7 +33,10 @@ impl<'t> Parser<'t> {
             }
             Kind::National => {
                 self.advance();
-                let text = value::string(&self.positions, token)?;
+                // Behind the N is a string like any other.
+                let standard = self.dialect.standard_strings;
+                let kind = if standard { Kind::String } else { Kind::EscapeString };
+                let text = self.string_value(Token { kind, start: token.start + 1, ..token })?;
                 let operand = Box::new(Expr { at, kind: ExprKind::String(text.into()) });
                 let ty = plain_type(system_name("bpchar", at));
                 plain(ExprKind::Cast { operand, ty })

@@ -9,6 +9,7 @@ use super::lexer::Kind;
 use super::parser::{Parser, integer};
 use crate::error::Result;
 use crate::plan::logical::SetKind;
+use crate::sqlstate::SqlState;
 use txn::{RowLock, WaitPolicy};
 
 impl<'t> Parser<'t> {

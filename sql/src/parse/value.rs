@@ -1,6 +1,6 @@
 //! What a token is worth: names folded and cut, strings without their quotes and escapes.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{Kind, Lexer, Token, escape_character};
 use super::position::Positions;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
@@ -19,7 +19,9 @@ pub fn name(positions: &Positions<'_>, token: Token) -> Result<(String, Option<N
     let name = match token.kind {
         Kind::Quoted => raw[1..raw.len() - 1].replace("\"\"", "\""),
         Kind::UnicodeQuoted => {
-            unicode(&raw[3..raw.len() - 1].replace("\"\"", "\""), positions, token.start + 3)?
+            let (raw, escape) = without_escape(raw);
+            let text = raw[3..raw.len() - 1].replace("\"\"", "\"");
+            unicode(&text, escape, positions, token.start + 3)?
         }
         _ => raw.to_ascii_lowercase(),
     };
@@ -55,17 +57,15 @@ pub fn string<'t>(positions: &Positions<'t>, token: Token) -> Result<Cow<'t, str
         }
         Kind::EscapeString => {
             let mut value = Vec::with_capacity(raw.len());
-            for (piece, at) in pieces(&raw[1..], true) {
-                escapes(piece, positions, token.start + 1 + at as u32, &mut value)?;
+            for (piece, at) in pieces(raw, true) {
+                escapes(piece, positions, token.start + at as u32, &mut value)?;
             }
             String::from_utf8(value).map_err(|error| invalid_bytes(error.as_bytes()))?
         }
         Kind::UnicodeString => {
+            let (raw, escape) = without_escape(raw);
             let joined: String = pieces(&raw[2..], false).map(|(piece, _)| piece).collect();
-            unicode(&joined.replace("''", "'"), positions, token.start + 3)?
-        }
-        Kind::National | Kind::Bits => {
-            pieces(&raw[1..], false).map(|(piece, _)| piece.replace("''", "'")).collect()
+            unicode(&joined.replace("''", "'"), escape, positions, token.start + 3)?
         }
         _ => pieces(raw, false).map(|(piece, _)| piece.replace("''", "'")).collect(),
     };
@@ -235,31 +235,60 @@ fn invalid_bytes(bytes: &[u8]) -> SqlError {
     )
 }
 
+/// The first backslash of a string with escapes, and what it escapes.
+pub fn first_escape(raw: &str) -> Option<u8> {
+    let piece = pieces(raw, true).find(|(piece, _)| piece.contains('\\'))?.0;
+    piece.as_bytes().get(piece.find('\\')? + 1).copied()
+}
+
+/// Whether a string with escapes has `\'` in it.
+pub fn escapes_quote(raw: &str) -> bool {
+    pieces(raw, true).any(|(piece, _)| {
+        let mut bytes = piece.bytes();
+        while let Some(byte) = bytes.next() {
+            if byte == b'\\' && bytes.next() == Some(b'\'') {
+                return true;
+            }
+        }
+        false
+    })
+}
+
+/// `U&` text without the UESCAPE behind it, and the character that escapes.
+fn without_escape(raw: &str) -> (&str, u8) {
+    let mut lexer = Lexer::new(raw);
+    let text = lexer.next_token();
+    lexer.next_token();
+    let escape = lexer.next_token();
+    let escape = &raw[escape.start as usize..escape.end as usize];
+    (&raw[..text.end as usize], escape_character(escape).unwrap_or(b'\\'))
+}
+
 /// The value of `U&` text: four hex digits after the escape character, or `+` and six.
-fn unicode(text: &str, positions: &Positions<'_>, at: u32) -> Result<String> {
+fn unicode(text: &str, escape: u8, positions: &Positions<'_>, at: u32) -> Result<String> {
     let mut value = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
     let mut index = 0;
     while index < bytes.len() {
-        if bytes[index] != b'\\' {
+        if bytes[index] != escape {
             value.push(bytes[index]);
             index += 1;
             continue;
         }
-        if bytes.get(index + 1) == Some(&b'\\') {
-            value.push(b'\\');
+        if bytes.get(index + 1) == Some(&escape) {
+            value.push(escape);
             index += 2;
             continue;
         }
         let place = positions.of(at + index as u32);
-        let (mut code, length) = unicode_escape(bytes, index).ok_or_else(|| {
+        let (mut code, length) = unicode_escape(bytes, index, escape).ok_or_else(|| {
             SqlError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape")
                 .hint("Unicode escapes must be \\XXXX or \\+XXXXXX.")
                 .at(place)
         })?;
         index += length;
         if (0xD800..0xDC00).contains(&code) {
-            match unicode_escape(bytes, index) {
+            match unicode_escape(bytes, index, escape) {
                 Some((low, length)) if (0xDC00..0xE000).contains(&low) => {
                     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
                     index += length;
@@ -269,7 +298,7 @@ fn unicode(text: &str, positions: &Positions<'_>, at: u32) -> Result<String> {
                         SqlState::SYNTAX_ERROR,
                         "invalid Unicode surrogate pair",
                     )
-                    .at(place));
+                    .at(positions.of(at + index as u32)));
                 }
             }
         }
@@ -279,8 +308,8 @@ fn unicode(text: &str, positions: &Positions<'_>, at: u32) -> Result<String> {
 }
 
 /// The code of the escape at `index`, and its length.
-fn unicode_escape(bytes: &[u8], index: usize) -> Option<(u32, usize)> {
-    if bytes.get(index) != Some(&b'\\') {
+fn unicode_escape(bytes: &[u8], index: usize, escape: u8) -> Option<(u32, usize)> {
+    if bytes.get(index) != Some(&escape) {
         return None;
     }
     match bytes.get(index + 1) {

@@ -286,7 +286,7 @@ fn ranges<'a, 'c>(
 /// How many elements an array has, as far as one can see.
 fn array_length(array: &Scalar) -> f64 {
     match array {
-        Scalar::Array(elements, _) => elements.len() as f64,
+        Scalar::Array(elements, ..) => elements.len() as f64,
         Scalar::Constant(row, _) => match row.get(0) {
             Datum::Array(bytes) => Array::of(bytes).len() as f64,
             _ => 0.0,

@@ -313,7 +313,7 @@ impl<'a> Figures<'a> {
             return 0.5;
         }
         match array {
-            Scalar::Array(elements, _) => {
+            Scalar::Array(elements, ..) => {
                 elements.iter().map(|one| self.comparison(left, Comparison::Equal, one)).sum()
             }
             Scalar::Constant(row, _) => {

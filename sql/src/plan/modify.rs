@@ -79,9 +79,11 @@ impl Planner<'_> {
                         Ok((at, self.over(&layout, |planner| planner.scalar(value))?))
                     })
                     .collect::<Result<Vec<_>>>()?;
-                let mut row = new_layout;
-                row.extend_from_slice(&layout[width..]);
-                (ModifyKind::Update { source, target, recheck, assignments, joined }, row)
+                let (system, row) = match modify.returning {
+                    Some(_) => self.updated_row(&target, new_layout, &layout[width..]),
+                    None => (None, new_layout),
+                };
+                (ModifyKind::Update { source, target, recheck, assignments, joined, system }, row)
             }
             logical::ModifyKind::Delete { source } => {
                 let (source, target, layout, recheck, joined) = self.source(source)?;
@@ -105,6 +107,32 @@ impl Planner<'_> {
         };
         let plan = Modify { table, kind, new_slot, generated, checks, returning };
         Ok((Plan::Modify(Box::new(plan)), output))
+    }
+
+    /// What RETURNING of an UPDATE reads: the new row, then the system columns that the row has from it on, and what FROM
+    /// has beside it.
+    fn updated_row(
+        &mut self,
+        target: &TargetRow,
+        mut row: Layout,
+        behind: &[Var],
+    ) -> (Option<(u32, Box<[i16]>)>, Layout) {
+        let attribute = |var: &Var| match target.outputs.get(var.column as usize) {
+            Some(ScanColumn::System(attribute)) if var.slot == target.slot => Some(*attribute),
+            _ => None,
+        };
+        let system: Box<[i16]> = behind.iter().filter_map(attribute).collect();
+        if system.is_empty() {
+            row.extend_from_slice(behind);
+            return (None, row);
+        }
+        let slot = self.slot(system.len());
+        let mut fresh = Self::layout(slot, system.len()).into_iter();
+        row.extend(behind.iter().map(|var| match attribute(var) {
+            Some(_) => fresh.next().expect("there is one for each"),
+            None => *var,
+        }));
+        (Some((slot, system)), row)
     }
 
     /// CHECK constraints of a table over the homes of its new row.

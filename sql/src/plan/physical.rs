@@ -627,6 +627,8 @@ pub enum ModifyKind {
         assignments: Vec<(usize, Scalar)>,
         /// One target row may come more than once.
         joined: bool,
+        /// As for INSERT.
+        system: Option<(u32, Box<[i16]>)>,
     },
     /// DELETE.
     Delete {

@@ -163,7 +163,7 @@ fn is_null_of(scalar: &Scalar, slots: &HashSet<u32>) -> bool {
 /// Whether an array is known to have elements.
 fn has_elements(array: &Scalar) -> bool {
     match array {
-        Scalar::Array(elements, _) => !elements.is_empty(),
+        Scalar::Array(elements, ..) => !elements.is_empty(),
         Scalar::Constant(value, _) => {
             matches!(value.get(0), Datum::Array(bytes) if !Array::of(bytes).is_empty())
         }

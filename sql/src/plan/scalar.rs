@@ -177,8 +177,8 @@ pub enum Scalar {
         /// Where `element` reads the element.
         home: Var,
     },
-    /// `ARRAY[...]`, of this array type.
-    Array(Box<[Scalar]>, Oid),
+    /// `ARRAY[...]`, of this array type; whether its elements are arrays too.
+    Array(Box<[Scalar]>, Oid, bool),
     /// Subscripts.
     Subscript {
         /// The array.
@@ -237,7 +237,7 @@ impl Scalar {
             | Scalar::Coalesce(many)
             | Scalar::Extreme(many, ..)
             | Scalar::Assign(many, _)
-            | Scalar::Array(many, _) => many.iter().for_each(visit),
+            | Scalar::Array(many, ..) => many.iter().for_each(visit),
             Scalar::Not(one)
             | Scalar::IsNull(one, _)
             | Scalar::IsBool(one, ..)

@@ -114,7 +114,11 @@ impl Planner<'_> {
                 if constant && stable { self.computed(cast, *ty) } else { cast }
             }
             Expr::Array { elements, ty } => {
-                let array = Scalar::Array(self.parts(elements)?, ty.oid);
+                let nested = elements
+                    .iter()
+                    .map(Expr::ty)
+                    .any(|one| one.oid == ty.oid || builtin::element_type(one.oid.0).is_some());
+                let array = Scalar::Array(self.parts(elements)?, ty.oid, nested);
                 self.folded(array, *ty)
             }
             Expr::Subscript { operand, indices, slice, .. } => {

@@ -20,6 +20,7 @@ use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
 use crate::session::utility::{Outcome, check_parameter_count, no_statement};
 use crate::session::{Session, is_plan};
+use crate::settings::Dialect;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Oid, SqlType};
@@ -119,7 +120,7 @@ impl Session {
             self.with_ddl("", |ddl| ddl.delete_rows(&old))?;
         }
         let text = next.stored_query.as_ref().map_or("", |stored| &stored.text).into();
-        let (mut sources, _) = Source::parse(&text)?;
+        let (mut sources, _) = Source::parse(&text, Dialect::default())?;
         let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
         let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
         self.fill(stored, (next, !concurrently), portal, sink, None)?;

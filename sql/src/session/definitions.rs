@@ -49,7 +49,7 @@ pub(crate) fn shown_expression(
     pretty: bool,
 ) -> Result<String> {
     let reader = Reader(context);
-    let path = &session.path.schemas;
+    let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &reader };
     let parsed = parse_expression(text)?;
     let bound = bind::bind_printed(environment, text, &parsed, relation)?;
@@ -87,7 +87,7 @@ pub(crate) fn view_reads(
     context: &CallContext<'_>,
     view: &Relation,
 ) -> Vec<(Oid, Vec<i16>)> {
-    let path = &session.path.schemas;
+    let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
     let read = view.query().and_then(|query| reads(environment, query).ok());
     read.unwrap_or_default().relations
@@ -100,7 +100,7 @@ pub(super) fn view_text(
     view: &Relation,
     (pretty, wrap): (bool, usize),
 ) -> Result<String> {
-    let path = &session.path.schemas;
+    let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
     let how = ViewText { pretty, wrap, qualified: false, renamed: &[] };
     printed_view(environment, context, view, how)

@@ -82,12 +82,13 @@ pub(super) fn check(
         parameters: &parameters,
         subplans: &[],
         local: None,
+        drawn: None,
     };
     for (name, condition) in &demands.checks {
         let holds = match eval.scalar(condition) {
             Ok(value) => value,
             Err(Failure::Error(error)) => return Err(error),
-            Err(Failure::Subquery(_)) => {
+            Err(Failure::Subquery(_) | Failure::Settings) => {
                 return Err(SqlError::new(
                     SqlState::INTERNAL_ERROR,
                     "a domain's condition has a subquery",
@@ -120,7 +121,7 @@ fn demands_of(
     let snapshot = session.snapshot;
     let mut demands = Demands::default();
     // Names of types stand in the text as they were found: by the path, or beside the domain.
-    let mut path = session.path.schemas.clone();
+    let mut path = session.settings.path.get().schemas.clone();
     path.extend(snapshot.user_type(domain).map(|found| found.schema));
     let mut outward: Vec<_> = snapshot.domains(domain).collect();
     outward.reverse();

@@ -36,7 +36,8 @@ impl Session {
                 }
                 None => {
                     let text: Arc<str> = text.into();
-                    let (mut parsed, notices) = Source::parse(&text)?;
+                    let (mut parsed, notices) =
+                        Source::parse(&text, session.settings.plain().dialect)?;
                     session.notices.get_mut().extend(notices);
                     if parsed.len() > 1 {
                         return Err(SqlError::new(
@@ -226,6 +227,7 @@ impl Session {
             let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
                 Ok(progress) => progress,
                 Err(error) => {
+                    session.set_users.clear();
                     // It stays known, as one that has failed, for as long as its block does.
                     session.fail_portal(&mut portal);
                     session.keep_portal(name, portal);
@@ -235,7 +237,7 @@ impl Session {
             if session.copying.is_none() {
                 session.block.end_statement();
             }
-            session.apply_set_configs()?;
+            session.become_set_users()?;
             for notice in session.take_notices() {
                 sink.notice(&notice);
             }

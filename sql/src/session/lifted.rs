@@ -10,6 +10,7 @@ use crate::parse::{Lifted, LiftedLiteral, lift};
 use crate::session::Session;
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
+use crate::settings::Dialect;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, SqlType, read_text};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ impl Session {
     /// The shared plan for a Query message's text, and the text's literals as its parameters; nothing if the text must
     /// go the ordinary way.
     pub(super) fn lifted(&mut self, text: &str) -> Option<(Arc<Prepared>, RowBuf)> {
-        if self.block.is_failed() || self.catalog.has_changes() {
+        if self.block.is_failed() || self.catalog.has_changes() || self.speaks_otherwise() {
             return None;
         }
         let lifted = lift(text)?;
@@ -60,7 +61,7 @@ impl Session {
 
     /// Binds and plans the text with parameters, and keeps the plan.
     fn prepare_lifted(&mut self, key: &Arc<str>, lifted: &Lifted) -> Option<Arc<Prepared>> {
-        let (sources, _) = Source::parse(key).ok()?;
+        let (sources, _) = Source::parse(key, Dialect::default()).ok()?;
         let [source] = <[Source; 1]>::try_from(sources).ok()?;
         // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
         let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;

@@ -46,13 +46,14 @@ pub use message::{
     TransactionStatus,
 };
 
-use crate::catalog::queries::SetConfig;
+use crate::catalog::queries::running::{RunningSettings, SetUser};
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogTransaction, SearchPath};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
 use crate::parse::Statement;
+use crate::settings::Dialect;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -144,8 +145,8 @@ pub struct Session {
     said: RefCell<Vec<Said>>,
     /// What waits to be told, once the session listens.
     inbox: Option<Arc<Inbox>>,
-    /// Calls of `set_config` whose statement has not ended.
-    set_configs: RefCell<Vec<SetConfig>>,
+    /// Users that `set_config` has asked for in a statement that has not ended.
+    set_users: Vec<SetUser>,
     arena: Bump,
 }
 
@@ -210,7 +211,7 @@ impl Session {
             deferred: RefCell::default(),
             said: RefCell::default(),
             inbox: None,
-            set_configs: RefCell::default(),
+            set_users: Vec::new(),
             arena: Bump::new(),
         };
         session.settings_changed();
@@ -380,6 +381,9 @@ impl Session {
 
     /// A statement that is kept for this text and is good now.
     fn kept(&mut self, text: &str) -> Option<Arc<Prepared>> {
+        if self.speaks_otherwise() {
+            return None;
+        }
         self.basis();
         let basis = self.basis.as_ref()?;
         let kept = self.plans().find(basis, text)?;
@@ -389,18 +393,24 @@ impl Session {
         Some(kept)
     }
 
+    /// Whether the session's settings make of a text what it is not as it is kept: then no plan is known by its text.
+    fn speaks_otherwise(&self) -> bool {
+        self.settings.plain().dialect != Dialect::default()
+    }
+
     fn renew_basis(&mut self) {
         let snapshot = self.catalog.last_snapshot();
         let version = snapshot.version();
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(
-            "{} {:?} {:?} {:?} {}",
+            "{} {:?} {:?} {:?} {} {}",
             plain.time_zone,
             plain.date_order,
             plain.date_style,
             plain.interval_style,
-            plain.standard_conforming_strings
+            plain.array_nulls,
+            plain.quote_all_identifiers
         );
         let basis =
             Basis { version, path: self.path.schemas.as_slice().into(), reading: reading.into() };
@@ -521,22 +531,21 @@ impl Session {
         Ok(())
     }
 
-    /// Makes what `set_config` was called for so.
-    fn apply_set_configs(&mut self) -> Result<()> {
-        if self.set_configs.get_mut().is_empty() {
-            return Ok(());
+    /// Takes what `set_config` has made of the settings in a run.
+    fn take_settings(&mut self, (changed, users): (Option<Settings>, Vec<SetUser>)) {
+        self.set_users.extend(users);
+        if let Some(changed) = changed {
+            self.settings = changed;
+            self.activity.set_application_name(&self.settings.text("application_name"));
+            self.settings_changed();
         }
-        let superuser = self.identity.superuser;
-        for set in std::mem::take(self.set_configs.get_mut()) {
-            let value = set.value.as_deref();
-            if matches!(&*set.name, "role" | "session_authorization") {
-                self.set_user(&set.name, value, set.local)?;
-                continue;
-            }
-            self.settings.set(&set.name, value, set.local, superuser, self.notices.get_mut())?;
+    }
+
+    /// Becomes the users that `set_config` was called for.
+    fn become_set_users(&mut self) -> Result<()> {
+        for set in std::mem::take(&mut self.set_users) {
+            self.set_user(&set.name, set.value.as_deref(), set.local)?;
         }
-        self.activity.set_application_name(&self.settings.text("application_name"));
-        self.settings_changed();
         Ok(())
     }
 
@@ -571,15 +580,17 @@ impl Session {
                 }
                 _ => Vec::new(),
             };
-            let whole = parsed.is_whole();
+            let whole = parsed.is_whole() && !self.speaks_otherwise();
             let prepared = Arc::new(Prepared { text, parsed, parameters, columns, planned: None });
             if whole {
                 self.engine.plans().keep(&prepared);
             }
             return Ok(prepared);
         };
-        let shareable =
-            parameter_types.is_empty() && !self.catalog.has_changes() && parsed.is_whole();
+        let shareable = parameter_types.is_empty()
+            && !self.catalog.has_changes()
+            && parsed.is_whole()
+            && !self.speaks_otherwise();
         if shareable && let Some(kept) = self.kept(&text) {
             return Ok(kept);
         }
@@ -661,21 +672,20 @@ impl Session {
             wait: &self.wait,
             says: Some((self.wait.pid, &self.said)),
         };
+        let running = RunningSettings::new(&self.settings, &self.path);
         let queries = crate::catalog::queries::SessionCatalog {
             snapshot: &snapshot,
-            path: &self.path,
-            settings: &self.settings,
+            settings: &running,
             facts: self.facts(),
             user: self.identity.user,
             engine: &asked,
             catalog: self.catalog.catalog(),
             sequences: &self.sequences,
             advisory: &self.advisory,
-            set_configs: &self.set_configs,
         };
-        body(&CallContext {
+        let result = body(&CallContext {
             arena: &self.arena,
-            settings: self.settings.plain(),
+            settings: running.plain.get(),
             transaction_time: self.block.transaction_time(),
             statement_time: self.block.statement_time,
             clock: &*environment.clock,
@@ -683,7 +693,10 @@ impl Session {
             notices: &self.notices,
             random: &self.random,
             time_read: None,
-        })
+        });
+        let set = running.end();
+        self.take_settings(set);
+        result
     }
 }
 

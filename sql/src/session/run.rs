@@ -3,6 +3,7 @@
 use crate::bind::Required;
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, well_known};
+use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::store;
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
@@ -474,7 +475,6 @@ impl Session {
             row_ids,
             sequences,
             advisory,
-            set_configs,
             said,
             deferred,
             domains,
@@ -492,21 +492,20 @@ impl Session {
         };
         let asked =
             Asked { engine, statements, portals, domains, wait, says: Some((wait.pid, said)) };
+        let running = RunningSettings::new(settings, path);
         let queries = SessionCatalog {
             snapshot,
-            path,
-            settings,
+            settings: &running,
             facts,
             user: *user,
             engine: &asked,
             catalog: catalog.catalog(),
             sequences,
             advisory,
-            set_configs,
         };
         let transaction_time = block.started;
         let host = Host {
-            settings: settings.plain(),
+            settings: &running.plain,
             catalog: &queries,
             system: &queries,
             cursors: &asked,
@@ -521,7 +520,10 @@ impl Session {
         };
         let transaction = block.transaction().expect("the portal's transaction is open");
         let mut run = Run { transaction, view, parameters, host: &host, row_ids };
-        body(&mut run)
+        let result = body(&mut run);
+        let set = running.end();
+        self.take_settings(set);
+        result
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
+use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
@@ -97,7 +98,7 @@ impl Meaning<'_> {
         let environment = self.engine.manager().environment();
         let (path, notices) = (self.search_path(), RefCell::<Vec<Notice>>::default());
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
-        let set_configs = RefCell::default();
+        let settings = RunningSettings::new(self.settings, &path);
         let domains = RefCell::default();
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
         let asked = Asked {
@@ -110,15 +111,13 @@ impl Meaning<'_> {
         };
         let queries = SessionCatalog {
             snapshot,
-            path: &path,
-            settings: self.settings,
+            settings: &settings,
             facts: self.facts(),
             user: self.identity.user,
             engine: &asked,
             catalog: self.engine.catalog(),
             sequences: self.sequences,
             advisory: &advisory,
-            set_configs: &set_configs,
         };
         body(&CallContext {
             arena: self.arena,
@@ -240,7 +239,7 @@ impl Meaning<'_> {
             let (path, notices) = (self.search_path(), RefCell::default());
             let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
             let domains = RefCell::default();
-            let set_configs = RefCell::default();
+            let settings = RunningSettings::new(self.settings, &path);
             let deferred = RefCell::default();
             let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
             let asked = Asked {
@@ -253,18 +252,16 @@ impl Meaning<'_> {
             };
             let queries = SessionCatalog {
                 snapshot: &snapshot,
-                path: &path,
-                settings: self.settings,
+                settings: &settings,
                 facts: self.facts(),
                 user: self.identity.user,
                 engine: &asked,
                 catalog: self.engine.catalog(),
                 sequences: self.sequences,
                 advisory: &advisory,
-                set_configs: &set_configs,
             };
             let host = Host {
-                settings: self.settings.plain(),
+                settings: &settings.plain,
                 catalog: &queries,
                 system: &queries,
                 cursors: &asked,

@@ -38,7 +38,8 @@ impl Session {
                     }
                 }
                 None => {
-                    let (parsed, notices) = Source::parse(&text.into())?;
+                    let (parsed, notices) =
+                        Source::parse(&text.into(), session.settings.plain().dialect)?;
                     session.notices.get_mut().extend(notices);
                     script.extend(parsed.into_iter().map(Arc::new));
                 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Notice, Result};
 use crate::parse::{Deep, Positions, Statement};
+use crate::settings::Dialect;
 use std::sync::Arc;
 
 /// A parsed statement.
@@ -18,13 +19,14 @@ pub struct Source {
 }
 
 impl Source {
-    /// The statements of a query text, and notices that came up on the way.
+    /// The statements of a query text, and notices that came up on the way. `dialect` is what the session's settings make of
+    /// it.
     ///
     /// # Errors
     /// 42601 and its kin.
-    pub fn parse(query: &Arc<str>) -> Result<(Vec<Source>, Vec<Notice>)> {
+    pub fn parse(query: &Arc<str>, dialect: Dialect) -> Result<(Vec<Source>, Vec<Notice>)> {
         let mut notices = Vec::new();
-        let statements = crate::parse::parse(query)?
+        let statements = crate::parse::parse_in(query, dialect)?
             .into_iter()
             .map(|parsed| {
                 notices.extend(parsed.notices);

@@ -215,11 +215,12 @@ impl Facts for Known<'_> {
             parameters: &parameters,
             subplans: &[],
             local: None,
+            drawn: None,
         };
         Some(match eval.scalar(scalar) {
             Ok(value) => Ok(Literal::of(&value)),
             Err(Failure::Error(error)) => Err(error),
-            Err(Failure::Subquery(_)) => return None,
+            Err(Failure::Subquery(_) | Failure::Settings) => return None,
         })
     }
 

@@ -31,8 +31,12 @@ pub struct SessionSettings {
     pub time_zone: String,
     /// `bytea_output` is `hex` (else `escape`).
     pub bytea_hex: bool,
-    /// `standard_conforming_strings`.
-    pub standard_conforming_strings: bool,
+    /// What statements' texts mean.
+    pub dialect: Dialect,
+    /// `array_nulls`.
+    pub array_nulls: bool,
+    /// `quote_all_identifiers`.
+    pub quote_all_identifiers: bool,
     /// `search_path`, as set.
     pub search_path: String,
     /// `work_mem`, in bytes.
@@ -41,6 +45,31 @@ pub struct SessionSettings {
     pub track_activities: bool,
     /// `synchronous_commit` is not `off`.
     pub synchronous_commit: bool,
+}
+
+/// What a statement's text means where PostgreSQL lets a session choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// `standard_conforming_strings`: a backslash in `'...'` stands for itself.
+    pub standard_strings: bool,
+    /// `backslash_quote`: `\'` may stand in a string with escapes.
+    pub backslash_quote: bool,
+    /// `escape_string_warning`, which says nothing of standard strings.
+    pub escape_warning: bool,
+    /// `transform_null_equals`: `x = NULL` asks whether it is.
+    pub null_equals: bool,
+}
+
+impl Default for Dialect {
+    /// As PostgreSQL delivers it, and as texts are kept.
+    fn default() -> Self {
+        Dialect {
+            standard_strings: true,
+            backslash_quote: true,
+            escape_warning: false,
+            null_equals: false,
+        }
+    }
 }
 
 /// The order of day, month and year in ambiguous input.
@@ -116,7 +145,9 @@ impl Default for SessionSettings {
             interval_style: IntervalStyle::Postgres,
             time_zone: "UTC".to_owned(),
             bytea_hex: true,
-            standard_conforming_strings: true,
+            dialect: Dialect::default(),
+            array_nulls: true,
+            quote_all_identifiers: false,
             search_path: "\"$user\", public".to_owned(),
             work_mem_bytes: 4 << 20,
             track_activities: true,

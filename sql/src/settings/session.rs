@@ -11,7 +11,7 @@ use super::check;
 use super::definition::{Context, Definition, Kind, ListQuoting, REPORTED, definitions, number};
 use super::server::{ServerSettings, Source, find, unrecognized};
 use super::value::{self, Value};
-use super::{DateOrder, DateStyle, IntervalStyle, SessionSettings};
+use super::{DateOrder, DateStyle, Dialect, IntervalStyle, SessionSettings};
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use std::collections::HashMap;
@@ -514,6 +514,17 @@ impl Settings {
         }
     }
 
+    fn dialect(&self) -> Dialect {
+        let standard_strings = self.bool("standard_conforming_strings");
+        Dialect {
+            standard_strings,
+            // `safe_encoding` is one of the client's in which no character has a backslash in it: here all.
+            backslash_quote: &*self.text("backslash_quote") != "off",
+            escape_warning: !standard_strings && self.bool("escape_string_warning"),
+            null_equals: self.bool("transform_null_equals"),
+        }
+    }
+
     fn refresh_plain(&mut self) {
         self.changed = true;
         self.generation += 1;
@@ -540,7 +551,9 @@ impl Settings {
             },
             time_zone: self.text("TimeZone").to_string(),
             bytea_hex: &*self.text("bytea_output") == "hex",
-            standard_conforming_strings: self.bool("standard_conforming_strings"),
+            dialect: self.dialect(),
+            array_nulls: self.bool("array_nulls"),
+            quote_all_identifiers: self.bool("quote_all_identifiers"),
             search_path: self.text("search_path").to_string(),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
             track_activities: self.bool("track_activities"),

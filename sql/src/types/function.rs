@@ -44,6 +44,10 @@ pub trait CatalogQueries {
         function: u32,
         arguments: &[Datum<'a>],
     ) -> Option<Result<Datum<'a>>>;
+    /// The settings as calls of the statement have changed them, if they may.
+    fn changed_settings(&self) -> Option<&SessionSettings> {
+        None
+    }
     /// The text of a reg* value (`regclass`, `regtype`, `regproc`, `regnamespace`, `regrole`): its type's OID first.
     fn reg_out<'a>(&self, context: &CallContext<'a>, reg_type: u32, value: u32) -> &'a str;
     /// The value that such a text names.

@@ -34,6 +34,7 @@ static RELATIONS: &[Relation] = files![
     "pg_constraint",
     "pg_conversion",
     "pg_description",
+    "pg_extension",
     "pg_index",
     "pg_init_privs",
     "pg_language",

@@ -28,6 +28,7 @@ TABLES = {
     "pg_collation": ("collname in ('default', 'C', 'POSIX', 'ucs_basic')", "oid"),
     "pg_language": ("oid < 16384", "oid"),
     "pg_conversion": ("true", "oid"),
+    "pg_extension": ("oid < 16384", "oid"),
     "pg_range": ("true", "rngtypid"),
     "pg_namespace": ("oid < 16384 and nspname !~ '^pg_(toast_)?temp'", "oid"),
     "pg_class": ("oid < 16384", "oid"),

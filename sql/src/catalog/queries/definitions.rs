@@ -66,9 +66,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
     }
 
-    /// A stored expression as it is shown. Only the name behind a cast depends on the search path.
+    /// A stored expression as it is shown. Only the name behind a cast depends on the search path, and all names on whether
+    /// they are to be quoted.
     fn shown(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> String {
-        let shown = (pretty || text.contains("::")).then(|| {
+        let quoted = self.session.settings.plain.get().quote_all_identifiers;
+        let shown = (pretty || quoted || text.contains("::")).then(|| {
             self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)
         });
         shown.flatten().unwrap_or_else(|| text.to_owned())
@@ -266,8 +268,9 @@ fn index_definition(table: &Relation, index: &Index, name: &str) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
     let keys: Vec<String> = index.columns.iter().map(|part| key(table, index, part)).collect();
     format!(
-        "CREATE {unique}INDEX {} ON {name} USING btree ({}){}{}{}{}",
+        "CREATE {unique}INDEX {} ON {name} USING {} ({}){}{}{}{}",
         identifier(&index.name),
+        identifier("btree"),
         keys.join(", "),
         include(table, index),
         if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" },

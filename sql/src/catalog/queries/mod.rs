@@ -9,19 +9,22 @@ mod counted;
 mod definitions;
 mod names;
 mod privileges;
+pub mod running;
 mod sequences;
 mod server;
 pub mod sets;
 mod sizes;
 
 use crate::catalog::builtin;
+use crate::catalog::quote::quoting;
 use crate::catalog::relation::RelationKind;
 use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
-use crate::catalog::{Catalog, CatalogSnapshot, Relation, SearchPath};
+use crate::catalog::{Catalog, CatalogSnapshot, Relation};
 use crate::error::Result;
-use crate::settings::Settings;
+use crate::settings::SessionSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
+use running::RunningSettings;
 use std::cell::RefCell;
 use std::sync::Arc;
 use txn::AdvisoryLocks;
@@ -108,25 +111,12 @@ pub trait EngineFacts {
     ) -> Option<String>;
 }
 
-/// A `set_config` that the session applies once the statement is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetConfig {
-    /// The setting.
-    pub name: String,
-    /// Its value; none is its default.
-    pub value: Option<String>,
-    /// For the transaction only.
-    pub local: bool,
-}
-
 /// What one statement may ask of the catalog and the session.
 pub struct SessionCatalog<'s> {
     /// The catalog as the statement sees it.
     pub snapshot: &'s CatalogSnapshot,
-    /// The resolved search path.
-    pub path: &'s SearchPath,
-    /// The session's settings.
-    pub settings: &'s Settings,
+    /// The session's settings, and the search path that they have.
+    pub settings: &'s RunningSettings<'s>,
     /// Database, users, process number.
     pub facts: SessionFacts<'s>,
     /// The current user.
@@ -139,8 +129,6 @@ pub struct SessionCatalog<'s> {
     pub sequences: &'s RefCell<SessionSequences>,
     /// The session's advisory locks.
     pub advisory: &'s RefCell<AdvisoryLocks>,
-    /// Calls of `set_config`, to be applied when the statement is done.
-    pub set_configs: &'s RefCell<Vec<SetConfig>>,
 }
 
 /// Whether the function of `pg_proc` with this OID is one that [`SessionCatalog`] answers.
@@ -371,11 +359,19 @@ impl CatalogQueries for SessionCatalog<'_> {
             return None;
         }
         let call = Call { session: self, context, arguments };
-        call.answer(builtin::function(function)?.name)
+        let name = builtin::function(function)?.name;
+        quoting(self.settings.plain.get().quote_all_identifiers, || call.answer(name))
+    }
+
+    fn changed_settings(&self) -> Option<&SessionSettings> {
+        Some(self.settings.plain.get())
     }
 
     fn reg_out<'a>(&self, context: &CallContext<'a>, reg_type: u32, value: u32) -> &'a str {
-        context.arena.alloc_str(&names::reg_out(self, reg_type, value))
+        let text = quoting(self.settings.plain.get().quote_all_identifiers, || {
+            names::reg_out(self, reg_type, value)
+        });
+        context.arena.alloc_str(&text)
     }
 
     fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32> {
@@ -440,9 +436,10 @@ impl SessionCatalog<'_> {
             let row = [Datum::Int8(last_value), Datum::Int8(logged), Datum::Bool(is_called)];
             return emit(&row).map(|_| ());
         }
+        let changed = self.settings.changed();
         let system = SystemContext {
             snapshot: self.snapshot,
-            settings: self.settings,
+            settings: changed.as_ref().unwrap_or(self.settings.before()),
             user: self.user,
             activity: &|| self.engine.activity(),
             prepared: &|| self.engine.prepared(),

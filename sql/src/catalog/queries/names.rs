@@ -44,7 +44,7 @@ fn qualified_name(session: &SessionCatalog<'_>, text: &str) -> Result<(Option<St
 
 fn find(session: &SessionCatalog<'_>, schema: Option<&str>, name: &str) -> Result<Option<Named>> {
     match schema {
-        None => Ok(session.snapshot.find(&session.path.schemas, name)),
+        None => Ok(session.snapshot.find(&session.settings.path.get().schemas, name)),
         Some(schema) => {
             let found = session.snapshot.schema(schema).ok_or_else(|| {
                 SqlError::new(
@@ -63,7 +63,7 @@ fn namespaces(session: &SessionCatalog<'_>, schema: Option<&str>) -> Vec<u32> {
         Some(schema) => {
             session.snapshot.schema(schema).map(|schema| schema.oid.0).into_iter().collect()
         }
-        None => session.path.schemas.iter().map(|schema| schema.0).collect(),
+        None => session.settings.path.get().schemas.iter().map(|schema| schema.0).collect(),
     }
 }
 
@@ -264,7 +264,7 @@ pub(super) fn relation_name(session: &SessionCatalog<'_>, oid: Oid) -> Option<St
             (&relation.schema, &relation.name, Named::Relation(oid))
         }
     };
-    if snapshot.find(&session.path.schemas, name) == Some(named) {
+    if snapshot.find(&session.settings.path.get().schemas, name) == Some(named) {
         Some(identifier(name))
     } else {
         Some(qualified(&schema.1, name))
@@ -280,7 +280,7 @@ pub(super) fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
         return format!("{}[]", type_name(session, element));
     }
     if let Some(found) = session.snapshot.user_type(Oid(oid)) {
-        let visible = session.path.schemas.contains(&found.schema);
+        let visible = session.settings.path.get().schemas.contains(&found.schema);
         let schema = session.snapshot.schema_by_oid(found.schema);
         return match schema.filter(|_| !visible) {
             Some(schema) => qualified(&schema.name, &found.name),
@@ -311,12 +311,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     pub(super) fn current_schema(&self) -> Datum<'a> {
         let snapshot = self.session.snapshot;
-        let creation = self.session.path.creation.and_then(|oid| snapshot.schema_by_oid(oid));
+        let creation =
+            self.session.settings.path.get().creation.and_then(|oid| snapshot.schema_by_oid(oid));
         self.optional(creation.map(|schema| &*schema.name))
     }
 
     pub(super) fn current_schemas(&self) -> Datum<'a> {
-        let listed = self.session.path.listed(self.flag(0));
+        let listed = self.session.settings.path.get().listed(self.flag(0));
         let names: Vec<Datum<'_>> = listed
             .iter()
             .filter_map(|oid| self.session.snapshot.schema_by_oid(*oid))
@@ -343,7 +344,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     pub(super) fn is_visible(&self, function: &str) -> Datum<'a> {
         let oid = self.oid(0);
-        let path = &self.session.path.schemas;
+        let path = &self.session.settings.path.get().schemas;
         let snapshot = self.session.snapshot;
         // What only pg_catalog has is visible wherever it is searched.
         let builtin_visible = path.contains(&well_known::PG_CATALOG);
@@ -393,16 +394,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
     pub(super) fn object_description(&self) -> Datum<'a> {
         let oid = self.oid(0);
         let class = (self.arguments.len() > 1).then(|| self.str(1));
-        if oid.0 >= well_known::FIRST_NORMAL || oid == well_known::PUBLIC {
-            if let Some(comment) = self.session.snapshot.comment(oid, 0) {
-                let fits = class.is_none_or(|class| {
-                    relation_name(self.session, comment.class).as_deref() == Some(class)
-                });
-                return if fits { self.text(&comment.text) } else { Datum::Null };
-            }
-            if oid != well_known::PUBLIC {
-                return Datum::Null;
-            }
+        if let Some(comment) = self.session.snapshot.comment(oid, 0) {
+            let named = |class| crate::catalog::system::named(well_known::PG_CATALOG, class);
+            let fits = class.is_none_or(|class| named(class) == Some(comment.class));
+            return if fits { self.text(&comment.text) } else { Datum::Null };
+        }
+        if oid.0 >= well_known::FIRST_NORMAL && oid != well_known::PUBLIC {
+            return Datum::Null;
         }
         self.optional(builtin_description(oid.0, class, 0).as_deref())
     }

@@ -35,7 +35,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// What goes on beyond the transaction is a write, unless only this session has the sequence.
     fn demand_writable(&self, sequence: &Relation, function: &str) -> Result<()> {
-        if sequence.persistence != 't' && self.session.settings.bool("transaction_read_only") {
+        if sequence.persistence != 't'
+            && self.session.settings.read(|settings| settings.bool("transaction_read_only"))
+        {
             return Err(SqlError::new(
                 SqlState::READ_ONLY_SQL_TRANSACTION,
                 format!("cannot execute {function}() in a read-only transaction"),

@@ -1,6 +1,7 @@
 //! Functions about the server, the session and its settings.
 
-use super::{Call, SetConfig};
+use super::Call;
+use super::running::SetUser;
 use crate::catalog::RelationKind;
 use crate::catalog::system::Activity;
 use crate::error::{Result, SqlError, cancel};
@@ -75,7 +76,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_is_in_recovery" | "pg_is_other_temp_schema" => Ok(Datum::Bool(false)),
             "pg_my_temp_schema" => Ok(Datum::Oid(0)),
             "pg_tablespace_location" => Ok(Datum::Text("")),
-            "pg_client_encoding" => Ok(self.text(&session.settings.text("client_encoding"))),
+            "pg_client_encoding" => {
+                Ok(self.text(&session.settings.read(|settings| settings.text("client_encoding"))))
+            }
             "getdatabaseencoding" => Ok(Datum::Text("UTF8")),
             "pg_encoding_to_char" => Ok(self.encoding_name()),
             "pg_char_to_encoding" => Ok(self.encoding_number()),
@@ -176,14 +179,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     fn current_setting(&self) -> Result<Datum<'a>> {
         let name = self.str(0);
-        match self.session.settings.show(name) {
-            Some(value) => Ok(self.text(&value)),
-            None if self.flag(1) => Ok(Datum::Null),
-            None => self.session.settings.show_or_fail(name).map(|value| self.text(&value)),
+        match self.session.settings.read(|settings| settings.show_or_fail(name)) {
+            Ok(value) => Ok(self.text(&value)),
+            Err(_) if self.flag(1) => Ok(Datum::Null),
+            Err(unknown) => Err(unknown),
         }
     }
 
-    /// Checks the value now and has it set when the statement is done.
+    /// Sets it now; a user when the statement is done.
     fn set_config(&self) -> Result<Datum<'a>> {
         let Some(Datum::Text(name)) = self.arguments.first() else {
             return Err(SqlError::new(
@@ -198,12 +201,19 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let local = self.flag(2);
         let user = self.session.snapshot.shared().role_by_oid(self.session.user);
         let superuser = user.is_some_and(|role| role.superuser);
-        let mut after: Settings = self.session.settings.clone();
-        after.set(name, value.as_deref(), local, superuser, &mut Vec::new())?;
-        let shown = after.show(name).unwrap_or_default();
-        let change = SetConfig { name: (*name).to_owned(), value, local };
-        self.session.set_configs.borrow_mut().push(change);
-        Ok(self.text(&shown))
+        let settings = self.session.settings;
+        if matches!(*name, "role" | "session_authorization") {
+            let mut after = settings.read(Settings::clone);
+            after.set(name, value.as_deref(), local, superuser, &mut Vec::new())?;
+            let shown = after.show(name).unwrap_or_default();
+            settings.set_user(SetUser { name: (*name).to_owned(), value, local });
+            return Ok(self.text(&shown));
+        }
+        let notices = &mut self.context.notices.borrow_mut();
+        settings.change((self.session.snapshot, self.session.user), |settings| {
+            settings.set(name, value.as_deref(), local, superuser, notices)
+        })?;
+        Ok(self.text(&settings.read(|settings| settings.show(name)).unwrap_or_default()))
     }
 
     fn signal(&self, reason: u32) -> Result<Datum<'a>> {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::catalog::CatalogTransaction;
+use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
 use crate::catalog::testing::{begin, catalog, table};
-use crate::settings::ServerSettings;
+use crate::settings::{ServerSettings, Settings};
 use crate::types::testing::with_context;
 use crate::types::{SqlType, oids, text_of};
 
@@ -113,8 +114,7 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
         SessionFacts { database: "postgres", user: "postgres", session_user: "postgres", pid: 7 };
     test(&SessionCatalog {
         snapshot: &snapshot,
-        path: &path,
-        settings: &settings,
+        settings: &RunningSettings::new(&settings, &path),
         facts,
         user,
         engine: &Engine,
@@ -124,7 +124,6 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
             catalog.manager(),
             &Arc::new(txn::SessionWait::new(7)),
         )),
-        set_configs: &RefCell::default(),
     });
 }
 

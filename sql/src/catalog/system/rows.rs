@@ -237,6 +237,9 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             for (column, field) in relation.columns.iter().zip(line.fields()) {
                 row.push(self.field(column.ty, field)?);
             }
+            if self.is_replaced(relation, &row) {
+                continue;
+            }
             self.own_acl(relation, &mut row);
             self.row(&row)?;
             if self.done {
@@ -244,6 +247,17 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether COMMENT has put another description in the place of this one.
+    fn is_replaced(&self, relation: &Relation, row: &[Datum<'a>]) -> bool {
+        match row {
+            [Datum::Oid(oid), Datum::Oid(class), ..] if &*relation.name == "pg_description" => {
+                let comment = self.system.snapshot.comment(Oid(*oid), 0);
+                comment.is_some_and(|comment| comment.class.0 == *class)
+            }
+            _ => false,
+        }
     }
 
     /// Puts the list that GRANT has left of a function, type or language into its row.

@@ -870,6 +870,15 @@ pub struct DropRoutine {
     pub if_exists: bool,
 }
 
+/// CREATE EXTENSION. Which schema and version it is to have is not kept: what there is has them already.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateExtension {
+    /// Which.
+    pub name: Ident,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+}
+
 /// DROP TRIGGER.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropTrigger {

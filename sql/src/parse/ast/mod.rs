@@ -145,6 +145,8 @@ pub enum Statement {
     AlterSequence(Box<AlterSequence>),
     /// CREATE SCHEMA.
     CreateSchema(Box<CreateSchema>),
+    /// CREATE EXTENSION.
+    CreateExtension(CreateExtension),
     /// CREATE TYPE.
     CreateType(Box<CreateType>),
     /// ALTER TYPE ... ADD VALUE, RENAME VALUE.

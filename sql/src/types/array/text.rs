@@ -361,7 +361,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 return self.fail(&format!("Unexpected \"{found}\" character."));
             }
         }
-        if !quoted && item.eq_ignore_ascii_case(b"null") {
+        if !quoted && self.context.settings.array_nulls && item.eq_ignore_ascii_case(b"null") {
             self.builder.push(&domain::null(self.context, self.element)?);
         } else {
             // The text was UTF-8, and only whole ASCII characters have been taken out of it.

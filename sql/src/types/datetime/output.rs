@@ -171,18 +171,12 @@ fn write_local(
         write_time(micros, out);
     }
     if let Some((offset, abbreviation)) = zone {
-        let named = abbreviation.bytes().all(|b| b.is_ascii_alphabetic());
         if settings.date_style == DateStyle::Iso {
             zone::write_offset(offset, out);
-        } else if named {
+        } else {
+            // An abbreviation may be a number too: `+0545`.
             out.push(b' ');
             out.extend_from_slice(abbreviation.as_bytes());
-        } else {
-            // Only the traditional style sets a blank before a numeric zone.
-            if settings.date_style == DateStyle::Postgres {
-                out.push(b' ');
-            }
-            zone::write_offset(offset, out);
         }
     }
     write_era(date.year, out);

@@ -1,7 +1,7 @@
 //! Functions that make new text: concatenation, case, padding, replacement, quoting, format.
 
+use super::quote::{self, literal, quoting};
 use super::{byte_of, finished, growing, length};
-use crate::catalog::builtin::keywords;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
@@ -9,9 +9,7 @@ use crate::types::function::Callable::{self, Plain, Typed};
 use crate::types::order::without_blanks;
 use crate::types::text_form::{limit_bpchar, limit_varchar};
 use crate::types::{CallContext, Datum, Signature, SqlType, oids, text_of, truncate_bytes};
-use std::collections::HashSet;
 use std::fmt::Write;
-use std::sync::LazyLock;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -40,8 +38,8 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
             finished(bumpalo::collections::String::from_iter_in(a[0].text().chars().rev(), c.arena))
         }),
     ),
-    (1282, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&quote_identifier(a[0].text())))))),
-    (1283, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&quote_literal(a[0].text())))))),
+    (1282, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&identifier(c, a[0].text())))))),
+    (1283, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&literal(a[0].text())))))),
     (1285, Typed(quote_any)),
     (1289, Plain(quote_nullable)),
     (1290, Typed(quote_any)),
@@ -303,38 +301,16 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     finished(out)
 }
 
-/// Words that an identifier cannot be without quotes: all keywords that are not unreserved.
-static RESERVED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    keywords().filter(|(_, class, _)| *class != 'U').map(|(word, _, _)| word).collect()
-});
-
-/// An identifier as SQL has it: in quotes if it needs them.
-#[must_use]
-pub fn quote_identifier(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-    if plain && !RESERVED.contains(name) {
-        return name.to_owned();
-    }
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// A text as an SQL literal.
-#[must_use]
-pub fn quote_literal(text: &str) -> String {
-    let doubled = text.replace('\'', "''");
-    if text.contains('\\') {
-        format!("E'{}'", doubled.replace('\\', "\\\\"))
-    } else {
-        format!("'{doubled}'")
-    }
-}
-
 fn quote_nullable<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     match a[0] {
         Datum::Null => Ok(Datum::Text("NULL")),
-        text => Ok(Datum::Text(context.arena.alloc_str(&quote_literal(text.text())))),
+        text => Ok(Datum::Text(context.arena.alloc_str(&literal(text.text())))),
     }
+}
+
+/// A name as the session wants it quoted.
+fn identifier(context: &CallContext<'_>, name: &str) -> String {
+    quoting(context.settings.quote_all_identifiers, || quote::identifier(name))
 }
 
 fn quote_any<'a>(
@@ -346,7 +322,7 @@ fn quote_any<'a>(
         return Ok(Datum::Text("NULL"));
     }
     let text = text_of(context, signature.arguments[0], &a[0])?;
-    Ok(Datum::Text(context.arena.alloc_str(&quote_literal(text))))
+    Ok(Datum::Text(context.arena.alloc_str(&literal(text))))
 }
 
 /// format(): `%s`, `%I`, `%L`, `%%`, with `n$` positions and `-` and width flags.
@@ -431,14 +407,14 @@ fn format<'a>(
         next = index + 1;
         let shown = match (kind, value) {
             ('s', value) => value.unwrap_or("").to_owned(),
-            ('I', Some(value)) => quote_identifier(value),
+            ('I', Some(value)) => identifier(context, value),
             ('I', None) => {
                 return Err(SqlError::new(
                     SqlState::NULL_VALUE_NOT_ALLOWED,
                     "null values cannot be formatted as an SQL identifier",
                 ));
             }
-            (_, Some(value)) => quote_literal(value),
+            (_, Some(value)) => literal(value),
             (_, None) => "NULL".to_owned(),
         };
         let padding = " ".repeat(width.saturating_sub(length(&shown)));

@@ -1,0 +1,70 @@
+//! Extensions: there is one, which every database begins with.
+
+use super::Ddl;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{CreateExtension, Drop};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+
+/// The extension that is there, and its OID.
+const PLPGSQL: (&str, Oid) = ("plpgsql", Oid(13559));
+/// `pg_extension`.
+pub const PG_EXTENSION: Oid = Oid(3079);
+
+/// CREATE EXTENSION.
+///
+/// # Errors
+/// 42710 for the one that is there, 0A000 for all others.
+pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&'static str> {
+    let name = &create.name;
+    if **name != *PLPGSQL.0 {
+        let message = format!("extension \"{name}\" is not available");
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    }
+    let message = format!("extension \"{name}\" already exists");
+    if !create.if_not_exists {
+        return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
+    }
+    ddl.notice(SqlState::DUPLICATE_OBJECT, format!("{message}, skipping"));
+    Ok("CREATE EXTENSION")
+}
+
+/// DROP EXTENSION.
+///
+/// # Errors
+/// 42704 for what is not there, 0A000 for what is.
+pub fn drop_extension(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
+    for name in &drop.names {
+        if **name.name() == *PLPGSQL.0 {
+            return Err(SqlError::unsupported("DROP EXTENSION is"));
+        }
+        if !drop.if_exists {
+            return Err(absent(name.name()));
+        }
+        ddl.notice(
+            SqlState::SUCCESSFUL_COMPLETION,
+            format!("extension \"{name}\" does not exist, skipping"),
+        );
+    }
+    Ok("DROP EXTENSION")
+}
+
+/// The OID of an extension that the user owns.
+///
+/// # Errors
+/// 42704, 42501.
+pub fn owned_extension(ddl: &mut Ddl<'_>, name: &str) -> Result<Oid> {
+    if name != PLPGSQL.0 {
+        return Err(absent(name));
+    }
+    if !ddl.superuser() {
+        let message = format!("must be owner of extension {name}");
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
+    Ok(PLPGSQL.1)
+}
+
+fn absent(name: &str) -> SqlError {
+    let message = format!("extension \"{name}\" does not exist");
+    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+}
