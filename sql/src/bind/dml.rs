@@ -439,7 +439,8 @@ fn record_of(query: Query) -> Expr {
     let columns = query.output.iter().enumerate();
     let columns = columns.map(|(number, column)| column_at(number, column.ty)).collect();
     let output = vec![Output { name: "row".into(), ty, origin: None }];
-    let input = Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into() });
+    let input =
+        Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into(), item: None });
     let root = Node::Project { input, columns: vec![Expr::Row(columns, ty, None)] };
     let query = Arc::new(Query { root, output, ctes: Vec::new() });
     Expr::Subquery { kind: SubqueryKind::Record, query, ty }

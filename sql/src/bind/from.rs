@@ -168,8 +168,11 @@ impl Binder<'_> {
                 let origins: Vec<_> = query.output.iter().map(|column| column.origin).collect();
                 let name = alias.as_ref().map(|alias| alias.name.clone());
                 let shown: Arc<str> = name.clone().unwrap_or_else(|| "unnamed_subquery".into());
-                let node = Node::Derived { query: Arc::new(query), alias: shown };
+                let number = self.next_item(scans);
+                let node =
+                    Node::Derived { query: Arc::new(query), alias: shown, item: Some(number) };
                 let mut from = self.named(node, columns, alias.as_ref(), name)?;
+                from.items[0].source = Source::Query(number);
                 for (column, origin) in from.items[0].columns.iter_mut().zip(origins) {
                     column.origin = origin;
                 }
@@ -263,13 +266,15 @@ impl Binder<'_> {
             let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
             let (columns, name) = (entry.columns.clone(), shown.clone());
             let node = Node::CteScan { level, cte: number, columns, alias: name };
-            return self.named(node, entry.columns, alias, Some(shown));
+            let mut from = self.named(node, entry.columns, alias, Some(shown))?;
+            from.items[0].source = Source::With;
+            return Ok(from);
         }
         let relation = self.relation(name)?;
         self.require(relation.oid, Privileges::SELECT);
         self.hold(relation.oid, TableLock::AccessShare);
         match &relation.kind {
-            RelationKind::View { query } => self.bind_view(&relation, query, alias),
+            RelationKind::View { query } => self.bind_view(&relation, query, alias, scans),
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
                 if relation.stored_query.as_ref().is_some_and(|stored| !stored.populated) {
                     return Err(SqlError::new(
@@ -316,6 +321,11 @@ impl Binder<'_> {
         }
     }
 
+    /// A number for a scan or a query in FROM.
+    fn next_item(&self, scans: &Cell<u32>) -> u32 {
+        scans.replace(scans.get() + 1)
+    }
+
     /// A scan of a table: its live columns, and the system columns that the statement speaks of.
     pub(super) fn scan(
         &self,
@@ -341,8 +351,8 @@ impl Binder<'_> {
                 column.name = name;
             }
         }
-        let number = scans.get();
-        scans.set(number + 1);
+        let number = self.next_item(scans);
+        item.source = Source::Relation;
         item.scan = matches!(relation.kind, RelationKind::Table { .. }).then_some(number);
         let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
         let node = Node::Scan {
@@ -364,19 +374,24 @@ impl Binder<'_> {
         relation: &Arc<Relation>,
         text: &str,
         alias: Option<&Alias>,
+        scans: &Cell<u32>,
     ) -> Result<From> {
         let parsed = crate::parse::parse_query(text)?;
         let environment =
             Environment { catalog: self.catalog, path: self.path, constants: self.constants };
         let inner = Binder::new(environment, text, &[]);
         inner.depth.set(self.depth.get());
+        inner.scans.set(self.scans.get());
         let query = inner.top_query(&parsed)?;
+        self.scans.set(inner.scans.get());
         self.require_of_view(inner, relation);
         let output = query.output.iter().enumerate();
         let columns: Vec<Expr> = output.map(|(at, column)| column_at(at, column.ty)).collect();
-        let item = self.view_item(relation, alias, &columns)?;
+        let mut item = self.view_item(relation, alias, &columns)?;
+        let number = self.next_item(scans);
+        item.source = Source::Query(number);
         let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
-        let node = Node::Derived { query: Arc::new(query), alias };
+        let node = Node::Derived { query: Arc::new(query), alias, item: Some(number) };
         Ok(From { node, items: vec![item], width: columns.len() })
     }
 
@@ -497,6 +512,7 @@ impl Binder<'_> {
         let mut from = self.named(node, columns, alias, Some(name))?;
         from.items[0].row_type = row_type.unwrap_or(Oid(0));
         from.items[0].value = !composite && !ordinality;
+        from.items[0].source = Source::Function;
         Ok(from)
     }
 
@@ -559,8 +575,10 @@ impl Binder<'_> {
         let query =
             Query { root: Node::Project { input, columns: values }, output, ctes: Vec::new() };
         let shown: Arc<str> = name.clone().unwrap_or_else(|| "function".into());
-        let node = Node::Derived { query: Arc::new(query), alias: shown };
-        self.named(node, names, alias, name)
+        let node = Node::Derived { query: Arc::new(query), alias: shown, item: None };
+        let mut from = self.named(node, names, alias, name)?;
+        from.items[0].source = Source::Function;
+        Ok(from)
     }
 
     /// The name of a function's only OUT argument.
@@ -743,6 +761,7 @@ pub(super) fn columns_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> Sc
         row_type: Oid(0),
         value: false,
         scan: None,
+        source: Source::Join,
         nullable: Some(false),
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct WindowCall {
 }
 
 /// A window's definition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BoundWindow {
     /// PARTITION BY.
     pub partition_by: Vec<Expr>,
@@ -62,6 +62,10 @@ pub struct BoundWindow {
     pub order_by: Vec<SortKey>,
     /// The frame, if one was written.
     pub frame: Option<Frame>,
+    /// Its name in the WINDOW clause, where that is all that OVER says.
+    pub name: Option<Ident>,
+    /// The window that it refines, and whether it has its order from there.
+    pub base: Option<(Ident, bool)>,
 }
 
 /// The value of an aggregate: one that is already collected is used again.
@@ -411,6 +415,16 @@ impl Binder<'_> {
         )
     }
 
+    /// The WINDOW clause: what OVER may name.
+    pub(super) fn window_clause(&self, select: &Select, place: &Place<'_>) -> Result<()> {
+        let collected = place.collected.expect("windows are collected where they are allowed");
+        for (name, window) in &select.windows {
+            let bound = BoundWindow { name: Some(name.clone()), ..self.window(window, place)? };
+            collected.borrow_mut().named.push((name.clone(), bound));
+        }
+        Ok(())
+    }
+
     /// OVER: the window it names or defines.
     pub(super) fn window_of(&self, over: &Over, place: &Place<'_>) -> Result<BoundWindow> {
         match over {
@@ -455,9 +469,10 @@ impl Binder<'_> {
                     )
                     .at(self.position(window.at)));
                 }
-                base_window
+                let ordered = !base_window.order_by.is_empty();
+                BoundWindow { name: None, base: Some((base.clone(), ordered)), ..base_window }
             }
-            None => BoundWindow { partition_by: Vec::new(), order_by: Vec::new(), frame: None },
+            None => BoundWindow::default(),
         };
         for expr in &window.partition_by {
             let key = self.decided(self.expression(expr, &within)?)?;

@@ -161,7 +161,11 @@ impl Binder<'_> {
             }
         }
         let row = self.row_of((target, &target.live), values, ctes, |_| at)?;
-        let input = Box::new(Node::Derived { query: Arc::new(bound), alias: "*SELECT*".into() });
+        let input = Box::new(Node::Derived {
+            query: Arc::new(bound),
+            alias: "*SELECT*".into(),
+            item: None,
+        });
         Ok(Node::Project { input, columns: row })
     }
 

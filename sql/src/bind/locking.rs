@@ -1,106 +1,289 @@
 //! FOR UPDATE and its family: which scans lock their rows, how strongly, and what waiting for them means.
+//!
+//! A query in FROM that is named has its own tables locked (`transformLockingClause`): above the sort of the query around it
+//! where its rows go straight into that, else in itself, as if it said FOR UPDATE.
 
-use crate::bind::Binder;
-use crate::bind::scope::Scope;
+use crate::bind::scope::{Scope, Source};
+use crate::bind::{Binder, Required};
+use crate::catalog::acl::Privileges;
+use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Distinct, Select};
-use crate::plan::logical::Node;
+use crate::parse::ast;
+use crate::plan::logical::{Node, Query};
 use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
 use txn::{RowLock, TableLock, WaitPolicy};
 
+/// An item of FROM whose rows are locked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LockedItem {
+    /// Its place in the scope.
+    pub item: usize,
+    /// How strongly.
+    pub strength: RowLock,
+    /// What to do where somebody has a row.
+    pub wait: WaitPolicy,
+}
+
+/// Scans by their numbers, with strength and policy.
+type Locks = Vec<(u32, RowLock, WaitPolicy)>;
+
 impl Binder<'_> {
+    /// The items that FOR UPDATE and its family name, each once.
+    pub(super) fn locked_items(
+        &self,
+        query: &ast::Query,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<LockedItem>> {
+        let mut locked: Vec<LockedItem> = Vec::new();
+        for locking in &query.locking {
+            let mut chosen = Vec::new();
+            if locking.of.is_empty() {
+                let rows = scope.items.iter().enumerate();
+                let rows = rows.filter(|(_, item)| {
+                    item.scan.is_some() || matches!(item.source, Source::Query(_))
+                });
+                chosen.extend(rows.map(|(at, _)| at));
+            }
+            for name in &locking.of {
+                chosen.push(self.named_item(name, lock_words(locking.strength), scope)?);
+            }
+            for item in chosen {
+                match locked.iter_mut().find(|known| known.item == item) {
+                    Some(known) => {
+                        known.strength = known.strength.max(locking.strength);
+                        known.wait = stricter(known.wait, locking.wait);
+                    }
+                    None => locked.push(LockedItem {
+                        item,
+                        strength: locking.strength,
+                        wait: locking.wait,
+                    }),
+                }
+            }
+        }
+        Ok(locked)
+    }
+
+    /// The item that OF names.
+    fn named_item(&self, name: &ast::ObjectName, words: &str, scope: &Scope<'_>) -> Result<usize> {
+        let at = self.position(name.at);
+        let found = scope.items.iter().position(|item| item.name.as_ref() == Some(name.name()));
+        let Some(found) = found else {
+            let message =
+                format!("relation \"{}\" in {words} clause not found in FROM clause", name.name());
+            return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message).at(at));
+        };
+        let item = &scope.items[found];
+        let what = match item.source {
+            Source::Query(_) => return Ok(found),
+            Source::Relation if item.scan.is_some() => return Ok(found),
+            Source::Relation => {
+                let what = format!("{words} of what is not a table is");
+                return Err(SqlError::unsupported(what).at(at));
+            }
+            Source::With => "a WITH query",
+            Source::Function => "a function",
+            Source::Join => "a join",
+        };
+        let message = format!("{words} cannot be applied to {what}");
+        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(at))
+    }
+
     /// FOR UPDATE and its family, above the sort and below the limit.
     pub(super) fn lock(
         &self,
-        node: Node,
+        mut node: Node,
         query: &ast::Query,
-        select: &Select,
         scope: &Scope<'_>,
-        grouped: bool,
     ) -> Result<Node> {
-        let mut locks: Vec<(u32, RowLock, WaitPolicy)> = Vec::new();
-        for locking in &query.locking {
-            let words = lock_words(locking.strength);
-            let refused = |what: &str| {
-                Err(SqlError::new(
-                    SqlState::FEATURE_NOT_SUPPORTED,
-                    format!("{words} is not allowed with {what}"),
-                ))
-            };
-            if !matches!(select.distinct, Distinct::No) {
-                return refused("DISTINCT clause");
-            }
-            if !select.group_by.is_empty() {
-                return refused("GROUP BY clause");
-            }
-            if select.having.is_some() {
-                return refused("HAVING clause");
-            }
-            if grouped {
-                return refused("aggregate functions");
-            }
-            let mut chosen = Vec::new();
-            if locking.of.is_empty() {
-                chosen.extend(scope.items.iter().filter_map(|item| item.scan));
-            }
-            for name in &locking.of {
-                let at = self.position(name.at);
-                let item = scope.items.iter().find(|item| item.name.as_ref() == Some(name.name()));
-                let Some(item) = item else {
-                    return Err(SqlError::new(
-                        SqlState::UNDEFINED_TABLE,
-                        format!(
-                            "relation \"{}\" in {words} clause not found in FROM clause",
-                            name.name()
-                        ),
-                    )
-                    .at(at));
-                };
-                let Some(scan) = item.scan else {
-                    return Err(SqlError::unsupported(format!(
-                        "{words} of what is not a table is"
-                    ))
-                    .at(at));
-                };
-                chosen.push(scan);
-            }
-            for item in scope
-                .items
-                .iter()
-                .filter(|item| item.scan.is_some_and(|scan| chosen.contains(&scan)))
-            {
-                if let Some((table, _)) = item.columns.iter().find_map(|column| column.origin) {
-                    self.require(table, crate::catalog::acl::Privileges::UPDATE);
-                    self.hold(table, TableLock::RowShare);
-                }
-            }
-            for scan in chosen {
-                match locks.iter_mut().find(|(known, ..)| *known == scan) {
-                    Some((_, strength, wait)) => {
-                        *strength = (*strength).max(locking.strength);
-                        *wait = stricter(*wait, locking.wait);
+        if let Some(locking) = query.locking.first() {
+            demand_lockable(&node, locking.strength)?;
+        }
+        let mut locks = Locks::new();
+        for LockedItem { item, strength, wait } in self.locked_items(query, scope)? {
+            let item = &scope.items[item];
+            let scans = match (item.source, item.scan) {
+                (Source::Query(number), _) => {
+                    if item.row_type != Oid(0)
+                        && let Some((view, _)) = item.columns.iter().find_map(|it| it.origin)
+                    {
+                        self.require(view, Privileges::UPDATE);
+                        self.hold(view, TableLock::RowShare);
                     }
-                    None => locks.push((scan, locking.strength, locking.wait)),
+                    match query_of(&mut node, number) {
+                        Some(query) => self.lock_query(Arc::make_mut(query), strength, wait)?,
+                        None => Vec::new(),
+                    }
                 }
-            }
-            if locking.of.is_empty() && holds_subquery(&node) {
-                return Err(SqlError::unsupported(format!("{words} of a subquery in FROM is")));
-            }
+                (_, Some(scan)) => {
+                    if let Some((table, _)) = item.columns.iter().find_map(|it| it.origin) {
+                        self.require(table, Privileges::UPDATE);
+                        self.hold(table, TableLock::RowShare);
+                    }
+                    vec![scan]
+                }
+                _ => Vec::new(),
+            };
+            add(&mut locks, &scans, strength, wait);
         }
         Ok(if locks.is_empty() { node } else { Node::LockRows { input: Box::new(node), locks } })
     }
+
+    /// Locks the rows of a query in FROM. Gives the scans that the query around it is to lock; none where this one does.
+    fn lock_query(
+        &self,
+        query: &mut Query,
+        strength: RowLock,
+        wait: WaitPolicy,
+    ) -> Result<Vec<u32>> {
+        demand_lockable(&query.root, strength)?;
+        let mut scans = Vec::new();
+        self.lock_sources(&mut query.root, strength, wait, &mut scans)?;
+        if query.ctes.is_empty() && goes_straight(&query.root) {
+            return Ok(scans);
+        }
+        let mut place = &mut query.root;
+        while let Node::Limit { input, .. } = place {
+            place = input;
+        }
+        if !matches!(place, Node::LockRows { .. }) {
+            let input = Box::new(std::mem::replace(place, Node::Unit));
+            *place = Node::LockRows { input, locks: Locks::new() };
+        }
+        if let Node::LockRows { locks, .. } = place {
+            add(locks, &scans, strength, wait);
+        }
+        Ok(Vec::new())
+    }
+
+    /// The scans whose rows the rows of a node are made of.
+    fn lock_sources(
+        &self,
+        node: &mut Node,
+        strength: RowLock,
+        wait: WaitPolicy,
+        scans: &mut Vec<u32>,
+    ) -> Result<()> {
+        match node {
+            Node::Scan { relation, item, .. }
+                if matches!(relation.kind, RelationKind::Table { .. }) =>
+            {
+                self.hold(relation.oid, TableLock::RowShare);
+                self.require_update(relation);
+                scans.push(*item);
+            }
+            Node::Derived { query, item: Some(_), .. } => {
+                scans.extend(self.lock_query(Arc::make_mut(query), strength, wait)?);
+            }
+            Node::Join { left, right, .. } => {
+                self.lock_sources(left, strength, wait, scans)?;
+                self.lock_sources(right, strength, wait, scans)?;
+            }
+            Node::Filter { input, .. }
+            | Node::Project { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. }
+            | Node::LockRows { input, .. } => self.lock_sources(input, strength, wait, scans)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whoever reads a table within a query in FROM, the user or the owner of a view, must be allowed to change it.
+    fn require_update(&self, table: &Relation) {
+        let mut required = self.required.borrow_mut();
+        let readers = required.iter_mut().filter_map(|known| match known {
+            Required::Relation { relation, role, privileges, .. } if *relation == table.oid => {
+                Some((role.is_none(), privileges))
+            }
+            _ => None,
+        });
+        let mut readers: Vec<(bool, &mut Privileges)> = readers.collect();
+        let by_user = readers.iter().any(|(user, _)| *user);
+        for (_, privileges) in readers.iter_mut().filter(|(user, _)| *user == by_user) {
+            **privileges = privileges.union(Privileges::UPDATE);
+        }
+    }
 }
 
-/// Whether a FROM subquery stands below a node: FOR UPDATE would reach into it.
-fn holds_subquery(node: &Node) -> bool {
+fn add(locks: &mut Locks, scans: &[u32], strength: RowLock, wait: WaitPolicy) {
+    for scan in scans {
+        match locks.iter_mut().find(|(known, ..)| known == scan) {
+            Some((_, known, policy)) => {
+                *known = (*known).max(strength);
+                *policy = stricter(*policy, wait);
+            }
+            None => locks.push((*scan, strength, wait)),
+        }
+    }
+}
+
+/// The query in FROM that has this number.
+fn query_of(node: &mut Node, number: u32) -> Option<&mut Arc<Query>> {
     match node {
-        Node::Derived { .. } => true,
-        Node::Join { left, right, .. } => holds_subquery(left) || holds_subquery(right),
-        Node::Filter { input, .. }
-        | Node::Project { input, .. }
-        | Node::ProjectSet { input, .. }
-        | Node::Sort { input, .. } => holds_subquery(input),
-        _ => false,
+        Node::Derived { query, item, .. } if *item == Some(number) => Some(query),
+        Node::Join { left, right, .. } => {
+            query_of(left, number).or_else(|| query_of(right, number))
+        }
+        Node::Filter { input, .. } | Node::Project { input, .. } | Node::Sort { input, .. } => {
+            query_of(input, number)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the rows of a query in FROM are those of its tables, with nothing that chooses or orders them.
+fn goes_straight(node: &Node) -> bool {
+    match node {
+        Node::Filter { input, .. } | Node::Project { input, .. } => goes_straight(input),
+        Node::Sort { .. } | Node::Limit { .. } | Node::LockRows { .. } => false,
+        _ => true,
+    }
+}
+
+/// Refuses to lock rows that are not made of one row of each table (`CheckSelectLocking`).
+fn demand_lockable(root: &Node, strength: RowLock) -> Result<()> {
+    let (mut grouped, mut chosen, mut windows, mut sets) = (None, false, false, false);
+    let mut node = root;
+    let what = loop {
+        node = match node {
+            Node::SetOperation { .. } => break Some("UNION/INTERSECT/EXCEPT"),
+            Node::Distinct { .. } => break Some("DISTINCT clause"),
+            Node::Aggregate { keys, sets, .. } => {
+                let by_keys = !keys.is_empty() || sets.len() > 1;
+                let having = if chosen { "HAVING clause" } else { "aggregate functions" };
+                grouped = Some(if by_keys { "GROUP BY clause" } else { having });
+                break None;
+            }
+            Node::Filter { input, .. } => {
+                chosen = true;
+                input
+            }
+            Node::Window { input, .. } => {
+                windows = true;
+                input
+            }
+            Node::ProjectSet { input, .. } => {
+                sets = true;
+                input
+            }
+            Node::Project { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. }
+            | Node::LockRows { input, .. } => input,
+            _ => break None,
+        };
+    };
+    let windows = windows.then_some("window functions");
+    let sets = sets.then_some("set-returning functions in the target list");
+    match what.or(grouped).or(windows).or(sets) {
+        None => Ok(()),
+        Some(what) => Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("{} is not allowed with {what}", lock_words(strength)),
+        )),
     }
 }
 

@@ -47,6 +47,7 @@ mod with;
 
 pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
+pub use subquery::compared_row;
 pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 
 use crate::catalog::acl::Privileges;
@@ -59,7 +60,7 @@ use crate::tuple::RowWriter;
 use crate::types::depth::{deeper, too_deep};
 use crate::types::{Datum, Oid, SqlType};
 use expression::Place;
-use scope::{Scope, ScopeColumn, ScopeItem, column_at};
+use scope::{Scope, ScopeColumn, ScopeItem, Source, column_at};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::TableLock;
@@ -149,6 +150,8 @@ struct Binder<'a> {
     required: RefCell<Vec<Required>>,
     relations: RefCell<Vec<(Oid, TableLock)>>,
     depth: Cell<u32>,
+    /// How many scans and queries the FROM clauses of all queries have: each has its own number.
+    scans: Cell<u32>,
     /// How often FROM has named a WITH query.
     with_reads: Cell<u32>,
     /// What is around the place that is being bound, in a recursive term.
@@ -387,6 +390,7 @@ fn table_item(
         row_type: relation.row_type.0,
         value: false,
         scan: None,
+        source: Source::Relation,
         nullable: Some(false),
     }
 }
@@ -420,6 +424,7 @@ impl<'a> Binder<'a> {
             required: RefCell::default(),
             relations: RefCell::default(),
             depth: Cell::new(0),
+            scans: Cell::new(0),
             with_reads: Cell::new(0),
             around: Cell::default(),
             records: RefCell::default(),

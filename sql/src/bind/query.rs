@@ -18,7 +18,7 @@ use crate::parse::ast::{self, Body, Distinct, ExprKind, Ident, Select};
 use crate::plan::logical::{JoinKind, Node, Output, Query, SetKind, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// What encloses a query.
 #[derive(Clone, Copy)]
@@ -344,7 +344,10 @@ impl Binder<'_> {
         }
         let query = self.query(query, outside, Some(ctes), false)?;
         let output = query.output.clone();
-        Ok(Block { node: Node::Derived { query: query.into(), alias: "*SELECT*".into() }, output })
+        Ok(Block {
+            node: Node::Derived { query: query.into(), alias: "*SELECT*".into(), item: None },
+            output,
+        })
     }
 
     // --- SELECT ----------------------------------------------------------------------------------------------------
@@ -365,8 +368,7 @@ impl Binder<'_> {
             .at(self.position(into.name.at)));
         }
         let mut scope = outside.inner();
-        let scans = Cell::new(0);
-        let from = self.bind_list(&select.from, outside, ctes, &scans)?;
+        let from = self.bind_list(&select.from, outside, ctes, &self.scans)?;
         scope.items = from.items;
         let (mut node, mut width) = (from.node, from.width);
         if let Some(filter) = &select.filter {
@@ -383,10 +385,7 @@ impl Binder<'_> {
             windows: true,
             sets: true,
         };
-        for (name, window) in &select.windows {
-            let bound = self.window(window, &place)?;
-            collected.borrow_mut().named.push((name.clone(), bound));
-        }
+        self.window_clause(select, &place)?;
         let mut targets = self.targets(&select.targets, &place, decide)?;
         let visible = targets.len();
         let keys = self.group_keys(select, &targets, &place)?;
@@ -489,7 +488,7 @@ impl Binder<'_> {
             node = set_calls::project(node, width, &mut targets);
             node =
                 self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
-            node = self.lock(node, query, select, &scope, grouped)?;
+            node = self.lock(node, query, &scope)?;
         }
         node = self.limit(node, query, outside, ctes)?;
         Ok(Block { node, output })
@@ -674,11 +673,12 @@ impl Binder<'_> {
         let limit = query.limit.as_ref().map(|expr| value(expr, "LIMIT")).transpose()?;
         let offset = query.offset.as_ref().map(|expr| value(expr, "OFFSET")).transpose()?;
         let with_ties = if query.with_ties {
-            match &node {
+            let sorted = match &node {
+                Node::LockRows { input, .. } => input,
+                other => other,
+            };
+            match sorted {
                 Node::Sort { keys, .. } => Some(keys.clone()),
-                Node::LockRows { .. } => {
-                    return Err(SqlError::unsupported("WITH TIES beside FOR UPDATE is"));
-                }
                 _ => {
                     return Err(SqlError::new(
                         SqlState::SYNTAX_ERROR,

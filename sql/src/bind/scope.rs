@@ -44,8 +44,25 @@ pub struct ScopeItem {
     pub value: bool,
     /// Its number among the scans of its query block, for FOR UPDATE OF and the target of UPDATE.
     pub scan: Option<u32>,
+    /// What its rows are.
+    pub source: Source,
     /// Whether an outer join may have no row of it; none of a join, whose row is made of its columns whatever they are.
     pub nullable: Option<bool>,
+}
+
+/// What the rows of a FROM item are, for FOR UPDATE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Those of a table, sequence or system relation.
+    Relation,
+    /// Those of a subquery or a view: its number among the scans.
+    Query(u32),
+    /// Those of a WITH query.
+    With,
+    /// What a function returns.
+    Function,
+    /// Those of a join.
+    Join,
 }
 
 /// Where in a query something stands.

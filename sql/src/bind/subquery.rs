@@ -16,6 +16,9 @@ use crate::types::SqlType;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+/// The name of a query whose row is compared within another one.
+const COMPARED: &str = "*SELECT*";
+
 impl Binder<'_> {
     /// A subquery in an expression: this place's row is one level out.
     pub(super) fn subquery(&self, query: &ast::Query, place: &Place<'_>) -> Result<Query> {
@@ -84,6 +87,7 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<Expr> {
         let left = self.row_fields(fields, place)?;
+        let written = query;
         // The query is wrapped in one that compares, a step further from the WITH queries around it.
         let ctes = place.ctes.map(|around| own_ctes(Some(around)));
         let query = self.query(query, Outside::of(place), ctes.as_ref(), true)?;
@@ -95,11 +99,12 @@ impl Binder<'_> {
         let inner =
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let test = self.compare_rows(operator, outer.collect(), inner.collect(), at)?;
-        let input = Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into() });
+        let (query, alias) = (Arc::new(query), COMPARED.into());
+        let input = Box::new(Node::Derived { query, alias, item: None });
         let root = Node::Project { input, columns: vec![test] };
         let output = vec![Output { name: "?column?".into(), ty: BOOL, origin: None }];
-        let query = Query { root, output, ctes: Vec::new() };
-        Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query: Arc::new(query), ty: BOOL })
+        let query = self.remembered(Query { root, output, ctes: Vec::new() }, written);
+        Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query, ty: BOOL })
     }
 
     /// `left op ANY (SELECT ...)`, `ALL`, and IN.
@@ -145,6 +150,21 @@ impl Binder<'_> {
         let kind = SubqueryKind::Quantified { test: Box::new(test), quantifier };
         let query = self.remembered(query, written);
         Ok(Expr::Subquery { kind, query, ty: BOOL })
+    }
+}
+
+/// The comparison that a query makes of the only row of the one within it, which is what was written.
+pub fn compared_row(query: &Query) -> Option<&Expr> {
+    match &query.root {
+        Node::Project { input, columns } => match (&**input, columns.as_slice()) {
+            (Node::Derived { alias, item: None, .. }, [test])
+                if **alias == *COMPARED && &*query.output[0].name == "?column?" =>
+            {
+                Some(test)
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 

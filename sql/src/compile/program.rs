@@ -14,7 +14,7 @@ use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
 use crate::plan::fold::Presets;
 use crate::plan::logical::{self, Output};
-use crate::plan::physical::{JoinMethod, ModifyKind, Plan, Position, ReferentialAction};
+use crate::plan::physical::{Again, JoinMethod, ModifyKind, Plan, Position, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::translate::constant;
 use crate::plan::vars;
@@ -352,6 +352,16 @@ fn holds_rows(plan: &Plan) -> bool {
     }
 }
 
+/// What nobody reads is not computed, unless computing it does something.
+fn leave_unread(slot: u32, columns: &mut [Scalar], read: &BTreeSet<Var>) {
+    for (at, column) in columns.iter_mut().enumerate() {
+        let home = Var { slot, column: at as u32 };
+        if !read.contains(&home) && !column.volatile() {
+            *column = constant(&Literal::Null, SqlType::plain(25));
+        }
+    }
+}
+
 /// Homes of array elements live within their expression.
 fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
     scalar.walk(&mut |part| {
@@ -402,13 +412,7 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
             finish(input, read, widths);
         }
         Plan::Project(input, slot, columns) => {
-            // What nobody reads is not computed, unless computing it does something.
-            for (at, column) in columns.iter_mut().enumerate() {
-                let home = Var { slot: *slot, column: at as u32 };
-                if !read.contains(&home) && !column.volatile() {
-                    *column = constant(&Literal::Null, SqlType::plain(25));
-                }
-            }
+            leave_unread(*slot, columns, read);
             finish(input, read, widths);
         }
         Plan::Filter(input, _)
@@ -443,7 +447,14 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
             finish(&mut set.left.0, read, widths);
             finish(&mut set.right.0, read, widths);
         }
-        Plan::LockRows(lock) => finish(&mut lock.input, read, widths),
+        Plan::LockRows(lock) => {
+            for step in &mut lock.again {
+                if let Again::Compute(slot, columns) = step {
+                    leave_unread(*slot, columns, read);
+                }
+            }
+            finish(&mut lock.input, read, widths);
+        }
         Plan::Modify(modify) => match &mut modify.kind {
             ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }

@@ -5,8 +5,7 @@ use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::scan::{reread, still_meets};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, LockTarget};
-use crate::plan::scalar::Scalar;
+use crate::plan::physical::{self, Again, LockTarget};
 use crate::sqlstate::SqlState;
 use crate::types::Datum;
 use txn::{Locked, RecordBuffer, WaitPolicy};
@@ -15,7 +14,7 @@ use txn::{Locked, RecordBuffer, WaitPolicy};
 pub struct LockRows {
     input: Box<dyn Operator>,
     targets: Vec<LockTarget>,
-    recheck: Vec<Scalar>,
+    again: Vec<Again>,
     correlated: Box<[u32]>,
     record: RecordBuffer,
     key: Vec<u8>,
@@ -32,8 +31,8 @@ impl LockRows {
         LockRows {
             input,
             targets: plan.targets.clone(),
-            correlated: builder.correlated(&plan.recheck),
-            recheck: plan.recheck.clone(),
+            correlated: builder.correlated(plan.again.iter().flat_map(Again::scalars)),
+            again: plan.again.clone(),
             record: RecordBuffer::default(),
             key: Vec::new(),
         }
@@ -75,8 +74,20 @@ impl LockRows {
                 Locked::Gone | Locked::Skipped => return Ok(false),
             }
         }
-        if changed {
-            return still_meets(cx, &self.recheck, &self.correlated);
+        if changed { self.again(cx) } else { Ok(true) }
+    }
+
+    /// Does again what was done with the row before it changed; false if it does not go on.
+    fn again(&self, cx: &mut Context<'_>) -> Result<bool> {
+        for step in &self.again {
+            match step {
+                Again::Meet(conditions) => {
+                    if !still_meets(cx, conditions, &self.correlated)? {
+                        return Ok(false);
+                    }
+                }
+                Again::Compute(slot, columns) => cx.fill(*slot, columns, &self.correlated)?,
+            }
         }
         Ok(true)
     }

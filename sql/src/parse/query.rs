@@ -7,7 +7,7 @@ use super::ast::{
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::{Parser, integer};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::plan::logical::SetKind;
 use crate::sqlstate::SqlState;
 use txn::{RowLock, WaitPolicy};
@@ -318,9 +318,17 @@ impl<'t> Parser<'t> {
                         query.locking.push(locking);
                     }
                 }
-                _ => return Ok(()),
+                _ => break,
             }
         }
+        let skips = query.locking.iter().any(|locking| locking.wait == WaitPolicy::Skip);
+        if query.with_ties && skips {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "SKIP LOCKED and WITH TIES options cannot be used together",
+            ));
+        }
+        Ok(())
     }
 
     fn set_limit(&self, query: &mut Query, limit: Option<Expr>, at: u32) -> Result<()> {

@@ -8,8 +8,8 @@ use super::figures::{Facts, Figures};
 use super::fold::Presets;
 use super::functions::{call_types, callee, comparator};
 use super::physical::{
-    Access, Aggregate, AggregateStep, CteScan, FunctionScan, Join, JoinMethod, Limit, LockRows,
-    LockTarget, Plan, Position, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn,
+    Access, Again, Aggregate, AggregateStep, CteScan, FunctionScan, Join, JoinMethod, Limit,
+    LockRows, LockTarget, Plan, Position, ReferentialAction, Scan, ScanColumn, SetCall, SetColumn,
     SetOperation, Sort, SystemScan, TargetRow,
 };
 use super::scalar::{Comparator, Scalar, Target, Var};
@@ -460,8 +460,9 @@ impl<'a> Planner<'a> {
                         targets.push(LockTarget { scan, lock: *lock, policy: *policy });
                     }
                 }
-                let recheck = conditions(&input);
-                (Plan::LockRows(Box::new(LockRows { input, targets, recheck })), layout)
+                let mut again = Vec::new();
+                collect(&input, &mut again);
+                (Plan::LockRows(Box::new(LockRows { input, targets, again })), layout)
             }
         })
     }
@@ -855,30 +856,43 @@ fn system_column_type(attnum: i16) -> Oid {
 pub(super) fn conditions(plan: &Plan) -> Vec<Scalar> {
     let mut all = Vec::new();
     collect(plan, &mut all);
-    all
+    let conditions = all.into_iter().filter_map(|step| match step {
+        Again::Meet(conditions) => Some(conditions),
+        Again::Compute(..) => None,
+    });
+    conditions.flatten().collect()
 }
 
-fn collect(plan: &Plan, all: &mut Vec<Scalar>) {
+/// What is done with a block's rows below its locks, from the scans upwards.
+fn collect(plan: &Plan, all: &mut Vec<Again>) {
+    let meet = |conjuncts: &[Scalar], all: &mut Vec<Again>| {
+        if !conjuncts.is_empty() {
+            all.push(Again::Meet(conjuncts.to_vec()));
+        }
+    };
     match plan {
         Plan::Filter(input, conjuncts) => {
-            all.extend(conjuncts.iter().cloned());
             collect(input, all);
+            meet(conjuncts, all);
         }
-        Plan::Scan(scan) => all.extend(scan.filter.iter().cloned()),
+        Plan::Scan(scan) => meet(&scan.filter, all),
         Plan::Join(join) if join.kind == JoinKind::Inner => {
-            all.extend(join.on.iter().cloned());
             collect(&join.left, all);
             collect(&join.right, all);
+            meet(&join.on, all);
         }
         // The row that a semi join has met stands in its homes.
         Plan::Join(join) if join.kind == JoinKind::Semi => {
-            all.extend(join.on.iter().cloned());
             collect(&join.left, all);
+            meet(&join.on, all);
         }
         Plan::Join(join) if matches!(join.kind, JoinKind::Left | JoinKind::Anti) => {
             collect(&join.left, all);
         }
-        Plan::Project(input, ..) => collect(input, all),
+        Plan::Project(input, slot, columns) => {
+            collect(input, all);
+            all.push(Again::Compute(*slot, columns.clone()));
+        }
         Plan::Sort(sort) => collect(&sort.input, all),
         _ => {}
     }

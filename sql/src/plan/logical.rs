@@ -80,7 +80,7 @@ pub enum Node {
         computed: Vec<ComputedIndex>,
         /// The name by which the query knows it, for EXPLAIN and messages.
         alias: Arc<str>,
-        /// Which FROM item of its query block it is, for FOR UPDATE OF.
+        /// Which FROM item of the statement it is, for FOR UPDATE OF; the target of a modification is 0.
         item: u32,
         /// WHERE CURRENT OF: only the row that this cursor stands on.
         current_of: Option<Arc<str>>,
@@ -120,6 +120,8 @@ pub enum Node {
         query: Arc<Query>,
         /// The name, for EXPLAIN.
         alias: Arc<str>,
+        /// Which FROM item it is, for FOR UPDATE OF.
+        item: Option<u32>,
     },
     /// What a common table expression holds: `level` queries out (0: this one), by number there.
     CteScan {

@@ -539,8 +539,27 @@ pub struct LockRows {
     pub input: Plan,
     /// What is locked.
     pub targets: Vec<LockTarget>,
-    /// What a row that has changed must still meet.
-    pub recheck: Vec<Scalar>,
+    /// What is done again, in this order, where a row has changed.
+    pub again: Vec<Again>,
+}
+
+/// What is done again with a row that has changed while it was waited for.
+#[derive(Clone, Debug)]
+pub enum Again {
+    /// It must still meet these.
+    Meet(Vec<Scalar>),
+    /// These columns of a slot are computed of it.
+    Compute(u32, Vec<Scalar>),
+}
+
+impl Again {
+    /// What is evaluated.
+    #[must_use]
+    pub fn scalars(&self) -> &[Scalar] {
+        match self {
+            Again::Meet(scalars) | Again::Compute(_, scalars) => scalars,
+        }
+    }
 }
 
 /// A scan whose rows are locked.

@@ -5,7 +5,7 @@
 //! sorts and locks let it through; aggregates, limits, set operations and DISTINCT do not.
 
 use super::build::Planner;
-use super::physical::{Join, Plan};
+use super::physical::{Again, Join, Plan};
 use super::scalar::Scalar;
 use super::{access_path, join_order, sublinks};
 use crate::bind::Quantifier;
@@ -72,6 +72,9 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scala
             Plan::Sort(sort)
         }
         Plan::LockRows(mut lock) => {
+            if !conjuncts.is_empty() {
+                lock.again.push(Again::Meet(conjuncts.clone()));
+            }
             lock.input = optimise(planner, lock.input, conjuncts);
             Plan::LockRows(lock)
         }

@@ -1,6 +1,8 @@
 //! Which homes a plan fills, and which it reads: what decides where a condition can go and what a sort has to keep.
 
-use super::physical::{Access, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, WindowBound};
+use super::physical::{
+    Access, Again, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, WindowBound,
+};
 use super::scalar::{Scalar, Var};
 use std::collections::BTreeSet;
 
@@ -152,7 +154,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
             columns.for_each(|var| visit(&Scalar::Var(*var)));
         }
         Plan::LockRows(lock) => {
-            lock.recheck.iter().for_each(&mut *visit);
+            lock.again.iter().flat_map(Again::scalars).for_each(&mut *visit);
             lock.targets.iter().for_each(|target| visit(&Scalar::Var(target.scan.key)));
         }
         Plan::Modify(modify) => {

@@ -262,7 +262,8 @@ fn output(bound: &Bound) -> Result<Vec<(Arc<str>, SqlType)>> {
 fn insert_of(query: Query, relation: &Arc<Relation>) -> Modify {
     let columns = query.output.iter().enumerate();
     let columns = columns.map(|(at, column)| bind::scope::column_at(at, column.ty)).collect();
-    let input = Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into() });
+    let input =
+        Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into(), item: None });
     Modify {
         relation: Arc::clone(relation),
         alias: Arc::clone(&relation.name),

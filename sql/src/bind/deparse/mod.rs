@@ -107,6 +107,31 @@ fn is_length_cast(called: Oid, arguments: &[Expr], ty: SqlType) -> bool {
         && cast(ty.oid.0, ty.oid.0).is_some_and(|found| found.function == called.0)
 }
 
+/// The operator's name and the left operands of a comparison of values or rows: of `(a, b) < (c, d)` from
+/// `a < c OR a = c AND b < d`.
+fn comparison(test: &Expr) -> Option<(&'static str, Vec<&Expr>)> {
+    match test {
+        Expr::And(parts) | Expr::Or(parts) => {
+            if let [first, Expr::And(rest)] = parts.as_slice()
+                && let [_, rest] = rest.as_slice()
+            {
+                let (name, mut fields) = comparison(rest)?;
+                fields.insert(0, compared_pair(first)?.1);
+                return Some((name, fields));
+            }
+            let pairs: Vec<_> = parts.iter().map(compared_pair).collect::<Option<_>>()?;
+            Some((pairs.first()?.0, pairs.into_iter().map(|(_, left)| left).collect()))
+        }
+        one => compared_pair(one).map(|(name, left)| (name, vec![left])),
+    }
+}
+
+/// The operator's name and the left operand of one comparison.
+fn compared_pair(test: &Expr) -> Option<(&'static str, &Expr)> {
+    let Expr::Call { function: called, arguments, .. } = test else { return None };
+    Some((operator_of(*called, arguments)?.name, &arguments[0]))
+}
+
 /// The operator that a call of two arguments or one is, if its function is one.
 fn operator_of(called: Oid, arguments: &[Expr]) -> Option<&'static Operator> {
     let types: Vec<u32> = arguments.iter().map(|argument| argument.ty().oid.0).collect();
@@ -507,10 +532,17 @@ impl Printer<'_, '_> {
             self.write(filter, out)?;
             out.push(')');
         }
-        if let Some(window) = window {
-            out.push_str(" OVER (");
-            self.window(window, out)?;
-            out.push(')');
+        match window {
+            None => {}
+            Some(BoundWindow { name: Some(name), .. }) => {
+                out.push_str(" OVER ");
+                out.push_str(&identifier(name));
+            }
+            Some(window) => {
+                out.push_str(" OVER (");
+                self.window(window, out)?;
+                out.push(')');
+            }
         }
         Ok(())
     }
@@ -560,6 +592,27 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
+    /// The value or the row that a subquery's rows are compared with; gives the operator's name.
+    fn compared(&self, test: &Expr, out: &mut Layout) -> Result<&'static str> {
+        let unwritten = || SqlError::unsupported("this comparison with a subquery is");
+        let (name, fields) = comparison(test).ok_or_else(unwritten)?;
+        // The test stands one row further in than the subquery.
+        let lowered = fields.into_iter().map(|field| {
+            let mut field = field.clone();
+            crate::bind::levels::lower(&mut field);
+            field
+        });
+        match lowered.collect::<Vec<Expr>>().as_slice() {
+            [field] => self.write(field, out)?,
+            fields => {
+                out.push('(');
+                self.list(fields, out)?;
+                out.push(')');
+            }
+        }
+        Ok(name)
+    }
+
     fn subquery(&self, kind: &SubqueryKind, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
         let mut inner = true;
         match kind {
@@ -569,21 +622,20 @@ impl Printer<'_, '_> {
             }
             SubqueryKind::Scalar | SubqueryKind::Record => {
                 out.push('(');
-                inner = false;
+                inner = match crate::bind::compared_row(query) {
+                    Some(test) => {
+                        let name = self.compared(test, out)?;
+                        write!(out.text, " {name} ").expect("a string grows");
+                        true
+                    }
+                    None => false,
+                };
             }
             SubqueryKind::Exists => out.push_str("(EXISTS "),
             SubqueryKind::Quantified { test, quantifier } => {
                 out.push('(');
-                let unwritten = || SqlError::unsupported("this comparison with a subquery is");
-                let Expr::Call { function: called, arguments, .. } = &**test else {
-                    return Err(unwritten());
-                };
-                let operator = operator_of(*called, arguments).ok_or_else(unwritten)?;
-                // The test stands one row further in than the subquery.
-                let mut left = arguments[0].clone();
-                crate::bind::levels::lower(&mut left);
-                self.write(&left, out)?;
-                match (operator.name, quantifier) {
+                let name = self.compared(test, out)?;
+                match (name, quantifier) {
                     ("=", Quantifier::Any) => out.push_str(" IN "),
                     (name, Quantifier::Any) => {
                         write!(out.text, " {name} ANY ").expect("a string grows");

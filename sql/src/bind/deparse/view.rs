@@ -14,7 +14,7 @@ use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::target::BoundTarget;
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::bind::with::CteScope;
-use crate::bind::{Binder, Environment};
+use crate::bind::{Binder, Environment, lock_words};
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::{Named, Relation};
 use crate::error::{Result, SqlError};
@@ -24,7 +24,9 @@ use crate::parse::ast::{
 use crate::plan::logical::{JoinKind, Query, SetKind, SortKey};
 use crate::types::{CallContext, Oid, SqlType};
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::Arc;
+use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
 #[derive(Clone, Copy, Debug)]
@@ -469,8 +471,8 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        if !select.windows.is_empty() || select.into.is_some() || !query.locking.is_empty() {
-            return Err(unwritten("a named window, INTO or FOR UPDATE"));
+        if select.into.is_some() {
+            return Err(unwritten("INTO"));
         }
         let binder = self.binder;
         let mut scope = outside.inner();
@@ -485,6 +487,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             sets: true,
         };
         self.printed.borrow_mut().push((std::ptr::from_ref(&scope) as usize, names.clone()));
+        binder.window_clause(select, &place)?;
         let mut targets = binder.targets(&select.targets, &place, true)?;
         let visible = targets.len();
         let order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
@@ -548,6 +551,17 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             out.keyword(" HAVING ", -Layout::STANDARD, Layout::STANDARD, 0);
             self.expression(&condition, &place, out)?;
         }
+        let windows = collected.borrow().named.clone();
+        for (at, (name, window)) in windows.iter().enumerate() {
+            match at {
+                0 => out.keyword(" WINDOW ", -Layout::STANDARD, Layout::STANDARD, 1),
+                _ => out.push_str(", "),
+            }
+            out.push_str(&identifier(name));
+            out.push_str(" AS (");
+            self.print(&place, |printer| printer.window(window, out))?;
+            out.push(')');
+        }
         for (at, (target, key)) in order_by.iter().enumerate() {
             match at {
                 0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
@@ -557,7 +571,31 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             out.push_str(super::direction(key));
         }
         self.limits(query, outside, ctes, out)?;
+        self.locks(query, &scope, &names, out)?;
         self.printed.borrow_mut().pop();
+        Ok(())
+    }
+
+    /// FOR UPDATE and its family: each item of FROM by its name.
+    fn locks(
+        &self,
+        query: &ast::Query,
+        scope: &Scope<'_>,
+        names: &[Printed],
+        out: &mut Layout,
+    ) -> Result<()> {
+        for lock in self.binder.locked_items(query, scope)? {
+            out.keyword(" ", -Layout::STANDARD, Layout::STANDARD, 0);
+            out.push_str(lock_words(lock.strength));
+            let name = names.get(lock.item).and_then(|printed| printed.name.as_deref());
+            out.push_str(" OF ");
+            out.push_str(&identifier(name.ok_or_else(|| unwritten("FOR UPDATE"))?));
+            out.push_str(match lock.wait {
+                WaitPolicy::Block => "",
+                WaitPolicy::Error => " NOWAIT",
+                WaitPolicy::Skip => " SKIP LOCKED",
+            });
+        }
         Ok(())
     }
 
@@ -716,8 +754,38 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         outside: Outside<'_>,
         out: &mut Layout,
     ) -> Result<()> {
+        // LATERAL and functions see what is to their left.
+        let left = part_of(place, 0..*item);
+        let beside = Outside { scope: Some(&left), ..Outside::of(place) };
+        let names_left = &names[..(*item).min(names.len())];
+        self.naming(&left, names_left, || {
+            self.item_beside(from, item, names, place, (outside, beside), out)
+        })
+    }
+
+    /// Prints what names the items of a scope, which are called so.
+    fn naming(
+        &self,
+        scope: &Scope<'_>,
+        names: &[Printed],
+        print: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        self.printed.borrow_mut().push((std::ptr::from_ref(scope) as usize, names.to_vec()));
+        let printed = print();
+        self.printed.borrow_mut().pop();
+        printed
+    }
+
+    fn item_beside(
+        &self,
+        from: &FromItem,
+        item: &mut usize,
+        names: &[Printed],
+        place: &Place<'_>,
+        (outside, beside): (Outside<'_>, Outside<'_>),
+        out: &mut Layout,
+    ) -> Result<()> {
         let ctes = place.ctes.ok_or_else(|| unwritten("FROM"))?;
-        let beside = Outside::of(place);
         let mut next = || {
             let found = place.scope.items.get(*item).zip(names.get(*item));
             *item += 1;
@@ -823,10 +891,12 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 match condition {
                     JoinCondition::None => {}
                     JoinCondition::On(expr) => {
-                        let place = Place::plain(place.scope, Some(ctes), "JOIN conditions");
+                        let sides = part_of(place, first..last);
+                        let place = Place::plain(&sides, Some(ctes), "JOIN conditions");
                         let condition = self.binder.condition(expr, &place, "JOIN/ON")?;
                         out.push_str(if self.how.pretty { " ON " } else { " ON (" });
-                        self.expression(&condition, &place, out)?;
+                        let names = names.get(first..last).unwrap_or_default();
+                        self.naming(&sides, names, || self.expression(&condition, &place, out))?;
                         if !self.how.pretty {
                             out.push(')');
                         }
@@ -860,6 +930,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             FromItem::Sample { .. } | FromItem::Function { .. } => {
                 Err(unwritten("this item of FROM"))
             }
+            FromItem::Function { .. } => Err(unwritten("this item of FROM")),
         }
     }
 
@@ -980,6 +1051,13 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
         self.limits(query, outside, ctes, out)
     }
+}
+
+/// Some of the items of a scope, in a scope of their own in its place.
+fn part_of<'s>(place: &Place<'s>, items: Range<usize>) -> Scope<'s> {
+    let Scope { parent, cost, stands, lateral, sees_lateral, .. } = *place.scope;
+    let items = place.scope.items.get(items).unwrap_or_default().to_vec();
+    Scope { items, parent, cost, stands, lateral, sees_lateral, used: Cell::new(false) }
 }
 
 /// Whether a key of GROUP BY is a list of them.

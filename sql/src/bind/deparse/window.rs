@@ -4,19 +4,28 @@
 use super::{Layout, Printer};
 use crate::bind::grouping::BoundWindow;
 use crate::bind::typed::Expr;
+use crate::catalog::quote::identifier;
 use crate::error::Result;
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit};
 
 impl Printer<'_, '_> {
-    /// What stands between the parentheses of OVER.
+    /// What stands between the parentheses of OVER, or behind AS in the WINDOW clause.
     pub(super) fn window(&self, window: &BoundWindow, out: &mut Layout) -> Result<()> {
         let mut space = "";
-        for (at, key) in window.partition_by.iter().enumerate() {
+        let (partition_by, has_order) = match &window.base {
+            None => (&window.partition_by[..], false),
+            Some((base, has_order)) => {
+                out.push_str(&identifier(base));
+                space = " ";
+                (&[][..], *has_order)
+            }
+        };
+        for (at, key) in partition_by.iter().enumerate() {
             out.push_str(if at == 0 { "PARTITION BY " } else { ", " });
             self.sort_item(key, out)?;
             space = " ";
         }
-        if !window.order_by.is_empty() {
+        if !window.order_by.is_empty() && !has_order {
             out.push_str(space);
             out.push_str("ORDER BY ");
             self.sort_keys(&window.order_by, out)?;
