@@ -108,7 +108,7 @@ impl Binder<'_> {
         mut call: AggregateCall,
         level: u16,
         place: &Place<'_>,
-        at: u32,
+        (at, direct): (u32, &[u32]),
     ) -> Result<Expr> {
         let standing = standing(place, level);
         let Some(collected) = standing.collected else {
@@ -116,7 +116,8 @@ impl Binder<'_> {
         };
         call.expressions().for_each(|expr| lower_by(expr, level));
         let ty = call.ty;
-        let mut column = grouping::aggregate_column(&mut collected.borrow_mut(), call, ty, at);
+        let mut column =
+            grouping::aggregate_column(&mut collected.borrow_mut(), call, ty, (at, direct));
         crate::bind::levels::raise(&mut column, level);
         Ok(column)
     }

@@ -9,9 +9,9 @@ use crate::bind::set_calls;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::bind::{Binder, Required, levels};
-use crate::catalog::builtin::PG_CATALOG;
-use crate::catalog::builtin::type_by_name;
-use crate::catalog::builtin::{Kind, aggregate, functions_named};
+use crate::catalog::builtin::{
+    Kind, PG_CATALOG, Procedure, aggregate, functions_named, type_by_name,
+};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
 use crate::plan::functions::VARIADIC_ARRAY;
@@ -28,15 +28,71 @@ impl Binder<'_> {
         if !call.within_group {
             return self.plain_call(call, place, at);
         }
-        let hypothetical = ["rank", "dense_rank", "percent_rank", "cume_dist"];
-        if hypothetical.contains(&&**call.name.name()) {
-            return Err(SqlError::unsupported("a hypothetical-set aggregate is").at(at));
-        }
         // What an ordered-set aggregate sorts by are its last arguments.
         let mut whole = call.clone();
         let sorted = call.order_by.iter().map(|key| key.expr.clone());
         whole.arguments.extend(sorted.map(|value| ast::Argument { name: None, value }));
-        self.plain_call(&whole, place, at)
+        let schema = call.name.schema().is_none_or(|schema| &**schema == "pg_catalog");
+        match hypothetical(call.name.name()).filter(|_| schema) {
+            Some(function) => self.hypothetical_call(function, call, &whole, place, at),
+            None => self.plain_call(&whole, place, at),
+        }
+    }
+
+    /// A hypothetical-set aggregate: a value for each of those that it sorts by, of the same type
+    /// (`unify_hypothetical_args`).
+    fn hypothetical_call(
+        &self,
+        procedure: &Procedure,
+        call: &Call,
+        whole: &Call,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let shown = call.name.to_string();
+        let with_reads = self.with_reads.get();
+        if call.over.is_some() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("OVER is not supported for ordered-set aggregate {shown}"),
+            )
+            .at(at));
+        }
+        let mut direct = self.aggregate_arguments(whole, place)?;
+        let (given, sorted) = (call.arguments.len(), call.order_by.len());
+        if given != sorted {
+            let types: Vec<String> =
+                direct.iter().map(|argument| self.type_text(argument.ty().oid)).collect();
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_FUNCTION,
+                format!("function {shown}({}) does not exist", types.join(", ")),
+            )
+            .hint(format!(
+                "To use the hypothetical-set aggregate {shown}, the number of hypothetical direct arguments (here {given}) must match the number of ordering columns (here {sorted})."
+            ))
+            .at(at));
+        }
+        let keys = direct.split_off(given);
+        let places: Vec<u32> =
+            whole.arguments.iter().map(|given| self.position(given.value.start())).collect();
+        let (mut arguments, mut values) = (Vec::with_capacity(2 * given), Vec::new());
+        for (number, (argument, key)) in direct.into_iter().zip(keys).enumerate() {
+            let pair = vec![(key, places[given + number]), (argument, places[number])];
+            let (pair, _) = self.to_common(pair, "WITHIN GROUP")?;
+            let [key, argument] = <[Expr; 2]>::try_from(pair).expect("two values were given");
+            arguments.push(argument);
+            values.push(key);
+        }
+        let mut order_by = Vec::with_capacity(sorted);
+        for (value, key) in values.iter().zip(&call.order_by) {
+            order_by.push(self.sort_key(value.clone(), key)?);
+        }
+        arguments.extend(values);
+        let ty = SqlType { oid: Oid(procedure.result), typmod: -1 };
+        let function = Oid(procedure.oid);
+        let bound = self.aggregate_call(call, function, arguments, ty, place)?;
+        let bound = AggregateCall { order_by, ..bound };
+        self.collect(whole, bound, place, with_reads, at)
     }
 
     fn plain_call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
@@ -153,18 +209,13 @@ impl Binder<'_> {
             return Ok(Expr::Call { function, arguments, ty, position: at });
         }
         let kind = aggregate(function.0).map_or('n', |found| found.kind);
-        if kind == 'h' {
-            return Err(
-                SqlError::unsupported(format!("hypothetical-set aggregate {shown} is")).at(at)
-            );
-        }
         if kind == 'n' && call.within_group {
             return Err(wrong_kind(
                 format!("{shown} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"),
                 at,
             ));
         }
-        if kind == 'o' && !call.within_group {
+        if kind != 'n' && !call.within_group {
             return Err(wrong_kind(
                 format!("WITHIN GROUP is required for ordered-set aggregate {shown}"),
                 at,
@@ -411,7 +462,7 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
-            return self.collect_aggregate(bound, level, place, at);
+            return self.collect_aggregate(bound, level, place, (at, &direct));
         };
         match place.collected {
             Some(collected) if place.windows => {
@@ -446,4 +497,12 @@ impl Binder<'_> {
         let level = self.grouping_level(&bound);
         self.collect_grouping(bound, level, place, at)
     }
+}
+
+/// The hypothetical-set aggregate of this name.
+fn hypothetical(name: &str) -> Option<&'static Procedure> {
+    let mut named = functions_named(name).iter().copied();
+    named.find(|found| {
+        found.namespace == PG_CATALOG && aggregate(found.oid).is_some_and(|it| it.kind == 'h')
+    })
 }

@@ -5,7 +5,8 @@ use crate::bind::expression::Place;
 use crate::bind::levels::drop_level;
 use crate::bind::operator::op;
 use crate::bind::query::{Outside, cross};
-use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Standing, column_at};
+use crate::bind::sample::Sample;
+use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
 use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
@@ -121,8 +122,9 @@ impl Binder<'_> {
             FromItem::Table { name, alias, .. } => {
                 self.bind_table(name, alias.as_ref(), ctes, scans)
             }
-            FromItem::Sample { at, .. } => {
-                Err(SqlError::unsupported("TABLESAMPLE is").at(self.position(*at)))
+            FromItem::Sample { table, method, arguments, repeatable } => {
+                let sample = Sample { method, arguments, repeatable: repeatable.as_ref() };
+                self.bind_sample(table, sample, outside, ctes, scans)
             }
             FromItem::Function { calls, rows_from, ordinality, alias, definitions, at, .. } => {
                 let at = self.position(*at);
@@ -243,7 +245,7 @@ impl Binder<'_> {
         Ok(From { node, items: vec![columns_item(name, columns)], width })
     }
 
-    fn bind_table(
+    pub(super) fn bind_table(
         &self,
         name: &ast::ObjectName,
         alias: Option<&Alias>,

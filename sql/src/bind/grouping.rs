@@ -39,6 +39,8 @@ pub(super) struct Collected {
     pub aggregates: Vec<AggregateCall>,
     /// Where in the text each aggregate was last asked for.
     pub asked: Vec<u32>,
+    /// Where the direct arguments of each aggregate stand.
+    pub direct: Vec<Vec<u32>>,
     /// Arguments of GROUPING, each with its place in the text.
     pub groupings: Vec<Vec<(Expr, u32)>>,
     pub windows: Vec<WindowCall>,
@@ -73,12 +75,13 @@ pub(super) fn aggregate_column(
     collected: &mut Collected,
     call: AggregateCall,
     ty: SqlType,
-    at: u32,
+    (at, direct): (u32, &[u32]),
 ) -> Expr {
     let known = collected.aggregates.iter().position(|known| same_call(known, &call));
     let number = known.unwrap_or_else(|| {
         collected.aggregates.push(call);
         collected.asked.push(at);
+        collected.direct.push(direct.to_vec());
         collected.aggregates.len() - 1
     });
     collected.asked[number] = at;
@@ -309,6 +312,26 @@ impl Binder<'_> {
                 failed.map_or(Ok(()), Err)
             }
         }
+    }
+
+    /// Refuses direct arguments of an ordered-set aggregate that are not grouped by.
+    ///
+    /// # Errors
+    /// 42803.
+    pub(super) fn direct_are_grouped(
+        &self,
+        call: &AggregateCall,
+        places: &[u32],
+        groups: &mut Groups<'_>,
+    ) -> Result<()> {
+        for (argument, &at) in call.arguments.iter().zip(places) {
+            self.group(&mut argument.clone(), groups, at).map_err(|error| {
+                error.detail(
+                    "Direct arguments of an ordered-set aggregate must use only grouped columns.",
+                )
+            })?;
+        }
+        Ok(())
     }
 
     /// The values of GROUPING: one bit for each argument, the last the lowest, set where its key is not grouped by.

@@ -123,7 +123,10 @@ impl Walk<'_> {
                     (self.see)(name.name(), at);
                 }
             }
-            FromItem::Sample { table, .. } => self.from(table),
+            FromItem::Sample { table, arguments, repeatable, .. } => {
+                self.from(table);
+                arguments.iter().chain(repeatable).for_each(|expr| self.expr(expr));
+            }
             FromItem::Function { calls, .. } => calls.iter().for_each(|(call, _)| self.expr(call)),
             FromItem::Subquery { query, .. } => self.query(query),
             FromItem::Join { left, right, condition, .. } => {

@@ -400,7 +400,7 @@ impl Binder<'_> {
         let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
-        let Collected { mut aggregates, mut windows, groupings, asked, .. } =
+        let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
             collected.into_inner();
         let grouping = groupings.iter().flatten().map(|(_, at)| *at);
         let first = if aggregates.is_empty() { None } else { asked.iter().copied().min() };
@@ -430,6 +430,9 @@ impl Binder<'_> {
                 for expr in window_expressions(call) {
                     self.group(expr, &mut groups, 0)?;
                 }
+            }
+            for (number, call) in aggregates.iter().enumerate() {
+                self.direct_are_grouped(call, &direct[number], &mut groups)?;
             }
             let count = groups.keys.len();
             // Columns that follow from the keys belong to every grouping set that has those.

@@ -36,6 +36,8 @@ pub mod oid {
     pub const OID: u32 = 26;
     /// oidvector.
     pub const OIDVECTOR: u32 = 30;
+    /// float4.
+    pub const FLOAT4: u32 = 700;
     /// float8.
     pub const FLOAT8: u32 = 701;
     /// unknown.

@@ -281,6 +281,7 @@ fn complication(parsed: &ast::Query, bound: &Query) -> Option<&'static str> {
         (windows, "Views that return window functions"),
         (sets, "Views that return set-returning functions"),
         (!from_one, single),
+        (matches!(&select.from[..], [FromItem::Sample { .. }]), "Views containing TABLESAMPLE"),
     ]
     .into_iter()
     .find_map(|(is, why)| is.then_some(why))

@@ -157,6 +157,9 @@ impl Binder<'_> {
                 modify.returning.iter().flatten().map(|(_, output)| output.clone()).collect();
             (CteBody::Modify(Box::new(modify)), output)
         };
+        if !matches!(cte.body, ast::CteBody::Query(_)) {
+            self.demand_recursive(cte)?;
+        }
         match &cte.body {
             ast::CteBody::Insert(insert) => Ok(modify(self.insert(insert, Some(scope))?)),
             ast::CteBody::Update(update) => Ok(modify(self.update(update, Some(scope))?)),
@@ -194,11 +197,21 @@ impl Binder<'_> {
                     )
                     .at(self.position(cte.at)));
                 }
+                self.demand_recursive(cte)?;
                 let query = self.query(query, outside, Some(scope), true)?;
                 let output = query.output.clone();
                 Ok((CteBody::Query(query), output))
             }
         }
+    }
+
+    /// SEARCH and CYCLE are of recursive queries.
+    fn demand_recursive(&self, cte: &ast::Cte) -> Result<()> {
+        if cte.search.is_none() && cte.cycle.is_none() {
+            return Ok(());
+        }
+        Err(SqlError::new(SqlState::SYNTAX_ERROR, "WITH query is not recursive")
+            .at(self.position(cte.at)))
     }
 
     /// WITH RECURSIVE: the second term may name the query, whose columns the first term gives.
@@ -211,18 +224,34 @@ impl Binder<'_> {
         outside: Outside<'_>,
         scope: &CteScope<'_>,
     ) -> Result<(CteBody, Vec<Output>)> {
-        let base = self.query(base, outside, Some(scope), true)?;
+        let (written, written_step) = (base, step);
+        let mut base = self.query(base, outside, Some(scope), true)?;
         let mut columns: Vec<(Ident, SqlType)> =
             base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
         self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
             .map_err(|error| error.at(self.position(cte.at)))?;
+        let names = columns.iter().map(|(name, _)| name.clone()).collect();
+        let traced = self.traced(cte, names, outside, scope)?;
+        let continued;
+        let (mut step, mut added) = (step, 0);
+        if let Some(traced) = &traced {
+            columns.extend(traced.columns.iter().cloned());
+            added = traced.columns.len();
+            continued = traced.continued(written, step)?;
+            step = &continued;
+        }
         let name = cte.name.clone();
         let recursing = Some(Rc::default());
         scope.entries.borrow_mut().push(CteEntry { name, columns, rows: true, recursing });
         let step_at = self.position(step.at);
+        if let Some(Err(wrong)) = traced.as_ref().map(|traced| self.check_traced(traced)) {
+            // What is wrong with the term itself comes first.
+            self.within(Around::Nothing, || self.query(written_step, outside, Some(scope), false))?;
+            return Err(wrong);
+        }
         let mut step =
             self.within(Around::Nothing, || self.query(step, outside, Some(scope), false))?;
-        if step.output.len() != base.output.len() {
+        if step.output.len() != base.output.len() + added {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
                 "each UNION query must have the same number of columns",
@@ -255,8 +284,13 @@ impl Binder<'_> {
             columns.push(self.argument(value, want.ty.oid, step_at)?);
         }
         if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
+            let behind = step.output.iter().enumerate().skip(base.output.len());
+            columns.extend(behind.map(|(number, output)| column_at(number, output.ty)));
             step.root = Node::Project { input: Box::new(step.root), columns };
             step.output.clone_from(&base.output);
+        }
+        if let Some(traced) = &traced {
+            self.trace(traced, &mut base, &mut step)?;
         }
         let output = base.output.clone();
         Ok((CteBody::Recursive { base, step, all }, output))

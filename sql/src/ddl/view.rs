@@ -2,8 +2,10 @@
 //! another name.
 
 use super::Ddl;
+use super::create_table::column_type;
 use super::resolve::{duplicate_relation, kind_noun};
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -60,7 +62,10 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
                 format!("column \"{name}\" specified more than once"),
             ));
         }
-        let collation = crate::catalog::builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
+        if builtin::type_by_oid(ty.oid.0).is_some_and(|ty| ty.kind == TypeKind::Pseudo) {
+            column_type(name, *ty)?;
+        }
+        let collation = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
         columns.push(Column {
             name: Arc::clone(name),
             ty: *ty,

@@ -84,10 +84,9 @@ impl Group {
         calls
             .iter()
             .map(|call| {
-                let state = crate::types::accumulator(call.function, &call.types.signature())
-                    .ok_or_else(|| {
-                        SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
-                    })?;
+                let state = call.accumulator().ok_or_else(|| {
+                    SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
+                })?;
                 Ok(if call.keeps() {
                     let width = keys_of(call).len() + call.arguments.len();
                     State::Kept(state, RowSet::new(width))

@@ -291,21 +291,19 @@ impl<'t> Parser<'t> {
             ExprKind::IsBool { operand, test: Some(false), negated }
         } else if self.accept(Keyword::Unknown) {
             ExprKind::IsBool { operand, test: None, negated }
-        } else if matches!(
-            self.kind(),
-            Kind::Keyword(
-                Keyword::Document
-                    | Keyword::Normalized
-                    | Keyword::Nfc
-                    | Keyword::Nfd
-                    | Keyword::Nfkc
-                    | Keyword::Nfkd
-                    | Keyword::Of
-            )
-        ) {
-            return Err(self.unsupported("IS DOCUMENT, IS NORMALIZED and IS OF are", at));
+        } else if matches!(self.kind(), Kind::Keyword(Keyword::Document | Keyword::Of)) {
+            return Err(self.unsupported("IS DOCUMENT and IS OF are", at));
         } else {
-            return Err(self.error());
+            let form = self.normal_form();
+            if !self.accept(Keyword::Normalized) {
+                return Err(self.error());
+            }
+            let arguments = std::iter::once(*operand).chain(form).collect();
+            let test = call(system_name("is_normalized", at), arguments, true);
+            match negated {
+                true => ExprKind::Not(Box::new(test)),
+                false => return Ok(test),
+            }
         };
         Ok(Expr { at, kind })
     }

@@ -205,14 +205,19 @@ impl<'t> Parser<'t> {
             *alias = found;
         }
         if self.is(Keyword::Tablesample) {
-            let at = self.here();
             self.advance();
-            let name = self.object_name()?;
-            self.call_of(name)?;
-            if self.accept(Keyword::Repeatable) {
-                self.in_parentheses(Parser::expr)?;
-            }
-            return Ok(FromItem::Sample { table: Box::new(table), at });
+            let method = self.object_name()?;
+            let arguments = self.in_parentheses(Parser::expr)?;
+            let repeatable = if self.accept(Keyword::Repeatable) {
+                self.expect_symbol(b'(')?;
+                let seed = self.expr()?;
+                self.expect_symbol(b')')?;
+                Some(seed)
+            } else {
+                None
+            };
+            let table = Box::new(table);
+            return Ok(FromItem::Sample { table, method, arguments, repeatable });
         }
         Ok(table)
     }

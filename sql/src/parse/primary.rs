@@ -337,6 +337,19 @@ impl<'t> Parser<'t> {
         Ok(Index::Slice(lower, upper))
     }
 
+    /// NFC and its kin, as a string, if one is at hand.
+    pub(super) fn normal_form(&mut self) -> Option<Expr> {
+        let form = match self.kind() {
+            Kind::Keyword(Keyword::Nfc) => "NFC",
+            Kind::Keyword(Keyword::Nfd) => "NFD",
+            Kind::Keyword(Keyword::Nfkc) => "NFKC",
+            Kind::Keyword(Keyword::Nfkd) => "NFKD",
+            _ => return None,
+        };
+        let at = self.advance().start;
+        Some(Expr { at, kind: ExprKind::String(form.into()) })
+    }
+
     /// EXTRACT, SUBSTRING and the other calls with words between their arguments, and what looks like a call and is none:
     /// COALESCE, CAST. Nothing if `keyword` begins neither.
     fn standard_form(&mut self, keyword: Keyword, at: u32) -> Result<Option<Expr>> {
@@ -397,9 +410,8 @@ impl<'t> Parser<'t> {
                 self.expect_symbol(b'(')?;
                 let mut arguments = vec![self.expr()?];
                 if self.accept_symbol(b',') {
-                    let place = self.here();
-                    let form = self.label()?;
-                    arguments.push(Expr { at: place, kind: ExprKind::String(form) });
+                    let form = self.normal_form();
+                    arguments.push(form.ok_or_else(|| self.error())?);
                 }
                 self.expect_symbol(b')')?;
                 call(system("normalize"), arguments, true)

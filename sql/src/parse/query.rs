@@ -1,8 +1,8 @@
 //! Queries: SELECT, VALUES, TABLE, set operations, WITH, and the clauses behind them.
 
 use super::ast::{
-    Body, Cte, CteBody, Distinct, Expr, ExprKind, GroupItem, Locking, Query, Select, SelectInto,
-    Target, With,
+    Body, Cte, CteBody, Cycle, Distinct, Expr, ExprKind, GroupItem, Locking, Query, Search, Select,
+    SelectInto, Target, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -68,10 +68,52 @@ impl<'t> Parser<'t> {
             _ => CteBody::Query(Box::new(self.query_after(with)?)),
         };
         self.expect_symbol(b')')?;
-        if matches!(self.kind(), Kind::Keyword(Keyword::Search | Keyword::Cycle)) {
-            return Err(self.unsupported("SEARCH and CYCLE of WITH queries are", self.here()));
+        let search = if self.is(Keyword::Search) { Some(self.search()?) } else { None };
+        let cycle = if self.is(Keyword::Cycle) { Some(self.cycle()?) } else { None };
+        Ok(Cte { name, columns, materialized, body, search, cycle, at })
+    }
+
+    fn search(&mut self) -> Result<Search> {
+        let at = self.here();
+        self.expect(Keyword::Search)?;
+        let depth = self.accept(Keyword::Depth);
+        if !depth {
+            self.expect(Keyword::Breadth)?;
         }
-        Ok(Cte { name, columns, materialized, body, at })
+        self.expect_all(&[Keyword::First, Keyword::By])?;
+        let columns = self.list(Parser::name)?;
+        self.expect(Keyword::Set)?;
+        Ok(Search { depth, columns, sequence: self.name()?, at })
+    }
+
+    fn cycle(&mut self) -> Result<Cycle> {
+        let at = self.here();
+        self.expect(Keyword::Cycle)?;
+        let columns = self.list(Parser::name)?;
+        self.expect(Keyword::Set)?;
+        let mark = self.name()?;
+        let values = if self.accept(Keyword::To) {
+            let value = self.constant()?;
+            self.expect(Keyword::Default)?;
+            Some((value, self.constant()?))
+        } else {
+            None
+        };
+        self.expect(Keyword::Using)?;
+        Ok(Cycle { columns, mark, values, path: self.name()?, at })
+    }
+
+    /// A constant, perhaps behind its type's name (`AexprConst`).
+    fn constant(&mut self) -> Result<Expr> {
+        let is_constant = match self.kind() {
+            Kind::Integer | Kind::Number | Kind::Bits | Kind::National => true,
+            Kind::Keyword(Keyword::True | Keyword::False | Keyword::Null) => true,
+            Kind::Keyword(_) | Kind::Word | Kind::Quoted | Kind::UnicodeQuoted => {
+                matches!(self.kind_at(1), Kind::String | Kind::EscapeString | Kind::DollarString)
+            }
+            _ => self.is_string(),
+        };
+        if is_constant { self.primary() } else { Err(self.error()) }
     }
 
     /// Set operations that bind at least as tightly as `least`: UNION and EXCEPT 0, INTERSECT 1.

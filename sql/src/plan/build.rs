@@ -649,12 +649,9 @@ impl<'a> Planner<'a> {
         })?;
         let arguments = call.arguments.iter().map(Expr::ty).collect();
         let types = call_types(procedure, arguments, call.ty);
-        if crate::types::accumulator(call.function.0, &types.signature()).is_none() {
-            return Err(SqlError::unsupported(format!("the aggregate {} is", procedure.name)));
-        }
         let transition = builtin::aggregate(call.function.0)
             .and_then(|aggregate| builtin::function(aggregate.transition));
-        Ok(AggregateStep {
+        let step = AggregateStep {
             function: call.function.0,
             types: Arc::new(types),
             strict: transition.is_none_or(|procedure| procedure.strict),
@@ -662,7 +659,11 @@ impl<'a> Planner<'a> {
             distinct: call.distinct,
             order_by: self.sort_keys(&call.order_by)?,
             filter: call.filter.as_ref().map(|filter| self.scalar(filter)).transpose()?,
-        })
+        };
+        if step.accumulator().is_none() {
+            return Err(SqlError::unsupported(format!("the aggregate {} is", procedure.name)));
+        }
+        Ok(step)
     }
 
     pub(super) fn sort_keys(&mut self, keys: &[SortKey]) -> Result<Vec<(Scalar, Comparator)>> {

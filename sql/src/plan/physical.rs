@@ -8,6 +8,8 @@ use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
 use crate::catalog::Relation;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
+use crate::types::aggregate::{SortedBy, hypothetical};
+use crate::types::function::Accumulator;
 use crate::types::{Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
@@ -404,6 +406,18 @@ pub struct AggregateStep {
 }
 
 impl AggregateStep {
+    /// A fresh state.
+    #[must_use]
+    pub fn accumulator(&self) -> Option<Box<dyn Accumulator>> {
+        let sorted_by = self.order_by.iter().map(|(_, order)| SortedBy {
+            ty: order.ty,
+            descending: order.descending,
+            nulls_first: order.nulls_first,
+        });
+        hypothetical(self.function, sorted_by.collect())
+            .or_else(|| crate::types::accumulator(self.function, &self.types.signature()))
+    }
+
     /// Whether its arguments are kept until all are there.
     #[must_use]
     pub fn keeps(&self) -> bool {

@@ -408,7 +408,7 @@ pub(crate) const FLOAT_FUNCTIONS: &[(u32, Callable)] = &[
 ];
 
 /// The next number of the session's generator: xoroshiro128**, as in PostgreSQL (`common/pg_prng.c`).
-fn next_random(context: &CallContext<'_>) -> u64 {
+pub(crate) fn next_random(context: &CallContext<'_>) -> u64 {
     let [s0, s1] = context.random.get();
     let value = s0.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
     let sx = s1 ^ s0;

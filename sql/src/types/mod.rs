@@ -33,6 +33,7 @@ pub mod record;
 mod registry;
 #[cfg(test)]
 mod round_trip;
+mod sample;
 mod series;
 mod session_facts;
 mod sizes;

@@ -33,6 +33,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::numeric::functions::FUNCTIONS,
     super::numeric::to_char::FUNCTIONS,
     super::numeric::to_number::FUNCTIONS,
+    super::sample::FUNCTIONS,
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,
     super::sizes::FUNCTIONS,
@@ -41,6 +42,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::text::cut::FUNCTIONS,
     super::text::encode::FUNCTIONS,
     super::text::like::FUNCTIONS,
+    super::text::normal::FUNCTIONS,
     super::text::regular::FUNCTIONS,
 ];
 

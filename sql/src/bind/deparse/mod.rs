@@ -484,6 +484,25 @@ impl Printer<'_, '_> {
                 out.push(')');
                 Ok(())
             }
+            ("normalize", [value, Expr::Constant(Literal::Text(form), _)]) => {
+                out.push_str("NORMALIZE(");
+                self.write(value, out)?;
+                if **form != *"NFC" {
+                    write!(out.text, ", {}", form.to_ascii_uppercase()).expect("a string grows");
+                }
+                out.push(')');
+                Ok(())
+            }
+            ("is_normalized", [value, Expr::Constant(Literal::Text(form), _)]) => {
+                out.push('(');
+                self.operand(value, Parent::Cast, out)?;
+                out.push_str(" IS ");
+                if **form != *"NFC" {
+                    write!(out.text, "{} ", form.to_ascii_uppercase()).expect("a string grows");
+                }
+                out.push_str("NORMALIZED)");
+                Ok(())
+            }
             ("timezone", [zone, value]) => {
                 out.push('(');
                 self.operand(value, Parent::Cast, out)?;
@@ -515,7 +534,11 @@ impl Printer<'_, '_> {
         }
         let ordered = aggregate(call.function.0).filter(|found| found.kind != 'n');
         if let Some(found) = ordered {
-            let direct = usize::from(found.direct_arguments).min(call.arguments.len());
+            let count = call.arguments.len();
+            let direct = match found.kind {
+                'h' => count / 2,
+                _ => usize::from(found.direct_arguments).min(count),
+            };
             self.list(&call.arguments[..direct], out)?;
             out.push_str(") WITHIN GROUP (ORDER BY ");
             self.sort_keys(&call.order_by, out)?;

@@ -4,12 +4,14 @@
 //! The structure of the text is the written query's. Its expressions are bound again, clause by clause, in the scopes that
 //! binding gives them, and printed from what they were bound to.
 
+use super::window::uncast;
 use super::{Layout, Names, Printer};
 use crate::bind::aggregate::standing;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, BoundWindow, Collected, GROUPINGS, WINDOWS};
 use crate::bind::levels::{columns_of_expr, raise, same};
 use crate::bind::query::Outside;
+use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::target::BoundTarget;
 use crate::bind::typed::{AggregateCall, Expr};
@@ -354,8 +356,55 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             self.query(query, outside, Some(scope), Headings::Own, out)?;
             out.keyword("", 0, 0, 0);
             out.push(')');
+            self.traces(cte, outside, scope, out)?;
         }
         out.keyword("", -Layout::STANDARD, 0, 0);
+        Ok(())
+    }
+
+    /// SEARCH and CYCLE.
+    fn traces(
+        &self,
+        cte: &ast::Cte,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let names = |names: &[Ident]| -> String {
+            names.iter().map(|name| identifier(name)).collect::<Vec<_>>().join(", ")
+        };
+        if let Some(search) = &cte.search {
+            out.push_str(if search.depth { " SEARCH DEPTH" } else { " SEARCH BREADTH" });
+            out.push_str(" FIRST BY ");
+            out.push_str(&names(&search.columns));
+            out.push_str(" SET ");
+            out.push_str(&identifier(&search.sequence));
+        }
+        let Some(cycle) = &cte.cycle else { return Ok(()) };
+        out.push_str(" CYCLE ");
+        out.push_str(&names(&cycle.columns));
+        out.push_str(" SET ");
+        out.push_str(&identifier(&cycle.mark));
+        if let Some((value, otherwise)) = &cycle.values {
+            let scope = outside.inner();
+            let place = Place::plain(&scope, Some(ctes), "CYCLE");
+            let shown = |expr: &ast::Expr| -> Result<String> {
+                let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
+                let mut text = Layout::default();
+                self.expression(&value, &place, &mut text)?;
+                // PostgreSQL shows a cast, which nobody can read there: what is kept has the type in front.
+                Ok(match text.text.rfind("'::").filter(|_| self.how.qualified) {
+                    Some(end) => format!("{} {}", &text.text[end + 3..], &text.text[..=end]),
+                    None => text.text,
+                })
+            };
+            let (value, otherwise) = (shown(value)?, shown(otherwise)?);
+            if (&*value, &*otherwise) != ("true", "false") {
+                out.push_str(&format!(" TO {value} DEFAULT {otherwise}"));
+            }
+        }
+        out.push_str(" USING ");
+        out.push_str(&identifier(&cycle.path));
         Ok(())
     }
 
@@ -927,8 +976,19 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 }
                 Ok(())
             }
-            FromItem::Sample { .. } | FromItem::Function { .. } => {
-                Err(unwritten("this item of FROM"))
+            FromItem::Sample { table, method, arguments, repeatable } => {
+                self.item_beside(table, item, names, place, (outside, beside), out)?;
+                let sample = Sample { method, arguments, repeatable: repeatable.as_ref() };
+                let bound = self.binder.sample(sample, outside, ctes)?;
+                out.push_str(&format!(" TABLESAMPLE {} (", identifier(method.name())));
+                self.expression(uncast(&bound.percentage), place, out)?;
+                out.push(')');
+                if let Some(seed) = &bound.seed {
+                    out.push_str(" REPEATABLE (");
+                    self.expression(uncast(seed), place, out)?;
+                    out.push(')');
+                }
+                Ok(())
             }
             FromItem::Function { .. } => Err(unwritten("this item of FROM")),
         }

@@ -72,8 +72,8 @@ impl Printer<'_, '_> {
     }
 }
 
-/// An offset without the cast to int8 that it was given.
-fn uncast(expr: &Expr) -> &Expr {
+/// An offset, or what a sample is made by, without the cast that it was given.
+pub(super) fn uncast(expr: &Expr) -> &Expr {
     match expr {
         Expr::Call { function, arguments, ty, .. } if super::is_cast(*function, arguments, *ty) => {
             &arguments[0]

@@ -68,6 +68,38 @@ pub struct Cte {
     pub materialized: Option<bool>,
     /// Its statement.
     pub body: CteBody,
+    /// SEARCH.
+    pub search: Option<Search>,
+    /// CYCLE.
+    pub cycle: Option<Cycle>,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// SEARCH of a recursive query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// DEPTH FIRST, else BREADTH FIRST.
+    pub depth: bool,
+    /// BY.
+    pub columns: Vec<Ident>,
+    /// SET.
+    pub sequence: Ident,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
+/// CYCLE of a recursive query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cycle {
+    /// The columns that a cycle is found by.
+    pub columns: Vec<Ident>,
+    /// SET.
+    pub mark: Ident,
+    /// TO and DEFAULT.
+    pub values: Option<(Expr, Expr)>,
+    /// USING.
+    pub path: Ident,
     /// Byte offset in the query text.
     pub at: u32,
 }
@@ -179,8 +211,12 @@ pub enum FromItem {
     Sample {
         /// Which.
         table: Box<FromItem>,
-        /// Byte offset in the query text.
-        at: u32,
+        /// How.
+        method: ObjectName,
+        /// How much.
+        arguments: Vec<Expr>,
+        /// REPEATABLE.
+        repeatable: Option<Expr>,
     },
     /// A function; several are ROWS FROM.
     Function {

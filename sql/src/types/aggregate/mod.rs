@@ -5,12 +5,14 @@
 
 mod collect;
 mod extreme;
+mod hypothetical;
 mod ordered;
 mod regression;
 mod sum;
 mod variance;
 
 pub use collect::Arrays;
+pub use hypothetical::{SortedBy, hypothetical};
 
 use super::function::{Accumulator, Signature};
 use crate::catalog::builtin;

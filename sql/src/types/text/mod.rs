@@ -9,6 +9,8 @@ pub mod cut;
 pub mod encode;
 pub mod like;
 mod longest;
+pub mod normal;
+pub mod quote;
 pub mod regular;
 
 use super::{CallContext, Datum};

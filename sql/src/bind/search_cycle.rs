@@ -1,0 +1,291 @@
+//! SEARCH and CYCLE of a recursive WITH query (`rewriteSearchAndCycle`): columns that say where a row comes from.
+//!
+//! Both terms get the columns: the first one their first values; the second reads the row before from the query itself, and
+//! continues. A row in which a cycle was found is not gone on from.
+
+use crate::bind::Binder;
+use crate::bind::expression::Place;
+use crate::bind::operator::op;
+use crate::bind::query::Outside;
+use crate::bind::scope::column_at;
+use crate::bind::type_name::oid;
+use crate::bind::typed::{Expr, Literal, Quantifier};
+use crate::bind::with::CteScope;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Body, ExprKind, FromItem, Ident, Target};
+use crate::plan::logical::{Node, Output, Query};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+/// `array_append`.
+const ARRAY_APPEND: Oid = Oid(378);
+/// `record_eq`.
+const RECORD_EQUALS: Oid = Oid(2981);
+/// `int8inc`.
+const INCREMENT: Oid = Oid(1219);
+
+const RECORD: SqlType = SqlType::plain(oid::RECORD);
+const RECORDS: SqlType = SqlType::plain(oid::RECORD_ARRAY);
+
+/// The SEARCH and CYCLE clauses of a query, and the columns that they add.
+pub(super) struct Traced<'c> {
+    cte: &'c ast::Cte,
+    /// The query's own columns.
+    names: Vec<Ident>,
+    /// The values of the cycle mark: of a row that closes a cycle, and of others.
+    mark: Option<(Expr, Expr)>,
+    /// The columns that are added.
+    pub columns: Vec<(Ident, SqlType)>,
+}
+
+impl Binder<'_> {
+    /// What SEARCH and CYCLE of a query ask for, if it has them.
+    ///
+    /// # Errors
+    /// Those of the cycle mark's values.
+    pub(super) fn traced<'c>(
+        &self,
+        cte: &'c ast::Cte,
+        names: Vec<Ident>,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Option<Traced<'c>>> {
+        if cte.search.is_none() && cte.cycle.is_none() {
+            return Ok(None);
+        }
+        let mut columns = Vec::new();
+        if let Some(search) = &cte.search {
+            let ty = if search.depth { RECORDS } else { RECORD };
+            columns.push((search.sequence.clone(), ty));
+        }
+        let mut mark = None;
+        if let Some(cycle) = &cte.cycle {
+            let (value, otherwise) = match &cycle.values {
+                None => (truth(true), truth(false)),
+                Some((value, otherwise)) => {
+                    let scope = outside.inner();
+                    let place = Place::plain(&scope, Some(ctes), "CYCLE");
+                    let one = |expr: &ast::Expr| -> Result<(Expr, u32)> {
+                        Ok((self.expression(expr, &place)?, self.position(expr.start())))
+                    };
+                    let (pair, _) = self.to_common(vec![one(value)?, one(otherwise)?], "CYCLE")?;
+                    let [value, otherwise] =
+                        <[Expr; 2]>::try_from(pair).expect("two values were given");
+                    (value, otherwise)
+                }
+            };
+            columns.push((cycle.mark.clone(), value.ty()));
+            columns.push((cycle.path.clone(), RECORDS));
+            mark = Some((value, otherwise));
+        }
+        Ok(Some(Traced { cte, names, mark, columns }))
+    }
+
+    /// Adds the columns to both terms; the second has had those of the row before behind its own.
+    ///
+    /// # Errors
+    /// 42883 for a mark whose values cannot be told apart.
+    pub(super) fn trace(
+        &self,
+        traced: &Traced<'_>,
+        base: &mut Query,
+        step: &mut Query,
+    ) -> Result<()> {
+        let width = base.output.len();
+        let own: Vec<Expr> = (0..width).map(|at| column_at(at, base.output[at].ty)).collect();
+        let before: Vec<Expr> = (traced.columns.iter().enumerate())
+            .map(|(at, (_, ty))| column_at(width + at, *ty))
+            .collect();
+        let chosen = |columns: &[Ident]| -> Vec<Expr> {
+            let places = columns
+                .iter()
+                .filter_map(|name| traced.names.iter().position(|known| known == name));
+            places.map(|at| own[at].clone()).collect()
+        };
+        let (mut first, mut next) = (own.clone(), own.clone());
+        let mut before = before.into_iter();
+        if let Some(search) = &traced.cte.search {
+            let last = before.next().expect("there is a column for it");
+            let mut fields = chosen(&search.columns);
+            if search.depth {
+                first.push(list(row(fields.clone())));
+                next.push(appended(last, row(fields)));
+            } else {
+                let zero = Expr::Constant(Literal::Int8(0), SqlType::plain(oid::INT8));
+                let depth = Expr::Field {
+                    operand: Box::new(last),
+                    field: 0,
+                    ty: SqlType::plain(oid::INT8),
+                };
+                let deeper = Expr::Call {
+                    function: INCREMENT,
+                    arguments: vec![depth],
+                    ty: SqlType::plain(oid::INT8),
+                    position: 0,
+                };
+                fields.insert(0, zero);
+                first.push(row(fields.clone()));
+                fields[0] = deeper;
+                next.push(row(fields));
+            }
+        }
+        if let (Some(cycle), Some((value, otherwise))) = (&traced.cte.cycle, &traced.mark) {
+            let mark = before.next().expect("there is a column for it");
+            let path = before.next().expect("there is a column for it");
+            let here = row(chosen(&cycle.columns));
+            first.push(otherwise.clone());
+            first.push(list(here.clone()));
+            let met = Expr::ScalarArray {
+                left: Box::new(here.clone()),
+                function: RECORD_EQUALS,
+                array: Box::new(path.clone()),
+                quantifier: Quantifier::Any,
+            };
+            next.push(Expr::Case {
+                branches: vec![(met, value.clone())],
+                otherwise: Some(Box::new(otherwise.clone())),
+                ty: value.ty(),
+            });
+            next.push(appended(path, here));
+            let goes_on = self.infix(&op("<>"), mark, value.clone(), self.position(cycle.at))?;
+            let input = Box::new(std::mem::replace(&mut step.root, Node::Unit));
+            step.root = Node::Filter { input, conjuncts: vec![goes_on] };
+        }
+        let output = base.output.iter().cloned();
+        let output: Vec<Output> = output
+            .chain(traced.columns.iter().map(|(name, ty)| Output {
+                name: name.clone(),
+                ty: *ty,
+                origin: None,
+            }))
+            .collect();
+        for (query, columns) in [(base, first), (step, next)] {
+            let input = Box::new(std::mem::replace(&mut query.root, Node::Unit));
+            query.root = Node::Project { input, columns };
+            query.output.clone_from(&output);
+        }
+        Ok(())
+    }
+
+    /// Whether the clauses name what they may.
+    ///
+    /// # Errors
+    /// 42701, 42601 for names that are not the query's, or are given twice.
+    pub(super) fn check_traced(&self, traced: &Traced<'_>) -> Result<()> {
+        let named = |names: &[Ident], what: &str, at: u32| {
+            for (number, name) in names.iter().enumerate() {
+                let (state, why) = if names[..number].contains(name) {
+                    (SqlState::DUPLICATE_COLUMN, "specified more than once")
+                } else if !traced.names.contains(name) {
+                    (SqlState::SYNTAX_ERROR, "not in WITH query column list")
+                } else {
+                    continue;
+                };
+                let message = format!("{what} column \"{name}\" {why}");
+                return Err(SqlError::new(state, message).at(self.position(at)));
+            }
+            Ok(())
+        };
+        let unused = |name: &Ident, what: &str, at: u32| match traced.names.contains(name) {
+            false => Ok(()),
+            true => {
+                let message =
+                    format!("{what} column name \"{name}\" already used in WITH query column list");
+                Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.position(at)))
+            }
+        };
+        let differ = |a: (&Ident, &str), b: (&Ident, &str), at: u32| match a.0 == b.0 {
+            false => Ok(()),
+            true => {
+                let message = format!("{} column name and {} column name are the same", a.1, b.1);
+                Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.position(at)))
+            }
+        };
+        if let Some(search) = &traced.cte.search {
+            named(&search.columns, "search", search.at)?;
+            unused(&search.sequence, "search sequence", search.at)?;
+        }
+        if let Some(cycle) = &traced.cte.cycle {
+            named(&cycle.columns, "cycle", cycle.at)?;
+            unused(&cycle.mark, "cycle mark", cycle.at)?;
+            unused(&cycle.path, "cycle path", cycle.at)?;
+            let (mark, path) = ((&cycle.mark, "cycle mark"), (&cycle.path, "cycle path"));
+            differ(mark, path, cycle.at)?;
+            if let Some(search) = &traced.cte.search {
+                let sequence = (&search.sequence, "search sequence");
+                differ(sequence, mark, search.at)?;
+                differ(sequence, path, search.at)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Traced<'_> {
+    /// The second term with the columns of the row before behind its own.
+    ///
+    /// # Errors
+    /// 0A000 where a term is no SELECT, or the query is not named in the second one's own FROM.
+    pub(super) fn continued(&self, base: &ast::Query, step: &ast::Query) -> Result<ast::Query> {
+        let refused =
+            |message: String| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        for (query, side) in [(base, "left"), (step, "right")] {
+            if matches!(query.body, Body::SetOperation { .. }) {
+                return refused(format!(
+                    "with a SEARCH or CYCLE clause, the {side} side of the UNION must be a SELECT"
+                ));
+            }
+        }
+        let mut step = step.clone();
+        let Body::Select(select) = &mut step.body else {
+            return refused(
+                "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT"
+                    .to_owned(),
+            );
+        };
+        let Some(name) = select.from.iter().find_map(|from| self.reference(from)) else {
+            return refused(format!(
+                "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{}\" must be at the top level of its right-hand SELECT",
+                self.cte.name
+            ));
+        };
+        for (column, _) in &self.columns {
+            let kind = ExprKind::Column(vec![name.clone(), column.clone()]);
+            let expr = ast::Expr { at: self.cte.at, kind };
+            select.targets.push(Target { expr, alias: None });
+        }
+        Ok(step)
+    }
+
+    /// The name by which an item of FROM has the query.
+    fn reference(&self, from: &FromItem) -> Option<Ident> {
+        match from {
+            FromItem::Table { name, alias, .. } => {
+                let found = name.schema().is_none() && *name.name() == self.cte.name;
+                let shown = alias.as_ref().map_or(&self.cte.name, |alias| &alias.name);
+                found.then(|| shown.clone())
+            }
+            FromItem::Join { left, right, .. } => {
+                self.reference(left).or_else(|| self.reference(right))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn truth(value: bool) -> Expr {
+    Expr::Constant(Literal::Bool(value), SqlType::plain(oid::BOOL))
+}
+
+fn row(fields: Vec<Expr>) -> Expr {
+    Expr::Row(fields, RECORD, None)
+}
+
+/// An array of one row.
+fn list(row: Expr) -> Expr {
+    Expr::Array { elements: vec![row], ty: RECORDS }
+}
+
+fn appended(rows: Expr, row: Expr) -> Expr {
+    Expr::Call { function: ARRAY_APPEND, arguments: vec![rows, row], ty: RECORDS, position: 0 }
+}
