@@ -70,7 +70,8 @@ impl<'t> Parser<'t> {
     fn expr_from(&mut self, least: u8, restricted: bool) -> Result<Expr> {
         self.nested(|parser| {
             let mut left = parser.prefix(restricted)?;
-            // A level of comparison or range operators that has been used up: they do not chain.
+            // A level of tests, comparisons or ranges that has been used up: they do not chain, but for those that
+            // end in a word or a parenthesis and not in an operand.
             let mut spent = None;
             while let Some((infix, power, negated)) = parser.infix(restricted) {
                 if power < least {
@@ -79,9 +80,9 @@ impl<'t> Parser<'t> {
                 if spent == Some(power) {
                     return Err(parser.error());
                 }
-                spent =
-                    matches!(power, power::IS | power::COMPARISON | power::RANGE).then_some(power);
                 left = parser.operation(left, infix, power, negated, restricted)?;
+                let chains = !matches!(power, power::IS | power::COMPARISON | power::RANGE);
+                spent = (!chains && !is_closed(&left)).then_some(power);
                 if !matches!(infix, Infix::And | Infix::Or) {
                     parser.height += 1;
                     parser.check_height()?;
@@ -442,6 +443,19 @@ impl<'t> Parser<'t> {
         self.expect_symbol(b')')?;
         Ok(query)
     }
+}
+
+/// Whether an operation ends in a word or a parenthesis, so that no operand of it could hold what follows.
+fn is_closed(operation: &Expr) -> bool {
+    matches!(
+        operation.kind,
+        ExprKind::IsNull { .. }
+            | ExprKind::IsBool { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::InQuery { .. }
+            | ExprKind::QuantifiedArray { .. }
+            | ExprKind::QuantifiedQuery { .. }
+    )
 }
 
 /// Minus before a constant is part of it, as `doNegate` has it.
