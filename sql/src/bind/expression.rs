@@ -112,6 +112,12 @@ impl Binder<'_> {
             let message = format!("cannot use subquery in {place}");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(at));
         }
+        if place.clause == "DEFAULT expressions"
+            && matches!(&expr.kind, ExprKind::Column(_) | ExprKind::Star(_))
+        {
+            let message = "cannot use column reference in DEFAULT expression";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(at));
+        }
         match &expr.kind {
             ExprKind::Column(parts) => self.column(parts, place, at),
             // Outside of lists of columns `t.*` is the row as one value.

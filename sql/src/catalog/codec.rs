@@ -258,8 +258,8 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
 impl Stored for ConstraintKind {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            ConstraintKind::Check(text) => {
-                out.push(1);
+            ConstraintKind::Check { text, no_inherit } => {
+                out.push(if *no_inherit { 3 } else { 1 });
                 text.write(out);
             }
             ConstraintKind::ForeignKey(key) => {
@@ -270,7 +270,9 @@ impl Stored for ConstraintKind {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         match u8::read(from)? {
-            1 => Ok(ConstraintKind::Check(Stored::read(from)?)),
+            kind @ (1 | 3) => {
+                Ok(ConstraintKind::Check { text: Stored::read(from)?, no_inherit: kind == 3 })
+            }
             2 => Ok(ConstraintKind::ForeignKey(Stored::read(from)?)),
             _ => Err(corrupt("a constraint's kind")),
         }

@@ -267,8 +267,13 @@ pub struct Constraint {
 /// What a constraint demands.
 #[derive(Clone, Debug)]
 pub enum ConstraintKind {
-    /// CHECK: an expression over this relation, as SQL text.
-    Check(Arc<str>),
+    /// CHECK.
+    Check {
+        /// An expression over this relation, as SQL text.
+        text: Arc<str>,
+        /// NO INHERIT.
+        no_inherit: bool,
+    },
     /// FOREIGN KEY.
     ForeignKey(ForeignKey),
 }
@@ -499,7 +504,7 @@ impl Relation {
     pub fn parents(&self) -> impl Iterator<Item = Oid> {
         self.constraints.iter().filter_map(|constraint| match &constraint.kind {
             ConstraintKind::ForeignKey(key) => Some(key.references),
-            ConstraintKind::Check(_) => None,
+            ConstraintKind::Check { .. } => None,
         })
     }
 
@@ -540,7 +545,7 @@ impl Relation {
         let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
         let checks =
             self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
-                ConstraintKind::Check(text) => Some(text),
+                ConstraintKind::Check { text, .. } => Some(text),
                 ConstraintKind::ForeignKey(_) => None,
             });
         let computed = self.indexes.iter_mut().flat_map(|index| {

@@ -104,7 +104,11 @@ pub(crate) fn table(first: u32) -> Relation {
         columns,
         indexes: vec![index(1, "t_pkey", 0, true), index(2, "ti", 1, false)],
         constraints: vec![
-            constraint(3, "t_a_check", ConstraintKind::Check("(a > 0)".into())),
+            constraint(
+                3,
+                "t_a_check",
+                ConstraintKind::Check { text: "(a > 0)".into(), no_inherit: false },
+            ),
             constraint(4, "t_up_fkey", ConstraintKind::ForeignKey(foreign)),
         ],
         referenced_by: Vec::new(),

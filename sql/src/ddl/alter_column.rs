@@ -28,6 +28,7 @@ impl Ddl<'_> {
         if !self.may_add_column(relation, &element.name, if_not_exists)? {
             return Ok(());
         }
+        self.check_clauses(&relation.name, element)?;
         let mut next = Relation::clone(relation);
         let mut parts = Parts { altering: true, ..Parts::default() };
         self.add_column(&mut next, element, &mut parts)?;
@@ -47,9 +48,8 @@ impl Ddl<'_> {
         for key in &parts.keys {
             next = self.add_key(&next, key)?;
         }
-        for (name, expr, _) in &parts.checks {
-            let check =
-                self.new_check(&next, name.as_ref(), expr, true).map_err(SqlError::nowhere)?;
+        for new in &parts.checks {
+            let check = self.new_check(&next, new).map_err(SqlError::nowhere)?;
             self.check_rows(&next, &check)?;
             next.constraints.push(check);
         }
@@ -283,7 +283,7 @@ impl Ddl<'_> {
                     key.columns.contains(&at)
                         || (key.references == current.oid && key.referenced.contains(&at))
                 }
-                ConstraintKind::Check(text) => {
+                ConstraintKind::Check { text, .. } => {
                     let snapshot = self.snapshot();
                     self.semantics.columns_of(&snapshot, current, text)?.contains(&at)
                 }

@@ -41,8 +41,15 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
     // New types, and what makes the new values, are those over the relation as the statement finds it.
     let mut retyped = Vec::new();
     for action in &alter.actions {
-        let needs_table = !matches!(action, AlterAction::Owner(_));
-        if needs_table && !matches!(relation.kind, RelationKind::Table { .. }) {
+        let fits = match (&relation.kind, action) {
+            (_, AlterAction::Owner(_)) => true,
+            (RelationKind::View { .. }, AlterAction::SetDefault(..)) => true,
+            (RelationKind::Table { .. }, AlterAction::SetDefault(..)) => {
+                relation.stored_query.is_none()
+            }
+            (kind, _) => matches!(kind, RelationKind::Table { .. }),
+        };
+        if !fits {
             return Err(not_for(&relation, action));
         }
         if let AlterAction::AlterType { name, ty, collation, using, .. } = action {
@@ -238,11 +245,9 @@ impl Ddl<'_> {
         for key in &parts.keys {
             next = self.add_key(&next, key)?;
         }
-        for (name, expr, validated) in &parts.checks {
-            let check = self
-                .new_check(&next, name.as_ref(), expr, *validated)
-                .map_err(SqlError::nowhere)?;
-            if *validated {
+        for new in &parts.checks {
+            let check = self.new_check(&next, new).map_err(SqlError::nowhere)?;
+            if new.validated {
                 self.check_rows(&next, &check)?;
             }
             next.constraints.push(check);
@@ -267,7 +272,7 @@ impl Ddl<'_> {
             return Ok(());
         }
         match relation.constraints[at].kind {
-            ConstraintKind::Check(_) => self.check_rows(relation, &relation.constraints[at])?,
+            ConstraintKind::Check { .. } => self.check_rows(relation, &relation.constraints[at])?,
             ConstraintKind::ForeignKey(_) => {
                 self.check_references(relation, &relation.constraints[at])?;
             }

@@ -165,7 +165,7 @@ impl<'a> Ddl<'a> {
         let mut checks = Vec::new();
         for &at in &affected.checks {
             let constraint = &next.constraints[at];
-            let ConstraintKind::Check(text) = &constraint.kind else { continue };
+            let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
             let function = self.semantics.evaluate(&snapshot, &next, BOOL, text)?;
             checks.push((Arc::clone(&constraint.name), function));
         }
@@ -224,7 +224,7 @@ impl<'a> Ddl<'a> {
         let mut affected = Affected::default();
         for (at, constraint) in next.constraints.iter_mut().enumerate() {
             match &mut constraint.kind {
-                ConstraintKind::Check(text) => {
+                ConstraintKind::Check { text, .. } => {
                     if !names(text)? {
                         continue;
                     }
@@ -252,7 +252,7 @@ impl<'a> Ddl<'a> {
         for &(table, at) in relation.referenced_by.iter().filter(|child| child.0 != relation.oid) {
             let refers = |child: &Relation| match &child.constraints[at].kind {
                 ConstraintKind::ForeignKey(key) => is_changed(&key.referenced),
-                ConstraintKind::Check(_) => false,
+                ConstraintKind::Check { .. } => false,
             };
             let Some(child) = self.relation(table).filter(|child| refers(child)) else { continue };
             let mode = TableLock::AccessExclusive;

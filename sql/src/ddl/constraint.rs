@@ -12,18 +12,25 @@ use std::sync::Arc;
 /// bool.
 pub(super) const BOOL: SqlType = SqlType::plain(16);
 
+/// A CHECK that a table is to have.
+pub(super) struct NewCheck<'a> {
+    pub(super) name: Option<Ident>,
+    pub(super) expr: &'a Expr,
+    /// Whether rows that are there are held against it (NOT VALID).
+    pub(super) validated: bool,
+    pub(super) no_inherit: bool,
+}
+
 impl Ddl<'_> {
     /// Makes a CHECK constraint of a relation that already has its columns.
     pub(super) fn new_check(
         &mut self,
         relation: &Relation,
-        given: Option<&Ident>,
-        expr: &Expr,
-        validated: bool,
+        check: &NewCheck<'_>,
     ) -> Result<Constraint> {
         let snapshot = self.snapshot();
-        let bound = self.semantics.over_columns(&snapshot, relation, None, expr)?;
-        let name = match given {
+        let bound = self.semantics.over_columns(&snapshot, relation, None, check.expr)?;
+        let name = match &check.name {
             Some(name) => {
                 constraint_is_new(relation, name)?;
                 Arc::clone(name)
@@ -40,8 +47,8 @@ impl Ddl<'_> {
         Ok(Constraint {
             oid,
             name,
-            kind: ConstraintKind::Check(bound.text),
-            validated,
+            kind: ConstraintKind::Check { text: bound.text, no_inherit: check.no_inherit },
+            validated: check.validated,
             deferral: Deferral::Never,
         })
     }
@@ -52,7 +59,7 @@ impl Ddl<'_> {
         relation: &Relation,
         constraint: &Constraint,
     ) -> Result<()> {
-        let ConstraintKind::Check(text) = &constraint.kind else { return Ok(()) };
+        let ConstraintKind::Check { text, .. } = &constraint.kind else { return Ok(()) };
         let snapshot = self.snapshot();
         let mut evaluate = self.semantics.evaluate(&snapshot, relation, BOOL, text)?;
         each_row(self.transaction, relation, &mut |_, _, _, row| {

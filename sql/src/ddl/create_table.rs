@@ -4,13 +4,14 @@
 //! PostgreSQL names things shows in generated names, and is kept.
 
 use super::build::NO_TREE;
+use super::constraint::NewCheck;
 use super::index::{NewKey, tablespace};
 use super::resolve::duplicate_relation;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::object::{Schema, well_known};
 use crate::catalog::privilege::Grantable;
-use crate::catalog::relation::{Column, Identity, Relation, RelationKind, Sequence};
+use crate::catalog::relation::{Column, Constraint, Identity, Relation, RelationKind, Sequence};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, Expr, Ident, ObjectName,
@@ -33,7 +34,7 @@ pub(super) struct Parts<'a> {
     /// ALTER TABLE adds them: PostgreSQL has lost the statement's text then, and does not say where an expression is wrong.
     pub(super) altering: bool,
     pub(super) keys: Vec<NewKey>,
-    pub(super) checks: Vec<(Option<Ident>, &'a Expr, bool)>,
+    pub(super) checks: Vec<NewCheck<'a>>,
     pub(super) foreign: Vec<(Option<Ident>, Vec<Ident>, &'a References, bool)>,
     pub(super) generated: Vec<(usize, &'a Expr)>,
     pub(super) sequences: Vec<NewSequence<'a>>,
@@ -59,12 +60,18 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
         return Err(on_commit_of_permanent());
     }
     let name = create.name.name();
-    if ddl.lock_relation_name(schema.oid, name)? {
-        if create.if_not_exists {
-            let message = format!("relation \"{name}\" already exists, skipping");
-            ddl.notice(SqlState::DUPLICATE_TABLE, message);
-            return Ok(TAG);
+    let taken = ddl.lock_relation_name(schema.oid, name)?;
+    if taken && create.if_not_exists {
+        let message = format!("relation \"{name}\" already exists, skipping");
+        ddl.notice(SqlState::DUPLICATE_TABLE, message);
+        return Ok(TAG);
+    }
+    for element in &create.elements {
+        if let TableElement::Column(column) = element {
+            ddl.check_clauses(name, column)?;
         }
+    }
+    if taken {
         return Err(duplicate_relation(name));
     }
     let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
@@ -121,8 +128,9 @@ pub(super) fn table_constraint<'a>(
 ) -> Result<()> {
     let name = constraint.name.clone();
     match &constraint.kind {
-        TableConstraintKind::Check { expr, .. } => {
-            parts.checks.push((name, expr, !constraint.not_valid));
+        TableConstraintKind::Check { expr, no_inherit, .. } => {
+            let (validated, no_inherit) = (!constraint.not_valid, *no_inherit);
+            parts.checks.push(NewCheck { name, expr, validated, no_inherit });
         }
         TableConstraintKind::Key(columns, options) => {
             parts.keys.push(NewKey { name, columns: columns.clone(), options: options.clone() });
@@ -141,7 +149,7 @@ pub(super) fn table_constraint<'a>(
 }
 
 /// The integer type behind a serial.
-fn serial(column: &ColumnElement) -> Option<Oid> {
+pub(super) fn serial(column: &ColumnElement) -> Option<Oid> {
     let [name] = column.ty.name.parts.as_slice() else { return None };
     if column.ty.dimensions > 0 {
         return None;
@@ -231,7 +239,12 @@ impl Ddl<'_> {
             Some(oid) => SqlType { oid, typmod: -1 },
             None => self.semantics.type_of(&snapshot, &element.ty)?,
         };
+        // ALTER TABLE takes the word and forgets it, as PostgreSQL does.
+        if element.ty.setof && !parts.altering {
+            return Err(set_of(name));
+        }
         column_type(name, ty)?;
+        self.check_compression(element)?;
         self.lock_type(ty)?;
         let collation = self.collation(ty, element.collation.as_ref())?;
         relation.columns.push(Column {
@@ -248,9 +261,8 @@ impl Ddl<'_> {
         if let Some(ty) = serial {
             parts.sequences.push(NewSequence { column: at, ty, options: &[] });
         }
-        let mut nullability = None;
         for constraint in &element.constraints {
-            self.column_constraint(relation, at, constraint, &mut nullability, parts)?;
+            self.column_constraint(relation, at, constraint, parts)?;
         }
         Ok(())
     }
@@ -260,41 +272,13 @@ impl Ddl<'_> {
         relation: &mut Relation,
         at: usize,
         constraint: &'a ColumnConstraint,
-        nullability: &mut Option<bool>,
         parts: &mut Parts<'a>,
     ) -> Result<()> {
-        let (table, name) = (Arc::clone(&relation.name), Arc::clone(&relation.columns[at].name));
-        let mut say_null = |null: bool| {
-            if nullability.is_some_and(|known| known != null) {
-                return Err(SqlError::new(
-                    SqlState::SYNTAX_ERROR,
-                    format!(
-                        "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{table}\""
-                    ),
-                ));
-            }
-            *nullability = Some(null);
-            Ok(())
-        };
-        let twice = |what: &str| {
-            SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("{what} specified for column \"{name}\" of table \"{table}\""),
-            )
-        };
         match &constraint.kind {
-            ColumnConstraintKind::NotNull => {
-                say_null(false)?;
-                relation.columns[at].not_null = true;
-            }
-            ColumnConstraintKind::Null => say_null(true)?,
+            ColumnConstraintKind::NotNull => relation.columns[at].not_null = true,
+            ColumnConstraintKind::Null => {}
             ColumnConstraintKind::Default(expr, _) => {
-                if relation.columns[at].default.is_some()
-                    || parts.sequences.iter().any(|sequence| sequence.column == at)
-                {
-                    return Err(twice("multiple default values"));
-                }
-                let ty = relation.columns[at].ty;
+                let (ty, name) = (relation.columns[at].ty, Arc::clone(&relation.columns[at].name));
                 let snapshot = self.snapshot();
                 let default = self.semantics.default(&snapshot, &name, ty, expr);
                 let default =
@@ -312,23 +296,16 @@ impl Ddl<'_> {
                         "identity column type must be smallint, integer, or bigint",
                     ));
                 }
-                if relation.columns[at].default.is_some() {
-                    return Err(twice("both default and identity"));
-                }
                 let column = &mut relation.columns[at];
                 column.not_null = true;
                 column.identity =
                     Some(if *always { Identity::Always } else { Identity::ByDefault });
                 parts.sequences.push(NewSequence { column: at, ty, options });
             }
-            ColumnConstraintKind::Generated(expr, _) => {
-                if relation.columns[at].default.is_some() {
-                    return Err(twice("both default and generation expression"));
-                }
-                parts.generated.push((at, expr));
-            }
-            ColumnConstraintKind::Check { expr, .. } => {
-                parts.checks.push((constraint.name.clone(), expr, true));
+            ColumnConstraintKind::Generated(expr, _) => parts.generated.push((at, expr)),
+            ColumnConstraintKind::Check { expr, no_inherit, .. } => {
+                let (name, no_inherit) = (constraint.name.clone(), *no_inherit);
+                parts.checks.push(NewCheck { name, expr, validated: true, no_inherit });
             }
             ColumnConstraintKind::Key(options) => {
                 let (name, options) = (constraint.name.clone(), options.clone());
@@ -375,8 +352,9 @@ impl Ddl<'_> {
         for (column, expr) in parts.generated {
             self.generate(relation, column, expr)?;
         }
-        for (name, expr, _) in &parts.checks {
-            let check = self.new_check(relation, name.as_ref(), expr, true)?;
+        for new in &parts.checks {
+            // There are no rows that it could be held against later.
+            let check = Constraint { validated: true, ..self.new_check(relation, new)? };
             relation.constraints.push(check);
         }
         for (name, columns, references, _) in &parts.foreign {
@@ -480,6 +458,14 @@ pub(super) fn new_column_name(name: &str) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// 42P16: a column of SETOF.
+pub(super) fn set_of(name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_TABLE_DEFINITION,
+        format!("column \"{name}\" cannot be declared SETOF"),
+    )
 }
 
 /// 42P16 for types that no column may have; 0A000 for those Atoll does not store yet.

@@ -36,7 +36,7 @@ impl Ddl<'_> {
             .iter()
             .map(|name| referencing_column(relation, name))
             .collect::<Result<Vec<usize>>>()?;
-        let (referenced, index) = referenced_key(&parent, references, columns.len())?;
+        let (referenced, index) = referenced_key(&parent, references)?;
         if referenced.len() != columns.len() {
             return Err(SqlError::new(
                 SqlState::INVALID_FOREIGN_KEY,
@@ -233,7 +233,6 @@ fn referencing_column(relation: &Relation, name: &str) -> Result<usize> {
 fn referenced_key<'a>(
     parent: &'a Relation,
     references: &References,
-    count: usize,
 ) -> Result<(Vec<usize>, &'a Index)> {
     if references.columns.is_empty() {
         let primary = parent.indexes.iter().find(|index| index.primary).ok_or_else(|| {
@@ -252,10 +251,10 @@ fn referenced_key<'a>(
         .iter()
         .map(|name| referencing_column(parent, name))
         .collect::<Result<Vec<usize>>>()?;
-    if columns.len() != count {
+    if (1..columns.len()).any(|at| columns[..at].contains(&columns[at])) {
         return Err(SqlError::new(
             SqlState::INVALID_FOREIGN_KEY,
-            "number of referencing and referenced columns for foreign key disagree",
+            "foreign key referenced-columns list must not contain duplicates",
         ));
     }
     let same = |index: &&Index| {

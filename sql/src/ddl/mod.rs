@@ -14,6 +14,7 @@ pub mod analyze;
 pub mod attribute;
 mod backfill;
 pub mod build;
+mod column_clauses;
 pub mod comment;
 pub mod concurrent;
 pub mod constraint;

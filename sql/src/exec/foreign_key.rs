@@ -42,7 +42,7 @@ pub enum Timing {
 pub fn key_of(reference: &Reference) -> &ForeignKey {
     match &reference.child.constraints[reference.constraint].kind {
         ConstraintKind::ForeignKey(key) => key,
-        ConstraintKind::Check(_) => unreachable!("a reference is made of a foreign key"),
+        ConstraintKind::Check { .. } => unreachable!("a reference is made of a foreign key"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! CREATE TABLE and what columns and constraints are made of.
 
 use super::ast::{
-    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Expr, Ident,
+    ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Expr,
     KeyOptions, OnCommit, References, Refresh, Span, SpecialTable, Statement, StorageOption,
     TableConstraint, TableConstraintKind, TableElement,
 };
@@ -212,21 +212,19 @@ impl<'t> Parser<'t> {
         let at = self.here();
         let name = self.name()?;
         let ty = self.type_name()?;
-        let mut column = ColumnElement {
-            name,
-            ty,
-            collation: None,
-            storage: Vec::new(),
-            constraints: Vec::new(),
-            at,
+        let compression = if self.accept(Keyword::Compression) {
+            Some(if self.accept(Keyword::Default) { "default".into() } else { self.name()? })
+        } else {
+            None
         };
+        let mut column =
+            ColumnElement { name, ty, collation: None, compression, constraints: Vec::new(), at };
         loop {
+            let place = self.here();
             if self.accept(Keyword::Collate) {
-                column.collation = Some(self.object_name()?);
-            } else if self.is(Keyword::Storage) || self.is(Keyword::Compression) {
-                let property: Ident = self.label()?;
-                let value = self.label()?;
-                column.storage.push((property, value));
+                if column.collation.replace(self.object_name()?).is_some() {
+                    return Err(self.complaint("multiple COLLATE clauses not allowed", place));
+                }
             } else if let Some(constraint) = self.column_constraint()? {
                 column.constraints.push(constraint);
             } else if !self.constraint_attribute(&mut column.constraints)? {

@@ -48,7 +48,7 @@ impl Session {
         let refers = |own: bool| {
             relation.constraints.iter().any(|constraint| match &constraint.kind {
                 ConstraintKind::ForeignKey(key) => !own || key.references == relation.oid,
-                ConstraintKind::Check(_) => false,
+                ConstraintKind::Check { .. } => false,
             })
         };
         // Checks of foreign keys by others read the latest rows, and must not meet a tree that has been replaced.

@@ -538,7 +538,7 @@ impl Semantics for Meaning<'_> {
             }
         }
         for constraint in &mut after.constraints {
-            if let crate::catalog::ConstraintKind::Check(text) = &mut constraint.kind {
+            if let crate::catalog::ConstraintKind::Check { text, .. } = &mut constraint.kind {
                 *text = again(text, &names)?;
             }
         }

@@ -334,7 +334,9 @@ fn constraint_definition(
     shown: &dyn Fn(&str) -> String,
 ) -> String {
     let mut text = match &found.kind {
-        ConstraintKind::Check(text) => format!("CHECK ({})", shown(text)),
+        ConstraintKind::Check { text, no_inherit } => {
+            format!("CHECK ({}){}", shown(text), if *no_inherit { " NO INHERIT" } else { "" })
+        }
         ConstraintKind::ForeignKey(foreign) => {
             let parent = session.snapshot.relation(foreign.references);
             let name = relation_name(session, foreign.references).unwrap_or_default();

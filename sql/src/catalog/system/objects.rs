@@ -122,7 +122,7 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
     let checks = relation
         .constraints
         .iter()
-        .filter(|constraint| matches!(constraint.kind, ConstraintKind::Check(_)))
+        .filter(|constraint| matches!(constraint.kind, ConstraintKind::Check { .. }))
         .count();
     let foreign_keys = relation.constraints.len() > checks || !relation.referenced_by.is_empty();
     let row = [
@@ -285,6 +285,7 @@ struct ConstraintRow<'r> {
     name: &'r str,
     kind: char,
     validated: bool,
+    no_inherit: bool,
     deferral: Deferral,
     index: Oid,
     columns: Vec<i16>,
@@ -307,6 +308,7 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
                 name,
                 kind,
                 validated: true,
+                no_inherit: true,
                 deferral: index.deferral,
                 index: index.oid,
                 columns,
@@ -406,11 +408,12 @@ fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
 fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRow<'r> {
     let (oid, name, validated) = (found.oid, &*found.name, found.validated);
     match &found.kind {
-        ConstraintKind::Check(text) => ConstraintRow {
+        ConstraintKind::Check { text, no_inherit } => ConstraintRow {
             oid,
             name,
             kind: 'c',
             validated,
+            no_inherit: *no_inherit,
             deferral: found.deferral,
             index: Oid(0),
             columns: named_columns(relation, text).into_iter().map(position).collect(),
@@ -422,6 +425,7 @@ fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRo
             name,
             kind: 'f',
             validated,
+            no_inherit: true,
             deferral: found.deferral,
             index: key.index,
             columns: key.columns.iter().map(|&column| position(column)).collect(),
@@ -466,7 +470,7 @@ fn constraint(
         code(&|key| if key.match_type == MatchType::Full { 'f' } else { 's' }),
         Datum::Bool(true),
         Datum::Int4(0),
-        Datum::Bool(row.kind != 'c'),
+        Datum::Bool(row.no_inherit),
         if row.columns.is_empty() { Datum::Null } else { rows.numbers(&row.columns) },
         referenced.map_or(Datum::Null, |columns| rows.numbers(&columns)),
         equals,
@@ -632,7 +636,18 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         for constraint in &relation.constraints {
             let on = (CONSTRAINT, constraint.oid);
             match &constraint.kind {
-                ConstraintKind::Check(_) => emit(rows, on, (CLASS, table, 0), 'a')?,
+                ConstraintKind::Check { text, .. } => {
+                    let columns = named_columns(relation, text);
+                    // One that speaks of no column goes with the table.
+                    if columns.is_empty() {
+                        emit(rows, on, (CLASS, table, 0), 'a')?;
+                    }
+                    for column in columns {
+                        let to = (CLASS, table, i32::from(position(column)));
+                        emit(rows, on, to, 'a')?;
+                        emit(rows, on, to, 'n')?;
+                    }
+                }
                 ConstraintKind::ForeignKey(key) => {
                     for &column in &key.columns {
                         emit(rows, on, (CLASS, table, i32::from(position(column))), 'a')?;

@@ -66,8 +66,8 @@ pub struct ColumnElement {
     pub ty: TypeName,
     /// COLLATE.
     pub collation: Option<ObjectName>,
-    /// STORAGE, COMPRESSION (lower case name, value).
-    pub storage: Vec<(Ident, Ident)>,
+    /// COMPRESSION.
+    pub compression: Option<Ident>,
     /// Its constraints, in order.
     pub constraints: Vec<ColumnConstraint>,
     /// Byte offset in the query text.
