@@ -4,9 +4,11 @@ use super::Ddl;
 use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema};
 use crate::catalog::acl::Privileges;
+use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, Schema, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::Relation;
+use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateSchema, Drop, Ident};
 use crate::sqlstate::SqlState;
@@ -152,6 +154,22 @@ pub(super) fn drop_schema(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     Ok(())
 }
 
+/// What stands in a schema.
+enum Member<'m> {
+    Relation(&'m Arc<Relation>),
+    Type(&'m Arc<UserType>),
+}
+
+impl Member<'_> {
+    /// Its place in the order in which things were made.
+    fn made(&self) -> u32 {
+        match self {
+            Member::Relation(relation) => relation.oid.0,
+            Member::Type(found) => builtin::counted(found.oid.0),
+        }
+    }
+}
+
 fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let what = format!("schema {}", schema.name);
     let inside = locked_contents(ddl, schema)?;
@@ -159,8 +177,28 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let types: Vec<_> =
         snapshot.types().filter(|found| found.schema == schema.oid).cloned().collect();
     let oids: Vec<Oid> = inside.iter().map(|relation| relation.oid).collect();
-    let mut dependents = Dependents::default();
-    for relation in &inside {
+    let named: Vec<Oid> = types.iter().map(|found| found.oid).collect();
+    let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
+    // Each with what depends on it, in the order in which they were made.
+    let mut members: Vec<Member<'_>> = inside.iter().map(Member::Relation).collect();
+    members.extend(types.iter().map(Member::Type));
+    members.sort_by_key(Member::made);
+    for member in members {
+        let relation = match member {
+            Member::Relation(relation) => relation,
+            Member::Type(found) => {
+                let shown = format!("type {}", ddl.display_type(found));
+                dependents.lines.push((shown, what.clone()));
+                let mut depending = Vec::new();
+                super::user_type::depending(ddl, found, &named, &mut depending);
+                depending.retain(|one| !one.is_in(&oids) && !one.is_in(&dependents.views));
+                for one in depending {
+                    dependents.lines.push((one.shown.clone(), format!("type {}", one.on)));
+                    typed.push(one);
+                }
+                continue;
+            }
+        };
         let shown = format!("{} {}", kind_noun(relation), ddl.display(relation));
         // What a table owns goes with it and is not told of.
         let owned = matches!(&relation.kind, crate::catalog::RelationKind::Sequence(sequence)
@@ -176,10 +214,10 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
         ddl.collect_views(relation, None, &oids, &shown, &mut dependents);
     }
-    for found in &types {
-        dependents.lines.push((format!("type {}.{}", schema.name, found.name), what.clone()));
-    }
     ddl.drop_dependents(&dependents, cascade, &what)?;
+    for one in typed {
+        one.drop(ddl)?;
+    }
     for found in types {
         super::user_type::remove(ddl, found.oid)?;
     }

@@ -65,7 +65,11 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
                         format!("column \"{name}\" specified more than once"),
                     ));
                 }
+                let setof = ty.setof;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
+                if setof {
+                    return Err(super::create_table::set_of(name));
+                }
                 super::create_table::column_type(name, ty)?;
                 ddl.lock_type(ty)?;
                 made.push(Attribute { name: Arc::clone(name), ty });
@@ -369,13 +373,7 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     }
     ddl.tell_cascade(&things);
     for dependent in dependents {
-        match dependent.what {
-            What::Column(table, name) => drop_typed_column(ddl, table, &name)?,
-            What::Attribute(oid, name) => {
-                super::attribute::drop_by_name(ddl, oid, &name)?;
-            }
-            What::Domain(oid) => remove(ddl, oid)?,
-        }
+        dependent.drop(ddl)?;
     }
     for ty in going {
         remove(ddl, ty.oid)?;
@@ -384,12 +382,28 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
 }
 
 /// What goes with a type.
-struct Dependent {
+pub(super) struct Dependent {
     /// How messages name it.
-    shown: String,
+    pub(super) shown: String,
     /// The type that it is of, or over.
-    on: String,
+    pub(super) on: String,
     what: What,
+}
+
+impl Dependent {
+    /// Whether it is a column of one of these.
+    pub(super) fn is_in(&self, relations: &[Oid]) -> bool {
+        matches!(self.what, What::Column(relation, _) if relations.contains(&relation))
+    }
+
+    /// Drops it because its type goes.
+    pub(super) fn drop(self, ddl: &mut Ddl<'_>) -> Result<()> {
+        match self.what {
+            What::Column(table, name) => drop_typed_column(ddl, table, &name),
+            What::Attribute(oid, name) => super::attribute::drop_by_name(ddl, oid, &name),
+            What::Domain(oid) => remove(ddl, oid),
+        }
+    }
 }
 
 enum What {
@@ -403,7 +417,12 @@ enum What {
 
 /// Collects what depends on a type, and on what depends on it, in PostgreSQL's order: what depends on the type of arrays
 /// first, then by OID.
-fn depending(ddl: &mut Ddl<'_>, ty: &UserType, going: &[Oid], into: &mut Vec<Dependent>) {
+pub(super) fn depending(
+    ddl: &mut Ddl<'_>,
+    ty: &UserType,
+    going: &[Oid],
+    into: &mut Vec<Dependent>,
+) {
     let own = [ty.oid];
     let snapshot = ddl.snapshot();
     let shown_type = ddl.display_type(ty);

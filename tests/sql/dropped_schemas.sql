@@ -1,0 +1,27 @@
+-- What goes with a schema: its types are named as the search path has it, and what is of them elsewhere goes too.
+CREATE SCHEMA doomed;
+CREATE TYPE doomed.kind AS ENUM ('a');
+DROP SCHEMA doomed;
+SET search_path = doomed;
+DROP SCHEMA doomed;
+DROP SCHEMA doomed CASCADE;
+RESET search_path;
+CREATE SCHEMA doomed;
+CREATE TYPE doomed.kind AS ENUM ('a');
+CREATE TABLE of_kind (a int, b doomed.kind, c doomed.kind[]);
+CREATE TABLE doomed.own (a doomed.kind);
+CREATE VIEW over_own AS SELECT a FROM doomed.own;
+CREATE DOMAIN doomed.small AS int;
+CREATE DOMAIN smaller AS doomed.small;
+CREATE TABLE of_small (a doomed.small, b smaller, c int);
+CREATE TYPE pair AS (x doomed.kind, y int);
+CREATE SEQUENCE doomed.drawn;
+CREATE TABLE drawing (a int DEFAULT nextval('doomed.drawn'));
+INSERT INTO of_kind VALUES (1, 'a', '{a}');
+DROP SCHEMA doomed;
+DROP SCHEMA doomed CASCADE;
+SELECT * FROM of_kind;
+SELECT * FROM of_small;
+SELECT row(1)::pair;
+DROP TABLE of_kind, of_small, drawing;
+DROP TYPE pair;
