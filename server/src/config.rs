@@ -18,6 +18,10 @@ use std::path::{Path, PathBuf};
 
 /// The file in the data directory.
 pub const FILE: &str = "atoll.toml";
+/// Who may connect, and how.
+pub const HBA_FILE: &str = "pg_hba.conf";
+/// Where PostgreSQL looks for names of the system's users; Atoll has no way of signing in that asks for one.
+const IDENT_FILE: &str = "pg_ident.conf";
 /// What ALTER SYSTEM writes there.
 pub const AUTO_FILE: &str = "postgresql.auto.conf";
 /// What a new directory's file says.
@@ -70,12 +74,21 @@ impl Sources {
     /// # Errors
     /// F0000 for a file that cannot be read or parsed; 22023 and 42704 for what it says.
     pub fn read(&self) -> Result<Config, SqlError> {
-        let mut entries = vec![("TimeZone".to_owned(), "UTC".to_owned())];
+        let mut entries = Vec::new();
+        let (mut given, mut known) = (Vec::new(), 0);
+        // What has come since is from this source.
+        let mut note = |entries: &[(String, String)], source: Source| {
+            let new = &entries[known..];
+            given.extend(new.iter().map(|(name, value)| (name.clone(), value.clone(), source)));
+            known = entries.len();
+        };
         self.read_environment(&mut entries);
+        note(&entries, Source::Environment);
         let (path, required) = match &self.file {
             Some(path) => (path.clone(), true),
             None => (self.data.join(FILE), false),
         };
+        let main_file = path.clone();
         if let Some(text) = read(&path, required)? {
             let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
                 invalid(format!("{}: {}", path.display(), error.message()))
@@ -89,9 +102,12 @@ impl Sources {
             entries
                 .extend(written.map_err(|error| invalid(format!("{}: {error}", path.display())))?);
         }
+        note(&entries, Source::Configuration);
         entries.extend(self.flags.iter().cloned());
-        let settings = ServerSettings::start(&entries)?;
+        note(&entries, Source::CommandLine);
+        let settings = ServerSettings::start(&given)?;
         let mut config = Config { settings, socket_folders: Vec::new() };
+        config.state_places(&self.data, &main_file)?;
         if config.is_set(SOCKET_FOLDERS) {
             config.socket_folders =
                 config.list(SOCKET_FOLDERS).into_iter().map(PathBuf::from).collect();
@@ -205,7 +221,25 @@ impl Config {
     /// Whether anybody has set it.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
-        self.value(name).1 != Source::Default
+        !matches!(self.value(name).1, Source::Default | Source::Override)
+    }
+
+    /// Says where the directory and the server's own files are. Files of access rules and user names may be others.
+    fn state_places(&mut self, data: &Path, file: &Path) -> Result<(), SqlError> {
+        let (hba, ident) = (data.join(HBA_FILE), data.join(IDENT_FILE));
+        let places = [
+            ("data_directory", data),
+            ("config_file", file),
+            ("hba_file", &hba),
+            ("ident_file", &ident),
+        ];
+        for (name, path) in places {
+            if !self.is_set(name) {
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+                self.settings.state(name, &path.to_string_lossy())?;
+            }
+        }
+        Ok(())
     }
 
     /// The words of a list.
@@ -346,7 +380,9 @@ mod tests {
         let mut sources = sources(place.path());
         let none = sources.read().unwrap();
         assert_eq!(none.integer("port"), 5432);
-        assert!(!none.is_set("port") && none.is_set("TimeZone"));
+        assert!(!none.is_set("port") && !none.is_set("TimeZone") && !none.is_set("hba_file"));
+        let hba = place.path().join(HBA_FILE).to_string_lossy().into_owned();
+        assert_eq!(none.value("hba_file"), (&Value::Text(hba.into()), Source::Override));
 
         sources.environment = vec![
             pair("ATOLL_WORK_MEM", "1MB"),
@@ -358,11 +394,13 @@ mod tests {
         let config = sources.read().unwrap();
         assert_eq!((config.integer("work_mem"), config.integer("port")), (1024, 1));
         assert_eq!(config.text("TimeZone"), "Europe/Berlin");
+        assert_eq!(config.value("TimeZone").1.word(), "environment variable");
 
         let file = "port = 2\nssl = false\nlisten_addresses = [\"a\", \"b\"]\n[atoll]\nlog_insert = \"mutex\"\n";
         std::fs::write(place.path().join(FILE), file).unwrap();
         let config = sources.read().unwrap();
         assert_eq!(config.integer("port"), 2);
+        assert_eq!(config.value("port").1.word(), "configuration file");
         assert_eq!(config.list("listen_addresses"), ["a", "b"]);
         assert_eq!(config.custom("atoll.log_insert"), Some("mutex"));
 
@@ -370,7 +408,9 @@ mod tests {
         assert_eq!(sources.read().unwrap().integer("port"), 3);
 
         sources.flags = vec![pair("port", "4")];
-        assert_eq!(sources.read().unwrap().integer("port"), 4);
+        let config = sources.read().unwrap();
+        assert_eq!(config.integer("port"), 4);
+        assert_eq!(config.value("port").1.word(), "command line");
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn hba_path(config: &Config, data: &Path) -> PathBuf {
     if config.is_set("hba_file") {
         config.text("hba_file").into()
     } else {
-        data.join("pg_hba.conf")
+        data.join(crate::config::HBA_FILE)
     }
 }
 

@@ -195,6 +195,8 @@ pub mod well_known {
     pub const SUPERUSER: Oid = Oid(10);
     /// `pg_database_owner`, which owns the schema public.
     pub const DATABASE_OWNER: Oid = Oid(6171);
+    /// `pg_read_all_settings`.
+    pub const READ_ALL_SETTINGS: Oid = Oid(3374);
     /// template1.
     pub const TEMPLATE1: Oid = Oid(1);
     /// template0.

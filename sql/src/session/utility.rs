@@ -1,6 +1,7 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
+use crate::catalog::object::well_known;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
@@ -43,6 +44,12 @@ fn rows(tag: &'static str, rows: Vec<Vec<Option<String>>>) -> Result<Outcome> {
 }
 
 impl Session {
+    /// Whether the user may read settings that tell of the machine.
+    fn reads_guarded(&self) -> bool {
+        let shared = self.catalog.last_snapshot().shared();
+        shared.has_privileges_of(self.identity.user, well_known::READ_ALL_SETTINGS)
+    }
+
     /// The columns that a statement without a plan returns.
     pub(super) fn utility_columns(
         &self,
@@ -50,7 +57,7 @@ impl Session {
     ) -> Result<Option<Vec<ColumnDescription>>> {
         Ok(match statement {
             Statement::Show(Some(name)) => {
-                self.settings.show_or_fail(name)?;
+                self.settings.show_or_fail(name, self.reads_guarded())?;
                 Some(vec![text_column(&Settings::canonical_name(name))])
             }
             Statement::Show(None) => {
@@ -97,11 +104,11 @@ impl Session {
                 done("RESET")
             }
             Statement::Show(Some(name)) => {
-                let value = self.settings.show_or_fail(name)?;
+                let value = self.settings.show_or_fail(name, self.reads_guarded())?;
                 rows("SHOW", vec![vec![Some(value)]])
             }
             Statement::Show(None) => {
-                let all = self.settings.show_all();
+                let all = self.settings.show_all(self.reads_guarded());
                 rows(
                     "SHOW",
                     all.map(|(name, value, about)| {

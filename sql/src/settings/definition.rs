@@ -34,6 +34,8 @@ pub struct Definition {
     pub no_reset_all: bool,
     /// A list: SET takes several values.
     pub list: Option<ListQuoting>,
+    /// Only superusers and members of `pg_read_all_settings` may read it (`GUC_SUPERUSER_ONLY`).
+    pub guarded: bool,
 }
 
 /// How several values become one text.
@@ -214,6 +216,31 @@ const FOLLOWED: &[&str] = &[
     "work_mem",
 ];
 
+/// Settings that tell of the machine. Kept in byte order.
+const GUARDED: &[&str] = &[
+    "config_file",
+    "data_directory",
+    "dynamic_library_path",
+    "extension_destdir",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "jit_provider",
+    "krb_server_keyfile",
+    "log_directory",
+    "log_filename",
+    "primary_conninfo",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+    "ssl_ciphers",
+    "ssl_dh_params_file",
+    "ssl_ecdh_curve",
+    "ssl_max_protocol_version",
+    "ssl_min_protocol_version",
+    "ssl_passphrase_command",
+    "unix_socket_directories",
+];
+
 fn list_quoting(name: &str) -> Option<ListQuoting> {
     match name {
         "search_path"
@@ -269,6 +296,7 @@ fn parse_line(line: &'static str) -> Definition {
         hidden: false,
         no_reset_all: text(11).contains("NO_RESET_ALL"),
         list: list_quoting(name),
+        guarded: GUARDED.binary_search(&name).is_ok(),
     }
 }
 
@@ -286,6 +314,7 @@ fn hidden(name: &'static str, context: Context, kind: Kind, boot: &'static str) 
         hidden: true,
         no_reset_all: true,
         list: None,
+        guarded: false,
     }
 }
 

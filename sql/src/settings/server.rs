@@ -11,8 +11,12 @@ use std::sync::LazyLock;
 pub enum Source {
     /// Nobody said anything.
     Default,
-    /// File, environment, flags, ALTER SYSTEM.
+    /// A variable of the environment.
+    Environment,
+    /// File, ALTER SYSTEM.
     Configuration,
+    /// Flags.
+    CommandLine,
     /// ALTER ROLE ALL.
     Global,
     /// ALTER DATABASE.
@@ -35,7 +39,9 @@ impl Source {
     pub fn word(self) -> &'static str {
         match self {
             Source::Default => "default",
+            Source::Environment => "environment variable",
             Source::Configuration => "configuration file",
+            Source::CommandLine => "command line",
             Source::Global => "global",
             Source::Database => "database",
             Source::User => "user",
@@ -94,23 +100,31 @@ impl Default for ServerSettings {
 }
 
 impl ServerSettings {
-    /// The server's values at its start, of (name, value), the weakest source first.
+    /// The server's values at its start, of (name, value, source), the weakest source first.
     ///
     /// # Errors
     /// 22023, 42704: the server does not start with a setting it does not know.
-    pub fn start(settings: &[(String, String)]) -> Result<ServerSettings> {
+    pub fn start(settings: &[(String, String, Source)]) -> Result<ServerSettings> {
         let mut server = ServerSettings::default();
-        for (name, text) in settings {
-            server.set(name, text)?;
+        for (name, text, source) in settings {
+            server.set(name, text, *source)?;
         }
         Ok(server)
     }
 
-    fn set(&mut self, name: &str, text: &str) -> Result<()> {
+    /// States a fact about the server, whatever has been said.
+    ///
+    /// # Errors
+    /// 22023, 42704.
+    pub fn state(&mut self, name: &str, text: &str) -> Result<()> {
+        self.set(name, text, Source::Override)
+    }
+
+    fn set(&mut self, name: &str, text: &str, source: Source) -> Result<()> {
         match number(name) {
             Some(at) => {
                 let value = value::parse(&definitions()[at], text)?;
-                self.values[at] = (value, Source::Configuration);
+                self.values[at] = (value, source);
             }
             None if is_custom(name) => {
                 self.custom.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
@@ -204,7 +218,9 @@ mod tests {
     use super::{ServerSettings, Source, number};
 
     fn read(settings: &[(&str, &str)]) -> ServerSettings {
-        let owned = settings.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
+        let owned = settings
+            .iter()
+            .map(|&(name, text)| (name.to_owned(), text.to_owned(), Source::Configuration));
         ServerSettings::start(&owned.collect::<Vec<_>>()).expect("the settings are valid")
     }
 

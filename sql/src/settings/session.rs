@@ -8,7 +8,9 @@
 //! What functions and plans look at on every call is kept beside it as plain values and made anew when something changes.
 
 use super::check;
-use super::definition::{Context, Definition, Kind, ListQuoting, REPORTED, definitions, number};
+use super::definition::{
+    Context, Definition, Kind, ListQuoting, REPORTED, definition, definitions, number,
+};
 use super::server::{ServerSettings, Source, find, unrecognized};
 use super::value::{self, Value};
 use super::{DateOrder, DateStyle, Dialect, IntervalStyle, SessionSettings};
@@ -78,6 +80,23 @@ pub struct SettingRow {
     pub source: Source,
     /// What RESET would make of it, in base units.
     pub reset: String,
+}
+
+/// 42501 for a setting that tells of the machine, unless `guarded` ones may be read.
+///
+/// # Errors
+/// 42501.
+pub fn demand_readable(name: &str, guarded: bool) -> Result<()> {
+    match definition(name) {
+        Some(found) if found.guarded && !guarded => Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!(
+                "must be superuser or have privileges of pg_read_all_settings to examine \"{}\"",
+                found.name
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 impl Settings {
@@ -215,11 +234,12 @@ impl Settings {
         })
     }
 
-    /// SHOW and `current_setting`.
+    /// SHOW and `current_setting`. `guarded` says whether who asks may read what tells of the machine.
     ///
     /// # Errors
-    /// 42704.
-    pub fn show_or_fail(&self, name: &str) -> Result<String> {
+    /// 42704, 42501.
+    pub fn show_or_fail(&self, name: &str, guarded: bool) -> Result<String> {
+        demand_readable(name, guarded)?;
         self.show(name).ok_or_else(|| unrecognized(name))
     }
 
@@ -230,8 +250,13 @@ impl Settings {
     }
 
     /// SHOW ALL: name, value, description.
-    pub fn show_all(&self) -> impl Iterator<Item = (&'static str, String, &'static str)> {
-        definitions().iter().filter(|definition| !definition.hidden).map(|definition| {
+    pub fn show_all(
+        &self,
+        guarded: bool,
+    ) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+        let shown =
+            move |definition: &&Definition| !definition.hidden && (guarded || !definition.guarded);
+        definitions().iter().filter(shown).map(|definition| {
             let value = self.show(definition.name).unwrap_or_default();
             (definition.name, value, definition.short_description)
         })

@@ -261,6 +261,10 @@ pub fn show(definition: &Definition, value: &Value) -> String {
             ) {
                 return format!("{value:04o}");
             }
+            // PostgreSQL asks the socket for these, and says what that says.
+            if definition.name.starts_with("tcp_") {
+                return value.to_string();
+            }
             match definition.unit.and_then(units) {
                 Some((units, base)) if *value > 0 => {
                     let total = *value as f64 * base;

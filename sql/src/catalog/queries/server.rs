@@ -3,9 +3,12 @@
 use super::Call;
 use super::running::SetUser;
 use crate::catalog::RelationKind;
+use crate::catalog::object::well_known;
 use crate::catalog::system::Activity;
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::Settings;
+use crate::settings::server::unrecognized;
+use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, network};
 
@@ -179,6 +182,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     fn current_setting(&self) -> Result<Datum<'a>> {
         let name = self.str(0);
+        let shared = self.session.snapshot.shared();
+        demand_readable(
+            name,
+            shared.has_privileges_of(self.session.user, well_known::READ_ALL_SETTINGS),
+        )?;
         match self.session.settings.read(|settings| settings.show_or_fail(name)) {
             Ok(value) => Ok(self.text(&value)),
             Err(_) if self.flag(1) => Ok(Datum::Null),

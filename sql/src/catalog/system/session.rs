@@ -1,6 +1,7 @@
 //! `pg_settings`, `pg_stat_activity`, `pg_locks`, `pg_prepared_statements`: what sessions are and do.
 
 use super::rows::Rows;
+use crate::catalog::object::well_known;
 use crate::error::Result;
 use crate::session::two_phase;
 use crate::settings::definition::Kind;
@@ -13,8 +14,13 @@ const READ_ALL_STATS: Oid = Oid(3375);
 
 pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let settings = rows.system.settings;
+    let shared = rows.system.snapshot.shared();
+    let guarded = shared.has_privileges_of(rows.system.user, well_known::READ_ALL_SETTINGS);
     for found in settings.rows() {
         let definition = found.definition;
+        if definition.guarded && !guarded {
+            continue;
+        }
         let (low, high) = match &definition.kind {
             Kind::Integer(low, high) => (Some(low.to_string()), Some(high.to_string())),
             Kind::Real(low, high) => (Some(general(*low)), Some(general(*high))),
