@@ -200,6 +200,38 @@ fn what_is_no_binary_copy_is_refused_alike() {
     });
 }
 
+/// A client that is told too early would send its rows as statements.
+#[test]
+fn what_takes_no_rows_is_refused_behind_the_answer_that_asks_for_them() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query(
+            "CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t; CREATE SEQUENCE s; \
+             CREATE MATERIALIZED VIEW m AS SELECT a FROM t",
+        );
+        for statement in [
+            "COPY v FROM STDIN",
+            "COPY m FROM STDIN",
+            "COPY s FROM STDIN",
+            "COPY t FROM STDIN (FREEZE)",
+            "SELECT 1; COPY v FROM STDIN; SELECT 2",
+        ] {
+            copy(talk, statement, &[b"1\n", b"2\n"]);
+            talk.query("SELECT count(*) FROM t");
+        }
+        // With the extended protocol the rest up to Sync is passed over.
+        talk.parse("", "COPY v FROM STDIN");
+        talk.bind("", "", &[]);
+        talk.execute("", 0);
+        talk.send(b'd', b"1\n");
+        talk.send(b'c', &[]);
+        talk.sync();
+        talk.query("BEGIN");
+        copy(talk, "COPY t FROM STDIN (FREEZE)", &[b"1\n"]);
+        talk.query("ROLLBACK");
+        talk.query("COPY v FROM '/nosuch/file'");
+    });
+}
+
 #[test]
 fn files_and_programs_give_and_take_what_the_client_does() {
     let atoll = Atoll::start(&[]);

@@ -8,9 +8,18 @@ use crate::dialogue::{Dialogue, Mode, Step, guarded};
 use crate::frame::violation;
 use crate::message::{Message, decode};
 use crate::respond;
-use sql::SqlError;
+use sql::{CopyFormat, SqlError};
 
 impl<B: Backend> Dialogue<B> {
+    /// Asks the client for its data, and says at once if nobody will take them.
+    pub(crate) fn copy_begins(&mut self, format: CopyFormat, simple: bool) -> Step {
+        respond::copy_begins(&mut self.output, b'G', format);
+        self.mode = Mode::CopyIn(simple);
+        let backend = &mut self.backend;
+        let begun = guarded(|| backend.copy_in(&[]));
+        self.copy_goes_on(begun, simple).unwrap_or(Step::Send)
+    }
+
     /// A message while COPY takes data.
     pub(crate) fn copy_message(&mut self, tag: u8, body: &[u8], simple: bool) -> Option<Step> {
         let backend = &mut self.backend;
@@ -30,6 +39,11 @@ impl<B: Backend> Dialogue<B> {
             )))),
             Err(error) => Err(self.abandon(error)),
         };
+        self.copy_goes_on(result, simple)
+    }
+
+    /// Behind a portion of the data, or what came instead of one.
+    fn copy_goes_on(&mut self, result: Result<(), SqlError>, simple: bool) -> Option<Step> {
         self.notices();
         match result {
             Ok(()) => None,

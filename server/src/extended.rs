@@ -107,9 +107,7 @@ impl<B: Backend> Dialogue<B> {
                 return Some(Step::Send);
             }
             Ok(Progress::CopyIn(format)) => {
-                respond::copy_begins(&mut self.output, b'G', format);
-                self.mode = Mode::CopyIn(false);
-                return Some(Step::Send);
+                return Some(self.copy_begins(format, false));
             }
             Err(error) => {
                 self.withdraw(begins);

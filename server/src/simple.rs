@@ -66,9 +66,7 @@ impl<B: Backend> Dialogue<B> {
                 Ok(Progress::Suspended) => respond::bare(&mut self.output, b's'),
                 Ok(Progress::Paused) => return Some(Step::Send),
                 Ok(Progress::CopyIn(format)) => {
-                    respond::copy_begins(&mut self.output, b'G', format);
-                    self.mode = Mode::CopyIn(true);
-                    return Some(Step::Send);
+                    return Some(self.copy_begins(format, true));
                 }
                 Err(error) => {
                     self.withdraw(begins);

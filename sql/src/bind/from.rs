@@ -303,6 +303,7 @@ impl Binder<'_> {
         let unknown = || {
             SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
         };
+        self.catalog.demand_own_database(&name.parts)?;
         let found = match name.schema() {
             None => self.catalog.find(self.path, name.name()),
             Some(schema) => {
@@ -728,9 +729,13 @@ impl Binder<'_> {
             let (a, b) = (find(left, name, "left")?, find(right, name, "right")?);
             self.read_column(a.origin);
             self.read_column(b.origin);
-            let (function, x, y) = self.comparison("=", a.expr.clone(), b.expr.clone(), at)?;
+            // PostgreSQL says of neither where.
             let types = [(a.expr.ty().oid, at), (b.expr.ty().oid, at)];
-            let common = self.common_type(&types, Some("JOIN/USING"))?.unwrap_or(a.expr.ty().oid);
+            let common = self.common_type(&types, Some("JOIN/USING")).map_err(SqlError::nowhere)?;
+            let common = common.unwrap_or(a.expr.ty().oid);
+            let (function, x, y) = self
+                .comparison("=", a.expr.clone(), b.expr.clone(), at)
+                .map_err(SqlError::nowhere)?;
             let typmod = self.common_modifier([a.expr.ty(), b.expr.ty()].into_iter(), common);
             let ty = SqlType { oid: common, typmod };
             on.push(Expr::Call {

@@ -38,6 +38,15 @@ impl Binder<'_> {
     ) -> Result<Vec<LockedItem>> {
         let mut locked: Vec<LockedItem> = Vec::new();
         for locking in &query.locking {
+            for item in &scope.items {
+                let origin = item.columns.iter().find_map(|column| column.origin);
+                let meant = |name: &ast::ObjectName| item.name.as_ref() == Some(name.name());
+                if let Some((relation, _)) = origin
+                    && (locking.of.is_empty() || locking.of.iter().any(meant))
+                {
+                    self.demand_kind(relation)?;
+                }
+            }
             let mut chosen = Vec::new();
             if locking.of.is_empty() {
                 let rows = scope.items.iter().enumerate();
@@ -64,6 +73,20 @@ impl Binder<'_> {
             }
         }
         Ok(locked)
+    }
+
+    /// 42809 for rows that nobody may lock.
+    fn demand_kind(&self, relation: Oid) -> Result<()> {
+        let Some(relation) = self.catalog.relation(relation) else { return Ok(()) };
+        let what = match relation.kind {
+            RelationKind::Sequence(_) => "sequence",
+            _ if relation.stored_query.is_some() => "materialized view",
+            _ => return Ok(()),
+        };
+        Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("cannot lock rows in {what} \"{}\"", relation.name),
+        ))
     }
 
     /// The item that OF names.

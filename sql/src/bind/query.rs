@@ -152,7 +152,7 @@ impl Binder<'_> {
                 .collect::<Result<_>>()?;
             block.node = Node::Sort { input: Box::new(block.node), keys };
         }
-        block.node = self.limit(block.node, query, outside, ctes)?;
+        block.node = self.limit(block.node, query, (outside, &outside.inner()), ctes)?;
         Ok(block)
     }
 
@@ -493,7 +493,7 @@ impl Binder<'_> {
                 self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
             node = self.lock(node, query, &scope)?;
         }
-        node = self.limit(node, query, outside, ctes)?;
+        node = self.limit(node, query, (outside, &scope), ctes)?;
         Ok(Block { node, output })
     }
 
@@ -658,19 +658,30 @@ impl Binder<'_> {
         Ok(sort(node, order_by.into_iter().map(|(_, key)| key).collect()))
     }
 
+    /// LIMIT and OFFSET, which may name what an outer query has, but not what is in `scope` itself.
     fn limit(
         &self,
         node: Node,
         query: &ast::Query,
-        outside: Outside<'_>,
+        (outside, scope): (Outside<'_>, &Scope<'_>),
         ctes: &CteScope<'_>,
     ) -> Result<Node> {
         if query.limit.is_none() && query.offset.is_none() {
             return Ok(node);
         }
-        let scope = outside.inner();
         let value = |expr: &ast::Expr, clause: &'static str| -> Result<Expr> {
-            let bound = self.expression(expr, &Place::plain(&scope, Some(ctes), clause))?;
+            let mut bound = self.expression(expr, &Place::plain(scope, Some(ctes), clause))?;
+            if names_own_columns(&mut bound) {
+                // It stands where the name is that means nothing outside.
+                let outer = outside.inner();
+                let unknown = self.expression(expr, &Place::plain(&outer, Some(ctes), clause));
+                let place = unknown.err().and_then(|error| error.fields().position);
+                return Err(SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    format!("argument of {clause} must not contain variables"),
+                )
+                .at(place.unwrap_or_else(|| self.position(expr.start()))));
+            }
             self.limit_value(bound, clause, self.position(expr.start()))
         };
         let limit = query.limit.as_ref().map(|expr| value(expr, "LIMIT")).transpose()?;
@@ -711,6 +722,15 @@ impl Binder<'_> {
         }
         self.cast(value, ty, Context::Assignment, at)
     }
+}
+
+/// Whether an expression speaks of columns of the query that it stands in.
+fn names_own_columns(expr: &mut Expr) -> bool {
+    let mut found = false;
+    columns_of_expr(expr, 0, &mut |expr, depth| {
+        found |= matches!(expr, Expr::Column { level, .. } if *level == depth);
+    });
+    found
 }
 
 /// What an aggregate's or window function's call computes with.

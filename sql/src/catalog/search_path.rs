@@ -7,7 +7,10 @@
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::well_known;
 use crate::catalog::snapshot::CatalogSnapshot;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use std::sync::Arc;
 
 /// A search path that has been resolved for one user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +23,23 @@ pub struct SearchPath {
     pub creation_temporary: bool,
     /// How many were put in front without being in the list: temporary objects, `pg_catalog`.
     pub implicit: usize,
+}
+
+impl CatalogSnapshot {
+    /// 0A000 for a name of three parts whose first is another database's.
+    ///
+    /// # Errors
+    /// 0A000.
+    pub fn demand_own_database(&self, parts: &[Arc<str>]) -> Result<()> {
+        let [database, _, _] = parts else { return Ok(()) };
+        if **database == *self.database_name() {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("cross-database references are not implemented: \"{}\"", parts.join(".")),
+        ))
+    }
 }
 
 /// Takes a list of identifiers apart: `"$user", public`. Unquoted ones are folded to lower case.

@@ -372,13 +372,18 @@ impl SessionSequences {
         })
     }
 
-    /// `lastval`, of a sequence that is there yet.
+    /// `lastval`, of a sequence that is there yet, with that sequence.
     ///
     /// # Errors
     /// 55000 before the first `nextval` of the session.
-    pub fn last_value(&self, snapshot: &CatalogSnapshot) -> Result<i64> {
-        let last = self.last.filter(|last| snapshot.relation(*last).is_some());
-        let found = last.and_then(|last| self.taken.get(&last)?.last);
+    pub fn last_value<'s>(
+        &self,
+        snapshot: &'s CatalogSnapshot,
+    ) -> Result<(&'s Arc<Relation>, i64)> {
+        let found = self.last.and_then(|last| {
+            let relation = snapshot.relation(last)?;
+            Some((relation, self.taken.get(&last)?.last?))
+        });
         found.ok_or_else(|| {
             SqlError::new(
                 SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -49,12 +49,7 @@ impl Ddl<'_> {
             ));
         }
         let snapshot = self.snapshot();
-        if name.parts.len() == 3 && *name.parts[0] != *snapshot.database_name() {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                format!("cross-database references are not implemented: \"{name}\""),
-            ));
-        }
+        snapshot.demand_own_database(&name.parts)?;
         let Some(schema) = name.schema() else { return Ok(None) };
         let schema = snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?;
         let open = schema.oid == well_known::PG_CATALOG

@@ -7,13 +7,14 @@ use super::ast::{
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 
 impl<'t> Parser<'t> {
     /// CREATE ROLE, USER, GROUP from that word on.
     pub(super) fn create_role(&mut self, user: bool) -> Result<Statement> {
         self.advance();
-        let name = self.role()?;
+        let name = self.new_role()?;
         self.accept(Keyword::With);
         let options = self.role_options()?;
         Ok(Statement::CreateRole(CreateRole { user, name, options }))
@@ -36,7 +37,7 @@ impl<'t> Parser<'t> {
         let Some(name) = name.filter(|_| database.is_none()) else { return Err(self.error()) };
         if self.accept(Keyword::Rename) {
             self.expect(Keyword::To)?;
-            let to = self.role()?;
+            let to = self.new_role()?;
             let at = self.here();
             return Ok(Statement::Rename(super::ast::Rename {
                 kind: ObjectKind::Role,
@@ -65,6 +66,26 @@ impl<'t> Parser<'t> {
         self.accept(Keyword::With);
         let options = self.role_options()?;
         Ok(Statement::AlterRole(AlterRole { name, options }))
+    }
+
+    /// `RoleId`: the name of a role that is made or renamed, which is none of CURRENT_USER and the like.
+    fn new_role(&mut self) -> Result<Ident> {
+        let at = self.here();
+        let word = match self.kind() {
+            Kind::Keyword(Keyword::CurrentUser) => Some("CURRENT_USER"),
+            Kind::Keyword(Keyword::CurrentRole) => Some("CURRENT_ROLE"),
+            Kind::Keyword(Keyword::SessionUser) => Some("SESSION_USER"),
+            _ => None,
+        };
+        let name = self.role()?;
+        let complaint = match word {
+            Some(word) => format!("{word} cannot be used as a role name here"),
+            None if matches!(&*name, "public" | "none") => {
+                format!("role name \"{name}\" is reserved")
+            }
+            None => return Ok(name),
+        };
+        Err(SqlError::new(SqlState::RESERVED_NAME, complaint).at(self.position(at)))
     }
 
     fn role_options(&mut self) -> Result<Vec<RoleOption>> {

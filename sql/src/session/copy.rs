@@ -1,7 +1,7 @@
 //! COPY: rows in by the plan of an INSERT, rows out by the plan of a query; the formats are [`crate::copy`]'s.
 
 use crate::bind::{self, Bound};
-use crate::catalog::{Relation, RelationKind};
+use crate::catalog::Relation;
 use crate::copy::{
     Fields, Header, Kind, LineReader, Options, Tuple, TupleReader, binary, column_context, csv,
     field_context, line_context, split, text,
@@ -187,7 +187,7 @@ impl CopyIn {
 }
 
 impl Session {
-    /// CopyData, in any portion.
+    /// CopyData, in any portion. An empty one tells what the COPY is refused for.
     ///
     /// # Errors
     /// 22P04, 22P02, constraint violations: the COPY has ended, and further CopyData is skipped by the caller.
@@ -215,7 +215,10 @@ impl Session {
 
     /// CopyFail: gives the error that ends the statement (57014 with the client's words).
     pub fn copy_in_fail(&mut self, message: &str) -> SqlError {
-        let context = self.copying.as_ref().map(CopyIn::context);
+        let context = match &self.copying {
+            Some(Ok(copy)) => Some(copy.context()),
+            _ => None,
+        };
         self.failed();
         let error =
             SqlError::new(SqlState::QUERY_CANCELED, format!("COPY from stdin failed: {message}"));
@@ -266,6 +269,7 @@ impl Session {
                         None => self.copy(parsed, copy, portal, sink),
                     }
                 } else {
+                    self.demand_rows(&relation)?;
                     let query = table_query(name, &listed);
                     let prepared = self.prepare(Arc::new(parsed.inner(&query)), &[])?;
                     self.copy_to(prepared, &copy.target, options, portal, sink)
@@ -331,22 +335,10 @@ impl Session {
         columns: &[usize],
         options: Options,
     ) -> Result<Option<Outcome>> {
-        let RelationKind::Table { tree, .. } = relation.kind else {
-            let what = if matches!(relation.kind, RelationKind::View { .. }) {
-                "view"
-            } else {
-                "non-table relation"
-            };
-            return Err(SqlError::new(
-                SqlState::WRONG_OBJECT_TYPE,
-                format!("cannot copy to {what} \"{}\"", relation.name),
-            ));
-        };
-        if options.freeze && !self.catalog.made(tree) {
-            return Err(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction",
-            ));
+        let format =
+            CopyFormat { binary: options.kind == Kind::Binary, columns: columns.len() as u16 };
+        if let Some(refusal) = self.copy_refusal(relation)? {
+            return self.take_copy(&copy.target, format, Err(refusal)).map(Some);
         }
         let insert = insert_statement(name, relation, columns);
         let types: Vec<Oid> =
@@ -386,15 +378,18 @@ impl Session {
             return Err(txn::Error::Conflict(txn::ConflictKind::Update).into());
         }
         let view = transaction.begin_statement()?;
+        if options.freeze
+            && let Some(refusal) = self.freeze_refusal(relation)
+        {
+            return self.take_copy(&copy.target, format, Err(refusal)).map(Some);
+        }
         let first_line = if options.header == Header::None { 1 } else { 2 };
         let loads = self.begin_load(relation, true)?.then_some((relation.oid, first_line));
         let listed = columns.iter().map(|&column| {
             let column = &relation.columns[column];
             (Arc::clone(&column.name), column.ty)
         });
-        let format =
-            CopyFormat { binary: options.kind == Kind::Binary, columns: columns.len() as u16 };
-        self.copying = Some(CopyIn {
+        let begun = CopyIn {
             table: Arc::clone(&relation.name),
             columns: listed.collect(),
             reader: RowReader::of(&options),
@@ -404,17 +399,28 @@ impl Session {
             row: RowBuf::new(),
             rows: 0,
             loads,
-        });
-        if matches!(copy.target, CopyTarget::Client) {
-            return Ok(Some(Outcome::CopyIn(format)));
+        };
+        self.take_copy(&copy.target, format, Ok(begun)).map(Some)
+    }
+
+    /// Asks for the data, of a file at once.
+    fn take_copy(
+        &mut self,
+        target: &CopyTarget,
+        format: CopyFormat,
+        begun: Result<CopyIn>,
+    ) -> Result<Outcome> {
+        self.copying = Some(begun);
+        if matches!(target, CopyTarget::Client) {
+            return Ok(Outcome::CopyIn(format));
         }
-        self.copy_from_file(&copy.target).map(|tag| Some(Outcome::Done(tag)))
+        self.copy_from_file(target).map(Outcome::Done)
     }
 
     fn copying(&mut self) -> Result<CopyIn> {
-        self.copying.take().ok_or_else(|| {
-            SqlError::new(SqlState::PROTOCOL_VIOLATION, "no COPY FROM STDIN is in progress")
-        })
+        let absent =
+            || SqlError::new(SqlState::PROTOCOL_VIOLATION, "no COPY FROM STDIN is in progress");
+        self.copying.take().unwrap_or_else(|| Err(absent()))
     }
 
     /// Takes a portion of the data; whether no more of it is looked at.
@@ -427,7 +433,7 @@ impl Session {
             // What follows the trailer is an error.
             RowReader::Tuples { .. } => false,
         };
-        self.copying = Some(copy);
+        self.copying = Some(Ok(copy));
         Ok(ended)
     }
 

@@ -14,6 +14,7 @@ mod concurrent;
 mod constraints;
 mod copy;
 mod copy_file;
+mod copy_refusal;
 mod create_as;
 mod cursor;
 pub(crate) mod definitions;
@@ -132,7 +133,7 @@ pub struct Session {
     /// What it has used to make ready what the last EXPLAIN is to explain, before that ran.
     planning_usage: Usage,
     /// A portal that is just feeding on COPY FROM STDIN.
-    copying: Option<copy::CopyIn>,
+    copying: Option<Result<copy::CopyIn>>,
     notices: RefCell<Vec<Notice>>,
     random: Cell<[u64; 2]>,
     row_ids: SessionRowIds,

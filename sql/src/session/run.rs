@@ -575,7 +575,7 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
 }
 
 /// 42501.
-fn denied(kind: &str, name: &str) -> SqlError {
+pub(super) fn denied(kind: &str, name: &str) -> SqlError {
     let message = format!("permission denied for {kind} {name}");
     SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
 }

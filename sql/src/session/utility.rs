@@ -448,6 +448,7 @@ impl Session {
     ) -> Result<Arc<crate::catalog::Relation>> {
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
+        snapshot.demand_own_database(&name.parts)?;
         if let Some(schema) = name.schema().filter(|schema| snapshot.schema(schema).is_none()) {
             return Err(ddl::resolve::undefined_schema(schema));
         }

@@ -23,14 +23,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
             )
         })?;
         sequence::of(relation)?;
-        let may = |one: &Privileges| snapshot.may_on_relation(self.session.user, relation, *one);
-        if !wanted.iter().any(may) {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for sequence {}", relation.name),
-            ));
-        }
+        self.demand_one_of(relation, wanted)?;
         Ok(relation)
+    }
+
+    fn demand_one_of(&self, relation: &Relation, wanted: &[Privileges]) -> Result<()> {
+        let snapshot = self.session.snapshot;
+        let may = |one: &Privileges| snapshot.may_on_relation(self.session.user, relation, *one);
+        if wanted.iter().any(may) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for sequence {}", relation.name),
+        ))
     }
 
     /// What goes on beyond the transaction is a write, unless only this session has the sequence.
@@ -61,7 +67,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     pub(super) fn last_value(&self) -> Result<Datum<'a>> {
-        self.session.sequences.borrow().last_value(self.session.snapshot).map(Datum::Int8)
+        let (relation, value) =
+            self.session.sequences.borrow().last_value(self.session.snapshot)?;
+        self.demand_one_of(relation, &[Privileges::USAGE, Privileges::SELECT])?;
+        Ok(Datum::Int8(value))
     }
 
     /// `pg_sequence_last_value`: NULL before the first value.
