@@ -226,7 +226,16 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             let shared = session.snapshot.shared();
             shared.role_by_oid(Oid(value)).map(|role| identifier(&role.name))
         }
-        oids::REGPROC => builtin::function(value).map(|found| identifier(found.name)),
+        // A name that several functions have does not say which one is meant.
+        oids::REGPROC => builtin::function(value).map(|found| {
+            let named = builtin::functions_named(found.name);
+            let visible = named.iter().filter(|one| one.namespace == builtin::PG_CATALOG);
+            match named.iter().find(|one| one.oid == value).map(|one| one.namespace) {
+                Some(builtin::PG_CATALOG) if visible.count() == 1 => identifier(found.name),
+                Some(builtin::PG_CATALOG) | None => qualified("pg_catalog", found.name),
+                Some(_) => qualified("information_schema", found.name),
+            }
+        }),
         oids::REGPROCEDURE => builtin::function(value).map(|found| {
             let types: Vec<String> =
                 found.arguments.iter().map(|ty| format_type(*ty, None)).collect();

@@ -172,7 +172,8 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
     let none = Datum::Char(0);
     let form = form_of(rows, attribute.ty);
     let own = builtin::type_by_oid(attribute.ty.oid.0);
-    let dimensions = own.is_some_and(builtin::Type::is_array);
+    let dimensions = own.is_some_and(builtin::Type::is_array)
+        || builtin::element_of_made(attribute.ty.oid.0).is_some();
     let row = [
         Datum::Oid(attribute.relation.0),
         rows.text(attribute.name),

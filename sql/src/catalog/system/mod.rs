@@ -12,6 +12,7 @@ pub mod format;
 mod objects;
 pub mod rows;
 mod session;
+mod time_zones;
 mod types;
 
 pub use counted::Counters;

@@ -5,7 +5,7 @@
 //! again by who scans. Keys on a relation's first column (its OID, in most) find built-in rows by binary search.
 
 use super::counted::Counters;
-use super::{columns, counted, definitions, objects, relation, session, types};
+use super::{columns, counted, definitions, objects, relation, session, time_zones, types};
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
 use crate::catalog::privilege::kept;
@@ -354,6 +354,8 @@ pub fn scan<'a>(
         "pg_settings" => session::settings(&mut rows),
         "pg_stat_activity" => session::activity(&mut rows),
         "pg_locks" => session::locks(&mut rows),
+        "pg_timezone_names" => time_zones::names(&mut rows),
+        "pg_timezone_abbrevs" => time_zones::abbreviations(&mut rows),
         "pg_stat_wal" => counted::log(&mut rows),
         "pg_stat_archiver" => counted::archiver(&mut rows),
         "pg_stat_slru" => counted::simple_caches(&mut rows),

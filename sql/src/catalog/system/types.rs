@@ -151,6 +151,14 @@ impl Own<'_> {
             (false, false) => ('c', 'C'),
         };
         let plain_enum = is_enum && !array;
+        // A domain's own row is made elsewhere: this is that of its arrays.
+        let collation = match &self.kind {
+            Kind::Domain(domain) => {
+                let base = rows.system.snapshot.base_type(domain.base).oid.0;
+                builtin::type_by_oid(base).map_or(0, |found| found.collation)
+            }
+            Kind::Enum | Kind::Row => 0,
+        };
         let of_arrays = array_of_made(self.oid.0);
         let row = [
             Datum::Oid(if array { of_arrays } else { self.oid.0 }),
@@ -185,7 +193,7 @@ impl Own<'_> {
             Datum::Oid(0),
             Datum::Int4(-1),
             Datum::Int4(0),
-            Datum::Oid(0),
+            Datum::Oid(collation),
             Datum::Null,
             Datum::Null,
             Datum::Null,

@@ -244,15 +244,47 @@ pub fn write_xsd_offset(seconds: i32, out: &mut Vec<u8>) {
     }
 }
 
-static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> = LazyLock::new(|| {
-    include_str!("abbreviations.tsv")
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split('\t');
-            Some((fields.next()?, fields.next()?.parse().ok()?))
+/// The abbreviations in lower case, in order, each with its seconds east and whether it is one of summer.
+pub fn abbreviations() -> impl Iterator<Item = (&'static str, i32, bool)> {
+    include_str!("abbreviations.tsv").lines().filter_map(|line| {
+        let mut fields = line.split('\t');
+        let (name, seconds) = (fields.next()?, fields.next()?.parse().ok()?);
+        Some((name, seconds, fields.next()? == "true"))
+    })
+}
+
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> =
+    LazyLock::new(|| abbreviations().map(|(name, seconds, _)| (name, seconds)).collect());
+
+/// What a zone says at some moment.
+#[derive(Debug)]
+pub struct ZoneAt {
+    /// The zone's name.
+    pub name: String,
+    /// What it calls itself then.
+    pub abbreviation: String,
+    /// Seconds east.
+    pub offset: i32,
+    /// Whether it has summer time.
+    pub is_summer: bool,
+}
+
+/// All zones of the database, as they are at a moment.
+#[must_use]
+pub fn all_at(micros: i64) -> Vec<ZoneAt> {
+    let (at, zones) = (instant(micros), jiff::tz::TimeZoneDatabase::bundled());
+    let read = |name: String| {
+        let zone = zones.get(&name).ok()?;
+        let found = zone.to_offset_info(at);
+        Some(ZoneAt {
+            abbreviation: found.abbreviation().to_owned(),
+            offset: found.offset().seconds(),
+            is_summer: found.dst().is_dst(),
+            name,
         })
-        .collect()
-});
+    };
+    zones.available().filter_map(|name| read(name.as_str().to_owned())).collect()
+}
 
 /// The offset that an abbreviation in lower case stands for: seconds east.
 #[must_use]
