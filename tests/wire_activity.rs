@@ -85,6 +85,18 @@ fn watched(port: u16) -> Vec<String> {
     worker.query("COMMIT");
     waiter.answer();
     look(&mut watcher);
+    // And one that waits for the clock.
+    waiter.send(b'Q', b"SELECT pg_sleep(600)\0");
+    waiter.flush();
+    let asleep = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    wait_until("a sleeper", Duration::from_secs(10), || {
+        (!watcher.client.query(asleep).rows.is_empty()).then_some(())
+    });
+    look(&mut watcher);
+    let wake = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    watcher.query(wake);
+    waiter.answer();
+    look(&mut watcher);
     watcher.query(
         "SELECT now() = statement_timestamp(), now() = xact_start, now() = query_start, state, query \
          FROM pg_stat_activity WHERE pid = pg_backend_pid()",

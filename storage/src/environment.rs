@@ -94,6 +94,8 @@ pub enum WaitEvent {
     VersionSpace,
     /// The next round of a background thread.
     Background,
+    /// A moment that a statement has asked for.
+    Sleep,
 }
 
 /// Where one thread rests. Notified exactly when `state` says so; parking is the scheduler's business.

@@ -176,7 +176,7 @@ impl SessionActivity {
 
 /// `wait_event_type` and `wait_event` of a [`WaitEvent`], by its number: PostgreSQL's names where it has the wait.
 fn wait_names(event: u32) -> (&'static str, &'static str) {
-    const NAMES: [(WaitEvent, &str, &str); 12] = [
+    const NAMES: [(WaitEvent, &str, &str); 13] = [
         (WaitEvent::Tuple, "Lock", "tuple"),
         (WaitEvent::Relation, "Lock", "relation"),
         (WaitEvent::TransactionId, "Lock", "virtualxid"),
@@ -189,6 +189,7 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
         (WaitEvent::Watermark, "IPC", "VisibleWatermark"),
         (WaitEvent::VersionSpace, "IPC", "VersionSpace"),
         (WaitEvent::Background, "Activity", "Background"),
+        (WaitEvent::Sleep, "Timeout", "PgSleep"),
     ];
     let found = NAMES.iter().find(|(known, ..)| *known as u32 == event);
     found.map_or(("Extension", "Extension"), |(_, kind, name)| (*kind, *name))

@@ -105,7 +105,10 @@ impl EngineFacts for Asked<'_> {
         let environment = self.engine.manager().environment();
         let cell = Arc::new(WaitCell::new());
         let cancel = &self.wait.cancel;
-        match environment.wait(WaitEvent::Background, &cell, Some(until), Some(cancel)) {
+        self.wait.event.store(WaitEvent::Sleep as u32, Relaxed);
+        let woken = environment.wait(WaitEvent::Sleep, &cell, Some(until), Some(cancel));
+        self.wait.event.store(0, Relaxed);
+        match woken {
             Woken::Cancelled => Err(SqlError::cancelled(cancel.requested().unwrap_or_default())),
             _ => Ok(()),
         }
