@@ -175,13 +175,32 @@ fn encryption_is_declined_once_and_cancel_requests_are_never_answered() {
     bytes.extend(packet(VERSION_3, b"user\0nobody\0\0"));
     let answer = server.answer(&bytes);
     assert_eq!(&answer[..2], b"NN");
-    assert_eq!(error(&answer[2..]).0, "28000");
+    assert_eq!(error(behind_authentication(&answer[2..])).0, "28000");
     let mut twice = packet(TLS, b"");
     twice.extend(packet(TLS, b""));
     let answer = server.answer(&twice);
     assert_eq!((answer[0], error(&answer[1..]).0.as_str()), (b'N', "08P01"));
     for body in [&b"\0\0\0\x01\0\0\0\x02"[..], &[7; 36], &[1; 260]] {
         assert_eq!(server.answer(&packet(CANCEL, body)), b"");
+    }
+}
+
+/// What stands behind AuthenticationOk.
+fn behind_authentication(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"R\0\0\0\x08\0\0\0\0").expect("who it is has been settled")
+}
+
+#[test]
+fn what_a_client_may_not_do_is_said_when_it_is_known_who_it_is() {
+    let server = Listening::start(None, &[]);
+    for (body, code) in [
+        (&b"user\0nobody\0\0"[..], "28000"),
+        (b"user\0postgres\0database\0nosuch\0\0", "3D000"),
+        (b"user\0postgres\0database\0template0\0\0", "55000"),
+        (b"user\0postgres\0work_mem\0many\0\0", "22023"),
+    ] {
+        let answer = server.answer(&packet(VERSION_3, body));
+        assert_eq!(error(behind_authentication(&answer)).0, code, "{}", body.escape_ascii());
     }
 }
 

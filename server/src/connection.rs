@@ -53,8 +53,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         Connection { stream, dialogue, answered: AnswerAfter::default() }
     }
 
-    /// Talks until one side ends it.
+    /// Talks until one side ends it, and takes leave: under TLS a client that is not told so may think that it was cut off.
     pub async fn run(mut self) -> Ended {
+        let ended = self.talk().await;
+        if matches!(ended, Ended::Closed) {
+            let stream = &mut self.stream;
+            let leave = poll_fn(|context| Pin::new(&mut *stream).poll_shutdown(context));
+            // A client that has gone or does not listen is not waited for.
+            let _ = tokio::time::timeout(LAST_WORDS, leave).await;
+        }
+        ended
+    }
+
+    async fn talk(&mut self) -> Ended {
         let mut step = self.dialogue.open();
         loop {
             match step {

@@ -37,14 +37,14 @@ struct Client {
     /// None once it is lost within a handshake.
     stream: Option<Stream>,
     origin: Origin,
+    /// What goes before the next that it is told.
+    greeting: BytesMut,
 }
 
 /// What a client is let in with.
 struct Entry {
     admitted: Admitted,
     startup: Startup,
-    /// What it is told first.
-    greeting: Vec<u8>,
 }
 
 impl Client {
@@ -53,8 +53,10 @@ impl Client {
     }
 
     async fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut all = self.greeting.split();
+        all.extend_from_slice(bytes);
         let stream = self.stream()?;
-        stream.write_all(bytes).await?;
+        stream.write_all(&all).await?;
         stream.flush().await
     }
 
@@ -75,7 +77,7 @@ impl Client {
 
 /// Serves a client whose first packet has been read.
 pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: Vec<u8>) {
-    let mut client = Client { stream: Some(stream), origin };
+    let mut client = Client { stream: Some(stream), origin, greeting: BytesMut::new() };
     let limit = Duration::from_secs(server.config().integer("authentication_timeout") as u64);
     let entry = match tokio::time::timeout(limit, admit(&server, &mut client, packet)).await {
         Ok(Ok(Some(entry))) => entry,
@@ -91,9 +93,9 @@ pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: 
             return client.refuse(&server, &error).await;
         }
     };
-    let Entry { admitted, startup, greeting } = entry;
+    let Entry { admitted, startup } = entry;
     let (pid, user, database) = (admitted.peer.pid, &startup.user, &startup.database);
-    let dialogue = match open(&server, &admitted, &startup, &client.origin, greeting) {
+    let dialogue = match open(&server, &admitted, &startup, &client) {
         Ok(dialogue) => dialogue,
         Err(error) => {
             return client.refuse(&server, &error.severity(Severity::Fatal)).await;
@@ -145,20 +147,18 @@ async fn admit(
         }
         packet = read_packet(client.stream()?).await?;
     };
-    let mut greeting = BytesMut::new();
     if let Some(unknown) = &startup.negotiate {
         let newest = (3 << 16) | i32::from(startup.minor);
         let negotiate = NegotiateProtocolVersion::new(newest, unknown.clone());
-        negotiate.encode(&mut greeting).map_err(io::Error::other)?;
+        negotiate.encode(&mut client.greeting).map_err(io::Error::other)?;
     }
     if startup.replication {
         return Err(SqlError::unsupported("replication connections are").into());
     }
     let limit = server.config().integer("max_connections") as usize;
     let admitted = server.peers.admit(limit)?;
-    authenticate(server, client, &startup, &mut greeting).await?;
-    Authentication::Ok.encode(&mut greeting).map_err(io::Error::other)?;
-    Ok(Some(Entry { admitted, startup, greeting: greeting.to_vec() }))
+    authenticate(server, client, &startup).await?;
+    Ok(Some(Entry { admitted, startup }))
 }
 
 /// Reads one start-up packet, and not a byte more.
@@ -194,7 +194,6 @@ async fn authenticate(
     server: &Server,
     client: &mut Client,
     startup: &Startup,
-    greeting: &mut BytesMut,
 ) -> Result<(), Refused> {
     let state = SqlState::INVALID_AUTHORIZATION_SPECIFICATION;
     let origin = client.origin;
@@ -213,7 +212,7 @@ async fn authenticate(
     };
     let login = server.engine.role(&startup.user);
     if method != Method::Trust {
-        client.say(&greeting.split()).await?;
+        client.say(&[]).await?;
         let tls = server.tls().filter(|_| origin.tls);
         let claimant = Claimant {
             user: &startup.user,
@@ -224,6 +223,8 @@ async fn authenticate(
         };
         claimant.authenticate(client.stream()?, method).await?;
     }
+    // Who it is has been settled: what it may not do is said behind that.
+    Authentication::Ok.encode(&mut client.greeting).map_err(io::Error::other)?;
     let Some(login) = login else {
         return Err(fatal(state, format!("role \"{}\" does not exist", startup.user)).into());
     };
@@ -258,20 +259,19 @@ fn no_entry(rejected: bool, request: &Request<'_>) -> SqlError {
     )
 }
 
-/// Opens the session; its dialogue begins with `greeting`.
+/// Opens the session; its dialogue begins with what the client has not been told yet.
 fn open(
     server: &Arc<Server>,
     admitted: &Admitted,
     startup: &Startup,
-    origin: &Origin,
-    greeting: Vec<u8>,
+    client: &Client,
 ) -> Result<Dialogue<Live>, SqlError> {
     let connect = Connect {
         database: startup.database.clone(),
         user: startup.user.clone(),
         settings: startup.settings.clone(),
-        client: origin.client,
-        server: origin.local,
+        client: client.origin.client,
+        server: client.origin.local,
     };
     let wait = Arc::clone(&admitted.peer.wait);
     let session = guarded(|| server.engine.connect(connect, wait))?;
@@ -283,6 +283,6 @@ fn open(
     let peer = Arc::clone(&admitted.peer);
     let (timers, counters) = (Arc::clone(&server.timers), Arc::clone(&server.counters));
     let mut dialogue = Dialogue::new(backend, peer, timers, counters, BUFFER_BYTES);
-    dialogue.greet(greeting, secret);
+    dialogue.greet(client.greeting.to_vec(), secret);
     Ok(dialogue)
 }
