@@ -88,7 +88,7 @@ impl Session {
             }
         } else if !name.to_ascii_lowercase().starts_with(OWN) {
             // One of somebody else's has to be known already: to the session, or in the file.
-            self.settings.show_or_fail(name)?;
+            self.settings.show_or_fail(name, true)?;
         }
         if given.is_some_and(|given| given.contains('\n')) {
             return Err(SqlError::new(

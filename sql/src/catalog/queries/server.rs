@@ -7,7 +7,6 @@ use crate::catalog::object::well_known;
 use crate::catalog::system::Activity;
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::Settings;
-use crate::settings::server::unrecognized;
 use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, network};
@@ -187,7 +186,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             name,
             shared.has_privileges_of(self.session.user, well_known::READ_ALL_SETTINGS),
         )?;
-        match self.session.settings.read(|settings| settings.show_or_fail(name)) {
+        match self.session.settings.read(|settings| settings.show_or_fail(name, true)) {
             Ok(value) => Ok(self.text(&value)),
             Err(_) if self.flag(1) => Ok(Datum::Null),
             Err(unknown) => Err(unknown),
