@@ -106,13 +106,6 @@ impl Binder<'_> {
         Environment { catalog: self.catalog, path: self.path, constants: self.constants }
     }
 
-    /// Whether a column has a default, of its own or of its domain.
-    pub(super) fn has_default(&self, relation: &Relation, column: usize) -> bool {
-        let column = &relation.columns[column];
-        let of_domain = || self.catalog.domain(column.ty.oid)?.default.as_ref();
-        column.default.as_ref().or_else(of_domain).is_some()
-    }
-
     /// A column's DEFAULT, NULL if it has none.
     pub(super) fn default_value(&self, relation: &Relation, column: usize) -> Result<Expr> {
         let column = &relation.columns[column];
@@ -149,7 +142,7 @@ impl Binder<'_> {
     pub(super) fn checks(&self, relation: &Relation) -> Result<Vec<(usize, Expr)>> {
         let mut bound = Vec::new();
         for (number, constraint) in relation.constraints.iter().enumerate() {
-            if let ConstraintKind::Check { text, .. } = &constraint.kind {
+            if let ConstraintKind::Check(text) = &constraint.kind {
                 let parsed = crate::parse::parse_expression(text)?;
                 let expr = bind_expression(
                     self.environment(),
@@ -378,14 +371,10 @@ impl Binder<'_> {
         let one = |expr: &ast::Expr, number: usize| -> Result<(Expr, u32)> {
             Ok(match &expr.kind {
                 // A view's column has the default of the view, not of its table.
-                ExprKind::Default => {
-                    let default = match view.map(|view| view.default_of(self, number)) {
-                        None => self.default_value(relation, number)?,
-                        Some(Some((view, column))) => self.default_value(view, column)?,
-                        Some(None) => self.null_of(relation.columns[number].ty),
-                    };
-                    (default, 0)
+                ExprKind::Default if view.is_some() => {
+                    (self.null_of(relation.columns[number].ty), 0)
                 }
+                ExprKind::Default => (self.default_value(relation, number)?, 0),
                 _ => (self.expression(expr, place)?, self.position(expr.start())),
             })
         };

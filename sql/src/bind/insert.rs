@@ -116,9 +116,6 @@ impl Binder<'_> {
                 None => (live.clone(), None),
             };
         }
-        if let Some(view) = view {
-            view.refuse_defaults(self)?;
-        }
         Ok(InsertTarget { relation, live, columns, named, overriding, view, refused })
     }
 
@@ -160,7 +157,7 @@ impl Binder<'_> {
         let mut values: Vec<Expr> = values.collect();
         for (number, value) in target.columns.iter().zip(&mut values) {
             if !self.takes_value(target, *number)? {
-                *value = self.default_of(target, *number)?;
+                *value = self.default_value(relation, *number)?;
             }
         }
         let row = self.row_of((target, &target.live), values, ctes, |_| at)?;
@@ -184,19 +181,9 @@ impl Binder<'_> {
         }
     }
 
-    /// What a column has that no value is given for: the default of the view's column, where that has one, else its own.
-    fn default_of(&self, target: &InsertTarget<'_>, number: usize) -> Result<Expr> {
-        if let Some((view, column)) = target.view.and_then(|view| view.default_of(self, number))
-            && self.takes_value(target, number)?
-        {
-            return self.default_value(view, column);
-        }
-        self.default_value(target.relation, number)
-    }
-
     /// DEFAULT VALUES.
     pub(super) fn default_row(&self, target: &InsertTarget<'_>) -> Result<Vec<Expr>> {
-        target.live.iter().map(|&number| self.default_of(target, number)).collect()
+        target.live.iter().map(|&number| self.default_value(target.relation, number)).collect()
     }
 
     fn check_count(
@@ -295,7 +282,7 @@ impl Binder<'_> {
             if made.contains(number) {
                 Ok(column_at(place.next().unwrap_or_default(), type_of(number)))
             } else {
-                self.default_of(target, *number)
+                self.default_value(relation, *number)
             }
         });
         let columns = columns.collect::<Result<_>>()?;
@@ -310,7 +297,7 @@ impl Binder<'_> {
         place: &Place<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<Vec<Expr>> {
-        let InsertTarget { columns, named, .. } = target;
+        let InsertTarget { relation, columns, named, .. } = target;
         // Each value with its place; none is DEFAULT.
         let mut given: Vec<(Option<Expr>, u32)> = Vec::with_capacity(row.len());
         for expr in row {
@@ -331,7 +318,7 @@ impl Binder<'_> {
             }
             values.push(match value {
                 Some(value) if self.takes_value(target, *number)? => value,
-                _ => self.default_of(target, *number)?,
+                _ => self.default_value(relation, *number)?,
             });
         }
         self.row_of((target, made), values, ctes, |value| places[value])
@@ -367,7 +354,7 @@ impl Binder<'_> {
                         }
                     });
                 }
-                whole.map_or_else(|| self.default_of(target, *number), Ok)
+                whole.map_or_else(|| self.default_value(relation, *number), Ok)
             })
             .collect()
     }

@@ -190,26 +190,6 @@ impl Through {
         (columns, (next < self.table_columns.len()).then(|| self.refusal(next)))
     }
 
-    /// The view, and which of its columns stands for this one of the table's, if that has a default.
-    pub(super) fn default_of(
-        &self,
-        binder: &Binder<'_>,
-        column: usize,
-    ) -> Option<(&Relation, usize)> {
-        let shown = self.table_columns.iter().position(|known| *known == Some(column))?;
-        binder.has_default(&self.view, shown).then_some((&*self.view, shown))
-    }
-
-    /// 0A000 for a default of what takes no value.
-    pub(super) fn refuse_defaults(&self, binder: &Binder<'_>) -> Result<()> {
-        let taken =
-            |at: &usize| self.table_columns[*at].is_none() && binder.has_default(&self.view, *at);
-        match (0..self.table_columns.len()).find(taken) {
-            Some(column) => Err(self.refusal(column)),
-            None => Ok(()),
-        }
-    }
-
     /// The table's column takes a value: the user must be allowed that of the view's column, and its owner of the table's.
     pub(super) fn require(&self, binder: &Binder<'_>, column: usize) {
         let shown = self.table_columns.iter().position(|known| *known == Some(column));

@@ -115,11 +115,11 @@ pub(super) fn reads_temporary(snapshot: &CatalogSnapshot, relations: &[Oid]) -> 
         .any(|oid| snapshot.relation(*oid).is_some_and(|relation| relation.persistence == 't'))
 }
 
-/// CREATE OR REPLACE VIEW over one that is there: its columns stay with their defaults, new ones may follow.
+/// CREATE OR REPLACE VIEW over one that is there: its columns stay, new ones may follow.
 fn replace(
     ddl: &mut Ddl<'_>,
     create: &CreateView,
-    mut columns: Vec<Column>,
+    columns: Vec<Column>,
     kind: RelationKind,
 ) -> Result<()> {
     let found = ddl.lock_named(&create.name, TableLock::AccessExclusive)?;
@@ -165,9 +165,6 @@ fn replace(
         }
     }
     let mut next = Relation::clone(&old);
-    for (before, after) in old.columns.iter().zip(&mut columns) {
-        after.default = before.default.clone();
-    }
     next.columns = columns;
     next.kind = kind;
     ddl.catalog.put_relation(ddl.transaction, next)
