@@ -125,7 +125,7 @@ fn connection_limits(port: u16) {
     client.run("CREATE ROLE free LOGIN");
     client.run("CREATE DATABASE small CONNECTION LIMIT 1");
     let refusal = |user: &str, database: &str| {
-        let error = Client::try_connect(port, user, database).err().expect("it is refused");
+        let error = Client::try_connect(port, user, database).map(drop).expect_err("it is refused");
         error.to_string()
     };
     let first = Client::connect(port, "few", "postgres");

@@ -39,6 +39,7 @@ create table "a child" (
     primary key (n, "Parent")
 );
 create index child_notes on "a child" (lower(note) desc, "Parent") where note is not null;
+create index child_patterns on "a child" (note text_pattern_ops desc, note collate "C");
 create unique index on "a child" using btree (big) with (fillfactor = 70);
 comment on index child_notes is 'lower';
 create table plain (a int, b text) with (fillfactor = 50);

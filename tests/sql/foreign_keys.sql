@@ -93,3 +93,37 @@ WITH p AS (DELETE FROM part_parent WHERE id = 13) INSERT INTO part_child VALUES 
 WITH p AS (UPDATE part_parent SET id = 30 WHERE id = 13) INSERT INTO part_child VALUES (30, 30);
 SELECT * FROM part_parent ORDER BY id;
 SELECT * FROM part_child ORDER BY id;
+-- ON DELETE SET NULL and SET DEFAULT of some columns.
+create table tenants (id int primary key);
+create table users (tenant int references tenants on delete cascade, id int not null, primary key (tenant, id));
+create table posts (
+    tenant int references tenants on delete cascade,
+    id int,
+    author int,
+    editor int default 1,
+    primary key (tenant, id),
+    foreign key (tenant, author) references users on delete set null (author),
+    constraint edited foreign key (tenant, editor) references users on delete set default (editor) on update cascade
+);
+insert into tenants values (1), (2);
+insert into users values (1, 1), (1, 2), (1, 3), (2, 1), (2, 3);
+insert into posts values (1, 10, 2, 3), (1, 11, 3, 2), (1, 12, 2, 2), (2, 10, 3, 1);
+delete from users where tenant = 1 and id = 2;
+select * from posts order by tenant, id;
+delete from users where id = 3;
+select * from posts order by tenant, id;
+update users set id = 4 where tenant = 2;
+select * from posts order by tenant, id;
+delete from users where id = 1;
+select * from posts order by tenant, id;
+select conname, pg_get_constraintdef(oid), confdelsetcols from pg_constraint where conrelid = 'posts'::regclass and contype = 'f' order by conname;
+create table one (a int references tenants on delete set null (a), b int);
+create table bad (a int, b int, foreign key (a) references tenants on delete set null (b));
+create table bad (a int, b int, foreign key (a) references tenants on delete set null (c));
+create table bad (a int, b int, foreign key (a) references tenants on update set null (a));
+create table bad (a int, b int, foreign key (a) references tenants on delete cascade (a));
+alter table one add foreign key (b) references tenants on delete set default (b);
+insert into one values (1, 2);
+delete from tenants where id = 1;
+select * from one;
+drop table one, posts, users, tenants;

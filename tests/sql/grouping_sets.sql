@@ -26,6 +26,6 @@ SELECT sum(id) OVER w, count(*) OVER w FROM em WINDOW w AS (PARTITION BY (SELECT
 SELECT (SELECT count(*) FROM o WHERE em_id = em.id) AS n, count(*) FROM em GROUP BY (SELECT count(*) FROM o WHERE em_id = em.id) ORDER BY 1;
 SELECT (SELECT max(amt) FROM o WHERE em_id = em.id AND amt > 5 GROUP BY em_id HAVING count(*) > 0) + 1 AS n FROM em GROUP BY (SELECT max(amt) FROM o WHERE em_id = em.id AND amt > 5 GROUP BY em_id HAVING count(*) > 0) ORDER BY 1;
 SELECT EXISTS (SELECT FROM o WHERE em_id = em.id) AS has, count(*) FROM em GROUP BY EXISTS (SELECT FROM o WHERE em_id = em.id) HAVING EXISTS (SELECT FROM o WHERE em_id = em.id);
-SELECT g IN (SELECT amt / 10 FROM o), count(*) FROM em GROUP BY g IN (SELECT amt / 10 FROM o) ORDER BY g IN (SELECT amt / 10 FROM o);
+SELECT g IN (SELECT amt / 10 FROM o), count(*) FROM em GROUP BY g IN (SELECT amt / 10 FROM o) ORDER BY 1;
 SELECT ARRAY(WITH w AS (SELECT amt FROM o WHERE em_id = em.id) SELECT amt FROM w ORDER BY amt DESC LIMIT 1), count(*) FROM em GROUP BY ARRAY(WITH w AS (SELECT amt FROM o WHERE em_id = em.id) SELECT amt FROM w ORDER BY amt DESC LIMIT 1) ORDER BY 1;
 SELECT (SELECT x.sum FROM (SELECT sum(amt) OVER (ORDER BY id) FROM o WHERE em_id = em.id) x ORDER BY 1 LIMIT 1), count(*) FROM em GROUP BY (SELECT x.sum FROM (SELECT sum(amt) OVER (ORDER BY id) FROM o WHERE em_id = em.id) x ORDER BY 1 LIMIT 1) ORDER BY 1;

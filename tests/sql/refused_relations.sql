@@ -69,7 +69,11 @@ SET ROLE refused_role;
 SELECT lastval();
 SELECT currval('counted');
 COPY base FROM STDIN;
+1	2
+\.
 COPY seen FROM STDIN;
+1
+\.
 COPY seen TO STDOUT;
 RESET ROLE;
 GRANT SELECT ON SEQUENCE counted TO refused_role;

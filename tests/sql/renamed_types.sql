@@ -33,3 +33,37 @@ SELECT pg_get_viewdef('v'), pg_get_viewdef('v', true);
 SELECT a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum ORDER BY a.attnum;
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass;
 SELECT pg_get_indexdef('ti'::regclass);
+-- An attribute gets another name: what is kept as text goes on naming it.
+CREATE TYPE duo AS (first int, second text);
+CREATE TYPE nest AS (d duo, "Second" int);
+CREATE DOMAIN checked_duo AS duo CHECK ((VALUE).first > 0) DEFAULT ROW(1, 'a')::duo;
+CREATE TABLE duos (
+    id int,
+    d duo DEFAULT ROW(3, 'default')::duo,
+    n nest,
+    k checked_duo,
+    g int GENERATED ALWAYS AS ((d).first * 2) STORED,
+    CHECK ((d).first < 100 AND (d).second <> 'first')
+);
+CREATE INDEX duos_second ON duos (((d).second)) WHERE (d).first > 1;
+CREATE VIEW of_duos AS SELECT (d).first, (d).second AS first_alias, ((n).d).first AS inner_first, (n)."Second", (SELECT max((e.d).first) FROM duos e WHERE (e.d).second > (duos.d).second) AS more FROM duos WHERE (d).first > 0 ORDER BY (d).first;
+CREATE VIEW of_sets AS SELECT first, second FROM unnest(ARRAY[ROW(1, 'a')::duo]);
+CREATE VIEW of_fields AS SELECT (d).* FROM duos;
+CREATE MATERIALIZED VIEW kept_duos AS SELECT (d).first AS a FROM duos;
+INSERT INTO duos (id, n) VALUES (1, ROW(ROW(5, 'in'), 6)), (2, ROW(ROW(7, 'in'), 8));
+ALTER TYPE duo RENAME ATTRIBUTE first TO "First one";
+ALTER TYPE nest RENAME ATTRIBUTE "Second" TO other;
+INSERT INTO duos (id, d) VALUES (3, ROW(9, 'three')) RETURNING *;
+INSERT INTO duos (id, d) VALUES (3, ROW(900, 'three'));
+INSERT INTO duos (id, k) VALUES (4, ROW(-1, 'three'));
+SELECT * FROM of_duos;
+SELECT * FROM of_sets;
+SELECT * FROM of_fields ORDER BY 1, 2;
+REFRESH MATERIALIZED VIEW kept_duos;
+SELECT * FROM kept_duos ORDER BY a;
+SELECT pg_get_viewdef('of_duos'), pg_get_viewdef('of_fields'), pg_get_viewdef('kept_duos');
+SELECT a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = 'duos'::regclass ORDER BY a.attnum;
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'duos'::regclass OR contypid = 'checked_duo'::regtype ORDER BY conname;
+SELECT pg_get_indexdef('duos_second'::regclass);
+ALTER TYPE duo RENAME ATTRIBUTE nothing TO x;
+ALTER TYPE duo RENAME ATTRIBUTE second TO "First one";

@@ -6,6 +6,7 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
+use crate::bind::scope::column_at;
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::Expr;
 use crate::catalog::Relation;
@@ -21,6 +22,12 @@ use crate::types::assign::AssignStep;
 pub(super) fn target_value(relation: &Relation, number: usize, place: &Place<'_>) -> Expr {
     let live = relation.columns[..number].iter().filter(|column| !column.dropped).count();
     place.scope.items[0].columns[live].expr.clone()
+}
+
+/// The same where the changed row comes first, whatever its columns are called: that of a table behind a view.
+pub(super) fn own_value(relation: &Relation, number: usize) -> Expr {
+    let live = relation.columns[..number].iter().filter(|column| !column.dropped).count();
+    column_at(live, relation.columns[number].ty)
 }
 
 impl Binder<'_> {

@@ -3,10 +3,14 @@
 //! Each is kept as text that binds over the table's live columns. Here too is which unique index ON CONFLICT means, since
 //! that compares expressions.
 
+use crate::bind::expression::Place;
 use crate::bind::query::conjuncts;
+use crate::bind::scope::Scope;
+use crate::bind::through::Through;
 use crate::bind::typed::{Expr, Literal};
-use crate::bind::{Binder, Wanted, bind_expression};
-use crate::catalog::{IndexColumn, Relation, builtin};
+use crate::bind::{Binder, Wanted, bind_expression, table_item};
+use crate::catalog::builtin::{self, OperatorClass};
+use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
 use crate::plan::logical::ComputedIndex;
@@ -74,35 +78,66 @@ impl InferredKey {
 }
 
 impl Binder<'_> {
+    /// The collation that a key of ON CONFLICT names.
+    fn collation_of_key(&self, named: &ast::ObjectName, at: u32) -> Result<u32> {
+        builtin::collation_named(named.name()).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("collation \"{named}\" for encoding \"UTF8\" does not exist"),
+            )
+            .at(at)
+        })
+    }
+
     /// The unique index that ON CONFLICT (...) WHERE infers: its keys are those named, and whatever its predicate demands
     /// stands in the WHERE.
     pub(super) fn arbiter(
         &self,
-        exprs: &[ast::Expr],
+        (named_keys, place): (&[ast::ConflictKey], u32),
         filter: Option<&ast::Expr>,
-        relation: &Relation,
+        (relation, view): (&Relation, Option<&Through>),
     ) -> Result<Oid> {
-        let bind = |expr: &ast::Expr| {
-            let clause = "ON CONFLICT";
-            let anything = Wanted::Anything;
-            bind_expression(self.environment(), self.text, expr, Some(relation), anything, clause)
+        let item = match view {
+            Some(view) => view.item(self, None, 0)?,
+            None => table_item(relation, None, 0, &[]),
         };
+        let mut scope = Scope::new(None, 0);
+        scope.items.push(item);
+        let bind = |expr: &ast::Expr| {
+            let binder = Binder::new(self.environment(), self.text, &[]);
+            binder.expression(expr, &Place::plain(&scope, None, "ON CONFLICT"))
+        };
+        let named = view.map_or(relation, Through::view);
         let mut keys = Vec::new();
-        for expr in exprs {
-            keys.push(match &expr.kind {
+        for ast::ConflictKey { expr, collation, class } in named_keys {
+            let key = match &expr.kind {
                 ExprKind::Column(parts) => {
                     let name = parts.last().expect("a name has a part");
-                    let number = relation.column(name).ok_or_else(|| {
+                    let number = named.column(name).ok_or_else(|| {
                         SqlError::new(
                             SqlState::UNDEFINED_COLUMN,
                             format!("column \"{name}\" does not exist"),
                         )
-                        .at(self.position(expr.at))
+                        .at(place)
                     })?;
-                    InferredKey::Column(number)
+                    match view {
+                        None => InferredKey::Column(number),
+                        Some(view) => match view.behind(number) {
+                            Ok(column) => InferredKey::Column(column),
+                            Err(expr) => InferredKey::Expression(expr.clone()),
+                        },
+                    }
                 }
                 _ => InferredKey::Expression(bind(expr)?),
-            });
+            };
+            // A column stands nowhere of its own: PostgreSQL points at the list.
+            let at = match &expr.kind {
+                ExprKind::Column(_) => place,
+                _ => self.position(expr.start()),
+            };
+            let collation = collation.as_ref().map(|named| self.collation_of_key(named, at));
+            let class = class.as_ref().map(class_of_key).transpose()?;
+            keys.push((key, collation.transpose()?, class));
         }
         let given = filter.map(bind).transpose()?.map(conjuncts).unwrap_or_default();
         let computed = self.computed_indexes(relation)?;
@@ -114,11 +149,28 @@ impl Binder<'_> {
                 }
                 _ => InferredKey::Column(key.column),
             };
+            let own_class = |key: &IndexColumn| {
+                let default = || {
+                    let default = builtin::ordering(relation.key_type(index, key).oid.0)?;
+                    builtin::operator_class(default.opclass)
+                };
+                builtin::operator_class(key.class.0).or_else(default)
+            };
             let own: Vec<InferredKey> = index.columns.iter().map(own).collect();
             let fits = index.unique
                 && index.is_valid()
-                && own.iter().all(|key| keys.iter().any(|named| key.is(named)))
-                && keys.iter().all(|named| own.iter().any(|key| key.is(named)));
+                && own.iter().all(|key| keys.iter().any(|(named, ..)| key.is(named)))
+                && keys.iter().all(|(named, collation, class)| {
+                    let mut places = index.columns.iter().zip(&own);
+                    places.any(|(place, key)| {
+                        key.is(named)
+                            && collation
+                                .is_none_or(|oid| relation.key_collation(index, place).0 == oid)
+                            && class.is_none_or(|class| {
+                                own_class(place).is_some_and(|own| own.is_alike(class))
+                            })
+                    })
+                });
             let demands = computed.map_or(&[][..], |computed| &computed.filter);
             if fits && demands.iter().all(|part| given.iter().any(|given| implies(given, part))) {
                 return Ok(index.oid);
@@ -129,6 +181,16 @@ impl Binder<'_> {
             "there is no unique or exclusion constraint matching the ON CONFLICT specification",
         ))
     }
+}
+
+/// The operator class that a key of ON CONFLICT names.
+fn class_of_key(named: &ast::ObjectName) -> Result<&'static OperatorClass> {
+    builtin::operator_class_named(named.name()).ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("operator class \"{named}\" does not exist for access method \"btree\""),
+        )
+    })
 }
 
 /// Whether every row that one condition is true of meets another.

@@ -4,9 +4,9 @@ use crate::bind::expression::Place;
 use crate::bind::from::{From, own_ctes};
 use crate::bind::query::{Outside, conjuncts, cross};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
+use crate::bind::through::{Change, Through};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind};
-use crate::bind::updatable::{Change, Through};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, Wanted, bind_expression};
 use crate::catalog::acl::Privileges;
@@ -31,7 +31,7 @@ impl Binder<'_> {
         self.require(relation.oid, change.privilege());
         if let RelationKind::View { query } = &relation.kind {
             self.hold(relation.oid, TableLock::RowExclusive);
-            let through = self.through(&relation, query, change)?;
+            let through = self.through(&relation, query, change, false)?;
             return Ok((Arc::clone(through.table()), Some(through)));
         }
         Ok((self.target_table(relation)?, None))
@@ -142,7 +142,7 @@ impl Binder<'_> {
     pub(super) fn checks(&self, relation: &Relation) -> Result<Vec<(usize, Expr)>> {
         let mut bound = Vec::new();
         for (number, constraint) in relation.constraints.iter().enumerate() {
-            if let ConstraintKind::Check(text) = &constraint.kind {
+            if let ConstraintKind::Check { text, .. } = &constraint.kind {
                 let parsed = crate::parse::parse_expression(text)?;
                 let expr = bind_expression(
                     self.environment(),
@@ -261,6 +261,7 @@ impl Binder<'_> {
         let (relation, view) = self.changed(&update.table, Change::Update)?;
         let (filter, view) = (update.filter.as_ref(), view.as_ref());
         let alias = update.alias.as_ref();
+        let view_checks = view.map_or_else(Vec::new, |view| view.checks().to_vec());
         let from = self.changed_rows((&relation, view), alias, &update.from, filter, &scope)?;
         let mut names = Scope::new(None, 0);
         names.items = from.items;
@@ -275,7 +276,18 @@ impl Binder<'_> {
         let (generated, computed) =
             (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
         let ctes = with;
-        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
+        Ok(Modify {
+            relation,
+            alias,
+            kind,
+            returning,
+            ctes,
+            checks,
+            view_checks,
+            generated,
+            computed,
+            actions,
+        })
     }
 
     pub(super) fn delete(
@@ -297,8 +309,18 @@ impl Binder<'_> {
         let kind = ModifyKind::Delete { source: Box::new(node) };
         let actions = self.actions_of_delete(&relation)?;
         let computed = self.computed_indexes(&relation)?;
-        let (ctes, checks, generated) = (with, Vec::new(), Vec::new());
-        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
+        Ok(Modify {
+            relation,
+            alias,
+            kind,
+            returning,
+            ctes: with,
+            checks: Vec::new(),
+            view_checks: Vec::new(),
+            generated: Vec::new(),
+            computed,
+            actions,
+        })
     }
 
     /// SET: column indices and their values, cast.
@@ -308,14 +330,15 @@ impl Binder<'_> {
         (relation, view): (&Relation, Option<&Through>),
         place: &Place<'_>,
     ) -> Result<Vec<(usize, Expr)>> {
-        // Which column, its value, and whether only parts of it have been assigned so far.
+        // Which column, its value, and whether only parts of it have been assigned so far; by which name it was.
         let mut assigned: Vec<(usize, Expr, bool)> = Vec::new();
+        let mut names: Vec<(usize, Ident)> = Vec::new();
         let mut set = |column: &TargetColumn,
                        value: &dyn Fn(usize) -> Result<(Expr, u32)>|
          -> Result<()> {
             let number = self.assigned_column((relation, view), column)?;
             match view {
-                Some(view) => view.require(self, number),
+                Some(view) => view.require(self, number, Privileges::UPDATE),
                 None => {
                     let attribute = Some(number as i16 + 1);
                     self.require_column(relation.oid, attribute, Privileges::UPDATE);
@@ -324,11 +347,15 @@ impl Binder<'_> {
             let known = assigned.iter_mut().find(|(known, ..)| *known == number);
             let parts = !column.path.is_empty();
             if known.as_ref().is_some_and(|(.., known_parts)| !parts || !known_parts) {
+                // Two columns of a view may be one of its table.
+                let again = names.iter().any(|known| *known == (number, column.name.clone()));
+                let name = if again { &column.name } else { &relation.columns[number].name };
                 return Err(SqlError::new(
                     SqlState::SYNTAX_ERROR,
-                    format!("multiple assignments to same column \"{}\"", column.name),
+                    format!("multiple assignments to same column \"{name}\""),
                 ));
             }
+            names.push((number, column.name.clone()));
             let (value, at) = value(number)?;
             if parts {
                 // Only DEFAULT has no place.
@@ -337,6 +364,7 @@ impl Binder<'_> {
                 }
                 let whole = match &known {
                     Some((_, earlier, _)) => earlier.clone(),
+                    None if view.is_some() => super::assign::own_value(relation, number),
                     None => super::assign::target_value(relation, number, place),
                 };
                 let changed = self.assigned_part(whole, &column.path, value, column, place, at)?;
@@ -372,7 +400,10 @@ impl Binder<'_> {
             Ok(match &expr.kind {
                 // A view's column has the default of the view, not of its table.
                 ExprKind::Default if view.is_some() => {
-                    (self.null_of(relation.columns[number].ty), 0)
+                    let given = view.and_then(|view| view.own_default(number));
+                    let null = || Ok(self.null_of(relation.columns[number].ty));
+                    let value = given.map_or_else(null, |(view, at)| self.default_value(view, at));
+                    (value?, 0)
                 }
                 ExprKind::Default => (self.default_value(relation, number)?, 0),
                 _ => (self.expression(expr, place)?, self.position(expr.start())),

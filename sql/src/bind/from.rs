@@ -11,7 +11,7 @@ use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
-use crate::bind::{Environment, Required, table_item};
+use crate::bind::{Environment, Holder, Required, table_item};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin::function;
 use crate::catalog::{Named, Relation, RelationKind};
@@ -387,7 +387,9 @@ impl Binder<'_> {
         inner.scans.set(self.scans.get());
         let query = inner.top_query(&parsed)?;
         self.scans.set(inner.scans.get());
-        self.require_of_view(inner, relation);
+        for wanted in self.read_by_view(inner, relation) {
+            self.require_also(wanted);
+        }
         let output = query.output.iter().enumerate();
         let columns: Vec<Expr> = output.map(|(at, column)| column_at(at, column.ty)).collect();
         let mut item = self.view_item(relation, alias, &columns)?;
@@ -398,17 +400,20 @@ impl Binder<'_> {
         Ok(From { node, items: vec![item], width: columns.len() })
     }
 
-    /// What a view reads its owner must be allowed to read.
-    pub(super) fn require_of_view(&self, inner: Binder<'_>, view: &Relation) {
-        for mut wanted in inner.required.into_inner() {
-            if let Required::Relation { role, .. } = &mut wanted {
-                role.get_or_insert(view.owner);
-            }
-            self.require_also(wanted);
-        }
+    /// What a view reads its owner must be allowed to read, or with security_invoker whoever runs the statement. Nobody
+    /// needs anything on the schemas: their names were looked up when the view was made.
+    pub(super) fn read_by_view(&self, inner: Binder<'_>, view: &Relation) -> Vec<Required> {
         for (relation, lock) in inner.relations.into_inner() {
             self.hold(relation, lock);
         }
+        let mut required = inner.required.into_inner();
+        required.retain(|wanted| !matches!(wanted, Required::Schema(..)));
+        for wanted in &mut required {
+            if let Required::Relation { holder: holder @ Holder::Asker, .. } = wanted {
+                *holder = Holder::of(view);
+            }
+        }
+        required
     }
 
     /// The FROM item of a view whose columns these are.

@@ -10,8 +10,8 @@ use crate::bind::query::{Outside, untyped_item};
 use crate::bind::scope::{Scope, ScopeItem, column_at};
 use crate::bind::set_calls;
 use crate::bind::table_item;
+use crate::bind::through::{Change, Through};
 use crate::bind::typed::{Expr, Literal};
-use crate::bind::updatable::{Change, Through};
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
 use crate::catalog::{Identity, Relation};
@@ -61,19 +61,26 @@ impl Binder<'_> {
             Some(view) => {
                 let named = insert.alias.clone();
                 let alias = named.map(|name| ast::Alias { name, columns: Vec::new() });
-                view.item(self, alias.as_ref())?
+                view.item(self, alias.as_ref(), 0)?
             }
         };
-        if view.is_some() && insert.on_conflict.is_some() {
-            return Err(SqlError::unsupported("ON CONFLICT of a view is"));
+        let reads_conflict = |conflict: &ast::OnConflict| {
+            conflict.update.is_some() || conflict.target != ConflictTarget::Any
+        };
+        if let Some(view) = view
+            && (!insert.returning.is_empty()
+                || insert.on_conflict.as_ref().is_some_and(reads_conflict))
+        {
+            view.require_reads(self);
         }
         let on_conflict = insert
             .on_conflict
             .as_ref()
-            .map(|conflict| self.on_conflict(conflict, &relation, &item, &scope))
+            .map(|conflict| self.on_conflict(conflict, (&relation, view), &item, &scope))
             .transpose()?;
         let returning = self.returning(&insert.returning, vec![item], &scope)?;
         let checks = self.checks(&relation)?;
+        let view_checks = view.map_or_else(Vec::new, |view| view.checks().to_vec());
         let update = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
         let actions = match update {
             Some(update) => self.actions_of_update(&relation, &update.assignments)?,
@@ -82,8 +89,18 @@ impl Binder<'_> {
         let kind = ModifyKind::Insert { source: Box::new(source), on_conflict, system };
         let (generated, computed) =
             (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
-        let ctes = with;
-        Ok(Modify { relation, alias, kind, returning, ctes, checks, generated, computed, actions })
+        Ok(Modify {
+            relation,
+            alias,
+            kind,
+            returning,
+            ctes: with,
+            checks,
+            view_checks,
+            generated,
+            computed,
+            actions,
+        })
     }
 
     /// The columns that values are given for.
@@ -101,6 +118,10 @@ impl Binder<'_> {
             let twice = columns.iter().zip(&named[..at]).any(|(known, earlier)| {
                 *known == number && (earlier.path.is_empty() || column.path.is_empty())
             });
+            let again = |earlier: &TargetColumn| earlier.name == column.name;
+            if twice && view.is_some() && !named[..at].iter().any(again) {
+                return Err(assigned_twice(relation, number));
+            }
             if twice {
                 return Err(SqlError::new(
                     SqlState::DUPLICATE_COLUMN,
@@ -131,7 +152,6 @@ impl Binder<'_> {
             let types = target.live.iter().map(|&number| relation.columns[number].ty).collect();
             return Ok(Node::Values { rows: vec![self.default_row(target)?], types });
         };
-        self.require_insert(target);
         let stands_for_several =
             |expr: &ast::Expr| matches!(expr.kind, ExprKind::Star(_) | ExprKind::AllFields(_));
         if let Body::Values(rows) = &query.body
@@ -145,7 +165,9 @@ impl Binder<'_> {
         }
         let bound = self.query(query, Outside::NOTHING, Some(ctes), false)?;
         let at = first_target(query).map_or(0, |at| self.position(at));
+        self.require_insert(target, bound.output.len());
         self.check_count(bound.output.len(), target, at, at)?;
+        refuse_twice(target, bound.output.len())?;
         let given: Vec<SqlType> = bound.output.iter().map(|column| column.ty).collect();
         let values = given.iter().enumerate().map(|(place, ty)| {
             // What has no type in the select list is read as the column's type.
@@ -157,7 +179,7 @@ impl Binder<'_> {
         let mut values: Vec<Expr> = values.collect();
         for (number, value) in target.columns.iter().zip(&mut values) {
             if !self.takes_value(target, *number)? {
-                *value = self.default_value(relation, *number)?;
+                *value = self.insert_default(target, *number)?;
             }
         }
         let row = self.row_of((target, &target.live), values, ctes, |_| at)?;
@@ -169,11 +191,11 @@ impl Binder<'_> {
         Ok(Node::Project { input, columns: row })
     }
 
-    /// Whoever gives values for columns must be allowed to.
-    pub(super) fn require_insert(&self, target: &InsertTarget<'_>) {
-        for &column in &target.columns {
+    /// Whoever gives values for columns must be allowed to: for as many of the first as are given.
+    pub(super) fn require_insert(&self, target: &InsertTarget<'_>, given: usize) {
+        for &column in target.columns.iter().take(given) {
             if let Some(view) = target.view {
-                view.require(self, column);
+                view.require(self, column, Privileges::INSERT);
                 continue;
             }
             let attribute = Some(column as i16 + 1);
@@ -183,7 +205,15 @@ impl Binder<'_> {
 
     /// DEFAULT VALUES.
     pub(super) fn default_row(&self, target: &InsertTarget<'_>) -> Result<Vec<Expr>> {
-        target.live.iter().map(|&number| self.default_value(target.relation, number)).collect()
+        target.live.iter().map(|&number| self.insert_default(target, number)).collect()
+    }
+
+    /// The default of a column that no value is given for: its view's, if that has one, else its own.
+    fn insert_default(&self, target: &InsertTarget<'_>, number: usize) -> Result<Expr> {
+        match target.view.and_then(|view| view.default_of(number)) {
+            Some((view, column)) => self.default_value(view, column),
+            None => self.default_value(target.relation, number),
+        }
     }
 
     fn check_count(
@@ -249,6 +279,8 @@ impl Binder<'_> {
         let place = Place { sets, ..Place::plain(&scope, Some(ctes), "VALUES") };
         let width = rows.first().map_or(0, Vec::len);
         let InsertTarget { relation, live, columns, .. } = target;
+        self.require_insert(target, width);
+        refuse_twice(target, width)?;
         let type_of = |number: &usize| relation.columns[*number].ty;
         // One row has its defaults in it.
         let mut made = live.clone();
@@ -282,7 +314,7 @@ impl Binder<'_> {
             if made.contains(number) {
                 Ok(column_at(place.next().unwrap_or_default(), type_of(number)))
             } else {
-                self.default_value(relation, *number)
+                self.insert_default(target, *number)
             }
         });
         let columns = columns.collect::<Result<_>>()?;
@@ -297,7 +329,7 @@ impl Binder<'_> {
         place: &Place<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<Vec<Expr>> {
-        let InsertTarget { relation, columns, named, .. } = target;
+        let InsertTarget { columns, named, .. } = target;
         // Each value with its place; none is DEFAULT.
         let mut given: Vec<(Option<Expr>, u32)> = Vec::with_capacity(row.len());
         for expr in row {
@@ -318,7 +350,7 @@ impl Binder<'_> {
             }
             values.push(match value {
                 Some(value) if self.takes_value(target, *number)? => value,
-                _ => self.default_value(relation, *number)?,
+                _ => self.insert_default(target, *number)?,
             });
         }
         self.row_of((target, made), values, ctes, |value| places[value])
@@ -354,7 +386,7 @@ impl Binder<'_> {
                         }
                     });
                 }
-                whole.map_or_else(|| self.default_value(relation, *number), Ok)
+                whole.map_or_else(|| self.insert_default(target, *number), Ok)
             })
             .collect()
     }
@@ -362,7 +394,7 @@ impl Binder<'_> {
     fn on_conflict(
         &self,
         conflict: &ast::OnConflict,
-        relation: &Arc<Relation>,
+        (relation, view): (&Arc<Relation>, Option<&Through>),
         item: &ScopeItem,
         ctes: &CteScope<'_>,
     ) -> Result<OnConflict> {
@@ -380,7 +412,9 @@ impl Binder<'_> {
                 None
             }
             ConflictTarget::Constraint(name) => {
-                let found = relation.indexes.iter().find(|index| {
+                // The constraints of a table are none of a view.
+                let named = view.map_or(&**relation, Through::view);
+                let found = named.indexes.iter().find(|index| {
                     index.unique
                         && index.constraint.as_ref().is_some_and(|(_, known)| known == name)
                 });
@@ -389,35 +423,44 @@ impl Binder<'_> {
                         SqlState::UNDEFINED_OBJECT,
                         format!(
                             "constraint \"{name}\" for table \"{}\" does not exist",
-                            relation.name
+                            named.name
                         ),
                     )
                 })?;
                 Some(index.oid)
             }
-            ConflictTarget::Inferred(exprs, filter, _) => {
-                for expr in exprs {
-                    if let ExprKind::Column(parts) = &expr.kind
-                        && let Some(number) = parts.last().and_then(|name| relation.column(name))
+            ConflictTarget::Inferred(keys, filter, at) => {
+                let named = view.map_or(&**relation, Through::view);
+                for key in keys {
+                    if let ExprKind::Column(parts) = &key.expr.kind
+                        && let Some(number) = parts.last().and_then(|name| named.column(name))
                     {
-                        self.read_column(Some((relation.oid, number as i16 + 1)));
+                        self.read_column(Some((named.oid, number as i16 + 1)));
                     }
                 }
-                Some(self.arbiter(exprs, filter.as_ref(), relation)?)
+                Some(self.arbiter((keys, self.position(*at)), filter.as_ref(), (relation, view))?)
             }
         };
         let update = conflict
             .update
             .as_ref()
             .map(|update| {
-                self.require(relation.oid, Privileges::UPDATE);
                 let mut scope = Scope::new(None, 0);
-                let excluded =
-                    table_item(relation, Some(&"excluded".into()), item.columns.len(), &[]);
+                let excluded: ast::Ident = "excluded".into();
+                let excluded = match view {
+                    None => {
+                        self.require(relation.oid, Privileges::UPDATE);
+                        table_item(relation, Some(&excluded), item.columns.len(), &[])
+                    }
+                    Some(view) => {
+                        let alias = ast::Alias { name: excluded, columns: Vec::new() };
+                        view.item(self, Some(&alias), live_columns(relation).len())?
+                    }
+                };
                 scope.items = vec![item.clone(), excluded];
                 let place = Place::plain(&scope, Some(ctes), "ON CONFLICT DO UPDATE");
                 let assignments =
-                    self.assignments(&update.assignments, (relation, None), &place)?;
+                    self.assignments(&update.assignments, (relation, view), &place)?;
                 let filter = update
                     .filter
                     .as_ref()
@@ -427,6 +470,23 @@ impl Binder<'_> {
             })
             .transpose()?;
         Ok(OnConflict { arbiter, update })
+    }
+}
+
+/// 42601 for two columns of a view that are one of its table.
+fn assigned_twice(relation: &Relation, column: usize) -> SqlError {
+    let name = &relation.columns[column].name;
+    let message = format!("multiple assignments to same column \"{name}\"");
+    SqlError::new(SqlState::SYNTAX_ERROR, message)
+}
+
+/// The same where values are given for the view's first columns, as many as these.
+fn refuse_twice(target: &InsertTarget<'_>, given: usize) -> Result<()> {
+    let columns = &target.columns[..given.min(target.columns.len())];
+    let mut places = 0..columns.len();
+    match places.find(|&at| target.named.is_empty() && columns[..at].contains(&columns[at])) {
+        Some(at) => Err(assigned_twice(target.relation, columns[at])),
+        None => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@
 //! where its rows go straight into that, else in itself, as if it said FOR UPDATE.
 
 use crate::bind::scope::{Scope, Source};
-use crate::bind::{Binder, Required};
+use crate::bind::{Binder, Holder, Required};
 use crate::catalog::acl::Privileges;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -218,8 +218,8 @@ impl Binder<'_> {
     fn require_update(&self, table: &Relation) {
         let mut required = self.required.borrow_mut();
         let readers = required.iter_mut().filter_map(|known| match known {
-            Required::Relation { relation, role, privileges, .. } if *relation == table.oid => {
-                Some((role.is_none(), privileges))
+            Required::Relation { relation, holder, privileges, .. } if *relation == table.oid => {
+                Some((!matches!(holder, Holder::Owner(_)), privileges))
             }
             _ => None,
         });

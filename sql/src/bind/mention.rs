@@ -90,8 +90,8 @@ impl Walk<'_> {
             CteBody::Insert(insert) => self.around(insert.with.as_ref(), |walk| {
                 insert.source.iter().for_each(|source| walk.query(source));
                 if let Some(conflict) = &insert.on_conflict {
-                    if let ConflictTarget::Inferred(exprs, filter, _) = &conflict.target {
-                        walk.all(exprs.iter().chain(filter));
+                    if let ConflictTarget::Inferred(keys, filter, _) = &conflict.target {
+                        walk.all(keys.iter().map(|key| &key.expr).chain(filter));
                     }
                     if let Some(update) = &conflict.update {
                         walk.assignments(&update.assignments);

@@ -9,7 +9,7 @@ use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, FromItem};
+use crate::parse::ast::{self, ExprKind, FromItem};
 use crate::plan::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node};
 use crate::sqlstate::SqlState;
 use std::cell::Cell;
@@ -92,6 +92,7 @@ impl Binder<'_> {
             returning: None,
             ctes,
             checks: self.checks(&relation)?,
+            view_checks: Vec::new(),
             generated: self.generated_columns(&relation)?,
             computed: self.computed_indexes(&relation)?,
             actions: set_off,
@@ -140,7 +141,13 @@ impl Binder<'_> {
                 MergeChange::Insert(match values {
                     None => self.default_row(&target)?,
                     Some(values) => {
-                        self.require_insert(&target);
+                        // One that stands for several gives values for who knows how many.
+                        let several = |expr: &ast::Expr| {
+                            matches!(expr.kind, ExprKind::Star(_) | ExprKind::AllFields(_))
+                        };
+                        let all = values.iter().any(several);
+                        let given = if all { target.columns.len() } else { values.len() };
+                        self.require_insert(&target, given);
                         self.insert_row(
                             values,
                             (&target, &target.live),

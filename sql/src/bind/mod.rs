@@ -42,6 +42,7 @@ mod search_cycle;
 mod set_calls;
 mod subquery;
 mod target;
+mod through;
 pub mod type_name;
 pub mod typed;
 mod updatable;
@@ -51,6 +52,7 @@ pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
+pub(crate) use updatable::{simple_columns, unfit_for_check};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
@@ -98,6 +100,34 @@ pub struct Environment<'a> {
     pub constants: &'a dyn Constants,
 }
 
+/// Who must have a privilege on a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Whoever runs the statement or, of what a view's query names, whom the view says.
+    Asker,
+    /// Whoever runs the statement, whatever views stand around a view of security_invoker.
+    Invoker,
+    /// The owner of a view.
+    Owner(Oid),
+}
+
+impl Holder {
+    /// Who must be allowed what a view does.
+    #[must_use]
+    pub fn of(view: &Relation) -> Holder {
+        if view.is_security_invoker() { Holder::Invoker } else { Holder::Owner(view.owner) }
+    }
+
+    /// Whose privileges these are when this role runs the statement.
+    #[must_use]
+    pub fn role(self, user: Oid) -> Oid {
+        match self {
+            Holder::Asker | Holder::Invoker => user,
+            Holder::Owner(owner) => owner,
+        }
+    }
+}
+
 /// A privilege that whoever runs the statement must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Required {
@@ -105,8 +135,8 @@ pub enum Required {
     Relation {
         /// Which.
         relation: Oid,
-        /// Who must have it instead: the owner of the view that reads the relation.
-        role: Option<Oid>,
+        /// Who must have it.
+        holder: Holder,
         /// What is done with it.
         privileges: Privileges,
         /// The columns that are named, by `attnum` (0: the whole row), with what is done with each.
@@ -525,15 +555,15 @@ impl<'a> Binder<'a> {
 
     /// Something is done with a relation and, if it is named, with one of its columns.
     fn require_column(&self, table: Oid, column: Option<i16>, wanted: Privileges) {
-        self.require_as(None, table, column, wanted);
+        self.require_as(Holder::Asker, table, column, wanted);
     }
 
-    /// The same, by the owner of the view that it is done through.
-    fn require_as(&self, owner: Option<Oid>, table: Oid, column: Option<i16>, wanted: Privileges) {
+    /// The same, by whom the view says that it is done through.
+    fn require_as(&self, by: Holder, table: Oid, column: Option<i16>, wanted: Privileges) {
         let mut required = self.required.borrow_mut();
         let known = required.iter_mut().find_map(|known| match known {
-            Required::Relation { relation, role, privileges, columns }
-                if *relation == table && *role == owner =>
+            Required::Relation { relation, holder, privileges, columns }
+                if *relation == table && *holder == by =>
             {
                 Some((privileges, columns))
             }
@@ -541,8 +571,8 @@ impl<'a> Binder<'a> {
         });
         let Some((privileges, columns)) = known else {
             let columns = column.map(|column| (column, wanted)).into_iter().collect();
-            let (relation, privileges, role) = (table, wanted, owner);
-            required.push(Required::Relation { relation, role, privileges, columns });
+            let (relation, privileges, holder) = (table, wanted, by);
+            required.push(Required::Relation { relation, holder, privileges, columns });
             return;
         };
         *privileges = privileges.union(wanted);

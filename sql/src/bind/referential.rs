@@ -72,9 +72,13 @@ impl Binder<'_> {
             if known {
                 continue;
             }
+            // SET NULL and SET DEFAULT of ON DELETE may be of some of the columns.
+            let set = |column: &usize| {
+                on_update || key.delete_columns.is_empty() || key.delete_columns.contains(column)
+            };
             let assigned =
                 |value: &dyn Fn(usize, usize) -> Result<Expr>| -> Result<Vec<(usize, Expr)>> {
-                    let columns = key.columns.iter().enumerate();
+                    let columns = key.columns.iter().enumerate().filter(|(_, column)| set(column));
                     columns.map(|(at, column)| Ok((*column, value(at, *column)?))).collect()
                 };
             let change: Option<Vec<(usize, Expr)>> = match action {
@@ -93,8 +97,12 @@ impl Binder<'_> {
                 }
             };
             self.hold(child.oid, TableLock::RowExclusive);
+            let mut changed = Vec::new();
             let next = match &change {
-                Some(_) => Event::Updated(&key.columns),
+                Some(change) => {
+                    changed.extend(change.iter().map(|(column, _)| *column));
+                    Event::Updated(&changed)
+                }
                 None => Event::Deleted,
             };
             let checks = match &change {

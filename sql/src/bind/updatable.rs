@@ -1,221 +1,177 @@
-//! Views that can be changed: INSERT, UPDATE and DELETE of a simple view are those of its table (manual, CREATE VIEW, "Updatable
-//! Views").
+//! Simple views: those that can be changed, since their rows are rows of one table or view (manual, CREATE VIEW, "Updatable
+//! Views"; `view_query_is_auto_updatable`).
 //!
-//! A view is simple if what its query is bound to is a list of expressions over the rows of one table for which a condition
-//! holds. Rows are then the table's, names are the view's, and a column that is no column of the table takes no value. The
-//! view's owner must be allowed on the table what the user must be allowed on the view.
+//! A view is simple if what its query is bound to is a list of expressions over the rows of one relation for which a condition
+//! holds. `through` says what changing one does; here is which views are simple, and which of their columns take a value.
 
-use crate::bind::Binder;
-use crate::bind::from::From;
-use crate::bind::levels::columns_of_expr;
-use crate::bind::scope::{ScopeItem, column_at};
+use crate::bind::levels::{columns_of_expr, raise};
+use crate::bind::scope::column_at;
 use crate::bind::typed::Expr;
-use crate::catalog::acl::Privileges;
+use crate::bind::{Binder, Environment};
 use crate::catalog::{Relation, RelationKind};
-use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Alias, Body, Distinct, FromItem, TargetColumn};
+use crate::error::Result;
+use crate::parse::ast::{self, Body, Distinct, FromItem};
 use crate::plan::logical::{Node, Query};
-use crate::sqlstate::SqlState;
-use std::cell::Cell;
+use crate::types::Oid;
 use std::sync::Arc;
-use txn::TableLock;
 
-/// What a statement does with the rows of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    Insert,
-    Update,
-    Delete,
-}
+const NOT_OF_ONE: &str = "Views that do not select from a single table or view";
+const NO_COLUMN: &str = "Views that have no updatable columns";
 
-impl Change {
-    pub(super) fn privilege(self) -> Privileges {
-        match self {
-            Change::Insert => Privileges::INSERT,
-            Change::Update => Privileges::UPDATE,
-            Change::Delete => Privileges::DELETE,
-        }
-    }
-
-    /// As messages say it of a relation.
-    fn verb(self) -> &'static str {
-        match self {
-            Change::Insert => "insert into",
-            Change::Update => "update",
-            Change::Delete => "delete from",
-        }
-    }
-
-    fn hint(self) -> String {
-        let (what, command) = match self {
-            Change::Insert => ("inserting into", "INSERT"),
-            Change::Update => ("updating", "UPDATE"),
-            Change::Delete => ("deleting from", "DELETE"),
-        };
-        format!(
-            "To enable {what} the view, provide an INSTEAD OF {command} trigger or an unconditional ON {command} DO INSTEAD rule."
-        )
-    }
-}
-
-/// A simple view that a statement changes.
+/// A view that can be changed.
 #[derive(Debug)]
-pub(super) struct Through {
-    view: Arc<Relation>,
-    change: Change,
-    /// Its columns over a row of the table.
-    columns: Vec<Expr>,
-    /// Which of the table's columns, by index, each of them is.
-    table_columns: Vec<Option<usize>>,
-    /// The table's rows that it shows, and how many columns they have.
-    rows: (Node, usize),
-    table: Arc<Relation>,
+pub(super) struct SimpleView {
+    /// The table or view that it reads.
+    pub base: Arc<Relation>,
+    /// The scan of the table or, of a view, what it is bound to.
+    pub rows: Node,
+    /// How many columns of the rows are the base's own; system columns stand behind them.
+    pub width: usize,
+    /// Its columns over a row of the base.
+    pub columns: Vec<Expr>,
+    /// Which of the base's columns, by index, each of them is, or why it takes no value.
+    pub base_columns: Vec<std::result::Result<usize, &'static str>>,
+    /// What holds for the rows that it shows, over a row of the base.
+    pub conditions: Vec<Expr>,
 }
 
-impl Binder<'_> {
-    /// The table behind a view that is to be changed, and the way there.
+impl SimpleView {
+    /// Of this query, bound by `binder`; if it is not simple, why, as PostgreSQL says it.
     ///
     /// # Errors
-    /// 55000 for a view that is not simple; 0A000 for one over another view.
-    pub(super) fn through(
-        &self,
-        view: &Arc<Relation>,
-        text: &str,
-        change: Change,
-    ) -> Result<Through> {
-        let parsed = crate::parse::parse_query(text)?;
-        let inner = Binder::new(self.environment(), text, &[]);
-        inner.depth.set(self.depth.get());
-        let query = inner.top_query(&parsed)?;
-        if let Some(why) = complication(&parsed, &query) {
-            return Err(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("cannot {} view \"{}\"", change.verb(), view.name),
-            )
-            .detail(format!("{why} are not automatically updatable."))
-            .hint(change.hint()));
+    /// Those of finding the relation that it reads.
+    pub(super) fn of(
+        binder: &Binder<'_>,
+        parsed: &ast::Query,
+        query: &Query,
+    ) -> Result<std::result::Result<SimpleView, &'static str>> {
+        if let Some(why) = complication(parsed, query) {
+            return Ok(Err(why));
         }
-        let simple = simple(&query);
-        let Some((node, scan @ Node::Scan { relation, columns: read, system, .. }, columns)) =
-            simple
-        else {
-            let what = format!("changing a view like \"{}\"", view.name);
-            return Err(SqlError::unsupported(format!("{what} is")));
+        let (node, made) = below_columns(&query.root);
+        let (mut rows, mut conditions) = (node, Vec::new());
+        while let Node::Filter { input, conjuncts } = rows {
+            conditions.extend_from_slice(conjuncts);
+            rows = input;
+        }
+        let (base, own, width) = match (rows, &parsed.body) {
+            (Node::Scan { relation, columns, .. }, _) => {
+                let is_table = matches!(relation.kind, RelationKind::Table { .. })
+                    && relation.stored_query.is_none();
+                if !is_table && !matches!(relation.kind, RelationKind::System) {
+                    return Ok(Err(NOT_OF_ONE));
+                }
+                (Arc::clone(relation), columns.clone(), columns.len())
+            }
+            (Node::Derived { query, .. }, Body::Select(select)) => {
+                let [FromItem::Table { name, .. }] = &select.from[..] else {
+                    return Ok(Err(NOT_OF_ONE));
+                };
+                let width = query.output.len();
+                (binder.find_relation(name)?, (0..width).collect(), width)
+            }
+            _ => return Ok(Err(NOT_OF_ONE)),
         };
-        debug_assert!(matches!(scan, Node::Scan { item: 0, .. }), "it is the only one");
         let output = &query.output;
-        let columns: Vec<Expr> = match columns {
+        let columns: Vec<Expr> = match made {
             Some(columns) => columns[..output.len()].to_vec(),
             None => (0..output.len()).map(|at| column_at(at, output[at].ty)).collect(),
         };
-        let table_columns: Vec<_> = columns
-            .iter()
-            .map(|column| match column {
-                Expr::Column { level: 0, column, .. } => read.get(*column as usize).copied(),
-                _ => None,
-            })
-            .collect();
-        if change != Change::Delete && table_columns.iter().all(Option::is_none) {
-            return Err(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("cannot {} view \"{}\"", change.verb(), view.name),
-            )
-            .detail("Views that have no updatable columns are not automatically updatable.")
-            .hint(change.hint()));
-        }
-        let mut beyond = false;
-        for column in &columns {
-            columns_of_expr(&mut column.clone(), 0, &mut |expr, depth| {
-                if let Expr::Column { level, column, .. } = expr {
-                    beyond |= *level == depth && *column as usize >= read.len();
-                }
-            });
-        }
-        if beyond && change == Change::Insert {
-            let what = "inserting into a view that shows system columns";
-            return Err(SqlError::unsupported(format!("{what} is")));
-        }
-        let through = Through {
-            view: Arc::clone(view),
-            change,
-            table_columns,
-            rows: (node.clone(), read.len() + system.len()),
-            table: Arc::clone(relation),
-            columns,
-        };
-        self.hold(through.table.oid, TableLock::RowExclusive);
-        self.require_as(Some(view.owner), through.table.oid, None, change.privilege());
-        if change != Change::Insert {
-            self.require_of_view(inner, view);
-        }
-        Ok(through)
+        let base_columns = columns.iter().map(|column| base_column(&base, &own, column)).collect();
+        Ok(Ok(SimpleView { rows: rows.clone(), base, width, columns, base_columns, conditions }))
+    }
+
+    /// Why it takes no values, if it takes none.
+    pub(super) fn without_columns(&self) -> Option<&'static str> {
+        self.base_columns.iter().all(std::result::Result::is_err).then_some(NO_COLUMN)
+    }
+
+    /// Whether an expression over a row of the base names one of its system columns.
+    pub(super) fn names_system_columns(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        columns_of_expr(&mut expr.clone(), 0, &mut |place, depth| {
+            if let Expr::Column { level, column, .. } = place {
+                found |= *level == depth && *column as usize >= self.width;
+            }
+        });
+        found
     }
 }
 
-impl Through {
-    /// The table that is changed.
-    pub(super) fn table(&self) -> &Arc<Relation> {
-        &self.table
-    }
+/// An expression over a row of `columns`, over what these are.
+pub(super) fn over_base(mut expr: Expr, columns: &[Expr]) -> Expr {
+    columns_of_expr(&mut expr, 0, &mut |place, depth| {
+        let Expr::Column { level, column, .. } = place else { return };
+        if *level == depth {
+            let mut value = columns[*column as usize].clone();
+            raise(&mut value, depth);
+            *place = value;
+        }
+    });
+    expr
+}
 
-    /// The names of the view's columns over a row of the table, the first in the scope.
-    pub(super) fn item(&self, binder: &Binder<'_>, alias: Option<&Alias>) -> Result<ScopeItem> {
-        let mut item = binder.view_item(&self.view, alias, &self.columns)?;
-        item.scan = Some(0);
-        Ok(item)
+/// What can be done with the rows of a view as far as its own query says: its base, and which of the base's columns, by
+/// index, each of its live columns is; none if it is not simple.
+///
+/// # Errors
+/// Those of binding it.
+pub(crate) fn simple_columns(
+    environment: Environment<'_>,
+    text: &str,
+) -> Result<Option<(Oid, Vec<Option<usize>>)>> {
+    let parsed = crate::parse::parse_query(text)?;
+    // Most views that are not simple are seen to be none before they are bound.
+    if !reads_one(&parsed) {
+        return Ok(None);
     }
+    let binder = Binder::new(environment, text, &[]);
+    let query = binder.top_query(&parsed)?;
+    let simple = SimpleView::of(&binder, &parsed, &query)?.ok();
+    Ok(simple.map(|view| {
+        let columns = view.base_columns.into_iter().map(std::result::Result::ok);
+        (view.base.oid, columns.collect())
+    }))
+}
 
-    /// The rows that the view shows.
-    pub(super) fn rows(
-        &self,
-        binder: &Binder<'_>,
-        alias: Option<&Alias>,
-        scans: &Cell<u32>,
-    ) -> Result<From> {
-        scans.set(1);
-        let (node, width) = self.rows.clone();
-        Ok(From { node, items: vec![self.item(binder, alias)?], width })
-    }
+/// Why a view of this query cannot have WITH CHECK OPTION; none if it can.
+///
+/// # Errors
+/// Those of binding it.
+pub(crate) fn unfit_for_check(
+    environment: Environment<'_>,
+    text: &str,
+) -> Result<Option<&'static str>> {
+    let parsed = crate::parse::parse_query(text)?;
+    let binder = Binder::new(environment, text, &[]);
+    let query = binder.top_query(&parsed)?;
+    Ok(match SimpleView::of(&binder, &parsed, &query)? {
+        Err(why) => Some(why),
+        Ok(view) => view.without_columns(),
+    })
+}
 
-    /// The table's column behind one of the view's that a statement names.
-    pub(super) fn named(&self, binder: &Binder<'_>, column: &TargetColumn) -> Result<usize> {
-        let number = binder.target_column(&self.view, column)?;
-        self.table_columns.get(number).copied().flatten().ok_or_else(|| self.refusal(number))
-    }
-
-    /// The table's columns behind the view's first ones, as far as there are such, and what is said of the next.
-    pub(super) fn leading(&self) -> (Vec<usize>, Option<SqlError>) {
-        let columns: Vec<usize> = self.table_columns.iter().map_while(|column| *column).collect();
-        let next = columns.len();
-        (columns, (next < self.table_columns.len()).then(|| self.refusal(next)))
-    }
-
-    /// The table's column takes a value: the user must be allowed that of the view's column, and its owner of the table's.
-    pub(super) fn require(&self, binder: &Binder<'_>, column: usize) {
-        let shown = self.table_columns.iter().position(|known| *known == Some(column));
-        let privilege = self.change.privilege();
-        let attribute = shown.map(|shown| shown as i16 + 1);
-        binder.require_column(self.view.oid, attribute, privilege);
-        let attribute = Some(column as i16 + 1);
-        binder.require_as(Some(self.view.owner), self.table.oid, attribute, privilege);
-    }
-
-    fn refusal(&self, column: usize) -> SqlError {
-        let (verb, view) = (self.change.verb(), &self.view);
-        SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            format!(
-                "cannot {verb} column \"{}\" of view \"{}\"",
-                view.columns[column].name, view.name
-            ),
-        )
-        .detail("View columns that are not columns of their base relation are not updatable.")
+/// Which of the columns of `base` that stand in `own` an expression is, or why it takes no value.
+fn base_column(
+    base: &Relation,
+    own: &[usize],
+    column: &Expr,
+) -> std::result::Result<usize, &'static str> {
+    match column {
+        Expr::Column { level: 0, column, .. } => own
+            .get(*column as usize)
+            .copied()
+            .ok_or("View columns that refer to system columns are not updatable."),
+        Expr::Row(_, ty, _) if ty.oid == base.row_type.0 => {
+            Err("View columns that return whole-row references are not updatable.")
+        }
+        _ => Err("View columns that are not columns of their base relation are not updatable."),
     }
 }
 
-/// What a query is but for the order of its rows: what it reads its rows from, the scan at the bottom of that, its columns.
-fn simple(query: &Query) -> Option<(&Node, &Node, Option<&[Expr]>)> {
-    let (mut node, mut columns) = (&query.root, None);
+/// What a query reads its rows from, but for their order, and the columns that it makes of them, if it makes any.
+fn below_columns(mut node: &Node) -> (&Node, Option<&[Expr]>) {
+    let mut columns = None;
     loop {
         match node {
             Node::Sort { input, .. } => node = input,
@@ -223,28 +179,23 @@ fn simple(query: &Query) -> Option<(&Node, &Node, Option<&[Expr]>)> {
                 columns = Some(&made[..]);
                 node = input;
             }
-            _ => break,
+            _ => return (node, columns),
         }
     }
-    let mut scan = node;
-    while let Node::Filter { input, .. } = scan {
-        scan = input;
-    }
-    let of_table = matches!(
-        scan,
-        Node::Scan { relation, .. }
-            if matches!(relation.kind, RelationKind::Table { .. }) && relation.stored_query.is_none()
-    );
-    of_table.then_some((node, scan, columns))
+}
+
+/// Whether FROM has one item, and that is a name.
+fn reads_one(parsed: &ast::Query) -> bool {
+    let Body::Select(select) = &parsed.body else { return false };
+    matches!(&select.from[..], [FromItem::Table { .. } | FromItem::Sample { .. }])
 }
 
 /// Why a view's query is not simple, as PostgreSQL says it, in its order.
 fn complication(parsed: &ast::Query, bound: &Query) -> Option<&'static str> {
-    let single = "Views that do not select from a single table or view";
     let select = match &parsed.body {
         Body::Select(select) => select,
         Body::SetOperation { .. } => return Some("Views containing UNION, INTERSECT, or EXCEPT"),
-        Body::Values(_) => return Some(single),
+        Body::Values(_) => return Some(NOT_OF_ONE),
     };
     let (mut aggregates, mut windows, mut sets) = (false, false, false);
     let mut node = &bound.root;
@@ -270,7 +221,6 @@ fn complication(parsed: &ast::Query, bound: &Query) -> Option<&'static str> {
             _ => break,
         };
     }
-    let from_one = matches!(&select.from[..], [FromItem::Table { .. } | FromItem::Sample { .. }]);
     [
         (select.distinct != Distinct::No, "Views containing DISTINCT"),
         (!select.group_by.is_empty(), "Views containing GROUP BY"),
@@ -280,7 +230,7 @@ fn complication(parsed: &ast::Query, bound: &Query) -> Option<&'static str> {
         (aggregates, "Views that return aggregate functions"),
         (windows, "Views that return window functions"),
         (sets, "Views that return set-returning functions"),
-        (!from_one, single),
+        (!reads_one(parsed), NOT_OF_ONE),
         (matches!(&select.from[..], [FromItem::Sample { .. }]), "Views containing TABLESAMPLE"),
     ]
     .into_iter()

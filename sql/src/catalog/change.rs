@@ -205,6 +205,17 @@ impl CatalogTransaction {
         Ok(())
     }
 
+    /// Keeps an object from being dropped or changed by others until the transaction's end, and looks at the catalog again;
+    /// false if it is no longer there.
+    ///
+    /// # Errors
+    /// Those of a lock: 40P01, 55P03, 57014.
+    pub fn hold(&mut self, transaction: &mut Transaction, key: ObjectKey) -> Result<bool> {
+        let found = store::hold(transaction, self.catalog.tree(), key)?;
+        self.snapshot();
+        Ok(found)
+    }
+
     /// Locks a name of this kind of object against being made by others, until the transaction's end, and looks at the
     /// catalog again. `schema` is 0 for what stands in none.
     ///

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -135,14 +135,16 @@ stored_struct! {
     Comment { class, text }
     DefaultAcl { oid, role, schema, kind, acl }
     Column { name, ty, collation, not_null, default, missing, dropped, identity, generated }
-    IndexColumn { column, descending, nulls_first }
+    IndexColumn { column, descending, nulls_first, class, collation }
     Index {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
         nulls_not_distinct, state, deferral
     }
     IndexExpression { text, name, ty, collation }
     Constraint { oid, name, kind, validated, deferral }
-    ForeignKey { columns, references, referenced, index, match_type, on_update, on_delete }
+    ForeignKey {
+        columns, references, referenced, index, match_type, on_update, on_delete, delete_columns
+    }
     Sequence { ty, start, increment, min, max, cache, cycle, state, initial, owner }
     State { last_value, is_called }
     StoredQuery { text, populated }
@@ -450,6 +452,7 @@ mod tests {
             match_type: MatchType::Simple,
             on_update: Action::Cascade,
             on_delete: Action::SetNull,
+            delete_columns: vec![0],
         };
         Relation {
             oid: Oid(16384),
@@ -471,7 +474,11 @@ mod tests {
             indexes: vec![Index {
                 oid: Oid(16385),
                 name: Arc::from("t_pkey"),
-                columns: vec![IndexColumn { column: 0, descending: false, nulls_first: false }],
+                columns: vec![IndexColumn {
+                    class: Oid(4217),
+                    collation: Oid(950),
+                    ..IndexColumn::plain(0)
+                }],
                 tree: TreeId(7),
                 unique: true,
                 primary: true,

@@ -37,8 +37,9 @@ pub mod user_type;
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};
 pub use relation::{
-    Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
-    IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery, Uniqueness,
+    Action, CheckOption, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index,
+    IndexColumn, IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,
+    Uniqueness,
 };
 pub use search_path::SearchPath;
 pub use snapshot::{CatalogSnapshot, ClusterSnapshot, Named};

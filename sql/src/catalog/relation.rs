@@ -2,6 +2,7 @@
 
 use crate::catalog::acl::Acl;
 use crate::catalog::sequence::State;
+use crate::settings::value::parse_bool;
 use crate::tuple::Form;
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
@@ -42,6 +43,15 @@ pub struct Relation {
     pub acl: Option<Acl>,
     /// The query of a materialized view, whose rows a table of its own holds.
     pub stored_query: Option<StoredQuery>,
+}
+
+/// Which conditions a view's new rows must meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOption {
+    /// LOCAL: its own.
+    Local,
+    /// CASCADED: also those of the views that it reads.
+    Cascaded,
 }
 
 /// The query of a materialized view.
@@ -247,6 +257,10 @@ pub struct IndexColumn {
     pub descending: bool,
     /// NULLS FIRST.
     pub nulls_first: bool,
+    /// Its operator class's `pg_opclass` row; 0: the default one of its type.
+    pub class: Oid,
+    /// Its collation's OID; 0: that of the column or expression.
+    pub collation: Oid,
 }
 
 /// A constraint that is not an index's.
@@ -295,6 +309,8 @@ pub struct ForeignKey {
     pub on_update: Action,
     /// ON DELETE.
     pub on_delete: Action,
+    /// The columns, by index, that ON DELETE SET NULL or SET DEFAULT changes; empty: all.
+    pub delete_columns: Vec<usize>,
 }
 
 /// MATCH of a foreign key.
@@ -360,6 +376,19 @@ impl IndexExpression {
 }
 
 impl IndexColumn {
+    /// A column in the order that it has by itself.
+    #[must_use]
+    pub fn plain(column: usize) -> IndexColumn {
+        let (class, collation) = (Oid(0), Oid(0));
+        IndexColumn { column, descending: false, nulls_first: false, class, collation }
+    }
+
+    /// Whether it sorts as a constraint's key does.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == IndexColumn::plain(self.column)
+    }
+
     /// Which of its index's expressions it is; none for a column.
     #[must_use]
     pub fn expression(&self) -> Option<usize> {
@@ -485,6 +514,9 @@ impl Relation {
     /// The collation of an index's key.
     #[must_use]
     pub fn key_collation(&self, index: &Index, key: &IndexColumn) -> Oid {
+        if key.collation != Oid(0) {
+            return key.collation;
+        }
         match key.expression() {
             Some(at) => index.expressions[at].collation,
             None => self.columns[key.column].collation,
@@ -498,6 +530,24 @@ impl Relation {
             Some(at) => index.expressions[at].enclosed(),
             None => Arc::clone(&self.columns[key.column].name),
         }
+    }
+
+    /// WITH CHECK OPTION of a view.
+    #[must_use]
+    pub fn check_option(&self) -> Option<CheckOption> {
+        let (_, value) = self.options.iter().find(|option| option.0 == "check_option")?;
+        Some(if value.eq_ignore_ascii_case("local") {
+            CheckOption::Local
+        } else {
+            CheckOption::Cascaded
+        })
+    }
+
+    /// Whether it is a view that reads with the privileges of whoever asks.
+    #[must_use]
+    pub fn is_security_invoker(&self) -> bool {
+        let said = self.options.iter().find(|option| option.0 == "security_invoker");
+        said.and_then(|option| parse_bool(&option.1)).unwrap_or(false)
     }
 
     /// The tables that its foreign keys refer to.

@@ -112,6 +112,16 @@ pub fn lock(transaction: &mut Transaction, tree: &Tree, key: ObjectKey) -> Resul
     Ok(Some(bytes))
 }
 
+/// Keeps an object from being dropped or changed by others, and from nothing else; false if there is no such object.
+///
+/// # Errors
+/// Those of a lock: 40P01, 55P03, 57014.
+pub fn hold(transaction: &mut Transaction, tree: &Tree, key: ObjectKey) -> Result<bool> {
+    let first = part_key(&prefix(key), 0);
+    let (mode, policy) = (RowLock::KeyShare, WaitPolicy::Block);
+    Ok(transaction.lock_key(tree, &first, mode, policy, &mut RecordBuffer::default())?)
+}
+
 /// Tells a transaction which trees a relation has, whose rows it is about to read; and that they are those is something it
 /// reads too: a commit that gives the relation others, of which the transaction's snapshot knows nothing, is a conflict.
 ///

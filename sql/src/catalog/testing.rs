@@ -55,7 +55,11 @@ fn column(name: &str, ty: SqlType, collation: u32) -> Column {
 /// `create index ti on t (b desc)`, OIDs from `first` on.
 pub(crate) fn table(first: u32) -> Relation {
     let oid = |offset: u32| Oid(first + offset);
-    let key = |column, descending| IndexColumn { column, descending, nulls_first: descending };
+    let key = |column, descending| IndexColumn {
+        descending,
+        nulls_first: descending,
+        ..IndexColumn::plain(column)
+    };
     let index = |at, name: &str, column, primary: bool| Index {
         oid: oid(at),
         name: name.into(),
@@ -80,6 +84,7 @@ pub(crate) fn table(first: u32) -> Relation {
         match_type: MatchType::Simple,
         on_update: Action::NoAction,
         on_delete: Action::Cascade,
+        delete_columns: Vec::new(),
     };
     let constraint = |at, name: &str, kind| Constraint {
         oid: oid(at),

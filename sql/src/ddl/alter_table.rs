@@ -8,7 +8,7 @@ use super::create_table::{COLUMNS_MAX, Parts, new_column_name, table_constraint}
 use super::dependency::Dependents;
 use super::index::tablespace;
 use super::resolve::kind_noun;
-use super::{Ddl, options};
+use super::{Ddl, options, view};
 use crate::catalog::relation::{ConstraintKind, Deferral, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -43,7 +43,12 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
     for action in &alter.actions {
         let fits = match (&relation.kind, action) {
             (_, AlterAction::Owner(_)) => true,
-            (RelationKind::View { .. }, AlterAction::SetDefault(..)) => true,
+            (
+                RelationKind::View { .. },
+                AlterAction::SetDefault(..)
+                | AlterAction::SetOptions(_)
+                | AlterAction::ResetOptions(_),
+            ) => true,
             (RelationKind::Table { .. }, AlterAction::SetDefault(..)) => {
                 relation.stored_query.is_none()
             }
@@ -189,6 +194,12 @@ impl Ddl<'_> {
                 self.drop_constraint(relation, name, *if_exists, *cascade)
             }
             AlterAction::Owner(owner) => self.give_relation(relation, owner),
+            AlterAction::SetOptions(given)
+                if matches!(relation.kind, RelationKind::View { .. }) =>
+            {
+                let next = view::with_options(self, relation, given)?;
+                self.catalog.put_relation(self.transaction, next)
+            }
             AlterAction::SetOptions(given) => {
                 let mut next = Relation::clone(relation);
                 for (name, value) in options::of_table(given)? {

@@ -12,7 +12,6 @@ use super::constraint::BOOL;
 use super::create_table::column_type;
 use super::dependency::Dependents;
 use super::foreign_key::comparable;
-use super::index::check_key_types;
 use super::resolve::{column, undefined_column};
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
@@ -82,7 +81,7 @@ impl<'a> Ddl<'a> {
         let semantics = self.semantics;
         let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
         let Some(conversion) = conversion else {
-            let plain = self.type_shown(SqlType::plain(ty.oid.0));
+            let plain = self.plain_type_shown(ty);
             let (message, hint) = match using {
                 Some(_) => (
                     format!(
@@ -219,7 +218,7 @@ impl<'a> Ddl<'a> {
             }
         }
         for index in &next.indexes {
-            check_key_types(next, index)?;
+            self.check_keys(next, index)?;
         }
         let mut affected = Affected::default();
         for (at, constraint) in next.constraints.iter_mut().enumerate() {
@@ -290,7 +289,7 @@ impl<'a> Ddl<'a> {
             };
             // A value that the new type does not take is told of where the default is used.
             if bound.is_err_and(|error| error.state() == SqlState::DATATYPE_MISMATCH) {
-                let plain = self.type_shown(SqlType::plain(ty.oid.0));
+                let plain = self.plain_type_shown(ty);
                 return Err(SqlError::new(
                     SqlState::DATATYPE_MISMATCH,
                     format!(

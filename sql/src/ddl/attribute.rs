@@ -6,6 +6,7 @@
 use super::Ddl;
 use super::create_table::column_type;
 use super::user_type::{find, owned, put};
+use crate::catalog::quote::identifier;
 use crate::catalog::relation::RelationKind;
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -147,7 +148,10 @@ pub(super) fn rename_attribute(
         return Err(exists(to, &found));
     }
     attributes[at].name = Arc::clone(to);
-    put_attributes(ddl, &found, attributes)
+    let before = ddl.snapshot();
+    put_attributes(ddl, &found, attributes)?;
+    let field = format!(".{}", identifier(from));
+    ddl.put_reprinted(&before, &|text| text.contains(").") && text.contains(&field))
 }
 
 /// Drops an attribute because its type goes.

@@ -75,7 +75,7 @@ pub fn table_for(
     {
         let snapshot = ddl.snapshot();
         let modifies = modifies(query);
-        let query = ddl.semantics.view(&snapshot, query)?;
+        let query = ddl.semantics.view(&snapshot, query, u32::MAX)?;
         if modifies {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

@@ -75,17 +75,33 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
         return Err(duplicate_relation(name));
     }
     let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
+    let mut likes = Vec::new();
+    for element in &create.elements {
+        if let TableElement::Like(table, options) = element {
+            likes.push(ddl.like(table, options)?);
+        }
+    }
     let mut parts = Parts::default();
+    let mut next_like = likes.iter();
     for element in &create.elements {
         match element {
             TableElement::Column(column) => ddl.add_column(&mut relation, column, &mut parts)?,
             TableElement::Constraint(constraint) => table_constraint(constraint, &mut parts)?,
             TableElement::Like(..) => {
-                return Err(SqlError::unsupported("LIKE in CREATE TABLE is"));
+                let like = next_like.next().expect("each has been looked up");
+                ddl.like_columns(&mut relation, like, &mut parts)?;
             }
         }
     }
+    let foreign = std::mem::take(&mut parts.foreign);
     ddl.add_parts(&mut relation, parts)?;
+    for like in &likes {
+        ddl.like_parts(&mut relation, like)?;
+    }
+    for (name, columns, references, _) in &foreign {
+        let key = ddl.new_foreign_key(&relation, name.as_ref(), columns, references, true)?;
+        relation.constraints.push(key);
+    }
     ddl.catalog.note_on_commit(relation.oid, create.on_commit);
     // Nobody can see the table before commit, but what follows in this transaction expects its creator's lock.
     ddl.put_made(relation)?;
@@ -162,6 +178,26 @@ pub(super) fn serial(column: &ColumnElement) -> Option<Oid> {
     }
 }
 
+/// The `pg_collation` row of a collation by name.
+///
+/// # Errors
+/// 42704; 0A000 for one that does not compare by bytes.
+pub(super) fn collation_named(named: &ObjectName) -> Result<Oid> {
+    let name = match &**named.name() {
+        "C.UTF-8" => "default",
+        name => name,
+    };
+    if name.ends_with("-x-icu") {
+        return Err(SqlError::unsupported(format!("collation \"{named}\" is")));
+    }
+    builtin::collation_named(name).map(Oid).ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("collation \"{named}\" for encoding \"UTF8\" does not exist"),
+        )
+    })
+}
+
 impl Ddl<'_> {
     /// A table without columns and rows, not yet in the catalog.
     pub(super) fn empty_table(
@@ -201,14 +237,7 @@ impl Ddl<'_> {
     /// compare by bytes.
     pub(super) fn collation(&self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
         let own = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
-        let Some(collation) = collation else { return Ok(Oid(own)) };
-        match &**collation.name() {
-            "default" | "C.UTF-8" => Ok(Oid(100)),
-            "C" => Ok(Oid(950)),
-            "POSIX" => Ok(Oid(951)),
-            "ucs_basic" => Ok(Oid(12340)),
-            _ => Err(SqlError::unsupported(format!("collation \"{collation}\" is"))),
-        }
+        collation.map_or(Ok(Oid(own)), collation_named)
     }
 
     /// Adds a column to a relation that is being made; what it asks for beside goes to `parts`.
@@ -220,18 +249,10 @@ impl Ddl<'_> {
     ) -> Result<()> {
         let name = &element.name;
         if relation.column(name).is_some() {
-            return Err(SqlError::new(
-                SqlState::DUPLICATE_COLUMN,
-                format!("column \"{name}\" specified more than once"),
-            ));
+            return Err(specified_twice(name));
         }
         new_column_name(name)?;
-        if relation.columns.len() >= COLUMNS_MAX {
-            return Err(SqlError::new(
-                SqlState::TOO_MANY_COLUMNS,
-                format!("tables can have at most {COLUMNS_MAX} columns"),
-            ));
-        }
+        columns_max(relation)?;
         let at = relation.columns.len();
         let serial = serial(element);
         let snapshot = self.snapshot();
@@ -320,7 +341,7 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Adds keys, sequences, checks and foreign keys to a relation that is being made and has no rows.
+    /// Adds sequences, keys, generated columns and checks to a relation that is being made and has no rows.
     fn add_parts(&mut self, relation: &mut Relation, parts: Parts<'_>) -> Result<()> {
         for sequence in &parts.sequences {
             self.make_owned_sequence(relation, sequence)?;
@@ -356,10 +377,6 @@ impl Ddl<'_> {
             // There are no rows that it could be held against later.
             let check = Constraint { validated: true, ..self.new_check(relation, new)? };
             relation.constraints.push(check);
-        }
-        for (name, columns, references, _) in &parts.foreign {
-            let key = self.new_foreign_key(relation, name.as_ref(), columns, references, true)?;
-            relation.constraints.push(key);
         }
         Ok(())
     }
@@ -447,6 +464,23 @@ impl Ddl<'_> {
             }
         }
     }
+}
+
+/// 42701.
+pub(super) fn specified_twice(name: &str) -> SqlError {
+    let message = format!("column \"{name}\" specified more than once");
+    SqlError::new(SqlState::DUPLICATE_COLUMN, message)
+}
+
+/// 54011 where a table has as many columns as it may have.
+pub(super) fn columns_max(relation: &Relation) -> Result<()> {
+    if relation.columns.len() < COLUMNS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::TOO_MANY_COLUMNS,
+        format!("tables can have at most {COLUMNS_MAX} columns"),
+    ))
 }
 
 /// 42701 for the names of system columns.

@@ -93,7 +93,7 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
         let text = text.unwrap_or_else(|| "".into());
         match &*option.name {
             "owner" => {
-                let owner = ddl.role(&text)?;
+                let owner = ddl.role_to_stay(&text)?;
                 ddl.check_member(&owner)?;
                 database.owner = owner.oid;
             }

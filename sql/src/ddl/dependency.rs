@@ -266,17 +266,15 @@ impl Ddl<'_> {
         Ok(self.relation(relation.oid))
     }
 
-    /// Has what is kept as text say the values of a type as they are written now; `before` is the catalog that it was
-    /// written in.
-    pub(super) fn put_relabelled(
+    /// Has what is kept as text, and may name them, say the values of a type, or its attributes, as they are written now;
+    /// `before` is the catalog that it was written in.
+    pub(super) fn put_reprinted(
         &mut self,
         before: &CatalogSnapshot,
-        (schema, name): (&str, &str),
+        may_name: &dyn Fn(&str) -> bool,
     ) -> Result<()> {
-        let cast = format!("::{}", qualified(schema, name));
-        let names = |relation: &Relation| {
-            Relation::clone(relation).texts().any(|text| text.contains(&cast))
-        };
+        let names =
+            |relation: &Relation| Relation::clone(relation).texts().any(|text| may_name(text));
         let semantics = self.semantics;
         let snapshot = self.snapshot();
         for relation in snapshot.relations().filter(|relation| names(relation)) {
@@ -286,7 +284,7 @@ impl Ddl<'_> {
             if found.query().is_some() {
                 next.set_query(semantics.reworded(before, &now, &found, &[])?);
             } else {
-                for text in next.texts().filter(|text| text.contains(&cast)) {
+                for text in next.texts().filter(|text| may_name(text)) {
                     let over = Some(&*found);
                     *text = semantics.renewed((before, over), (&now, over), text)?;
                 }
@@ -297,7 +295,7 @@ impl Ddl<'_> {
             let key = self.catalog.key(Class::Type, ty.oid);
             let Some(domain) = ty.domain() else { continue };
             let checks = domain.checks.iter().map(|check| &check.text);
-            if !checks.chain(&domain.default).any(|text| text.contains(&cast)) {
+            if !checks.chain(&domain.default).any(|text| may_name(text)) {
                 continue;
             }
             self.catalog.lock(self.transaction, key)?;
@@ -308,7 +306,7 @@ impl Ddl<'_> {
             let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
             let value = value_relation(domain.base);
             let checks = domain.checks.iter_mut().map(|check| &mut check.text);
-            for text in checks.chain(&mut domain.default).filter(|text| text.contains(&cast)) {
+            for text in checks.chain(&mut domain.default).filter(|text| may_name(text)) {
                 *text = semantics.renewed((before, Some(&value)), (&now, Some(&value)), text)?;
             }
             super::user_type::put(self, next)?;

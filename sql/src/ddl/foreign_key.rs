@@ -28,13 +28,26 @@ impl Ddl<'_> {
         references: &References,
         validated: bool,
     ) -> Result<Constraint> {
-        if !references.delete_columns.is_empty() {
-            return Err(SqlError::unsupported("column lists of SET NULL and SET DEFAULT are"));
-        }
         let parent = self.referenced_table(relation, references)?;
         let columns = columns
             .iter()
             .map(|name| referencing_column(relation, name))
+            .collect::<Result<Vec<usize>>>()?;
+        let delete_columns = references
+            .delete_columns
+            .iter()
+            .map(|name| {
+                let column = referencing_column(relation, name)?;
+                if columns.contains(&column) {
+                    return Ok(column);
+                }
+                Err(SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    format!(
+                        "column \"{name}\" referenced in ON DELETE SET action must be part of foreign key"
+                    ),
+                ))
+            })
             .collect::<Result<Vec<usize>>>()?;
         let (referenced, index) = referenced_key(&parent, references)?;
         if referenced.len() != columns.len() {
@@ -65,6 +78,7 @@ impl Ddl<'_> {
             match_type: references.match_type,
             on_update: references.on_update,
             on_delete: references.on_delete,
+            delete_columns,
         };
         let oid = self.catalog.next_oid()?;
         Ok(Constraint {

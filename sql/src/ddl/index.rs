@@ -4,19 +4,12 @@ use super::build::{NO_TREE, Rewrite};
 use super::name;
 use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
-use crate::catalog::builtin;
-use crate::catalog::relation::{
-    Deferral, EXPRESSIONS, Index, IndexColumn, IndexExpression, IndexState, Relation, RelationKind,
-};
+use crate::catalog::relation::{Deferral, Index, IndexColumn, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{CreateIndex, Direction, ExprKind, Ident, IndexKey, KeyOptions};
+use crate::parse::ast::{CreateIndex, Ident, KeyOptions};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
 use std::sync::Arc;
 use txn::TableLock;
-
-/// The most columns an index may have.
-const INDEX_COLUMNS_MAX: usize = 32;
 
 /// CREATE INDEX.
 ///
@@ -91,6 +84,7 @@ pub(super) fn new_index(
         state: IndexState::Valid,
         deferral: Deferral::Never,
     };
+    ddl.check_keys(relation, &index)?;
     index.name = match &create.name {
         Some(name) => Arc::clone(name),
         None => {
@@ -108,7 +102,6 @@ pub(super) fn new_index(
         }
         return Err(duplicate_relation(&index.name));
     }
-    check_key_types(relation, &index)?;
     Ok(Some(index))
 }
 
@@ -151,98 +144,6 @@ fn included(relation: &Relation, names: &[Ident]) -> Result<Vec<usize>> {
         })
     };
     names.iter().map(column).collect()
-}
-
-/// The column that a key names alone, if it is no expression.
-fn plain_column(relation: &Relation, key: &IndexKey) -> Result<Option<usize>> {
-    let ExprKind::Column(parts) = &key.expr.kind else { return Ok(None) };
-    let [name] = parts.as_slice() else { return Ok(None) };
-    let column = relation.column(name).ok_or_else(|| {
-        SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
-    })?;
-    Ok(Some(column))
-}
-
-impl Ddl<'_> {
-    fn key_columns(
-        &mut self,
-        relation: &Relation,
-        keys: &[IndexKey],
-    ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
-        if keys.len() > INDEX_COLUMNS_MAX {
-            return Err(SqlError::new(
-                SqlState::TOO_MANY_COLUMNS,
-                format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
-            ));
-        }
-        let snapshot = self.snapshot();
-        let mut expressions = Vec::new();
-        let columns = keys
-            .iter()
-            .map(|key| {
-                let (column, ty) = match plain_column(relation, key)? {
-                    Some(column) => (column, relation.columns[column].ty.oid),
-                    None => {
-                        let made =
-                            self.semantics.index_expression(&snapshot, relation, &key.expr)?;
-                        let ty = made.ty.oid;
-                        expressions.push(made);
-                        (EXPRESSIONS + expressions.len() - 1, ty)
-                    }
-                };
-                if let Some(class) = &key.class {
-                    operator_class(class.name(), ty)?;
-                }
-                if let Some(collation) = &key.collation
-                    && !matches!(
-                        &**collation.name(),
-                        "default" | "C" | "POSIX" | "C.UTF-8" | "ucs_basic"
-                    )
-                {
-                    return Err(SqlError::unsupported(format!("collation \"{collation}\" is")));
-                }
-                let descending = key.direction == Direction::Descending;
-                Ok(IndexColumn {
-                    column,
-                    descending,
-                    nulls_first: key.nulls_first.unwrap_or(descending),
-                })
-            })
-            .collect::<Result<_>>()?;
-        Ok((columns, expressions))
-    }
-}
-
-/// Operator classes that order as the default one does, since text is compared by bytes.
-fn operator_class(name: &str, ty: Oid) -> Result<()> {
-    let alike = name.ends_with("_pattern_ops");
-    let default = builtin::type_by_oid(ty.0)
-        .is_some_and(|ty| name == format!("{}_ops", ty.name) || name == "text_ops");
-    if alike || default {
-        return Ok(());
-    }
-    Err(SqlError::new(
-        SqlState::UNDEFINED_OBJECT,
-        format!("operator class \"{name}\" does not exist for access method \"btree\""),
-    ))
-}
-
-/// 42704 for a type without an ordering.
-pub(super) fn check_key_types(relation: &Relation, index: &Index) -> Result<()> {
-    for key in &index.columns {
-        let ty = relation.key_type(index, key).oid;
-        if builtin::ordering(ty.0).is_none() {
-            let name = builtin::type_by_oid(ty.0).map_or("unknown", |ty| ty.name);
-            return Err(SqlError::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("data type {name} has no default operator class for access method \"btree\""),
-            )
-            .hint(
-                "You must specify an operator class for the index or define a default operator class for the data type.",
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The columns that INCLUDE of a constraint names.
@@ -300,7 +201,7 @@ impl Ddl<'_> {
                     format!("column \"{name}\" appears twice in {what} constraint"),
                 ));
             }
-            columns.push(IndexColumn { column, descending: false, nulls_first: false });
+            columns.push(IndexColumn::plain(column));
         }
         let name = self.key_name(relation, key, taken)?;
         let index = Index {
@@ -319,7 +220,7 @@ impl Ddl<'_> {
             state: IndexState::Valid,
             deferral: given.deferral,
         };
-        check_key_types(relation, &index)?;
+        self.check_keys(relation, &index)?;
         Ok(index)
     }
 

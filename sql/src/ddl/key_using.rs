@@ -123,7 +123,7 @@ fn unfit(index: &Index) -> Option<String> {
     if index.filter.is_some() {
         return Some(format!("\"{name}\" is a partial index"));
     }
-    let other = index.columns.iter().position(|key| key.descending || key.nulls_first)?;
+    let other = index.columns.iter().position(|key| !key.is_plain())?;
     let number = other + 1;
     Some(format!("index \"{name}\" column number {number} does not have default sorting behavior"))
 }

@@ -29,8 +29,10 @@ mod extension;
 pub mod foreign_key;
 mod identity;
 pub mod index;
+mod index_key;
 pub mod kept_settings;
 mod key_using;
+mod like;
 pub mod name;
 pub mod options;
 pub mod privilege;
@@ -232,6 +234,15 @@ pub trait Semantics {
         now: (&CatalogSnapshot, Option<&Relation>),
         text: &str,
     ) -> Result<Arc<str>>;
+    /// Why a view of this text cannot have WITH CHECK OPTION, as PostgreSQL says it; none if it can.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn unfit_for_check(
+        &self,
+        snapshot: &CatalogSnapshot,
+        text: &str,
+    ) -> Result<Option<&'static str>>;
     /// A timestamptz of a text, in microseconds since 2000-01-01 UTC; none is `infinity`.
     ///
     /// # Errors
@@ -256,11 +267,11 @@ pub trait Semantics {
         view: &Relation,
         renamed: &[Relation],
     ) -> Result<Arc<str>>;
-    /// Binds a view's query.
+    /// Binds a view's query, whose text ends at this byte.
     ///
     /// # Errors
     /// Those of binding.
-    fn view(&self, snapshot: &CatalogSnapshot, query: &Query) -> Result<ViewQuery>;
+    fn view(&self, snapshot: &CatalogSnapshot, query: &Query, end: u32) -> Result<ViewQuery>;
 }
 
 /// What a schema change runs in.
@@ -316,7 +327,6 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         }
         Statement::AlterComposite(alter) => attribute::alter_composite(ddl, alter)?,
         Statement::AlterEnum(alter) => user_type::alter_enum(ddl, alter)?,
-        Statement::CreateSchema(create) => schema::create_schema(ddl, create)?,
         Statement::CreateExtension(create) => extension::create_extension(ddl, create)?,
         Statement::CreateDatabase(create) => database::create_database(ddl, create)?,
         Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,

@@ -10,6 +10,17 @@ enum Range {
     Integer(i64, i64),
     Real(f64, f64),
     Bool,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// Parameters of views.
+fn view_parameter(name: &str) -> Option<Range> {
+    Some(match name {
+        "check_option" => Range::Word(&["local", "cascaded"]),
+        "security_barrier" | "security_invoker" => Range::Bool,
+        _ => return None,
+    })
 }
 
 /// Parameters of tables (also under `toast.`).
@@ -76,6 +87,14 @@ pub fn of_index(options: &[StorageOption]) -> Result<Vec<(String, String)>> {
     check(options, index_parameter)
 }
 
+/// The parameters of a view.
+///
+/// # Errors
+/// 22023.
+pub fn of_view(options: &[StorageOption]) -> Result<Vec<(String, String)>> {
+    check(options, view_parameter)
+}
+
 fn check(
     options: &[StorageOption],
     parameter: impl Fn(&str) -> Option<Range>,
@@ -128,6 +147,14 @@ fn in_range(name: &str, value: &str, range: &Range) -> Result<()> {
     match range {
         Range::Bool => {
             parse_bool(value).ok_or_else(|| invalid("boolean"))?;
+        }
+        Range::Word(words) => {
+            if !words.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                return Err(
+                    invalid("enum").detail(format!("Valid values are {}.", quoted.join(" and ")))
+                );
+            }
         }
         Range::Integer(low, high) => {
             let number: i64 = value.parse().map_err(|_| invalid("integer"))?;

@@ -66,7 +66,11 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
 fn grantees(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<Vec<Oid>> {
     let mut found = Vec::new();
     for name in &grant.grantees {
-        let oid = if &**name == "public" { Oid(0) } else { ddl.role(name)?.oid };
+        let oid = match &**name {
+            "public" => Oid(0),
+            _ if grant.revoke => ddl.role(name)?.oid,
+            _ => ddl.role_to_stay(name)?.oid,
+        };
         if oid.0 == 0 && grant.grant_option && !grant.revoke {
             return Err(SqlError::new(
                 SqlState::INVALID_GRANT_OPERATION,

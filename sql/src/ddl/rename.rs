@@ -257,7 +257,7 @@ fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
 }
 
 fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
-    let owner = ddl.role(owner)?;
+    let owner = ddl.role_to_stay(owner)?;
     let schema = super::schema::owned_schema(ddl, name.name())?;
     ddl.check_member(&owner)?;
     let mut next = Schema::clone(&schema);
@@ -268,7 +268,7 @@ fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()
 }
 
 fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
-    let owner = ddl.role(owner)?;
+    let owner = ddl.role_to_stay(owner)?;
     let database = super::database::owned_database(ddl, name.name())?;
     ddl.check_member(&owner)?;
     let mut next = Database::clone(&database);
@@ -279,7 +279,7 @@ fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<
 
 impl Ddl<'_> {
     pub(super) fn give_relation(&mut self, relation: &Arc<Relation>, owner: &Ident) -> Result<()> {
-        let owner: Arc<Role> = self.role(owner)?;
+        let owner: Arc<Role> = self.role_to_stay(owner)?;
         if relation.owner == owner.oid {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use super::Ddl;
 use crate::bind::type_name::format_type;
 use crate::catalog::acl::Privileges;
+use crate::catalog::builtin;
 use crate::catalog::object::{Class, Role, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::{CatalogSnapshot, Named};
@@ -240,6 +241,24 @@ impl Ddl<'_> {
         found.cloned().ok_or_else(|| undefined_role(name))
     }
 
+    /// A role by name that is about to get something, and stays there until the transaction's end.
+    ///
+    /// # Errors
+    /// 42704.
+    pub(super) fn role_to_stay(&mut self, name: &Ident) -> Result<Arc<Role>> {
+        let role = self.role(name)?;
+        // Others are dropped by nobody.
+        if role.oid.0 < well_known::FIRST_NORMAL {
+            return Ok(role);
+        }
+        let key = super::role::key(role.oid);
+        if self.catalog.hold(self.transaction, key)? {
+            return Ok(role);
+        }
+        let message = format!("role {} was concurrently dropped", role.oid.0);
+        Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
+    }
+
     /// 42501 unless the current user may give things to `role`: it is a member of it.
     pub(super) fn check_member(&mut self, role: &Role) -> Result<()> {
         let snapshot = self.snapshot();
@@ -262,6 +281,14 @@ impl Ddl<'_> {
     pub(super) fn display(&mut self, relation: &Relation) -> String {
         let path = self.path();
         display(self.catalog.snapshot(), &path.schemas, relation)
+    }
+
+    /// A type without a modifier as messages name it (`format_type_be`).
+    pub(super) fn plain_type_shown(&mut self, ty: SqlType) -> String {
+        match builtin::type_by_oid(ty.oid.0) {
+            Some(_) => crate::catalog::system::format::format_type(ty.oid.0, None),
+            None => self.type_shown(SqlType::plain(ty.oid.0)),
+        }
     }
 
     /// A type as messages name it.

@@ -12,7 +12,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
 
-fn key(role: Oid) -> ObjectKey {
+pub(super) fn key(role: Oid) -> ObjectKey {
     ObjectKey { class: Class::Role, database: Oid(0), oid: role, sub: 0 }
 }
 
@@ -451,7 +451,7 @@ fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result
 pub fn grant_role(ddl: &mut Ddl<'_>, grant: &GrantRole) -> Result<&'static str> {
     let own = current(ddl)?;
     for group in &grant.roles {
-        let group = ddl.role(group)?;
+        let group = if grant.revoke { ddl.role(group)? } else { ddl.role_to_stay(group)? };
         let snapshot = ddl.snapshot();
         let admin = snapshot
             .shared()
@@ -465,10 +465,11 @@ pub fn grant_role(ddl: &mut Ddl<'_>, grant: &GrantRole) -> Result<&'static str> 
             }));
         }
         for member in &grant.grantees {
-            let member = ddl.role(member)?;
             if grant.revoke {
+                let member = ddl.role(member)?;
                 revoke_member(ddl, &group, &member, grant.admin_option)?;
             } else {
+                let member = ddl.role_to_stay(member)?;
                 add_member(ddl, group.oid, member.oid, grant.admin_option)?;
             }
         }

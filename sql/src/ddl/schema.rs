@@ -10,7 +10,7 @@ use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::Relation;
 use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{CreateSchema, Drop, Ident};
+use crate::parse::ast::{CreateSchema, Drop, Ident, Statement};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -41,17 +41,13 @@ fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
     ))
 }
 
-/// CREATE SCHEMA.
+/// CREATE SCHEMA without its elements; none where IF NOT EXISTS has found one of that name.
 ///
 /// # Errors
 /// 42P06, 42939, 42501.
-pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<&'static str> {
-    const TAG: &str = "CREATE SCHEMA";
-    if !create.elements.is_empty() {
-        return Err(SqlError::unsupported("elements in CREATE SCHEMA are"));
-    }
+pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<Option<Schema>> {
     let owner = match &create.owner {
-        Some(owner) => Some(ddl.role(owner)?),
+        Some(owner) => Some(ddl.role_to_stay(owner)?),
         None => None,
     };
     let name = match (&create.name, &owner) {
@@ -69,7 +65,7 @@ pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<&'stati
         let message = format!("schema \"{name}\" already exists");
         if create.if_not_exists {
             ddl.notice(SqlState::DUPLICATE_SCHEMA, format!("{message}, skipping"));
-            return Ok(TAG);
+            return Ok(None);
         }
         return Err(SqlError::new(SqlState::DUPLICATE_SCHEMA, message));
     }
@@ -77,8 +73,43 @@ pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<&'stati
     let owner = owner.map_or(ddl.user, |owner| owner.oid);
     let acl = ddl.default_acl(Grantable::Schema, Oid(0))?;
     let schema = Schema { oid, name, owner, acl };
-    put(ddl, schema)?;
-    Ok(TAG)
+    put(ddl, schema.clone())?;
+    Ok(Some(schema))
+}
+
+/// The elements of a CREATE SCHEMA in the order in which they are made, each with its schema (`transformCreateSchemaStmt`).
+///
+/// # Errors
+/// 42P15.
+pub fn elements(schema: &Arc<str>, given: &[Statement]) -> Result<Vec<Statement>> {
+    let mut ordered = Vec::with_capacity(given.len());
+    for element in given {
+        let mut element = element.clone();
+        let (pass, name) = match &mut element {
+            Statement::CreateSequence(create) => (0, Some(&mut create.name)),
+            Statement::CreateTable(create) => (1, Some(&mut create.name)),
+            Statement::CreateView(create) => (2, Some(&mut create.name)),
+            Statement::CreateIndex(create) => (3, Some(&mut create.table)),
+            _ => (4, None),
+        };
+        if let Some(name) = name {
+            match name.schema() {
+                None => name.parts.insert(0, Arc::clone(schema)),
+                Some(other) if other == schema => {}
+                Some(other) => {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_SCHEMA_DEFINITION,
+                        format!(
+                            "CREATE specifies a schema ({other}) different from the one being created ({schema})"
+                        ),
+                    ));
+                }
+            }
+        }
+        ordered.push((pass, element));
+    }
+    ordered.sort_by_key(|(pass, _)| *pass);
+    Ok(ordered.into_iter().map(|(_, element)| element).collect())
 }
 
 pub(super) fn put(ddl: &mut Ddl<'_>, schema: Schema) -> Result<()> {
@@ -191,10 +222,11 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
                 dependents.lines.push((shown, what.clone()));
                 let mut depending = Vec::new();
                 super::user_type::depending(ddl, found, &named, &mut depending);
-                depending.retain(|one| !one.is_in(&oids) && !one.is_in(&dependents.views));
+                depending.retain(|one| !one.is_in(&oids));
                 for one in depending {
-                    dependents.lines.push((one.shown.clone(), format!("type {}", one.on)));
-                    typed.push(one);
+                    let line = (one.shown.clone(), format!("type {}", one.on));
+                    typed.push((dependents.lines.len(), one));
+                    dependents.lines.push(line);
                 }
                 continue;
             }
@@ -214,8 +246,14 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
         ddl.collect_views(relation, None, &oids, &shown, &mut dependents);
     }
+    // A view that goes as a whole is not told of by its columns too.
+    let (parts, typed): (Vec<_>, Vec<_>) =
+        typed.into_iter().partition(|(_, one)| one.is_in(&dependents.views));
+    for (line, _) in parts.into_iter().rev() {
+        dependents.lines.remove(line);
+    }
     ddl.drop_dependents(&dependents, cascade, &what)?;
-    for one in typed {
+    for (_, one) in typed {
         one.drop(ddl)?;
     }
     for found in types {

@@ -9,6 +9,7 @@ use super::resolve::{must_own, undefined_schema};
 use crate::catalog::Named;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, Schema};
+use crate::catalog::quote::qualified;
 use crate::catalog::relation::RelationKind;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -235,7 +236,8 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     if let (EnumChange::Rename { .. }, Some(schema)) =
         (&alter.change, before.schema_by_oid(found.schema))
     {
-        ddl.put_relabelled(&before, (&schema.name, &found.name))?;
+        let cast = format!("::{}", qualified(&schema.name, &found.name));
+        ddl.put_reprinted(&before, &|text| text.contains(&cast))?;
     }
     Ok(TAG)
 }
@@ -313,7 +315,7 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
 
 /// ALTER TYPE ... OWNER TO.
 pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
-    let owner = ddl.role(&change.owner)?;
+    let owner = ddl.role_to_stay(&change.owner)?;
     let found = of_kind(ddl, &change.name, change.kind, true)?;
     ddl.check_member(&owner)?;
     put(ddl, UserType { owner: owner.oid, ..UserType::clone(&found) })

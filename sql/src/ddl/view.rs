@@ -1,15 +1,15 @@
 //! CREATE VIEW. A view is its query's text, bound anew wherever it is used, and printed anew where what it reads gets
 //! another name.
 
-use super::Ddl;
 use super::create_table::column_type;
 use super::resolve::{duplicate_relation, kind_noun};
-use crate::catalog::CatalogSnapshot;
+use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, CheckOption};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{CreateView, CteBody, Query};
+use crate::parse::ast::{CreateView, CteBody, Query, StorageOption, Value};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -21,23 +21,79 @@ pub(super) fn modifies(query: &Query) -> bool {
     ctes.any(|cte| !matches!(cte.body, CteBody::Query(_)))
 }
 
+/// The storage parameter that WITH CHECK OPTION is kept as.
+const CHECK_OPTION: &str = "check_option";
+
+/// The options of a view, WITH CHECK OPTION behind the others.
+fn with_check_option(create: &CreateView) -> Vec<StorageOption> {
+    let mut options = create.options.clone();
+    if let Some(check) = create.check_option {
+        let word = match check {
+            CheckOption::Local => "local",
+            CheckOption::Cascaded => "cascaded",
+        };
+        let value = Some(Value::Word(word.into()));
+        options.push(StorageOption { name: CHECK_OPTION.into(), value });
+    }
+    options
+}
+
+/// 0A000 if a view of this text cannot have WITH CHECK OPTION.
+fn demand_updatable(ddl: &mut Ddl<'_>, text: &str) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    match ddl.semantics.unfit_for_check(&snapshot, text)? {
+        None => Ok(()),
+        Some(why) => Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "WITH CHECK OPTION is supported only on automatically updatable views",
+        )
+        .hint(format!("{why} are not automatically updatable."))),
+    }
+}
+
+/// ALTER VIEW ... SET (...): the view with these options.
+///
+/// # Errors
+/// 0A000, 22023.
+pub(super) fn with_options(
+    ddl: &mut Ddl<'_>,
+    view: &Relation,
+    given: &[StorageOption],
+) -> Result<Relation> {
+    let mut next = view.clone();
+    for (name, value) in options::of_view(given)? {
+        next.options.retain(|option| option.0 != name);
+        next.options.push((name, value));
+    }
+    if next.check_option().is_some()
+        && let Some(query) = view.query()
+    {
+        demand_updatable(ddl, query)?;
+    }
+    Ok(next)
+}
+
 /// CREATE VIEW.
 ///
 /// # Errors
-/// 42P07, 42P16, 42809 and those of the query.
+/// 0A000, 22023, 42P07, 42P16, 42809 and those of the query.
 pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static str> {
     const TAG: &str = "CREATE VIEW";
-    if create.recursive || create.check_option || !create.options.is_empty() {
-        return Err(SqlError::unsupported("RECURSIVE, WITH options and CHECK OPTION of views are"));
-    }
     let name = create.name.name();
     let snapshot = ddl.snapshot();
-    let bound = ddl.semantics.view(&snapshot, &create.query)?;
+    let bound = ddl.semantics.view(&snapshot, &create.query, create.span.1)?;
     if modifies(&create.query) {
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
             "views must not contain data-modifying statements in WITH",
         ));
+    }
+    if create.recursive && !bound.text.starts_with("WITH RECURSIVE") {
+        return Err(SqlError::unsupported("CREATE RECURSIVE VIEW of such a query is"));
+    }
+    let given = with_check_option(create);
+    if given.iter().any(|option| &*option.name == CHECK_OPTION) {
+        demand_updatable(ddl, &bound.text)?;
     }
     let mut temporary = create.temporary;
     if !temporary && reads_temporary(&snapshot, &bound.relations) {
@@ -79,11 +135,12 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         });
     }
     let kind = RelationKind::View { query: bound.text };
+    let options = options::of_view(&given)?;
     if taken {
         if !create.replace {
             return Err(duplicate_relation(name));
         }
-        return replace(ddl, create, columns, kind).map(|()| TAG);
+        return replace(ddl, create, columns, kind, options).map(|()| TAG);
     }
     let oid = ddl.catalog.next_oid()?;
     let relation = Relation {
@@ -98,7 +155,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         referenced_by: Vec::new(),
         lock: Relation::lock_of(ddl.catalog.database(), oid),
         row_estimate: -1.0,
-        options: Vec::new(),
+        options,
         persistence: if schema.is_temporary() { 't' } else { 'p' },
         row_type: ddl.catalog.next_row_type()?,
         acl: ddl.default_acl(Grantable::Table, schema.oid)?,
@@ -119,8 +176,9 @@ pub(super) fn reads_temporary(snapshot: &CatalogSnapshot, relations: &[Oid]) -> 
 fn replace(
     ddl: &mut Ddl<'_>,
     create: &CreateView,
-    columns: Vec<Column>,
+    mut columns: Vec<Column>,
     kind: RelationKind,
+    options: Vec<(String, String)>,
 ) -> Result<()> {
     let found = ddl.lock_named(&create.name, TableLock::AccessExclusive)?;
     let name = create.name.name();
@@ -142,7 +200,7 @@ fn replace(
             "cannot drop columns from view",
         ));
     }
-    for (before, after) in old.columns.iter().zip(&columns) {
+    for (before, after) in old.columns.iter().zip(&mut columns) {
         if before.name != after.name {
             return Err(SqlError::new(
                 SqlState::INVALID_TABLE_DEFINITION,
@@ -163,9 +221,11 @@ fn replace(
                 ),
             ));
         }
+        after.default.clone_from(&before.default);
     }
     let mut next = Relation::clone(&old);
     next.columns = columns;
     next.kind = kind;
+    next.options = options;
     ddl.catalog.put_relation(ddl.transaction, next)
 }

@@ -278,6 +278,7 @@ impl Modify {
             let conflict = match writer.insert(cx, &self.change.new, arbiter)? {
                 Inserted::Done => {
                     self.counted.inserted += 1;
+                    self.change.check_views(cx, writer)?;
                     if on_conflict.is_some_and(|conflict| conflict.update.is_some()) {
                         self.remember(writer)?;
                     }

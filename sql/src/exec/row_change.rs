@@ -26,6 +26,8 @@ pub struct RowChange {
     /// Generated columns, by place among the live ones.
     generated: Vec<(usize, Scalar)>,
     checks: Vec<(Arc<str>, Scalar)>,
+    /// WITH CHECK OPTION: views and their conditions.
+    view_checks: Vec<(Arc<str>, Vec<Scalar>)>,
     /// Whether rows are always changed as a whole, and if not, what an update needs of them: found out by the first one.
     whole: bool,
     narrow: Option<Option<Narrow>>,
@@ -50,21 +52,25 @@ pub struct Demands<'p> {
     new_slot: u32,
     generated: &'p [(usize, Scalar)],
     checks: &'p [(Arc<str>, Scalar)],
+    view_checks: &'p [(Arc<str>, Vec<Scalar>)],
     /// Whether somebody looks at the whole row that comes of it.
     whole: bool,
 }
 
 impl<'p> From<&'p physical::Modify> for Demands<'p> {
     fn from(plan: &'p physical::Modify) -> Demands<'p> {
-        let physical::Modify { table, new_slot, generated, checks, returning, .. } = plan;
-        Demands { table, new_slot: *new_slot, generated, checks, whole: returning.is_some() }
+        let physical::Modify { table, new_slot, generated, checks, view_checks, returning, .. } =
+            plan;
+        let whole = returning.is_some() || !view_checks.is_empty();
+        Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole }
     }
 }
 
 impl<'p> From<&'p physical::ReferentialAction> for Demands<'p> {
     fn from(plan: &'p physical::ReferentialAction) -> Demands<'p> {
         let physical::ReferentialAction { table, new_slot, generated, checks, .. } = plan;
-        Demands { table, new_slot: *new_slot, generated, checks, whole: true }
+        let view_checks = &[];
+        Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole: true }
     }
 }
 
@@ -77,13 +83,16 @@ impl RowChange {
         builder: &Builder<'_>,
         timing: Timing,
     ) -> RowChange {
-        let Demands { table, new_slot, generated, checks, whole } = demands;
+        let Demands { table, new_slot, generated, checks, view_checks, whole } = demands;
+        let of_views = view_checks.iter().flat_map(|(_, conditions)| conditions);
         RowChange {
             table: Arc::clone(table),
             new_slot,
-            check_subqueries: builder.correlated(checks.iter().map(|(_, check)| check)),
+            check_subqueries: builder
+                .correlated(checks.iter().map(|(_, check)| check).chain(of_views)),
             generated: generated.to_vec(),
             checks: checks.to_vec(),
+            view_checks: view_checks.to_vec(),
             whole: whole || !generated.is_empty() || !checks.is_empty(),
             narrow: None,
             row_subqueries,
@@ -222,6 +231,7 @@ impl RowChange {
             )?;
         }
         writer.update(cx, &self.key, &self.old, &self.new, narrow)?;
+        self.check_views(cx, writer)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
     }
@@ -281,5 +291,23 @@ impl RowChange {
         .detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?)
         .table(&*relation.schema.1, &*relation.name)
         .constraint(&*self.checks[at].0))
+    }
+
+    /// WITH CHECK OPTION of the views that the statement goes through: the new row, which has been written, is one that they
+    /// show.
+    ///
+    /// # Errors
+    /// 44000; those of expressions.
+    pub fn check_views(&self, cx: &mut Context<'_>, writer: &Writer) -> Result<()> {
+        for (view, conditions) in &self.view_checks {
+            if !cx.holds(conditions, &self.check_subqueries)? {
+                return Err(SqlError::new(
+                    SqlState::WITH_CHECK_OPTION_VIOLATION,
+                    format!("new row violates check option for view \"{view}\""),
+                )
+                .detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?));
+            }
+        }
+        Ok(())
     }
 }

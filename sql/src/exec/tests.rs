@@ -168,6 +168,7 @@ impl Bench {
             returning: None,
             ctes: Vec::new(),
             checks: Vec::new(),
+            view_checks: Vec::new(),
             generated: Vec::new(),
             computed: Vec::new(),
             actions: Vec::new(),

@@ -1,9 +1,9 @@
 //! INSERT, UPDATE, DELETE, MERGE.
 
 use super::ast::{
-    Assignment, ConflictTarget, ConflictUpdate, Delete, Expr, ExprKind, FromItem, Ident, Insert,
-    Merge, MergeAction, MergeWhen, ObjectName, OnConflict, Target, TargetColumn, TargetStep,
-    Update, With,
+    Assignment, ConflictKey, ConflictTarget, ConflictUpdate, Delete, Expr, ExprKind, FromItem,
+    Ident, Insert, Merge, MergeAction, MergeWhen, ObjectName, OnConflict, Target, TargetColumn,
+    TargetStep, Update, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -51,13 +51,11 @@ impl<'t> Parser<'t> {
             let place = self.here();
             let keys = self.in_parentheses(|parser| {
                 let expr = parser.index_expression()?;
-                if parser.accept(Keyword::Collate) {
-                    parser.object_name()?;
-                }
-                if parser.is_name(parser.kind()) {
-                    parser.object_name()?;
-                }
-                Ok(expr)
+                let collated = parser.accept(Keyword::Collate);
+                let collation = if collated { Some(parser.object_name()?) } else { None };
+                let classed = parser.is_name(parser.kind());
+                let class = if classed { Some(parser.object_name()?) } else { None };
+                Ok(ConflictKey { expr, collation, class })
             })?;
             let filter = if self.accept(Keyword::Where) { Some(self.expr()?) } else { None };
             ConflictTarget::Inferred(keys, filter, place)

@@ -1,16 +1,59 @@
 //! CREATE, DROP and COMMENT of everything but tables; sequences' options.
 
 use super::ast::{
-    AlterSettings, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateSchema,
-    CreateSequence, CreateTable, CreateView, Drop, DropDatabase, DropRole, DropRoutine,
-    DropTrigger, Ident, IndexKey, ObjectKind, ObjectName, OnCommit, OptionValue, SequenceOption,
-    SettingChange, Statement, TypeName,
+    AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateSchema,
+    CreateSequence, CreateTable, CreateView, Cte, CteBody, Distinct, Drop, DropDatabase, DropRole,
+    DropRoutine, DropTrigger, Expr, ExprKind, FromItem, Ident, IndexKey, ObjectKind, ObjectName,
+    OnCommit, OptionValue, Query, Select, SequenceOption, SettingChange, Statement, Target,
+    TypeName, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
 use super::utility::option;
-use crate::error::Result;
+use crate::catalog::CheckOption;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+
+/// What the query of CREATE RECURSIVE VIEW stands for: `WITH RECURSIVE name (columns) AS (query) SELECT columns FROM name`.
+fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
+    let at = query.at;
+    let target = |column: &Ident| {
+        let kind = ExprKind::Column(vec![column.clone()]);
+        Target { expr: Expr { at, kind }, alias: None }
+    };
+    let named = ObjectName { parts: vec![name.clone()], at };
+    let select = Select {
+        distinct: Distinct::No,
+        targets: columns.iter().map(target).collect(),
+        into: None,
+        from: vec![FromItem::Table { name: named, only: false, alias: None }],
+        filter: None,
+        group_by: Vec::new(),
+        group_distinct: false,
+        having: None,
+        windows: Vec::new(),
+    };
+    let cte = Cte {
+        name: name.clone(),
+        columns: columns.to_vec(),
+        materialized: None,
+        body: CteBody::Query(Box::new(query)),
+        search: None,
+        cycle: None,
+        at,
+    };
+    Query {
+        with: Some(With { recursive: true, ctes: vec![cte] }),
+        body: Body::Select(Box::new(select)),
+        order_by: Vec::new(),
+        limit: None,
+        with_ties: false,
+        offset: None,
+        locking: Vec::new(),
+        at,
+    }
+}
 
 impl<'t> Parser<'t> {
     /// CREATE.
@@ -153,20 +196,29 @@ impl<'t> Parser<'t> {
         recursive: bool,
     ) -> Result<Statement> {
         let name = self.relation_name()?;
-        let columns =
-            if self.is_symbol(b'(') { self.in_parentheses(Parser::name)? } else { Vec::new() };
+        let columns = if recursive || self.is_symbol(b'(') {
+            self.in_parentheses(Parser::name)?
+        } else {
+            Vec::new()
+        };
         let options = if self.accept(Keyword::With) { self.storage_options()? } else { Vec::new() };
         self.expect(Keyword::As)?;
         let start = self.here();
-        let query = self.query()?;
+        let mut query = self.query()?;
         let span = (start, self.before());
-        let mut check_option = false;
+        let (mut check_option, at) = (None, self.here());
         if self.accept(Keyword::With) {
-            if !self.accept(Keyword::Cascaded) {
-                self.accept(Keyword::Local);
-            }
+            let local = !self.accept(Keyword::Cascaded) && self.accept(Keyword::Local);
             self.expect_all(&[Keyword::Check, Keyword::Option])?;
-            check_option = true;
+            check_option = Some(if local { CheckOption::Local } else { CheckOption::Cascaded });
+        }
+        if recursive {
+            if check_option.is_some() {
+                let message = "WITH CHECK OPTION not supported on recursive views";
+                let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+                return Err(error.at(self.position(at)));
+            }
+            query = recursive_query(name.name(), &columns, query);
         }
         Ok(Statement::CreateView(Box::new(CreateView {
             name,
@@ -227,15 +279,16 @@ impl<'t> Parser<'t> {
         let (expr, span) = self.spanned(Parser::index_expression)?;
         let collation =
             if self.accept(Keyword::Collate) { Some(self.object_name()?) } else { None };
-        let mut class = None;
+        let (mut class, mut class_options) = (None, Vec::new());
         if self.is_name(self.kind()) && !self.is(Keyword::Nulls) {
             class = Some(self.object_name()?);
             if self.is_symbol(b'(') {
-                self.storage_options()?;
+                class_options = self.storage_options()?;
             }
         }
         let direction = self.direction();
-        Ok(IndexKey { expr, span, collation, class, direction, nulls_first: self.nulls_first()? })
+        let nulls_first = self.nulls_first()?;
+        Ok(IndexKey { expr, span, collation, class, class_options, direction, nulls_first })
     }
 
     fn create_schema(&mut self) -> Result<Statement> {
@@ -247,11 +300,24 @@ impl<'t> Parser<'t> {
         while matches!(self.kind(), Kind::Keyword(Keyword::Create | Keyword::Grant)) {
             let at = self.here();
             if if_not_exists {
-                return Err(
-                    self.unsupported("CREATE SCHEMA IF NOT EXISTS with schema elements is", at)
-                );
+                let message = "CREATE SCHEMA IF NOT EXISTS cannot include schema elements";
+                let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+                return Err(error.at(self.position(at)));
             }
-            elements.push(self.nested(Parser::statement)?);
+            let kind = self.token_at(1);
+            let element = self.nested(Parser::statement)?;
+            if !matches!(
+                element,
+                Statement::CreateTable(_)
+                    | Statement::CreateView(_)
+                    | Statement::CreateIndex(_)
+                    | Statement::CreateSequence(_)
+                    | Statement::Grant(_)
+                    | Statement::Unsupported(_)
+            ) {
+                return Err(self.error_at(kind));
+            }
+            elements.push(element);
         }
         Ok(Statement::CreateSchema(Box::new(CreateSchema { name, if_not_exists, owner, elements })))
     }

@@ -62,6 +62,12 @@ impl<'t> Parser<'t> {
         self.tokens[self.at]
     }
 
+    /// The token that comes so many behind the one at hand.
+    pub(super) fn token_at(&self, ahead: usize) -> Token {
+        let last = self.tokens.len() - 1;
+        self.tokens[(self.at + ahead).min(last)]
+    }
+
     /// What the token at hand is.
     pub(super) fn kind(&self) -> Kind {
         self.tokens[self.at].kind

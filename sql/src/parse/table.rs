@@ -12,6 +12,20 @@ use crate::catalog::{Action, Deferral, MatchType};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
+/// What LIKE includes and excludes.
+const LIKE_OPTIONS: [&str; 10] = [
+    "all",
+    "comments",
+    "compression",
+    "constraints",
+    "defaults",
+    "generated",
+    "identity",
+    "indexes",
+    "statistics",
+    "storage",
+];
+
 impl<'t> Parser<'t> {
     /// CREATE TABLE behind the word TABLE.
     pub(super) fn create_table(&mut self, persistence: char) -> Result<Statement> {
@@ -181,7 +195,12 @@ impl<'t> Parser<'t> {
                 if !including && !self.accept(Keyword::Excluding) {
                     return Ok(TableElement::Like(table, options));
                 }
-                options.push((self.label()?, including));
+                let at = self.token();
+                let property = self.label()?;
+                if !LIKE_OPTIONS.contains(&&*property) {
+                    return Err(self.error_at(at));
+                }
+                options.push((property, including));
             }
         }
         if self.begins_table_constraint() {
@@ -406,9 +425,26 @@ impl<'t> Parser<'t> {
                 self.expect(Keyword::Simple)?;
             }
         }
-        while self.accept(Keyword::On) {
+        loop {
+            let at = self.here();
+            if !self.accept(Keyword::On) {
+                return Ok(references);
+            }
             if self.accept(Keyword::Update) {
                 references.on_update = self.action()?;
+                let words = match references.on_update {
+                    Action::SetNull => "SET NULL",
+                    Action::SetDefault => "SET DEFAULT",
+                    _ => continue,
+                };
+                if self.is_symbol(b'(') {
+                    self.in_parentheses(Parser::name)?;
+                    let what = format!(
+                        "a column list with {words} is only supported for ON DELETE actions"
+                    );
+                    let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, what);
+                    return Err(error.at(self.position(at)));
+                }
                 continue;
             }
             self.expect(Keyword::Delete)?;
@@ -419,7 +455,6 @@ impl<'t> Parser<'t> {
                 references.delete_columns = self.in_parentheses(Parser::name)?;
             }
         }
-        Ok(references)
     }
 
     fn action(&mut self) -> Result<Action> {

@@ -386,12 +386,23 @@ pub struct Modify {
     pub ctes: Vec<Cte>,
     /// CHECK constraints of the table, bound over its live columns: index in `relation.constraints`, expression.
     pub checks: Vec<(usize, Expr)>,
+    /// WITH CHECK OPTION of the views that it goes through, in the order in which they are asked.
+    pub view_checks: Vec<ViewCheck>,
     /// The table's generated columns, by index, over its live columns.
     pub generated: Vec<(usize, Expr)>,
     /// The table's indexes with expressions or predicates.
     pub computed: Vec<ComputedIndex>,
     /// What foreign keys may do to other rows because of it, and because of that, however far it goes.
     pub actions: Vec<ReferentialAction>,
+}
+
+/// What a view with WITH CHECK OPTION demands of a new row.
+#[derive(Clone, Debug)]
+pub struct ViewCheck {
+    /// The view's name.
+    pub view: Arc<str>,
+    /// What must be true, over the table's live columns.
+    pub conditions: Vec<Expr>,
 }
 
 /// What a foreign key does to the referencing rows once a referenced row has gone, or has changed its key.

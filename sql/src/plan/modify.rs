@@ -39,6 +39,17 @@ impl Planner<'_> {
         let new_slot = self.slot(width);
         let new_layout = Self::layout(new_slot, width);
         let checks = self.checks(&modify.relation, &modify.checks, &new_layout)?;
+        let view_checks = modify
+            .view_checks
+            .iter()
+            .map(|check| {
+                let view = Arc::clone(&check.view);
+                let conditions = self.over(&new_layout, |planner| {
+                    check.conditions.iter().map(|condition| planner.scalar(condition)).collect()
+                })?;
+                Ok((view, conditions))
+            })
+            .collect::<Result<_>>()?;
         let generated = self.generated(&table, &modify.generated, &new_layout)?;
         for action in &modify.actions {
             self.action(action)?;
@@ -105,7 +116,7 @@ impl Planner<'_> {
                 Some((slot, scalars))
             }
         };
-        let plan = Modify { table, kind, new_slot, generated, checks, returning };
+        let plan = Modify { table, kind, new_slot, generated, checks, view_checks, returning };
         Ok((Plan::Modify(Box::new(plan)), output))
     }
 

@@ -630,6 +630,8 @@ pub struct Modify {
     pub generated: Vec<(usize, Scalar)>,
     /// CHECK constraints: name and condition over the new row.
     pub checks: Vec<(Arc<str>, Scalar)>,
+    /// WITH CHECK OPTION: names of views and what must be true of the new row.
+    pub view_checks: Vec<(Arc<str>, Vec<Scalar>)>,
     /// RETURNING: the slot its columns go to, and what they are; none where nothing is asked for.
     pub returning: Option<(u32, Vec<Scalar>)>,
 }

@@ -159,6 +159,8 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         }
         Plan::Modify(modify) => {
             modify.checks.iter().for_each(|(_, check)| visit(check));
+            let of_views = modify.view_checks.iter().flat_map(|(_, conditions)| conditions);
+            of_views.for_each(&mut *visit);
             modify.returning.iter().flat_map(|(_, columns)| columns).for_each(&mut *visit);
             match &modify.kind {
                 ModifyKind::Insert { columns, on_conflict, .. } => {

@@ -275,6 +275,7 @@ fn insert_of(query: Query, relation: &Arc<Relation>) -> Modify {
         returning: None,
         ctes: Vec::new(),
         checks: Vec::new(),
+        view_checks: Vec::new(),
         generated: Vec::new(),
         computed: Vec::new(),
         actions: Vec::new(),

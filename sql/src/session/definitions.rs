@@ -68,7 +68,7 @@ pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
     let bound = bind::bind(environment, text, &statement, &[])?;
     // What stands behind another view is that view's, whose owner it names.
     let own = bound.required.into_iter().filter_map(|required| match required {
-        bind::Required::Relation { relation, role: None, columns, .. } => {
+        bind::Required::Relation { relation, holder: bind::Holder::Asker, columns, .. } => {
             Some((relation, columns.into_iter().map(|(column, _)| column).collect()))
         }
         _ => None,
@@ -93,6 +93,17 @@ pub(crate) fn view_reads(
     read.unwrap_or_default().relations
 }
 
+/// What a simple view reads, and which of its base's columns, by index, each of its own is; none if it is not simple.
+pub(crate) fn simple_view(
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    view: &Relation,
+) -> Option<(Oid, Vec<Option<usize>>)> {
+    let path = &session.settings.path.get().schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
+    bind::simple_columns(environment, view.query()?).ok().flatten()
+}
+
 /// A view's query: with the fewest parentheses or with all, its select list in lines up to this width.
 pub(super) fn view_text(
     session: &SessionCatalog<'_>,
@@ -102,7 +113,7 @@ pub(super) fn view_text(
 ) -> Result<String> {
     let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
-    let how = ViewText { pretty, wrap, qualified: false, renamed: &[] };
+    let how = ViewText { pretty, wrap, qualified: false, renamed: &[], now: None };
     printed_view(environment, context, view, how)
 }
 

@@ -86,7 +86,7 @@ impl Session {
         })
     }
 
-    /// Locks the tables and views that a view reads, with its owner's privileges.
+    /// Locks the tables and views that a view reads, with the privileges of its owner or of whoever asks, as it reads them.
     fn lock_what_it_reads(&mut self, view: &Relation, lock: &Lock) -> Result<()> {
         let RelationKind::View { .. } = view.kind else { return Ok(()) };
         let Some(query) = view.query() else { return Ok(()) };
@@ -101,7 +101,8 @@ impl Session {
             let Some(relation) = snapshot.relation(oid).filter(|found| is_lockable(found)) else {
                 continue;
             };
-            self.take_table_lock(relation, view.owner, lock)?;
+            let user = if view.is_security_invoker() { self.identity.user } else { view.owner };
+            self.take_table_lock(relation, user, lock)?;
             self.lock_what_it_reads(relation, lock)?;
         }
         Ok(())

@@ -32,6 +32,7 @@ mod panic_tests;
 mod portal;
 mod role;
 mod run;
+mod schema_elements;
 mod scroll;
 pub(crate) mod semantics;
 mod simple;

@@ -155,6 +155,15 @@ impl EngineFacts for Asked<'_> {
         definitions::view_reads(session, context, view)
     }
 
+    fn simple_view(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+    ) -> Option<(Oid, Vec<Option<usize>>)> {
+        definitions::simple_view(session, context, view)
+    }
+
     fn view_text(
         &self,
         session: &SessionCatalog<'_>,
@@ -419,9 +428,9 @@ impl Session {
         }
         for required in &planned.required {
             match required {
-                Required::Relation { relation, role, privileges, columns } => {
+                Required::Relation { relation, holder, privileges, columns } => {
                     let Some(relation) = snapshot.relation(*relation) else { continue };
-                    let role = role.unwrap_or(user);
+                    let role = holder.role(user);
                     if !snapshot.may_on_columns(role, relation, *privileges, columns) {
                         let kind = match relation.kind {
                             RelationKind::View { .. } => "view",

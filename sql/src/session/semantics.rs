@@ -597,7 +597,13 @@ impl Semantics for Meaning<'_> {
             let reader = Reader(context);
             let environment =
                 bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
-            let how = deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed };
+            let how = deparse::ViewText {
+                pretty: false,
+                wrap: 0,
+                qualified: true,
+                renamed,
+                now: Some(now),
+            };
             self.with_context(now, |context| {
                 super::definitions::printed_view(environment, context, view, how)
             })
@@ -605,7 +611,19 @@ impl Semantics for Meaning<'_> {
         .map(|text| text.trim_start().into())
     }
 
-    fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<ViewQuery> {
+    fn unfit_for_check(
+        &self,
+        snapshot: &CatalogSnapshot,
+        text: &str,
+    ) -> Result<Option<&'static str>> {
+        self.with_context(snapshot, |context| {
+            let constants = &Reader(context);
+            let environment = bind::Environment { catalog: snapshot, path: &self.path, constants };
+            bind::unfit_for_check(environment, text)
+        })
+    }
+
+    fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {
         let bound = self.with_context(snapshot, |context| {
             let reader = Reader(context);
             let environment =
@@ -642,7 +660,13 @@ impl Semantics for Meaning<'_> {
             };
             let names: Vec<Arc<str>> = columns.iter().map(|column| Arc::clone(&column.0)).collect();
             let how =
-                deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed: &[] };
+                deparse::ViewText {
+                    pretty: false,
+                    wrap: 0,
+                    qualified: true,
+                    renamed: &[],
+                    now: None,
+                };
             let text = deparse::view_text(environment, context, self.text, query, &names, how)?;
             let again = ast::Statement::Query(Box::new(crate::parse::parse_query(&text)?));
             let again = bind::bind(environment, &text, &again, &[])?;
@@ -650,7 +674,8 @@ impl Semantics for Meaning<'_> {
                 if again.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)));
             Ok(same.then_some(text))
         });
-        let written = self.text[query.at as usize..].trim_end().trim_end_matches(';').trim_end();
+        let end = (end as usize).min(self.text.len());
+        let written = self.text[query.at as usize..end].trim_end().trim_end_matches(';').trim_end();
         let text = kept.ok().flatten().unwrap_or_else(|| written.to_owned());
         Ok(ViewQuery { text: text.trim_start().into(), columns, relations })
     }

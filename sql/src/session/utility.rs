@@ -1,6 +1,7 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
+use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
@@ -12,6 +13,7 @@ use crate::session::message::{CommandTag, Progress, TransactionStatus};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{FirstRow, Portal, TextRows};
 use crate::session::run::{only_looks, read_only};
+use crate::session::schema_elements::Within;
 use crate::session::semantics::Meaning;
 use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Planned, Prepared, Reader, planned, text_column};
@@ -458,7 +460,11 @@ impl Session {
     // --- schema changes --------------------------------------------------------------------------------------------
 
     fn change_schema(&mut self, parsed: &Arc<Source>, statement: &Statement) -> Result<Outcome> {
-        self.with_ddl(parsed.query_text(), |ddl| ddl::execute(ddl, statement)).map(Outcome::Done)
+        let text = parsed.query_text();
+        if let Statement::CreateSchema(create) = statement {
+            return self.create_schema(text, create);
+        }
+        self.with_ddl(text, |ddl| ddl::execute(ddl, statement)).map(Outcome::Done)
     }
 
     /// Calls `body` with what a schema change runs in; expressions in it stand in `text`.
@@ -467,13 +473,33 @@ impl Session {
         text: &str,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.with_ddl_in(None, text, body)
+        self.with_ddl_as(None, None, text, body)
     }
 
     /// The same, in a transaction that is not the block's.
     pub(super) fn with_ddl_in<T>(
         &mut self,
+        own: Option<&mut Transaction>,
+        text: &str,
+        body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.with_ddl_as(own, None, text, body)
+    }
+
+    /// The same by somebody, and with a search path, that are not the session's.
+    pub(super) fn with_ddl_within<T>(
+        &mut self,
+        within: &Within,
+        text: &str,
+        body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.with_ddl_as(None, Some(within), text, body)
+    }
+
+    fn with_ddl_as<T>(
+        &mut self,
         mut own: Option<&mut Transaction>,
+        within: Option<&Within>,
         text: &str,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
@@ -502,9 +528,17 @@ impl Session {
             ..
         } = self;
         arena.reset();
+        let (user, search_path) = match within {
+            Some(within) => (within.user, &*within.search_path),
+            None => (identity.user, &*settings.plain().search_path),
+        };
+        let path = match within {
+            Some(_) => SearchPath::resolve(catalog.snapshot(), search_path, user).schemas,
+            None => path.schemas.clone(),
+        };
         let meaning = Meaning {
             text,
-            path: path.schemas.clone(),
+            path,
             settings,
             identity,
             engine: &engine,
@@ -522,8 +556,8 @@ impl Session {
                 None => block.transaction().expect("it has just begun"),
             },
             semantics: &meaning,
-            user: identity.user,
-            search_path: &settings.plain().search_path,
+            user,
+            search_path,
             maintenance_bytes: super::load::maintenance_bytes(settings),
             notices: notices.get_mut(),
             in_block,

@@ -352,9 +352,11 @@ impl Printer<'_, '_> {
                         "a field of a row without a type in a stored expression is",
                     ));
                 };
-                out.push('(');
+                let bare = matches!(**operand, Expr::Field { .. } | Expr::Subscript { .. });
+                out.push_str(if bare { "" } else { "(" });
                 self.write(operand, out)?;
-                write!(out.text, ").{}", identifier(name)).expect("a string grows");
+                out.push_str(if bare { "." } else { ")." });
+                out.push_str(&identifier(name));
                 Ok(())
             }
             Expr::CurrentValue(value, _) => {

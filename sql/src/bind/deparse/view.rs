@@ -18,7 +18,7 @@ use crate::bind::typed::{AggregateCall, Expr};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, lock_words};
 use crate::catalog::quote::{identifier, qualified};
-use crate::catalog::{Named, Relation};
+use crate::catalog::{CatalogSnapshot, Named, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ViewText<'r> {
     /// Only the parentheses that are needed.
     pub pretty: bool,
@@ -42,6 +42,9 @@ pub struct ViewText<'r> {
     pub qualified: bool,
     /// Relations that are about to be called so: the text names them by their old names, and is to be printed with these.
     pub renamed: &'r [Relation],
+    /// The catalog in which types and their attributes are called as they are to be printed, if it is another one than that
+    /// in which the text is read.
+    pub now: Option<&'r CatalogSnapshot>,
 }
 
 /// What an item of a scope is called in print.
@@ -276,7 +279,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     ) -> Result<()> {
         let names = Here { writer: self, place };
         print(&Printer {
-            catalog: self.binder.catalog,
+            catalog: self.how.now.unwrap_or(self.binder.catalog),
             path: (!self.how.qualified).then_some(self.binder.path),
             context: self.context,
             names: &names,

@@ -9,18 +9,22 @@
 //!
 //! Nothing here changes after it is built, so everything is `'static` and shared by all databases.
 
+mod collations;
 mod copy_text;
 mod made;
+mod operator_classes;
 mod operators;
 mod orderings;
 mod procedures;
 mod types;
 
+pub use collations::{collation, collation_named};
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
 pub use made::{
     COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_domain, is_enum,
     is_made, stand_in,
 };
+pub use operator_classes::{OperatorClass, operator_class, operator_class_named};
 pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,

@@ -43,7 +43,7 @@ impl Ordering {
 }
 
 /// The B-tree access method.
-const BTREE: u32 = 403;
+pub(super) const BTREE: u32 = 403;
 
 /// By `opcintype`.
 static DEFAULTS: LazyLock<HashMap<u32, Ordering>> = LazyLock::new(|| {

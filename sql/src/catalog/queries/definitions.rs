@@ -235,6 +235,13 @@ fn key_name(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
 /// `a DESC`, with what is not the default.
 fn key(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
     let mut text = key_name(relation, index, key);
+    let class = builtin::operator_class(key.class.0);
+    if let Some(name) = builtin::collation(key.collation.0) {
+        let _ = write!(text, " COLLATE {}", identifier(name));
+    }
+    if let Some(class) = class {
+        let _ = write!(text, " {}", identifier(class.name));
+    }
     match (key.descending, key.nulls_first) {
         (false, false) => {}
         (false, true) => text.push_str(" NULLS FIRST"),
@@ -359,6 +366,9 @@ fn constraint_definition(
                 };
                 // Writing to a String cannot fail.
                 let _ = write!(text, " ON {event} {words}");
+            }
+            if !foreign.delete_columns.is_empty() {
+                let _ = write!(text, " ({})", columns(table, &foreign.delete_columns));
             }
             text
         }

@@ -100,6 +100,13 @@ pub trait EngineFacts {
         context: &CallContext<'_>,
         view: &Relation,
     ) -> Vec<(Oid, Vec<i16>)>;
+    /// What a simple view reads, and which of its base's columns, by index, each of its own is; none if it is not simple.
+    fn simple_view(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+    ) -> Option<(Oid, Vec<Option<usize>>)>;
     /// A view's query as it is shown: with the fewest parentheses or with all, its select list in lines up to this width;
     /// none if it cannot be told from what is kept.
     fn view_text(

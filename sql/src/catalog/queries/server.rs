@@ -60,6 +60,9 @@ const ENCODINGS: [&str; 42] = [
     "SHIFT_JIS_2004",
 ];
 
+/// How many views that stand on each other are looked through.
+const VIEWS_MAX: u32 = 1000;
+
 /// Bits of `pg_relation_is_updatable`: PostgreSQL's numbers of commands.
 mod event {
     pub const UPDATE: i32 = 1 << 2;
@@ -96,12 +99,18 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 });
                 Ok(Datum::Bool(table))
             }
-            "pg_relation_is_updatable" => Ok(Datum::Int4(self.events_taken())),
+            "pg_relation_is_updatable" => {
+                Ok(Datum::Int4(self.events_taken(self.oid(0), &|_| true, 0)))
+            }
             "pg_column_is_updatable" => {
-                let column =
-                    matches!(self.arguments.get(1), Some(Datum::Int2(number)) if *number > 0);
-                let taken = self.events_taken() & (event::UPDATE | event::DELETE);
-                Ok(Datum::Bool(column && taken == event::UPDATE | event::DELETE))
+                let column = match self.arguments.get(1) {
+                    Some(Datum::Int2(number)) => usize::try_from(*number - 1).ok(),
+                    _ => None,
+                };
+                let needed = event::UPDATE | event::DELETE;
+                let taken = column
+                    .map(|column| self.events_taken(self.oid(0), &|one| one == column, 0) & needed);
+                Ok(Datum::Bool(taken == Some(needed)))
             }
             "inet_client_addr" => Ok(network::host(self.context.arena, self.client_address())),
             "inet_client_port" => Ok(match self.own_activity() {
@@ -148,13 +157,26 @@ impl<'a> Call<'_, '_, '_, 'a> {
         self.own_activity().and_then(|own| own.server)
     }
 
-    /// What a relation may be target of: a table of everything, a view of nothing.
-    fn events_taken(&self) -> i32 {
-        match self.session.snapshot.relation(self.oid(0)).map(|relation| &relation.kind) {
-            Some(RelationKind::Table { .. } | RelationKind::System) => {
+    /// What a relation may be target of, as far as values go to these of its columns, by index: a table of everything, a
+    /// simple view of what its base is of, and of nothing but DELETE if none of the columns takes a value
+    /// (`relation_is_updatable`).
+    fn events_taken(&self, oid: Oid, asked: &dyn Fn(usize) -> bool, depth: u32) -> i32 {
+        let Some(relation) = self.session.snapshot.relation(oid) else { return 0 };
+        match relation.kind {
+            RelationKind::Table { .. } if relation.stored_query.is_some() => 0,
+            RelationKind::Table { .. } | RelationKind::System => {
                 event::UPDATE | event::INSERT | event::DELETE
             }
-            _ => 0,
+            RelationKind::View { .. } if depth < VIEWS_MAX => {
+                let (engine, context) = (self.session.engine, self.context);
+                let simple = engine.simple_view(self.session, context, relation);
+                let Some((base, columns)) = simple else { return 0 };
+                let taken = columns.iter().enumerate().filter(|(own, _)| asked(*own));
+                let behind: Vec<usize> = taken.filter_map(|(_, column)| *column).collect();
+                let base = self.events_taken(base, &|column| behind.contains(&column), depth + 1);
+                if behind.is_empty() { base & event::DELETE } else { base }
+            }
+            RelationKind::View { .. } | RelationKind::Sequence(_) => 0,
         }
     }
 

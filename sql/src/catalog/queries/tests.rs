@@ -90,6 +90,14 @@ impl EngineFacts for Engine {
     ) -> Vec<(Oid, Vec<i16>)> {
         crate::session::definitions::view_reads(session, context, view)
     }
+    fn simple_view(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        view: &Relation,
+    ) -> Option<(Oid, Vec<Option<usize>>)> {
+        crate::session::definitions::simple_view(session, context, view)
+    }
     fn view_text(
         &self,
         _: &SessionCatalog<'_>,

@@ -57,7 +57,7 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 Some(at) => Column {
                     name: Arc::clone(&index.expressions[at].name),
                     ty: index.expressions[at].ty,
-                    collation: index.expressions[at].collation,
+                    collation: relation.key_collation(index, key),
                     not_null: false,
                     default: None,
                     missing: None,
@@ -65,7 +65,10 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                     identity: None,
                     generated: false,
                 },
-                None => relation.columns[key.column].clone(),
+                None => Column {
+                    collation: relation.key_collation(index, key),
+                    ..relation.columns[key.column].clone()
+                },
             });
             let included = index.include.iter().map(|at| relation.columns[*at].clone());
             let columns: Vec<Column> = keys.chain(included).collect();

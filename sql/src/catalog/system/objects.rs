@@ -226,7 +226,8 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
             let collations = of(&|key| relation.key_collation(index, key).0);
             let classes = of(&|key| {
                 let ty = relation.key_type(index, key).oid;
-                builtin::ordering(ty.0).map_or(0, |found| found.opclass)
+                let default = || builtin::ordering(ty.0).map_or(0, |found| found.opclass);
+                if key.class == Oid(0) { default() } else { key.class.0 }
             });
             let options: Vec<i16> = index
                 .columns
@@ -450,6 +451,9 @@ fn constraint(
         key.columns.iter().map(oid).collect::<Vec<u32>>()
     });
     let equals = equals.map_or(Datum::Null, |oids| rows.oids(&oids));
+    let deleted = foreign
+        .filter(|key| !key.delete_columns.is_empty())
+        .map(|key| key.delete_columns.iter().map(|&column| position(column)).collect::<Vec<i16>>());
     let referenced = foreign
         .map(|key| key.referenced.iter().map(|&column| position(column)).collect::<Vec<i16>>());
     let row = [
@@ -476,7 +480,7 @@ fn constraint(
         equals,
         equals,
         equals,
-        Datum::Null,
+        deleted.map_or(Datum::Null, |columns| rows.numbers(&columns)),
         Datum::Null,
         rows.optional(row.text),
     ];

@@ -5,7 +5,7 @@ use super::query::Query;
 use super::utility::{OptionValue, SetStatement, Value};
 use super::{Ident, ObjectName, Statement, TypeName};
 pub use crate::catalog::OnCommit;
-use crate::catalog::{Action, Deferral, MatchType};
+use crate::catalog::{Action, CheckOption, Deferral, MatchType};
 
 /// The extent in the query text of an expression that is kept as text: bytes from, to.
 pub type Span = (u32, u32);
@@ -396,6 +396,8 @@ pub struct IndexKey {
     pub collation: Option<ObjectName>,
     /// The operator class.
     pub class: Option<ObjectName>,
+    /// The operator class's options.
+    pub class_options: Vec<StorageOption>,
     /// ASC, DESC.
     pub direction: Direction,
     /// NULLS FIRST.
@@ -411,7 +413,7 @@ pub struct CreateView {
     pub replace: bool,
     /// TEMPORARY.
     pub temporary: bool,
-    /// RECURSIVE.
+    /// RECURSIVE: the query is the one that this stands for.
     pub recursive: bool,
     /// Its columns' names.
     pub columns: Vec<Ident>,
@@ -422,7 +424,7 @@ pub struct CreateView {
     /// Its text.
     pub span: Span,
     /// WITH CHECK OPTION.
-    pub check_option: bool,
+    pub check_option: Option<CheckOption>,
 }
 
 /// CREATE SEQUENCE.

@@ -357,10 +357,21 @@ pub struct OnConflict {
 pub enum ConflictTarget {
     /// Any unique index.
     Any,
-    /// Index expressions and a predicate.
-    Inferred(Vec<Expr>, Option<Expr>, u32),
+    /// Keys of an index and a predicate.
+    Inferred(Vec<ConflictKey>, Option<Expr>, u32),
     /// ON CONSTRAINT.
     Constraint(Ident),
+}
+
+/// A key by which ON CONFLICT finds an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictKey {
+    /// A column (unqualified) or an expression.
+    pub expr: Expr,
+    /// COLLATE.
+    pub collation: Option<ObjectName>,
+    /// The operator class.
+    pub class: Option<ObjectName>,
 }
 
 /// DO UPDATE.

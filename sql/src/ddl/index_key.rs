@@ -1,0 +1,160 @@
+//! The keys of indexes: columns and expressions, their collations and operator classes (`ComputeIndexAttrs`).
+//!
+//! There is one order for each type. An operator class or collation that is not the default is kept so that the index is
+//! shown as it was defined, and taken if it orders values as the default does.
+
+use super::Ddl;
+use super::create_table::collation_named;
+use super::resolve::undefined_schema;
+use crate::catalog::builtin::{self, OperatorClass};
+use crate::catalog::relation::{EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Direction, ExprKind, IndexKey, ObjectName};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+
+/// The most columns an index may have.
+const INDEX_COLUMNS_MAX: usize = 32;
+
+/// The column that a key names alone, if it is no expression.
+fn plain_column(relation: &Relation, key: &IndexKey) -> Result<Option<usize>> {
+    let ExprKind::Column(parts) = &key.expr.kind else { return Ok(None) };
+    let [name] = parts.as_slice() else { return Ok(None) };
+    let column = relation.column(name).ok_or_else(|| {
+        SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
+    })?;
+    Ok(Some(column))
+}
+
+impl Ddl<'_> {
+    /// The keys of a CREATE INDEX.
+    ///
+    /// # Errors
+    /// 42703, 42704, 42804, 54011; those of expressions.
+    pub(super) fn key_columns(
+        &mut self,
+        relation: &Relation,
+        keys: &[IndexKey],
+    ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
+        if keys.len() > INDEX_COLUMNS_MAX {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_COLUMNS,
+                format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
+            ));
+        }
+        let snapshot = self.snapshot();
+        let (mut columns, mut expressions) = (Vec::new(), Vec::new());
+        for key in keys {
+            let (column, ty, own) = match plain_column(relation, key)? {
+                Some(at) => (at, relation.columns[at].ty, relation.columns[at].collation),
+                None => {
+                    let made = self.semantics.index_expression(&snapshot, relation, &key.expr)?;
+                    let (ty, own) = (made.ty, made.collation);
+                    expressions.push(made);
+                    (EXPRESSIONS + expressions.len() - 1, ty, own)
+                }
+            };
+            let collation = key.collation.as_ref().map(collation_named).transpose()?;
+            self.check_collation(ty, own, collation)?;
+            let class = match &key.class {
+                Some(named) => Some(self.operator_class(named, ty)?),
+                None => None,
+            };
+            if let (Some(class), false) = (class, key.class_options.is_empty()) {
+                return Err(SqlError::new(
+                    SqlState::INVALID_PARAMETER_VALUE,
+                    format!("operator class {} has no options", class.name),
+                ));
+            }
+            let default = builtin::ordering(ty.oid.0).map(|default| default.opclass);
+            let class = class.map(|class| class.oid).filter(|class| Some(*class) != default);
+            let descending = key.direction == Direction::Descending;
+            columns.push(IndexColumn {
+                column,
+                descending,
+                nulls_first: key.nulls_first.unwrap_or(descending),
+                class: Oid(class.unwrap_or(0)),
+                collation: collation.filter(|chosen| *chosen != own).unwrap_or(Oid(0)),
+            });
+        }
+        Ok((columns, expressions))
+    }
+
+    /// The operator class of this name.
+    fn operator_class(
+        &mut self,
+        named: &ObjectName,
+        ty: SqlType,
+    ) -> Result<&'static OperatorClass> {
+        let elsewhere = named.schema().filter(|schema| ***schema != *"pg_catalog");
+        if let Some(schema) = elsewhere
+            && self.snapshot().schema(schema).is_none()
+        {
+            return Err(undefined_schema(schema));
+        }
+        let found = builtin::operator_class_named(named.name()).filter(|_| elsewhere.is_none());
+        let class = found.ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("operator class \"{named}\" does not exist for access method \"btree\""),
+            )
+        })?;
+        self.check_class(class, &named.to_string(), ty)?;
+        Ok(class)
+    }
+
+    /// 42804 for a class that does not take a type, 0A000 for one that orders it in another way.
+    fn check_class(&mut self, class: &OperatorClass, shown: &str, ty: SqlType) -> Result<()> {
+        if !class.accepts(ty.oid.0) {
+            let plain = self.plain_type_shown(ty);
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("operator class \"{shown}\" does not accept data type {plain}"),
+            ));
+        }
+        if class.orders_alike(ty.oid.0) {
+            return Ok(());
+        }
+        let plain = self.plain_type_shown(ty);
+        Err(SqlError::unsupported(format!("operator class \"{shown}\" for data type {plain} is")))
+    }
+
+    /// 42804 where a type has no collations.
+    fn check_collation(&mut self, ty: SqlType, own: Oid, given: Option<Oid>) -> Result<()> {
+        if given.is_none() || own != Oid(0) {
+            return Ok(());
+        }
+        let plain = self.plain_type_shown(ty);
+        Err(SqlError::new(
+            SqlState::DATATYPE_MISMATCH,
+            format!("collations are not supported by type {plain}"),
+        ))
+    }
+
+    /// Holds the keys of an index against the types that they have.
+    ///
+    /// # Errors
+    /// 42704 for a type without an ordering, 42804 for a class or a collation that the type does not take.
+    pub(super) fn check_keys(&mut self, relation: &Relation, index: &Index) -> Result<()> {
+        for key in &index.columns {
+            let ty = relation.key_type(index, key);
+            let own = relation.key_collation(index, &IndexColumn::plain(key.column));
+            let given = (key.collation != Oid(0)).then_some(key.collation);
+            self.check_collation(ty, own, given)?;
+            if let Some(class) = builtin::operator_class(key.class.0) {
+                self.check_class(class, class.name, ty)?;
+            }
+            if builtin::ordering(ty.oid.0).is_none() {
+                let plain = self.plain_type_shown(ty);
+                return Err(SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("data type {plain} has no default operator class for access method \"btree\""),
+                )
+                .hint(
+                    "You must specify an operator class for the index or define a default operator class for the data type.",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
