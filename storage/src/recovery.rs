@@ -12,7 +12,8 @@
 use crate::control::Control;
 use crate::device::Device;
 use crate::planted::Planted;
-use crate::wal::log::{LogStart, find_end};
+use crate::wal::end::find_end;
+use crate::wal::log::LogStart;
 use crate::wal::{Log, RecordKind};
 use crate::{Lsn, PageId, Result};
 use std::collections::HashMap;

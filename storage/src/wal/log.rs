@@ -9,30 +9,26 @@
 //! and no system call unless the flusher sleeps.
 
 use super::archive::{self, Archive, ArchiveCounters, Archiving};
+use super::end::find_end;
+pub use super::flush::FlushCounters;
 use super::flush::{self, Flush};
-use super::frame;
 use super::insert::{InsertCounters, Inserter, Place};
 use super::ring::Ring;
+use super::room::{CheckpointSignal, SpaceReservation};
 use super::scan::{LogScan, Until};
-use super::segment::{self, Epoch, Files, Segments};
-use super::space::{Space, Taken};
-use super::{LogInsert, RecordKind, SpaceClass};
+use super::segment::{self, Epoch, Segments};
+use super::space::Space;
+use super::{LogInsert, RecordKind, frame};
 use crate::device::Device;
-use crate::environment::{Cancel, Environment, Joinable, WaitCell, WaitEvent, Woken};
-use crate::id::Micros;
+use crate::environment::{Environment, Joinable, WaitCell, WaitEvent};
 use crate::planted::Planted;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
-use crate::usage;
-use crate::{Error, Lsn, Result};
+use crate::{Error, Lsn, Result, usage};
 use std::task::{Poll, Wake, Waker};
-
-pub use super::flush::FlushCounters;
 
 /// How much log space a worker draws ahead at most, in bytes.
 const CHUNK_BYTES_MAX: u64 = 64 << 10;
-/// How long a reservation waits for a checkpoint to make room.
-const SPACE_WAIT: Micros = Micros(30_000_000);
 
 /// How a log is set up.
 #[derive(Clone, Debug)]
@@ -59,7 +55,7 @@ pub(crate) struct LogStart {
 /// The log.
 #[derive(Debug)]
 pub struct Log {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     threads: Mutex<Vec<Box<dyn Joinable>>, { rank::THREADS }>,
 }
 
@@ -75,99 +71,27 @@ pub(super) struct Shared {
     pub(super) env: Environment,
     pub(super) planted: Planted,
     epoch: u32,
-    bytes_max: u64,
+    pub(super) bytes_max: u64,
     pub(super) ring: Ring,
     pub(super) inserter: Inserter,
     pub(super) flush: Flush,
     pub(super) segments: Segments,
     pub(super) archiving: Option<Archiving>,
-    space: Space,
+    pub(super) space: Space,
     /// Held to prepare or recycle segments. What does not count against the log's limit, each from an LSN to another,
     /// which is not known yet while its commit runs.
-    maintenance: Mutex<Vec<(Lsn, Option<Lsn>)>, { rank::MAINTENANCE }>,
-    redo: AtomicU64,
+    pub(super) maintenance: Mutex<Vec<(Lsn, Option<Lsn>)>, { rank::MAINTENANCE }>,
+    pub(super) redo: AtomicU64,
     /// The tail when the last checkpoint ended.
-    checkpointed: AtomicU64,
+    pub(super) checkpointed: AtomicU64,
     /// Checkpoints that have ended, and those of them that gave nothing back.
-    recycled: AtomicU64,
-    fruitless: AtomicU64,
-    space_waiters: Mutex<Vec<Arc<WaitCell>>, { rank::WAITERS }>,
-    prepare: Arc<WaitCell>,
-    stop: AtomicBool,
-    checkpoint: CheckpointSignal,
+    pub(super) recycled: AtomicU64,
+    pub(super) fruitless: AtomicU64,
+    pub(super) space_waiters: Mutex<Vec<Arc<WaitCell>>, { rank::WAITERS }>,
+    pub(super) prepare: Arc<WaitCell>,
+    pub(super) stop: AtomicBool,
+    pub(super) checkpoint: CheckpointSignal,
     epochs: Vec<Epoch>,
-}
-
-/// How the log asks for a checkpoint: because half of its limit is used, or somebody waits for space.
-///
-/// The thread that takes checkpoints waits on [`CheckpointSignal::cell`], with its own deadline for timed ones.
-#[derive(Debug, Default)]
-pub struct CheckpointSignal {
-    raised: AtomicBool,
-    cell: Arc<WaitCell>,
-}
-
-impl CheckpointSignal {
-    /// Asks for a checkpoint.
-    pub fn raise(&self, env: &Environment) {
-        if !self.raised.swap(true, Ordering::AcqRel) {
-            env.wake(&self.cell);
-        }
-    }
-
-    /// Whether one was asked for since the last call.
-    pub fn take(&self) -> bool {
-        self.raised.swap(false, Ordering::AcqRel)
-    }
-
-    /// Where to wait for the next request.
-    #[must_use]
-    pub fn cell(&self) -> &Arc<WaitCell> {
-        &self.cell
-    }
-}
-
-/// Lets the log be longer than its limit for the sake of a commit that holds the redo point back: what is logged from its
-/// beginning to its end, by whomever, does not count until a checkpoint has come past the end.
-#[derive(Debug)]
-pub struct Stretch<'l> {
-    log: &'l Shared,
-    from: Lsn,
-}
-
-impl Drop for Stretch<'_> {
-    fn drop(&mut self) {
-        let tail = Lsn(self.log.inserter.tail());
-        let mut stretches = lock(&self.log.maintenance);
-        let own = stretches.iter_mut().find(|(from, until)| *from == self.from && until.is_none());
-        if let Some((_, until)) = own {
-            *until = Some(tail);
-        }
-    }
-}
-
-/// Room in the log that has been set aside and not yet claimed; what is left of it goes back when it is dropped.
-#[derive(Debug)]
-pub struct SpaceReservation<'l> {
-    log: &'l Shared,
-    bytes: u64,
-    worker: usize,
-}
-
-impl SpaceReservation<'_> {
-    /// What is left, in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Drop for SpaceReservation<'_> {
-    fn drop(&mut self) {
-        if self.bytes > 0 {
-            self.log.space.give(self.worker, self.bytes);
-        }
-    }
 }
 
 /// A place in the log that one record will fill. Dropped, it becomes a void record.
@@ -270,55 +194,6 @@ impl Log {
     #[must_use]
     pub fn payload_bytes_max(&self) -> usize {
         (self.shared.ring.bytes() / 2 - frame::OVERHEAD_BYTES) as usize
-    }
-
-    /// Sets `bytes` of payload in `records` records aside. Waits for a checkpoint where that helps.
-    ///
-    /// # Errors
-    /// [`crate::Error::Full`] when it does not; [`crate::Error::Halted`] if the log has failed.
-    #[inline]
-    pub fn reserve(
-        &self,
-        class: SpaceClass,
-        records: u64,
-        bytes: u64,
-    ) -> Result<SpaceReservation<'_>> {
-        self.reserve_unless(class, records, bytes, None)
-    }
-
-    /// [`Log::reserve`], whose wait ends when `cancel` is raised.
-    ///
-    /// # Errors
-    /// As [`Log::reserve`]; [`crate::Error::Cancelled`].
-    #[inline]
-    pub fn reserve_unless(
-        &self,
-        class: SpaceClass,
-        records: u64,
-        bytes: u64,
-        cancel: Option<&Cancel>,
-    ) -> Result<SpaceReservation<'_>> {
-        let log = &*self.shared;
-        let worker = log.env.scheduler.slot();
-        let bytes = bytes + records * frame::OVERHEAD_BYTES;
-        match log.space.take(worker, class, bytes) {
-            Taken::FromCredit => {}
-            Taken::FromPool => log.refill(),
-            Taken::Nothing => log.wait_for_space(worker, class, bytes, cancel)?,
-        }
-        if log.flush.has_halted() {
-            log.space.give(worker, bytes);
-            log.flush.alive()?;
-        }
-        Ok(SpaceReservation { log, bytes, worker })
-    }
-
-    /// Begins to let the log be longer than its limit, until what is returned is dropped and a checkpoint has come past that.
-    #[must_use]
-    pub fn stretch(&self) -> Stretch<'_> {
-        let from = self.tail();
-        lock(&self.shared.maintenance).push((from, None));
-        Stretch { log: &self.shared, from }
     }
 
     /// Claims the place of one record of `payload` bytes. Never waits but for room in the ring.
@@ -435,29 +310,6 @@ impl Log {
         &self.shared.checkpoint
     }
 
-    /// Lets go of the log before `redo`, which a checkpoint has made durable.
-    ///
-    /// # Errors
-    /// I/O; a failed sync halts the log.
-    pub(crate) fn recycle(&self, redo: Lsn) -> Result<()> {
-        let log = &*self.shared;
-        let bytes = log.segments.bytes();
-        let moved = log.redo.swap(redo.0, Ordering::Relaxed) / bytes < redo.0 / bytes;
-        let (oldest, _) = log.segments.range();
-        let recycled = log.let_go(redo);
-        lock(&log.maintenance).retain(|(_, until)| until.is_none_or(|until| until > redo));
-        // What only the archive still wants does not count against the log's limit.
-        if !moved && log.segments.range().0 == oldest {
-            log.fruitless.fetch_add(1, Ordering::AcqRel);
-        }
-        log.checkpointed.store(self.tail().0, Ordering::Relaxed);
-        recycled?;
-        log.recycled.fetch_add(1, Ordering::AcqRel);
-        log.wake_space_waiters();
-        log.env.wake(&log.prepare);
-        Ok(())
-    }
-
     /// What the archiver has done; none if nothing is archived.
     #[must_use]
     pub fn archive_counters(&self) -> Option<ArchiveCounters> {
@@ -469,11 +321,6 @@ impl Log {
         if let Some(archiving) = &self.shared.archiving {
             archiving.wake(&self.shared.env);
         }
-    }
-
-    /// Whether somebody waits for a checkpoint to give space back.
-    pub(crate) fn space_is_short(&self) -> bool {
-        !lock(&self.shared.space_waiters).is_empty()
     }
 
     /// Ends the log because something it vouches for has failed: a sync of a data file, for instance. Every wait for
@@ -560,124 +407,11 @@ impl Shared {
         self.redo.load(Ordering::Relaxed)
     }
 
-    /// Recycles the segments that neither recovery from `redo` nor the archive needs any more.
-    pub(super) fn let_go(&self, redo: Lsn) -> Result<()> {
-        let _one = lock(&self.maintenance);
-        let bytes = self.segments.bytes();
-        let wanted = self.archiving.as_ref().map_or(u64::MAX, Archiving::next);
-        let until = redo.min(Lsn(wanted.saturating_mul(bytes)));
-        // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
-        // zeros, and their blocks are the file's already.
-        let (tail, before) = (self.inserter.tail(), self.checkpointed.load(Ordering::Relaxed));
-        let ahead = 2 + tail.saturating_sub(before) / bytes;
-        let recycled = self.segments.recycle(until, Lsn(tail), ahead);
-        self.space.add(self.halt_if_unsynced(recycled)? * bytes);
-        Ok(())
-    }
-
     pub(super) fn halt_if_unsynced<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(Error::Halted(why)) = &result {
             self.flush.halt(&self.env, why);
         }
         result
-    }
-
-    /// After a draw on the pool: prepares ahead and asks for a checkpoint in time.
-    #[cold]
-    fn refill(&self) {
-        if self.space.pooled() < self.ahead() {
-            self.env.wake(&self.prepare);
-        }
-        let tail = self.inserter.tail();
-        let used = tail - self.redo.load(Ordering::Relaxed);
-        // Where something old holds the redo point back, a checkpoint for every chunk would not help either.
-        let since = tail.saturating_sub(self.checkpointed.load(Ordering::Relaxed));
-        if used > self.bytes_max / 2 && since > self.bytes_max / 16 {
-            self.checkpoint.raise(&self.env);
-        }
-    }
-
-    /// How much of the pool is kept prepared, in bytes.
-    fn ahead(&self) -> u64 {
-        self.space.kept() + self.segments.bytes() / 2
-    }
-
-    /// Prepares one more segment; with `limited`, only within the log's limit.
-    fn prepare_segment(&self, limited: bool) -> Result<()> {
-        let stretches = lock(&self.maintenance);
-        let (mut oldest, next) = self.segments.range();
-        if self.archiving.is_some() {
-            oldest = oldest.max(self.redo() / self.segments.bytes());
-        }
-        let from = stretches.iter().map(|(from, _)| from.0).min();
-        let tail = self.inserter.tail();
-        let until = stretches.iter().map(|(_, until)| until.map_or(tail, |until| until.0)).max();
-        let stretched = until.unwrap_or(0).saturating_sub(from.unwrap_or(0));
-        let limit = self.bytes_max + stretched;
-        if limited && (next + 1 - oldest) * self.segments.bytes() > limit {
-            return Err(Error::Full("the log"));
-        }
-        self.halt_if_unsynced(self.segments.prepare())?;
-        self.space.add(self.segments.bytes());
-        self.wake_space_waiters();
-        Ok(())
-    }
-
-    fn wake_space_waiters(&self) {
-        let waiters = std::mem::take(&mut *lock(&self.space_waiters));
-        waiters.iter().for_each(|cell| self.env.wake(cell));
-    }
-
-    /// The body of the thread that prepares segments, so that neither commits nor the flusher have to.
-    fn prepare_ahead(&self) {
-        while !self.stop.load(Ordering::Acquire) && self.flush.alive().is_ok() {
-            // A full disk or log is reported by who needs the space and finds none.
-            if self.space.pooled() >= self.ahead() || self.prepare_segment(true).is_err() {
-                self.env.wait(WaitEvent::Background, &self.prepare, None, None);
-            }
-        }
-    }
-
-    #[cold]
-    fn wait_for_space(
-        &self,
-        worker: usize,
-        class: SpaceClass,
-        bytes: u64,
-        cancel: Option<&Cancel>,
-    ) -> Result<()> {
-        if bytes > self.bytes_max / 2 {
-            return Err(Error::Full("the log"));
-        }
-        let deadline = self.env.clock.now().plus(SPACE_WAIT);
-        let fruitless = self.fruitless.load(Ordering::Acquire);
-        let cell = Arc::new(WaitCell::new());
-        loop {
-            self.flush.alive()?;
-            let seen = self.recycled.load(Ordering::Acquire);
-            lock(&self.space_waiters).push(Arc::clone(&cell));
-            if self.space.take(worker, class, bytes) != Taken::Nothing {
-                return Ok(());
-            }
-            let why = match self.prepare_segment(true) {
-                Ok(()) => continue,
-                Err(Error::Full(what)) => what,
-                Err(other) => return Err(other),
-            };
-            // What a checkpoint gives back others may take first, so one asks again, as long as anything is given back.
-            // The first one may have been under way when we asked; the second began afterwards.
-            let given_up = self.fruitless.load(Ordering::Acquire) >= fruitless + 2;
-            if given_up || self.env.clock.now() >= deadline {
-                return Err(Error::Full(why));
-            }
-            self.checkpoint.raise(&self.env);
-            if self.recycled.load(Ordering::Acquire) == seen {
-                let woken = self.env.wait(WaitEvent::WalSpace, &cell, Some(deadline), cancel);
-                if woken == Woken::Cancelled {
-                    return Err(Error::Cancelled);
-                }
-            }
-        }
     }
 }
 
@@ -724,61 +458,4 @@ impl Drop for Claim<'_> {
             self.log.ring.seal(lsn.0, first);
         }
     }
-}
-
-/// What is left of the log after whatever happened.
-pub(crate) struct Found {
-    /// The epochs from the redo point on.
-    pub(crate) epochs: Vec<Epoch>,
-    /// The segments that have a header of their own, older and newer ones too.
-    pub(crate) files: Files,
-    /// The end of the last whole record.
-    pub(crate) end: Lsn,
-    /// Records between the redo point and the end.
-    pub(crate) records: u64,
-}
-
-/// Reads the log from the redo point to its end, and checks that the end is not before what was known to be durable.
-pub(crate) fn find_end(
-    device: &dyn Device,
-    bytes: u64,
-    start: LogStart,
-    planted: Planted,
-) -> Result<Found> {
-    let survey = segment::survey(device, bytes)?;
-    let redo_segment = start.redo.0 / bytes;
-    let mut epochs: Vec<Epoch> = Vec::new();
-    match survey.get(&redo_segment) {
-        Some((epoch, _)) => epochs.push(*epoch),
-        // After a clean end exactly at the end of a segment the next one need not have been prepared.
-        None if start.redo == start.floor && start.redo.0.is_multiple_of(bytes) => {
-            let number = start.epoch.saturating_sub(1);
-            epochs.push(Epoch { number, start: start.redo, previous_end: start.redo });
-        }
-        None => {
-            let name = segment::name(redo_segment);
-            return Err(Error::CorruptLog(format!("log segment \"{name}\" is missing")));
-        }
-    }
-    for (number, (epoch, _)) in survey.range(redo_segment + 1..) {
-        let newest = epochs.last().expect("the epoch of the redo point").number;
-        if epoch.start.0 == number * bytes && epoch.number > newest {
-            epochs.push(*epoch);
-        }
-    }
-    let files: Files = survey.into_iter().map(|(number, (_, file))| (number, file)).collect();
-    let mut scan =
-        LogScan::new(files.clone(), bytes, epochs.clone(), start.redo, Until::FirstGap, planted);
-    let mut records = 0;
-    while scan.advance()?.is_some() {
-        records += 1;
-    }
-    let end = scan.position();
-    if end < start.floor {
-        return Err(Error::CorruptLog(format!(
-            "the log ends at {end}, but it was durable up to {}: a record before that is damaged",
-            start.floor
-        )));
-    }
-    Ok(Found { epochs, files, end, records })
 }

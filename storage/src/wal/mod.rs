@@ -9,17 +9,20 @@
 //! | [`ring`] | the log buffer: fill, seal, clear |
 //! | [`insert`], [`consolidation`] | the algorithms that claim a place |
 //! | `space` | room set aside before a claim, so that nothing behind it can run out of disk |
+//! | `room` | reservations, segments prepared for them, the wait for a checkpoint that gives some back |
 //! | `segment` | files: prepared ahead, recycled behind; restart epochs |
 //! | [`alarm`] | how a sleeping flusher is woken by an insert |
 //! | `flush` | the contiguous prefix, written and synced for all who wait (group commit) |
 //! | `archive` | full segments, handed to the operator's archive before they are recycled |
-//! | `scan` | reading it back |
+//! | `scan`, `end` | reading it back; where it ends |
 //! | `log` | [`Log`]: all of it together |
 
 pub(crate) mod alarm;
 #[cfg(not(loom))]
 mod archive;
 pub(crate) mod consolidation;
+#[cfg(not(loom))]
+pub(crate) mod end;
 #[cfg(not(loom))]
 mod flush;
 pub(crate) mod frame;
@@ -30,6 +33,8 @@ pub(crate) mod log;
 #[cfg(test)]
 mod loom_tests;
 pub(crate) mod ring;
+#[cfg(not(loom))]
+mod room;
 #[cfg(not(loom))]
 mod scan;
 #[cfg(not(loom))]
@@ -44,7 +49,9 @@ mod tests;
 pub use archive::{Archive, ArchiveCounters, Archived};
 pub use insert::InsertCounters;
 #[cfg(not(loom))]
-pub use log::{CheckpointSignal, Claim, FlushCounters, Log, SpaceReservation, Stretch};
+pub use log::{Claim, FlushCounters, Log};
+#[cfg(not(loom))]
+pub use room::{CheckpointSignal, SpaceReservation, Stretch};
 #[cfg(not(loom))]
 pub use scan::{LogRecord, LogScan};
 

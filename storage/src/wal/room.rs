@@ -1,0 +1,284 @@
+//! Room in the log: it is set aside before a record is claimed, made by segments that are prepared ahead, and given back by
+//! checkpoints.
+//!
+//! Who finds none waits for a checkpoint, which is asked for when half of the log's limit is used. What the log holds is
+//! counted in [`super::space`].
+
+use super::archive::Archiving;
+use super::log::{Log, Shared};
+use super::space::Taken;
+use super::{SpaceClass, frame};
+use crate::environment::{Cancel, Environment, WaitCell, WaitEvent, Woken};
+use crate::id::Micros;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, lock};
+use crate::{Error, Lsn, Result};
+
+/// How long a reservation waits for a checkpoint to make room.
+const SPACE_WAIT: Micros = Micros(30_000_000);
+
+/// How the log asks for a checkpoint: because half of its limit is used, or somebody waits for space.
+///
+/// The thread that takes checkpoints waits on [`CheckpointSignal::cell`], with its own deadline for timed ones.
+#[derive(Debug, Default)]
+pub struct CheckpointSignal {
+    raised: AtomicBool,
+    cell: Arc<WaitCell>,
+}
+
+impl CheckpointSignal {
+    /// Asks for a checkpoint.
+    pub fn raise(&self, env: &Environment) {
+        if !self.raised.swap(true, Ordering::AcqRel) {
+            env.wake(&self.cell);
+        }
+    }
+
+    /// Whether one was asked for since the last call.
+    pub fn take(&self) -> bool {
+        self.raised.swap(false, Ordering::AcqRel)
+    }
+
+    /// Where to wait for the next request.
+    #[must_use]
+    pub fn cell(&self) -> &Arc<WaitCell> {
+        &self.cell
+    }
+}
+
+/// Lets the log be longer than its limit for the sake of a commit that holds the redo point back: what is logged from its
+/// beginning to its end, by whomever, does not count until a checkpoint has come past the end.
+#[derive(Debug)]
+pub struct Stretch<'l> {
+    log: &'l Shared,
+    from: Lsn,
+}
+
+impl Drop for Stretch<'_> {
+    fn drop(&mut self) {
+        let tail = Lsn(self.log.inserter.tail());
+        let mut stretches = lock(&self.log.maintenance);
+        let own = stretches.iter_mut().find(|(from, until)| *from == self.from && until.is_none());
+        if let Some((_, until)) = own {
+            *until = Some(tail);
+        }
+    }
+}
+
+/// Room in the log that has been set aside and not yet claimed; what is left of it goes back when it is dropped.
+#[derive(Debug)]
+pub struct SpaceReservation<'l> {
+    log: &'l Shared,
+    pub(super) bytes: u64,
+    pub(super) worker: usize,
+}
+
+impl SpaceReservation<'_> {
+    /// What is left, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for SpaceReservation<'_> {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.log.space.give(self.worker, self.bytes);
+        }
+    }
+}
+
+impl Log {
+    /// Sets `bytes` of payload in `records` records aside. Waits for a checkpoint where that helps.
+    ///
+    /// # Errors
+    /// [`crate::Error::Full`] when it does not; [`crate::Error::Halted`] if the log has failed.
+    #[inline]
+    pub fn reserve(
+        &self,
+        class: SpaceClass,
+        records: u64,
+        bytes: u64,
+    ) -> Result<SpaceReservation<'_>> {
+        self.reserve_unless(class, records, bytes, None)
+    }
+
+    /// [`Log::reserve`], whose wait ends when `cancel` is raised.
+    ///
+    /// # Errors
+    /// As [`Log::reserve`]; [`crate::Error::Cancelled`].
+    #[inline]
+    pub fn reserve_unless(
+        &self,
+        class: SpaceClass,
+        records: u64,
+        bytes: u64,
+        cancel: Option<&Cancel>,
+    ) -> Result<SpaceReservation<'_>> {
+        let log = &*self.shared;
+        let worker = log.env.scheduler.slot();
+        let bytes = bytes + records * frame::OVERHEAD_BYTES;
+        match log.space.take(worker, class, bytes) {
+            Taken::FromCredit => {}
+            Taken::FromPool => log.refill(),
+            Taken::Nothing => log.wait_for_space(worker, class, bytes, cancel)?,
+        }
+        if log.flush.has_halted() {
+            log.space.give(worker, bytes);
+            log.flush.alive()?;
+        }
+        Ok(SpaceReservation { log, bytes, worker })
+    }
+
+    /// Begins to let the log be longer than its limit, until what is returned is dropped and a checkpoint has come past that.
+    #[must_use]
+    pub fn stretch(&self) -> Stretch<'_> {
+        let from = self.tail();
+        lock(&self.shared.maintenance).push((from, None));
+        Stretch { log: &self.shared, from }
+    }
+
+    /// Lets go of the log before `redo`, which a checkpoint has made durable.
+    ///
+    /// # Errors
+    /// I/O; a failed sync halts the log.
+    pub(crate) fn recycle(&self, redo: Lsn) -> Result<()> {
+        let log = &*self.shared;
+        let bytes = log.segments.bytes();
+        let moved = log.redo.swap(redo.0, Ordering::Relaxed) / bytes < redo.0 / bytes;
+        let (oldest, _) = log.segments.range();
+        let recycled = log.let_go(redo);
+        lock(&log.maintenance).retain(|(_, until)| until.is_none_or(|until| until > redo));
+        // What only the archive still wants does not count against the log's limit.
+        if !moved && log.segments.range().0 == oldest {
+            log.fruitless.fetch_add(1, Ordering::AcqRel);
+        }
+        log.checkpointed.store(self.tail().0, Ordering::Relaxed);
+        recycled?;
+        log.recycled.fetch_add(1, Ordering::AcqRel);
+        log.wake_space_waiters();
+        log.env.wake(&log.prepare);
+        Ok(())
+    }
+
+    /// Whether somebody waits for a checkpoint to give space back.
+    pub(crate) fn space_is_short(&self) -> bool {
+        !lock(&self.shared.space_waiters).is_empty()
+    }
+}
+
+impl Shared {
+    /// Recycles the segments that neither recovery from `redo` nor the archive needs any more.
+    pub(super) fn let_go(&self, redo: Lsn) -> Result<()> {
+        let _one = lock(&self.maintenance);
+        let bytes = self.segments.bytes();
+        let wanted = self.archiving.as_ref().map_or(u64::MAX, Archiving::next);
+        let until = redo.min(Lsn(wanted.saturating_mul(bytes)));
+        // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
+        // zeros, and their blocks are the file's already.
+        let (tail, before) = (self.inserter.tail(), self.checkpointed.load(Ordering::Relaxed));
+        let ahead = 2 + tail.saturating_sub(before) / bytes;
+        let recycled = self.segments.recycle(until, Lsn(tail), ahead);
+        self.space.add(self.halt_if_unsynced(recycled)? * bytes);
+        Ok(())
+    }
+
+    /// After a draw on the pool: prepares ahead and asks for a checkpoint in time.
+    #[cold]
+    fn refill(&self) {
+        if self.space.pooled() < self.ahead() {
+            self.env.wake(&self.prepare);
+        }
+        let tail = self.inserter.tail();
+        let used = tail - self.redo.load(Ordering::Relaxed);
+        // Where something old holds the redo point back, a checkpoint for every chunk would not help either.
+        let since = tail.saturating_sub(self.checkpointed.load(Ordering::Relaxed));
+        if used > self.bytes_max / 2 && since > self.bytes_max / 16 {
+            self.checkpoint.raise(&self.env);
+        }
+    }
+
+    /// How much of the pool is kept prepared, in bytes.
+    fn ahead(&self) -> u64 {
+        self.space.kept() + self.segments.bytes() / 2
+    }
+
+    /// Prepares one more segment; with `limited`, only within the log's limit.
+    pub(super) fn prepare_segment(&self, limited: bool) -> Result<()> {
+        let stretches = lock(&self.maintenance);
+        let (mut oldest, next) = self.segments.range();
+        if self.archiving.is_some() {
+            oldest = oldest.max(self.redo() / self.segments.bytes());
+        }
+        let from = stretches.iter().map(|(from, _)| from.0).min();
+        let tail = self.inserter.tail();
+        let until = stretches.iter().map(|(_, until)| until.map_or(tail, |until| until.0)).max();
+        let stretched = until.unwrap_or(0).saturating_sub(from.unwrap_or(0));
+        let limit = self.bytes_max + stretched;
+        if limited && (next + 1 - oldest) * self.segments.bytes() > limit {
+            return Err(Error::Full("the log"));
+        }
+        self.halt_if_unsynced(self.segments.prepare())?;
+        self.space.add(self.segments.bytes());
+        self.wake_space_waiters();
+        Ok(())
+    }
+
+    fn wake_space_waiters(&self) {
+        let waiters = std::mem::take(&mut *lock(&self.space_waiters));
+        waiters.iter().for_each(|cell| self.env.wake(cell));
+    }
+
+    /// The body of the thread that prepares segments, so that neither commits nor the flusher have to.
+    pub(super) fn prepare_ahead(&self) {
+        while !self.stop.load(Ordering::Acquire) && self.flush.alive().is_ok() {
+            // A full disk or log is reported by who needs the space and finds none.
+            if self.space.pooled() >= self.ahead() || self.prepare_segment(true).is_err() {
+                self.env.wait(WaitEvent::Background, &self.prepare, None, None);
+            }
+        }
+    }
+
+    #[cold]
+    fn wait_for_space(
+        &self,
+        worker: usize,
+        class: SpaceClass,
+        bytes: u64,
+        cancel: Option<&Cancel>,
+    ) -> Result<()> {
+        if bytes > self.bytes_max / 2 {
+            return Err(Error::Full("the log"));
+        }
+        let deadline = self.env.clock.now().plus(SPACE_WAIT);
+        let fruitless = self.fruitless.load(Ordering::Acquire);
+        let cell = Arc::new(WaitCell::new());
+        loop {
+            self.flush.alive()?;
+            let seen = self.recycled.load(Ordering::Acquire);
+            lock(&self.space_waiters).push(Arc::clone(&cell));
+            if self.space.take(worker, class, bytes) != Taken::Nothing {
+                return Ok(());
+            }
+            let why = match self.prepare_segment(true) {
+                Ok(()) => continue,
+                Err(Error::Full(what)) => what,
+                Err(other) => return Err(other),
+            };
+            // What a checkpoint gives back others may take first, so one asks again, as long as anything is given back.
+            // The first one may have been under way when we asked; the second began afterwards.
+            let given_up = self.fruitless.load(Ordering::Acquire) >= fruitless + 2;
+            if given_up || self.env.clock.now() >= deadline {
+                return Err(Error::Full(why));
+            }
+            self.checkpoint.raise(&self.env);
+            if self.recycled.load(Ordering::Acquire) == seen {
+                let woken = self.env.wait(WaitEvent::WalSpace, &cell, Some(deadline), cancel);
+                if woken == Woken::Cancelled {
+                    return Err(Error::Cancelled);
+                }
+            }
+        }
+    }
+}
