@@ -9,12 +9,15 @@
 mod alter;
 pub mod ast;
 mod call;
+mod copy;
+mod cursor;
 pub mod depth;
 mod expr;
 mod from;
 pub mod keyword;
 pub mod lexer;
 pub mod lift;
+mod maintenance;
 mod modify;
 mod object;
 mod parser;
@@ -24,11 +27,13 @@ mod privilege;
 mod query;
 #[cfg(test)]
 mod second_reader;
+mod setting;
 mod statement;
 mod string;
 mod table;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod type_statement;
 mod utility;
 mod value;

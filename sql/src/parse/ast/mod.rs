@@ -5,12 +5,16 @@
 
 pub mod ddl;
 pub mod expr;
+pub mod privilege;
 pub mod query;
+pub mod type_statement;
 pub mod utility;
 
 pub use ddl::*;
 pub use expr::*;
+pub use privilege::*;
 pub use query::*;
+pub use type_statement::*;
 pub use utility::*;
 
 use std::sync::Arc;
