@@ -30,32 +30,6 @@ pub struct Date {
     pub day: u32,
 }
 
-/// A time of day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Time {
-    /// 0 to 24.
-    pub hour: u32,
-    /// 0 to 59.
-    pub minute: u32,
-    /// 0 to 59.
-    pub second: u32,
-    /// Microseconds.
-    pub micros: u32,
-}
-
-impl Time {
-    /// Of microseconds since midnight.
-    #[must_use]
-    pub fn of(micros: i64) -> Time {
-        Time {
-            hour: (micros / super::HOUR) as u32,
-            minute: (micros / super::MINUTE % 60) as u32,
-            second: (micros / super::SECOND % 60) as u32,
-            micros: (micros % super::SECOND) as u32,
-        }
-    }
-}
-
 /// Days from 2000-01-01 to a date. The month may be 1 to 12; the day is simply added.
 #[must_use]
 pub fn days(year: i64, month: u32, day: i64) -> i64 {

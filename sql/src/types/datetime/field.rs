@@ -3,8 +3,9 @@
 //! PostgreSQL: `timestamp_part_common`, `interval_part_common`, `extract_date`, `timestamp_trunc`. extract gives numerics with the
 //! scale of the field, date_part the same as a double.
 
-use super::calendar::{self, Date, Time};
-use super::interval::{self, Unit};
+use super::calendar::{self, Date};
+use super::clock::Clock;
+use super::interval::{self, Parts, Unit};
 use super::zone::{self, Zone};
 use super::{DAY, HOUR, MINUTE, SECOND, arithmetic};
 use crate::catalog::builtin;
@@ -179,10 +180,11 @@ fn date_part<'a>(context: &CallContext<'a>, ty: u32, a: &[Datum<'a>]) -> Result<
         }
         (Field::Epoch, Datum::Interval(value)) => {
             const DAY_SECONDS: f64 = 86_400.0;
+            let Parts { years, months, days, .. } = Parts::of(value);
             let mut seconds = value.micros as f64 / 1e6;
-            seconds += 365.25 * DAY_SECONDS * f64::from(value.months / 12);
-            seconds += 30.0 * DAY_SECONDS * f64::from(value.months % 12);
-            seconds + DAY_SECONDS * f64::from(value.days)
+            seconds += 365.25 * DAY_SECONDS * years as f64;
+            seconds += 30.0 * DAY_SECONDS * months as f64;
+            seconds + DAY_SECONDS * days as f64
         }
         _ => return Ok(double(part(context, ty, a)?)),
     };
@@ -193,12 +195,12 @@ fn part(context: &CallContext<'_>, ty: u32, a: &[Datum<'_>]) -> Result<Part> {
     let (name, field) = extracted(a[0].text(), ty)?;
     match a[1] {
         Datum::Interval(value) => interval_part(&name, field, value),
-        Datum::Time(micros) => match clock_part(field, micros) {
+        Datum::Time(micros) => match clock_part(field, Clock::of(micros)) {
             Some(part) => Ok(part),
             None if field == Field::Epoch => Ok(Part::Number(micros, 6)),
             None => Err(unsupported(&name, ty)),
         },
-        Datum::TimeTz(time) => match (clock_part(field, time.micros), field) {
+        Datum::TimeTz(time) => match (clock_part(field, Clock::of(time.micros)), field) {
             (Some(part), _) => Ok(part),
             (None, Field::Epoch) => Ok(Part::Number(time.place().0, 6)),
             (None, Field::Zone) => Ok(Part::Number(i64::from(-time.west), 0)),
@@ -216,14 +218,13 @@ fn part(context: &CallContext<'_>, ty: u32, a: &[Datum<'_>]) -> Result<Part> {
 }
 
 /// Fields of the time of day.
-fn clock_part(field: Field, micros: i64) -> Option<Part> {
-    let time = Time::of(micros);
+fn clock_part(field: Field, clock: Clock) -> Option<Part> {
     Some(match field {
-        Field::Unit(Unit::Microsecond) => Part::Number(micros % MINUTE, 0),
-        Field::Unit(Unit::Millisecond) => Part::Number(micros % MINUTE, 3),
-        Field::Unit(Unit::Second) => Part::Number(micros % MINUTE, 6),
-        Field::Unit(Unit::Minute) => Part::Number(i64::from(time.minute), 0),
-        Field::Unit(Unit::Hour) => Part::Number(i64::from(time.hour), 0),
+        Field::Unit(Unit::Microsecond) => Part::Number(clock.within_minute(), 0),
+        Field::Unit(Unit::Millisecond) => Part::Number(clock.within_minute(), 3),
+        Field::Unit(Unit::Second) => Part::Number(clock.within_minute(), 6),
+        Field::Unit(Unit::Minute) => Part::Number(clock.minutes, 0),
+        Field::Unit(Unit::Hour) => Part::Number(clock.hours, 0),
         _ => return None,
     })
 }
@@ -315,7 +316,7 @@ fn moment_part(name: &str, field: Field, moment: i64, zone: Option<&Zone>) -> Re
         let fraction = time.divide(&day, time.division_scale(&day), Rounding::Nearest);
         return Ok(Part::Exact(whole.add(&fraction)));
     }
-    clock_part(field, micros).or_else(|| calendar_part(field, days)).ok_or_else(|| {
+    clock_part(field, Clock::of(micros)).or_else(|| calendar_part(field, days)).ok_or_else(|| {
         unsupported(name, if zone.is_some() { oids::TIMESTAMPTZ } else { oids::TIMESTAMP })
     })
 }
@@ -326,15 +327,13 @@ fn micros_as_seconds(micros: i128) -> Decimal {
 }
 
 fn interval_part(name: &str, field: Field, value: &Interval) -> Result<Part> {
-    let (years, months) = (i64::from(value.months / 12), i64::from(value.months % 12));
+    let Parts { years, months, days, clock } = Parts::of(value);
+    if let Some(part) = clock_part(field, clock) {
+        return Ok(part);
+    }
     let number = |number| Ok(Part::Number(number, 0));
     match field {
-        Field::Unit(Unit::Microsecond) => number(value.micros % MINUTE),
-        Field::Unit(Unit::Millisecond) => Ok(Part::Number(value.micros % MINUTE, 3)),
-        Field::Unit(Unit::Second) => Ok(Part::Number(value.micros % MINUTE, 6)),
-        Field::Unit(Unit::Minute) => number(value.micros / MINUTE % 60),
-        Field::Unit(Unit::Hour) => number(value.micros / HOUR),
-        Field::Unit(Unit::Day) => number(i64::from(value.days)),
+        Field::Unit(Unit::Day) => number(days),
         Field::Unit(Unit::Month) => number(months),
         Field::Quarter => number(months / 3 + 1),
         Field::Unit(Unit::Year) => number(years),
@@ -344,7 +343,7 @@ fn interval_part(name: &str, field: Field, value: &Interval) -> Result<Part> {
         Field::Epoch => {
             // A year counts 365.25 days here, a month 30.
             let quarter_days =
-                i128::from(years) * 1461 + i128::from(months) * 120 + i128::from(value.days) * 4;
+                i128::from(years) * 1461 + i128::from(months) * 120 + i128::from(days) * 4;
             let micros = quarter_days * i128::from(DAY / 4) + i128::from(value.micros);
             Ok(Part::Exact(micros_as_seconds(micros)))
         }

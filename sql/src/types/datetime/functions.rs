@@ -2,7 +2,8 @@
 //!
 //! PostgreSQL: `date.c`, `timestamp.c`. What is local is so in the session's TimeZone.
 
-use super::calendar::{self, Time};
+use super::calendar;
+use super::clock::Clock;
 use super::zone::{self, Zone};
 use super::{DAY, HOUR, MINUTE, SECOND, arithmetic, interval, out_of_range};
 use crate::error::{Result, SqlError};
@@ -326,12 +327,11 @@ fn make_timestamp(a: &[Datum<'_>]) -> Result<i64> {
     let micros = checked_time(hour, minute, second)
         .ok_or_else(|| field_error("time", format!("{hour}:{minute:02}:{second:02}")))?;
     calendar::timestamp(days, micros).ok_or_else(|| {
-        let time = Time::of(micros);
+        let Clock { hours, minutes, .. } = Clock::of(micros);
         SqlError::new(
             SqlState::DATETIME_FIELD_OVERFLOW,
             format!(
-                "timestamp out of range: {year}-{month:02}-{day:02} {}:{:02}:{second:02}",
-                time.hour, time.minute
+                "timestamp out of range: {year}-{month:02}-{day:02} {hours}:{minutes:02}:{second:02}"
             ),
         )
     })

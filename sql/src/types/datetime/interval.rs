@@ -1,7 +1,8 @@
-//! interval: its units, its order, its modifier.
+//! interval: its units, its order, its parts, its modifier.
 //!
-//! PostgreSQL: `deltatktbl`, `interval_cmp_value`, `AdjustIntervalForTypmod`.
+//! PostgreSQL: `deltatktbl`, `interval_cmp_value`, `interval2itm`, `AdjustIntervalForTypmod`.
 
+use super::clock::Clock;
 use super::{DAY, HOUR, MINUTE};
 use crate::error::{Result, SqlError};
 use crate::types::Interval;
@@ -11,6 +12,26 @@ use crate::types::Interval;
 pub fn span(interval: &Interval) -> i128 {
     let days = i128::from(interval.months) * 30 + i128::from(interval.days);
     days * i128::from(DAY) + i128::from(interval.micros)
+}
+
+/// An interval by its parts, all that come from one of its fields signed like it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    pub years: i64,
+    pub months: i64,
+    pub days: i64,
+    pub clock: Clock,
+}
+
+impl Parts {
+    pub(super) fn of(interval: &Interval) -> Parts {
+        Parts {
+            years: i64::from(interval.months / 12),
+            months: i64::from(interval.months % 12),
+            days: i64::from(interval.days),
+            clock: Clock::of(interval.micros),
+        }
+    }
 }
 
 /// 22008.

@@ -1,8 +1,9 @@
 //! Reads intervals.
 //!
-//! PostgreSQL: `interval_in` with `DecodeInterval`, `DecodeTimeForInterval` and `DecodeISO8601Interval`; manual, 8.5.4. A
+//! PostgreSQL: `interval_in` with `DecodeInterval` and `DecodeISO8601Interval`; manual, 8.5.4. A
 //! text is read in units and clocks first, and as ISO 8601 where that does not look like it.
 
+use super::clock::{Clock, Failure, Step, fraction, integer};
 use super::interval::{
     DAY_BIT, FULL_RANGE, HOUR_BIT, MINUTE_BIT, MINUTE_TO_SECOND, MONTH, SECOND_BIT, Unit, YEAR,
     apply_modifier, modifier, out_of_range, unit,
@@ -13,17 +14,6 @@ use crate::error::{Result, SqlError};
 use crate::settings::IntervalStyle;
 use crate::sqlstate::SqlState;
 use crate::types::Interval;
-
-/// Why a text was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Failure {
-    /// 22007.
-    Form,
-    /// 22015.
-    Overflow,
-}
-
-type Step<T = ()> = std::result::Result<T, Failure>;
 
 /// Reads an interval under a modifier; `style` says how far a leading sign reaches.
 ///
@@ -204,6 +194,11 @@ fn words(style: IntervalStyle, text: &str, range: i32) -> Step<Sum> {
     if ago { sum.negated().ok_or(Failure::Overflow) } else { Ok(sum) }
 }
 
+/// A clock in microseconds; two fields are minutes and seconds where the range says so.
+fn clock(text: &str, range: i32) -> Step<i64> {
+    Clock::read(text, range == MINUTE_TO_SECOND)?.total().ok_or(Failure::Overflow)
+}
+
 /// The unit of a number at the end of a text without one: the last field of the range.
 fn last_of(range: i32) -> Unit {
     match range {
@@ -235,71 +230,11 @@ fn number(text: &str, unit: Option<Unit>) -> Step<(Unit, i64, f64)> {
         return Ok((Unit::Month, total.ok_or(Failure::Overflow)?, 0.0));
     }
     let fraction = match rest.strip_prefix('.') {
-        Some(digits) => fraction_of(digits)?,
+        Some(digits) => fraction(digits)?,
         None if rest.is_empty() => 0.0,
         None => return Err(Failure::Form),
     };
     Ok((unit.ok_or(Failure::Form)?, whole, if negative { -fraction } else { fraction }))
-}
-
-/// What `strtol` reads at the beginning of a text, 0 where there are no digits, and the text behind it.
-fn integer(text: &str) -> Step<(i64, &str)> {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let count = unsigned.bytes().take_while(u8::is_ascii_digit).count();
-    if count == 0 {
-        return Ok((0, text));
-    }
-    let end = text.len() - unsigned.len() + count;
-    let value = text[..end].parse().map_err(|_| Failure::Overflow)?;
-    Ok((value, &text[end..]))
-}
-
-/// Digits behind a decimal point; none are 0.
-fn fraction_of(digits: &str) -> Step<f64> {
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Failure::Form);
-    }
-    format!("0.{digits}0").parse().map_err(|_| Failure::Form)
-}
-
-/// `h:m`, `h:m:s.f`; `m:s` where the range says so or the seconds have a fraction.
-fn clock(text: &str, range: i32) -> Step<i64> {
-    // Only the hours may be more than 32 bits hold.
-    let part = |text| {
-        let (value, rest) = integer(text)?;
-        i32::try_from(value).map(|value| (i64::from(value), rest)).map_err(|_| Failure::Overflow)
-    };
-    let micros = |digits| Ok((fraction_of(digits)? * SECOND as f64).round_ties_even() as i64);
-    let (mut hours, rest) = integer(text)?;
-    let (mut minutes, rest) = part(rest.strip_prefix(':').ok_or(Failure::Form)?)?;
-    let (mut seconds, mut fraction) = (0, 0);
-    let mut shift = false;
-    if rest.is_empty() {
-        shift = range == MINUTE_TO_SECOND;
-    } else if let Some(digits) = rest.strip_prefix('.') {
-        fraction = micros(digits)?;
-        shift = true;
-    } else {
-        let (value, rest) = part(rest.strip_prefix(':').ok_or(Failure::Form)?)?;
-        seconds = value;
-        if let Some(digits) = rest.strip_prefix('.') {
-            fraction = micros(digits)?;
-        } else if !rest.is_empty() {
-            return Err(Failure::Form);
-        }
-    }
-    if shift {
-        if i32::try_from(hours).is_err() {
-            return Err(Failure::Overflow);
-        }
-        (hours, minutes, seconds) = (0, hours, minutes);
-    }
-    if hours < 0 || !(0..60).contains(&minutes) || !(0..=60).contains(&seconds) {
-        return Err(Failure::Overflow);
-    }
-    let rest = minutes * MINUTE + seconds * SECOND + fraction;
-    let total = hours.checked_mul(HOUR).and_then(|micros| micros.checked_add(rest));
-    total.ok_or(Failure::Overflow)
 }
 
 /// `P1Y2M3DT4H5M6.7S`, `P3W`; `P0001-02-03T04:05:06`, `P00010203T040506`.

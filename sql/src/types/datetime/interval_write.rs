@@ -2,46 +2,24 @@
 //!
 //! PostgreSQL: `EncodeInterval`; manual, 8.5.5.
 
-use super::{HOUR, MINUTE, SECOND};
+use super::SECOND;
+use super::interval::Parts;
 use crate::settings::IntervalStyle;
 use crate::types::Interval;
 use crate::types::integer::{write_i64, write_padded, write_u64};
 
-/// An interval by fields, all parts of the time signed like it.
-struct Fields {
-    years: i64,
-    months: i64,
-    days: i64,
-    hours: i64,
-    minutes: i64,
-    micros: i64,
-}
-
-impl Fields {
-    fn of(interval: &Interval) -> Fields {
-        Fields {
-            years: i64::from(interval.months / 12),
-            months: i64::from(interval.months % 12),
-            days: i64::from(interval.days),
-            hours: interval.micros / HOUR,
-            minutes: interval.micros % HOUR / MINUTE,
-            micros: interval.micros % MINUTE,
-        }
-    }
-
-    fn all(&self) -> [i64; 6] {
-        [self.years, self.months, self.days, self.hours, self.minutes, self.micros]
-    }
-}
+/// Years, months, days, hours, minutes, and the microseconds of seconds and what is less.
+type Amounts = [i64; 6];
 
 /// Appends an interval.
 pub fn write(style: IntervalStyle, interval: &Interval, out: &mut Vec<u8>) {
-    let fields = Fields::of(interval);
+    let Parts { years, months, days, clock } = Parts::of(interval);
+    let amounts = [years, months, days, clock.hours, clock.minutes, clock.within_minute()];
     match style {
-        IntervalStyle::Postgres => write_postgres(&fields, out),
-        IntervalStyle::PostgresVerbose => write_verbose(&fields, out),
-        IntervalStyle::SqlStandard => write_sql(&fields, out),
-        IntervalStyle::Iso8601 => write_iso(&fields, out),
+        IntervalStyle::Postgres => write_postgres(amounts, out),
+        IntervalStyle::PostgresVerbose => write_verbose(amounts, out),
+        IntervalStyle::SqlStandard => write_sql(amounts, out),
+        IntervalStyle::Iso8601 => write_iso(amounts, out),
     }
 }
 
@@ -60,11 +38,11 @@ fn write_seconds(micros: i64, digits: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends `:mm:ss.f`.
-fn write_clock_tail(fields: &Fields, out: &mut Vec<u8>) {
+fn write_clock_tail(minutes: i64, micros: i64, out: &mut Vec<u8>) {
     out.push(b':');
-    write_padded(fields.minutes.unsigned_abs(), 2, out);
+    write_padded(minutes.unsigned_abs(), 2, out);
     out.push(b':');
-    write_seconds(fields.micros, 2, out);
+    write_seconds(micros, 2, out);
 }
 
 fn write_unit(value: i64, unit: &str, out: &mut Vec<u8>) {
@@ -77,11 +55,12 @@ fn write_unit(value: i64, unit: &str, out: &mut Vec<u8>) {
 }
 
 /// `1 year 2 mons -3 days +04:05:06`
-fn write_postgres(fields: &Fields, out: &mut Vec<u8>) {
+fn write_postgres(amounts: Amounts, out: &mut Vec<u8>) {
+    let [years, months, days, hours, minutes, micros] = amounts;
     let mut first = true;
     // After a negative part a positive one says so.
     let mut negative = false;
-    for (value, unit) in [(fields.years, "year"), (fields.months, "mon"), (fields.days, "day")] {
+    for (value, unit) in [(years, "year"), (months, "mon"), (days, "day")] {
         if value == 0 {
             continue;
         }
@@ -94,7 +73,7 @@ fn write_postgres(fields: &Fields, out: &mut Vec<u8>) {
         write_unit(value, unit, out);
         (first, negative) = (false, value < 0);
     }
-    let clock = [fields.hours, fields.minutes, fields.micros];
+    let clock = [hours, minutes, micros];
     if first || clock != [0; 3] {
         if !first {
             out.push(b' ');
@@ -104,34 +83,30 @@ fn write_postgres(fields: &Fields, out: &mut Vec<u8>) {
         } else if negative {
             out.push(b'+');
         }
-        write_padded(fields.hours.unsigned_abs(), 2, out);
-        write_clock_tail(fields, out);
+        write_padded(hours.unsigned_abs(), 2, out);
+        write_clock_tail(minutes, micros, out);
     }
 }
 
 /// `@ 1 year 2 mons -3 days 4 hours 5 mins 6 secs ago`: the first part's sign is said by the last word.
-fn write_verbose(fields: &Fields, out: &mut Vec<u8>) {
+fn write_verbose(amounts: Amounts, out: &mut Vec<u8>) {
+    let [years, months, days, hours, minutes, micros] = amounts;
     out.push(b'@');
-    let parts = [
-        (fields.years, "year"),
-        (fields.months, "mon"),
-        (fields.days, "day"),
-        (fields.hours, "hour"),
-        (fields.minutes, "min"),
-    ];
+    let parts =
+        [(years, "year"), (months, "mon"), (days, "day"), (hours, "hour"), (minutes, "min")];
     let mut before = None;
     for (value, unit) in parts.into_iter().filter(|(value, _)| *value != 0) {
         out.push(b' ');
         let turned = *before.get_or_insert(value < 0);
         write_unit(if turned { -value } else { value }, unit, out);
     }
-    if fields.micros != 0 {
+    if micros != 0 {
         out.push(b' ');
-        if *before.get_or_insert(fields.micros < 0) != (fields.micros < 0) {
+        if *before.get_or_insert(micros < 0) != (micros < 0) {
             out.push(b'-');
         }
-        write_seconds(fields.micros, 1, out);
-        let one = fields.micros.unsigned_abs() == SECOND as u64;
+        write_seconds(micros, 1, out);
+        let one = micros.unsigned_abs() == SECOND as u64;
         out.extend_from_slice(if one { b" sec" } else { b" secs" });
     }
     match before {
@@ -142,11 +117,12 @@ fn write_verbose(fields: &Fields, out: &mut Vec<u8>) {
 }
 
 /// `1-2`, `-3 4:05:06`; what SQL's literals cannot say is `+1-2 -3 +4:05:06`.
-fn write_sql(fields: &Fields, out: &mut Vec<u8>) {
-    let negative = fields.all().iter().any(|part| *part < 0);
-    let positive = fields.all().iter().any(|part| *part > 0);
-    let dated = fields.years != 0 || fields.months != 0;
-    let timed = fields.all()[2..].iter().any(|part| *part != 0);
+fn write_sql(amounts: Amounts, out: &mut Vec<u8>) {
+    let [years, months, days, hours, minutes, micros] = amounts;
+    let negative = amounts.iter().any(|part| *part < 0);
+    let positive = amounts.iter().any(|part| *part > 0);
+    let dated = years != 0 || months != 0;
+    let timed = amounts[2..].iter().any(|part| *part != 0);
     if !negative && !positive {
         return out.push(b'0');
     }
@@ -161,29 +137,30 @@ fn write_sql(fields: &Fields, out: &mut Vec<u8>) {
         out.push(b'-');
     }
     if dated || mixed {
-        sign(&[fields.years, fields.months], out);
-        put(fields.years, out);
+        sign(&[years, months], out);
+        put(years, out);
         out.push(b'-');
-        put(fields.months, out);
+        put(months, out);
     }
-    if fields.days != 0 || mixed {
+    if days != 0 || mixed {
         if mixed {
             out.push(b' ');
         }
-        sign(&[fields.days], out);
-        put(fields.days, out);
+        sign(&[days], out);
+        put(days, out);
         out.push(b' ');
     }
     if timed || mixed {
-        sign(&[fields.hours, fields.minutes, fields.micros], out);
-        put(fields.hours, out);
-        write_clock_tail(fields, out);
+        sign(&[hours, minutes, micros], out);
+        put(hours, out);
+        write_clock_tail(minutes, micros, out);
     }
 }
 
 /// `P1Y2M-3DT4H5M6S`
-fn write_iso(fields: &Fields, out: &mut Vec<u8>) {
-    if fields.all() == [0; 6] {
+fn write_iso(amounts: Amounts, out: &mut Vec<u8>) {
+    let [years, months, days, hours, minutes, micros] = amounts;
+    if amounts == [0; 6] {
         return out.extend_from_slice(b"PT0S");
     }
     let put = |value: i64, mark: u8, out: &mut Vec<u8>| {
@@ -193,25 +170,26 @@ fn write_iso(fields: &Fields, out: &mut Vec<u8>) {
         }
     };
     out.push(b'P');
-    put(fields.years, b'Y', out);
-    put(fields.months, b'M', out);
-    put(fields.days, b'D', out);
-    if fields.all()[3..] != [0; 3] {
+    put(years, b'Y', out);
+    put(months, b'M', out);
+    put(days, b'D', out);
+    if amounts[3..] != [0; 3] {
         out.push(b'T');
     }
-    put(fields.hours, b'H', out);
-    put(fields.minutes, b'M', out);
-    if fields.micros != 0 {
-        if fields.micros < 0 {
+    put(hours, b'H', out);
+    put(minutes, b'M', out);
+    if micros != 0 {
+        if micros < 0 {
             out.push(b'-');
         }
-        write_seconds(fields.micros, 1, out);
+        write_seconds(micros, 1, out);
         out.push(b'S');
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{HOUR, MINUTE};
     use super::*;
 
     /// Each of these is what PostgreSQL writes.

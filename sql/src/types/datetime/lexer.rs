@@ -2,7 +2,7 @@
 //!
 //! PostgreSQL: `ParseDateTime`.
 
-use super::tokens;
+use super::word::word;
 use crate::types::integer::is_space;
 
 /// What a field looks like.
@@ -86,9 +86,7 @@ pub fn fields(text: &str) -> Option<Vec<Field>> {
                 place = letters(place);
                 let joined = match at(place) {
                     b'-' | b'/' | b'.' => true,
-                    b'+' | b'0'..=b'9' => {
-                        !tokens::is_known(&text[start..place].to_ascii_lowercase())
-                    }
+                    b'+' | b'0'..=b'9' => word(&text[start..place].to_ascii_lowercase()).is_none(),
                     _ => false,
                 };
                 if joined {

@@ -7,6 +7,8 @@
 
 pub mod arithmetic;
 pub mod calendar;
+mod clock;
+mod decode;
 pub mod field;
 pub(crate) mod from_pattern;
 pub mod functions;
@@ -20,7 +22,7 @@ pub mod pattern;
 pub(crate) mod standard;
 mod template;
 pub(crate) mod timetz;
-pub mod tokens;
+mod word;
 pub mod zone;
 
 use crate::error::SqlError;

@@ -2,7 +2,8 @@
 //!
 //! PostgreSQL: `EncodeDateOnly`, `EncodeTimeOnly`, `EncodeDateTime`.
 
-use super::calendar::{self, Date, Time};
+use super::calendar::{self, Date};
+use super::clock::Clock;
 use super::zone::{self, Zone};
 use crate::settings::{DateOrder, DateStyle, SessionSettings};
 use crate::types::TimeTz;
@@ -102,13 +103,13 @@ fn write_fraction(micros: u32, out: &mut Vec<u8>) {
 
 /// Appends a time of day.
 pub fn write_time(micros: i64, out: &mut Vec<u8>) {
-    let time = Time::of(micros);
-    pad2(time.hour, out);
+    let clock = Clock::of(micros);
+    pad2(clock.hours as u32, out);
     out.push(b':');
-    pad2(time.minute, out);
+    pad2(clock.minutes as u32, out);
     out.push(b':');
-    pad2(time.second, out);
-    write_fraction(time.micros, out);
+    pad2(clock.seconds as u32, out);
+    write_fraction(clock.micros as u32, out);
 }
 
 /// Appends a time of day with its zone.

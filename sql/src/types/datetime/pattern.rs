@@ -3,11 +3,13 @@
 //! PostgreSQL: `formatting.c` (`DCH_to_char`); manual, table 9.29. What is no keyword of the template stands for itself. `FM` before a
 //! keyword takes its padding away, `TM` a name's, `TH` or `th` behind a number makes it an ordinal.
 
-use super::calendar::{self, Time};
+use super::calendar;
+use super::clock::Clock;
+use super::interval::Parts;
 use super::output::{DAYS, MONTHS};
 use super::template::{self, Case, Item, Keyword};
 use super::zone;
-use super::{HOUR, MINUTE, SECOND, arithmetic};
+use super::{SECOND, arithmetic};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain};
@@ -23,10 +25,7 @@ struct Shown {
     year: i64,
     month: i64,
     day: i64,
-    hour: i64,
-    minute: i64,
-    second: i64,
-    micros: i64,
+    clock: Clock,
     /// Days since 2000-01-01; none for an interval.
     date: Option<i64>,
     zone: Option<(i32, String)>,
@@ -35,32 +34,20 @@ struct Shown {
 impl Shown {
     fn local(local: i64, zone: Option<(i32, String)>) -> Shown {
         let (days, micros) = calendar::split(local);
-        let (date, time) = (calendar::date(days), Time::of(micros));
+        let date = calendar::date(days);
         Shown {
             year: date.year,
             month: i64::from(date.month),
             day: i64::from(date.day),
-            hour: i64::from(time.hour),
-            minute: i64::from(time.minute),
-            second: i64::from(time.second),
-            micros: i64::from(time.micros),
+            clock: Clock::of(micros),
             date: Some(days),
             zone,
         }
     }
 
     fn interval(value: &Interval) -> Shown {
-        Shown {
-            year: i64::from(value.months / 12),
-            month: i64::from(value.months % 12),
-            day: i64::from(value.days),
-            hour: value.micros / HOUR,
-            minute: value.micros % HOUR / MINUTE,
-            second: value.micros % MINUTE / SECOND,
-            micros: value.micros % SECOND,
-            date: None,
-            zone: None,
-        }
+        let Parts { years: year, months: month, days: day, clock } = Parts::of(value);
+        Shown { year, month, day, clock, date: None, zone: None }
     }
 
     fn date(&self) -> Result<i64> {
@@ -155,15 +142,16 @@ fn put(
     };
     let shown_year = |year: i64| if shown.date.is_some() && year <= 0 { 1 - year } else { year };
     match keyword {
-        Keyword::Hour24 => return number(shown.hour, 2),
+        Keyword::Hour24 => return number(shown.clock.hours, 2),
         Keyword::Hour12 => {
-            let hour = if shown.hour % 12 == 0 { 12 } else { shown.hour % 12 };
+            let hour = if shown.clock.hours % 12 == 0 { 12 } else { shown.clock.hours % 12 };
             return number(hour, 2);
         }
-        Keyword::Minute => return number(shown.minute, 2),
-        Keyword::Second => return number(shown.second, 2),
+        Keyword::Minute => return number(shown.clock.minutes, 2),
+        Keyword::Second => return number(shown.clock.seconds, 2),
         Keyword::SecondOfDay => {
-            return number(shown.hour * 3600 + shown.minute * 60 + shown.second, 0);
+            let Clock { hours, minutes, seconds, .. } = shown.clock;
+            return number(hours * 3600 + minutes * 60 + seconds, 0);
         }
         Keyword::Fraction(_) | Keyword::Millisecond | Keyword::Microsecond => {
             let digits = match keyword {
@@ -171,7 +159,7 @@ fn put(
                 Keyword::Millisecond => 3,
                 _ => 6,
             };
-            let value = shown.micros / 10i64.pow(6 - digits);
+            let value = shown.clock.micros / 10i64.pow(6 - digits);
             write!(out, "{value:0width$}", width = digits as usize).expect("strings grow");
             return Ok(Some(value));
         }
@@ -266,7 +254,7 @@ fn put_word(
     let (hours, minutes) = (offset.abs() / 3600, offset.abs() / 60 % 60);
     let (word, width) = match keyword {
         Keyword::Meridiem { dots } => {
-            let afternoon = shown.hour % 24 >= 12;
+            let afternoon = shown.clock.hours % 24 >= 12;
             (
                 match (afternoon, dots) {
                     (true, true) => "P.M.",

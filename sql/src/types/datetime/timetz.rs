@@ -38,8 +38,7 @@ pub(crate) fn today(context: &CallContext<'_>, micros: i64) -> TimeTz {
 /// How far a zone is west at a local time.
 #[must_use]
 pub(super) fn west_at(zone: &Zone, local: i64) -> i32 {
-    let utc = zone.to_utc(local).unwrap_or(local);
-    ((utc - local) / SECOND) as i32
+    -zone.local_offset(local)
 }
 
 /// An instant's time of day in the session's zone.

@@ -130,26 +130,39 @@ impl Zone {
         }
     }
 
-    /// The instant of a local time. One that a change of clocks leaves out is counted by the offset before the change;
-    /// one that it gives twice is the second. None if it is out of range.
+    /// Seconds east of Greenwich, where they never change.
     #[must_use]
-    pub fn to_utc(&self, local: i64) -> Option<i64> {
-        let offset = match self {
+    pub fn always(&self) -> Option<i32> {
+        match self {
+            Zone::Fixed(seconds) => Some(*seconds),
+            Zone::Rules(zone) => {
+                let mut changes = zone.following(jiff::Timestamp::MIN);
+                changes.next().is_none().then(|| self.offset(0))
+            }
+        }
+    }
+
+    /// Seconds east of Greenwich at a local time. One that a change of clocks leaves out is counted by the offset before
+    /// the change; one that it gives twice is the second.
+    #[must_use]
+    pub fn local_offset(&self, local: i64) -> i32 {
+        match self {
             Zone::Fixed(seconds) => *seconds,
             Zone::Rules(zone) => {
-                let shown = within_rules(local) + UNIX;
-                let civil = jiff::tz::Offset::UTC.to_datetime(
-                    jiff::Timestamp::from_microsecond(shown)
-                        .expect("within_rules keeps to the years that jiff knows"),
-                );
+                let civil = jiff::tz::Offset::UTC.to_datetime(instant(local));
                 match zone.to_ambiguous_timestamp(civil).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset.seconds(),
                     AmbiguousOffset::Gap { before, .. } => before.seconds(),
                     AmbiguousOffset::Fold { after, .. } => after.seconds(),
                 }
             }
-        };
-        let utc = local.checked_sub(i64::from(offset) * SECOND)?;
+        }
+    }
+
+    /// The instant of a local time. None if it is out of range.
+    #[must_use]
+    pub fn to_utc(&self, local: i64) -> Option<i64> {
+        let utc = local.checked_sub(i64::from(self.local_offset(local)) * SECOND)?;
         calendar::is_timestamp(utc).then_some(utc)
     }
 
@@ -253,8 +266,19 @@ pub fn abbreviations() -> impl Iterator<Item = (&'static str, i32, bool)> {
     })
 }
 
-static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> =
-    LazyLock::new(|| abbreviations().map(|(name, seconds, _)| (name, seconds)).collect());
+/// What the abbreviation of a zone stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abbreviation {
+    /// Seconds east of Greenwich.
+    pub east: i32,
+    /// It is one of summer time.
+    pub summer: bool,
+}
+
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, Abbreviation>> = LazyLock::new(|| {
+    let known = |(name, east, summer)| (name, Abbreviation { east, summer });
+    abbreviations().map(known).collect()
+});
 
 /// What a zone says at some moment.
 #[derive(Debug)]
@@ -286,9 +310,9 @@ pub fn all_at(micros: i64) -> Vec<ZoneAt> {
     zones.available().filter_map(|name| read(name.as_str().to_owned())).collect()
 }
 
-/// The offset that an abbreviation in lower case stands for: seconds east.
+/// What an abbreviation in lower case stands for.
 #[must_use]
-pub fn abbreviation(name: &str) -> Option<i32> {
+pub fn abbreviation(name: &str) -> Option<Abbreviation> {
     ABBREVIATIONS.get(name).copied()
 }
 
@@ -297,8 +321,8 @@ pub fn abbreviation(name: &str) -> Option<i32> {
 /// # Errors
 /// 22023.
 pub fn of_user(name: &str) -> Result<Zone> {
-    if let Some(offset) = abbreviation(&name.to_ascii_lowercase()) {
-        return Ok(Zone::Fixed(offset));
+    if let Some(found) = abbreviation(&name.to_ascii_lowercase()) {
+        return Ok(Zone::Fixed(found.east));
     }
     Zone::named(name).ok_or_else(|| {
         SqlError::new(
@@ -364,6 +388,6 @@ mod tests {
         assert_eq!(displacement("+0230"), Ok(9000));
         assert_eq!(displacement("+20"), Err(NoDisplacement::Range));
         assert_eq!(displacement("5"), Err(NoDisplacement::Form));
-        assert_eq!(abbreviation("pst"), Some(-8 * 3600));
+        assert_eq!(abbreviation("pst"), Some(Abbreviation { east: -8 * 3600, summer: false }));
     }
 }
