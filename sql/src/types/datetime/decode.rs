@@ -63,6 +63,7 @@ const SUMMER_WORD: Parts = 1 << 7;
 const MERIDIEM: Parts = 1 << 8;
 const ERA: Parts = 1 << 9;
 const WEEKDAY: Parts = 1 << 10;
+const SPECIAL: Parts = 1 << 11;
 
 /// What a date with perhaps a time and a zone says.
 pub(super) fn moment(now: Now<'_>, fields: &[Field]) -> Step<Moment> {
@@ -115,10 +116,11 @@ pub(super) fn time(now: Now<'_>, fields: &[Field], zoned: bool) -> Step<TimeTz> 
     Ok(TimeTz { micros, west: -east })
 }
 
-/// How far a zone is east at a local time; of days beyond all timestamps it is taken to be Greenwich's.
+/// How far a zone is east at a local time. Rules repeat with the calendar, also where no timestamp is as late.
 fn offset_on(zone: &Zone, day: i64, micros: i64) -> i32 {
-    let local = day.checked_mul(DAY).and_then(|local| local.checked_add(micros));
-    local.map_or(0, |local| zone.local_offset(local))
+    const CYCLE_DAYS: i64 = 146_097;
+    let day = if day > CYCLE_DAYS * 18 { day % CYCLE_DAYS + CYCLE_DAYS * 17 } else { day };
+    zone.local_offset(day * DAY + micros)
 }
 
 fn displacement(text: &str) -> Step<i32> {
@@ -157,7 +159,7 @@ struct Decoder<'a> {
     afternoon: Option<bool>,
     /// What the word in front says of the field to come.
     label: Option<Word>,
-    /// A moment that has a name.
+    /// A moment that has a name, whatever else is said, unless a later word names another day or time.
     special: Option<Moment>,
 }
 
@@ -189,7 +191,8 @@ impl<'a> Decoder<'a> {
             }
             decoder.seen |= parts;
         }
-        if decoder.label.is_some() { Err(Failure::Syntax) } else { Ok(decoder) }
+        // A label with nothing behind it says nothing.
+        Ok(decoder)
     }
 
     /// Takes one of the fields; the parts that it says.
@@ -198,22 +201,23 @@ impl<'a> Decoder<'a> {
         let next = fields.get(at + 1).map(|(kind, _)| *kind);
         let before_name = at == 0 && next.is_some() && fields[fields.len() - 1].0 == Kind::Date;
         match kind {
+            // A label says nothing of it then, nor of a time with colons.
+            Kind::Date if self.time_only => {
+                if before_name || at == 0 && next == Some(Kind::Time) {
+                    self.take_date(text)
+                } else {
+                    self.take_zone_or_time(text)
+                }
+            }
             Kind::Date => match self.label.take() {
                 Some(Word::Time) => self.take_time_with_zone(text),
-                Some(Word::Julian) if !self.time_only => {
+                Some(Word::Julian) => {
                     let (day, zone) = clock::small(text)?;
                     self.set_julian(day);
                     self.east = displacement(zone)?;
                     Ok(DATE | TIME | ZONE)
                 }
                 Some(_) => Err(Failure::Syntax),
-                None if self.time_only => {
-                    if before_name || at == 0 && next == Some(Kind::Time) {
-                        self.take_date(text)
-                    } else {
-                        self.take_zone_or_time(text)
-                    }
-                }
                 // With month and day a zone's name may be meant.
                 None if self.seen & (MONTH | MONTHDAY) == MONTH | MONTHDAY => {
                     self.take_zone_or_time(text)
@@ -221,7 +225,7 @@ impl<'a> Decoder<'a> {
                 None => self.take_date(text),
             },
             Kind::Time => {
-                if self.label.take().is_some_and(|label| label != Word::Time) {
+                if !self.time_only && self.label.take().is_some_and(|label| label != Word::Time) {
                     return Err(Failure::Syntax);
                 }
                 self.clock = Clock::read(text, false)?;
@@ -260,7 +264,7 @@ impl<'a> Decoder<'a> {
             Word::Filler => Ok(0),
             Word::Allballs => {
                 self.clock = Clock::default();
-                self.east = 0;
+                (self.east, self.special) = (0, None);
                 Ok(TIME | ZONE)
             }
             Word::Now => {
@@ -271,7 +275,7 @@ impl<'a> Decoder<'a> {
                     return Ok(TIME);
                 }
                 self.set_date(calendar::date(day));
-                self.east = east;
+                (self.east, self.special) = (east, None);
                 Ok(DATE | TIME | ZONE)
             }
             Word::Summer => {
@@ -320,16 +324,17 @@ impl<'a> Decoder<'a> {
             Word::Day(days) => {
                 let (today, _) = calendar::split(self.now.local().0);
                 self.set_date(calendar::date(today + days));
+                self.special = None;
                 Ok(DATE)
             }
             Word::Epoch => {
                 let day = -calendar::UNIX_DAYS;
                 self.special = Some(Moment::At { day, micros: 0, east: Some(0) });
-                Ok(DATE | TIME | ZONE)
+                Ok(SPECIAL)
             }
             Word::Infinite(positive) => {
                 self.special = Some(Moment::Infinite(positive));
-                Ok(DATE | TIME | ZONE)
+                Ok(SPECIAL)
             }
         }
     }
@@ -360,6 +365,7 @@ impl<'a> Decoder<'a> {
     /// A number behind a word that says what it is.
     fn take_labelled(&mut self, label: Word, text: &str) -> Step<Parts> {
         let (value, rest) = clock::small(text)?;
+        self.special = None;
         let fraction = rest.strip_prefix('.');
         if fraction.is_none() && !rest.is_empty() {
             return Err(Failure::Syntax);

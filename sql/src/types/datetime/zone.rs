@@ -7,7 +7,7 @@
 //!
 //! The last zone asked for by name is remembered by each thread: nearly all calls ask for the session's.
 
-use super::{DAY, SECOND, calendar};
+use super::{DAY, SECOND, calendar, clock};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -201,29 +201,25 @@ pub enum NoDisplacement {
 /// What is wrong with it.
 pub fn displacement(text: &str) -> std::result::Result<i32, NoDisplacement> {
     let digits = text.strip_prefix(['-', '+']).ok_or(NoDisplacement::Form)?;
-    let number = |part: &str| {
-        if part.bytes().all(|byte| byte.is_ascii_digit()) {
-            part.bytes()
-                .try_fold(0i32, |value, digit| {
-                    value.checked_mul(10)?.checked_add(i32::from(digit - b'0'))
-                })
-                .ok_or(NoDisplacement::Range)
-        } else {
-            Err(NoDisplacement::Form)
+    let number = |text| clock::small(text).map_err(|_| NoDisplacement::Range);
+    let (mut hours, mut rest) = number(digits)?;
+    let (mut minutes, mut seconds) = (0, 0);
+    if let Some(behind) = rest.strip_prefix(':') {
+        (minutes, rest) = number(behind)?;
+        if let Some(behind) = rest.strip_prefix(':') {
+            (seconds, rest) = number(behind)?;
         }
-    };
-    let mut parts = digits.splitn(3, ':');
-    let mut hours = number(parts.next().unwrap_or(""))?;
-    let mut minutes = parts.next().map(number).transpose()?;
-    let seconds = parts.next().map_or(Ok(0), number)?;
-    if minutes.is_none() && digits.len() > 2 {
-        (hours, minutes) = (hours / 100, Some(hours % 100));
+    } else if rest.is_empty() && digits.len() > 2 {
+        (hours, minutes) = (hours / 100, hours % 100);
     }
-    let minutes = minutes.unwrap_or(0);
-    if hours > 15 || minutes > 59 || seconds > 59 {
+    let is_clock = (0..60).contains(&minutes) && (0..60).contains(&seconds);
+    if !(0..=15).contains(&hours) || !is_clock {
         return Err(NoDisplacement::Range);
     }
-    let total = hours * 3600 + minutes * 60 + seconds;
+    if !rest.is_empty() {
+        return Err(NoDisplacement::Form);
+    }
+    let total = (hours * 3600 + minutes * 60 + seconds) as i32;
     Ok(if text.starts_with('-') { -total } else { total })
 }
 
