@@ -65,5 +65,5 @@ fn name(text: &str) -> Option<Word> {
         |full: &&str| text.eq_ignore_ascii_case(full) || text.eq_ignore_ascii_case(&full[..3]);
     let month = super::output::MONTHS.iter().zip(1..).find(|(full, _)| names(full));
     let month = month.map(|(_, number)| Word::Month(number));
-    month.or_else(|| super::output::DAYS.iter().any(|full| names(full)).then_some(Word::Weekday))
+    month.or_else(|| super::output::DAYS.iter().any(names).then_some(Word::Weekday))
 }
