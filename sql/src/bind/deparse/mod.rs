@@ -5,6 +5,7 @@
 //! it to them anyway. In the pretty form (PostgreSQL's `pretty_bool`) only those parentheses are left without which the
 //! text might be read as something else, by PostgreSQL's own rules of when that is.
 
+mod from;
 mod layout;
 mod simple;
 pub(super) mod view;

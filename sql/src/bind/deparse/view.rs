@@ -4,29 +4,26 @@
 //! The structure of the text is the written query's. Its expressions are bound again, clause by clause, in the scopes that
 //! binding gives them, and printed from what they were bound to.
 
-use super::window::uncast;
 use super::{Layout, Names, Printer};
 use crate::bind::aggregate::standing;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, BoundWindow, Collected, GROUPINGS, WINDOWS};
-use crate::bind::levels::{columns_of_expr, raise, same};
+use crate::bind::levels::{raise, same};
 use crate::bind::query::Outside;
-use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::target::BoundTarget;
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, lock_words};
 use crate::catalog::quote::{identifier, qualified};
-use crate::catalog::{CatalogSnapshot, Named, Relation};
+use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
 };
-use crate::plan::logical::{JoinKind, Query, SetKind, SortKey};
+use crate::plan::logical::{Query, SetKind, SortKey};
 use crate::types::{CallContext, Oid, SqlType};
 use std::cell::{Cell, RefCell};
-use std::ops::Range;
 use std::sync::Arc;
 use txn::WaitPolicy;
 
@@ -49,15 +46,15 @@ pub struct ViewText<'r> {
 
 /// What an item of a scope is called in print.
 #[derive(Clone, Debug, Default)]
-struct Printed {
+pub(super) struct Printed {
     /// The name behind AS, or the table's; none for what cannot be named.
-    name: Option<String>,
+    pub name: Option<String>,
     /// Columns with other names, old and new.
-    columns: Vec<(Ident, Ident)>,
+    pub columns: Vec<(Ident, Ident)>,
     /// Its columns are listed behind its name: USING wants one of them by its old name.
-    listed: bool,
+    pub listed: bool,
     /// The name behind USING, which hides no other.
-    beside: bool,
+    pub beside: bool,
 }
 
 impl Printed {
@@ -67,7 +64,7 @@ impl Printed {
     }
 
     /// The names of an item's columns in parentheses.
-    fn column_list(&self, item: &ScopeItem) -> String {
+    pub fn column_list(&self, item: &ScopeItem) -> String {
         let columns = item.columns.iter().filter(|column| !column.system);
         list(&columns.map(|column| self.column(&column.name).clone()).collect::<Vec<_>>())
     }
@@ -108,7 +105,7 @@ pub fn view_text(
 
 /// What names the columns of a query have.
 #[derive(Clone, Copy)]
-enum Headings<'h> {
+pub(super) enum Headings<'h> {
     /// These.
     Given(&'h [Ident]),
     /// Their own, which somebody may use.
@@ -117,17 +114,20 @@ enum Headings<'h> {
     Unused,
 }
 
-struct Writer<'w, 'b, 'a> {
-    binder: &'w Binder<'b>,
+/// Prints a query.
+pub(super) struct Writer<'w, 'b, 'a> {
+    /// Binds its parts again.
+    pub binder: &'w Binder<'b>,
     context: &'w CallContext<'a>,
-    how: ViewText<'w>,
+    pub how: ViewText<'w>,
     /// The names of FROM items in the queries around, outermost first.
     taken: RefCell<Vec<Vec<String>>>,
     /// What the items of the scopes under way are called in print, by the scope's address: inner queries name them too.
-    printed: RefCell<Vec<(usize, Vec<Printed>)>>,
+    pub printed: RefCell<Vec<(usize, Vec<Printed>)>>,
 }
 
-fn unwritten(what: &str) -> SqlError {
+/// 0A000.
+pub(super) fn unwritten(what: &str) -> SqlError {
     SqlError::unsupported(format!("{what} in a printed query is"))
 }
 
@@ -287,12 +287,17 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         })
     }
 
-    fn expression(&self, expr: &Expr, place: &Place<'_>, out: &mut Layout) -> Result<()> {
+    pub(super) fn expression(
+        &self,
+        expr: &Expr,
+        place: &Place<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
         self.print(place, |printer| printer.write(expr, out))
     }
 
     /// A whole query: it begins at the level of what it stands in, and leaves that as it was.
-    fn query(
+    pub(super) fn query(
         &self,
         query: &ast::Query,
         outside: Outside<'_>,
@@ -795,215 +800,6 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         Ok(())
     }
 
-    // --- FROM --------------------------------------------------------------------------------------------------------
-
-    fn from(
-        &self,
-        from: &FromItem,
-        item: &mut usize,
-        names: &[Printed],
-        place: &Place<'_>,
-        outside: Outside<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        // LATERAL and functions see what is to their left.
-        let left = part_of(place, 0..*item);
-        let beside = Outside { scope: Some(&left), ..Outside::of(place) };
-        let names_left = &names[..(*item).min(names.len())];
-        self.naming(&left, names_left, || {
-            self.item_beside(from, item, names, place, (outside, beside), out)
-        })
-    }
-
-    /// Prints what names the items of a scope, which are called so.
-    fn naming(
-        &self,
-        scope: &Scope<'_>,
-        names: &[Printed],
-        print: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        self.printed.borrow_mut().push((std::ptr::from_ref(scope) as usize, names.to_vec()));
-        let printed = print();
-        self.printed.borrow_mut().pop();
-        printed
-    }
-
-    fn item_beside(
-        &self,
-        from: &FromItem,
-        item: &mut usize,
-        names: &[Printed],
-        place: &Place<'_>,
-        (outside, beside): (Outside<'_>, Outside<'_>),
-        out: &mut Layout,
-    ) -> Result<()> {
-        let ctes = place.ctes.ok_or_else(|| unwritten("FROM"))?;
-        let mut next = || {
-            let found = place.scope.items.get(*item).zip(names.get(*item));
-            *item += 1;
-            found.ok_or_else(|| unwritten("FROM"))
-        };
-        match from {
-            FromItem::Table { name, alias, .. } => {
-                let (found, printed) = next()?;
-                let mut own = name.name().to_string();
-                if name.schema().is_none() && ctes.find(&own).is_some() {
-                    out.push_str(&identifier(&own));
-                } else {
-                    let relation = self.binder.relation(name)?;
-                    let seen = self.binder.catalog.find(self.binder.path, &relation.name);
-                    let bare = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
-                    let renamed = self.how.renamed.iter().find(|next| next.oid == relation.oid);
-                    let relation = renamed.unwrap_or(&relation);
-                    own = relation.name.to_string();
-                    out.push_str(&match bare {
-                        true => identifier(&relation.name),
-                        false => qualified(&relation.schema.1, &relation.name),
-                    });
-                }
-                if alias.is_some() || printed.listed || printed.name.as_deref() != Some(&*own) {
-                    self.alias(printed.name.as_deref(), out);
-                }
-                let aliases = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
-                if aliases || printed.listed {
-                    out.push_str(&printed.column_list(found));
-                }
-                Ok(())
-            }
-            FromItem::Subquery { lateral, query, alias, .. } => {
-                let (found, printed) = next()?;
-                out.push_str(if *lateral { "LATERAL (" } else { "(" });
-                let within =
-                    if *lateral { beside } else { Outside { sees_lateral: false, ..outside } };
-                self.query(query, within, Some(ctes), Headings::Own, out)?;
-                out.push(')');
-                self.alias(printed.name.as_deref(), out);
-                if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
-                    out.push_str(&printed.column_list(found));
-                }
-                Ok(())
-            }
-            FromItem::Function { calls, rows_from: false, ordinality, definitions, .. }
-                if definitions.is_empty() && calls.len() == 1 =>
-            {
-                let (found, printed) = next()?;
-                let scope = beside.inner();
-                let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
-                let mut bound = self.binder.expression(&calls[0].0, &place)?;
-                let mut lateral = false;
-                columns_of_expr(&mut bound, 0, &mut |column, depth| {
-                    lateral |= matches!(column, Expr::Column { level, .. } if *level == depth + 1);
-                });
-                if lateral {
-                    out.push_str("LATERAL ");
-                }
-                self.expression(&bound, &place, out)?;
-                if *ordinality {
-                    out.push_str(" WITH ORDINALITY");
-                }
-                self.alias(printed.name.as_deref(), out);
-                out.push_str(&printed.column_list(found));
-                Ok(())
-            }
-            FromItem::Join { kind, left, right, condition, alias, .. } => {
-                let enclosed = !self.how.pretty || alias.is_some();
-                if enclosed {
-                    out.push('(');
-                }
-                let first = *item;
-                self.from(left, item, names, place, outside, out)?;
-                let middle = *item;
-                let word = match kind {
-                    JoinKind::Left => " LEFT JOIN ",
-                    JoinKind::Right => " RIGHT JOIN ",
-                    JoinKind::Full => " FULL JOIN ",
-                    _ if matches!(condition, JoinCondition::None) => " CROSS JOIN ",
-                    _ => " JOIN ",
-                };
-                out.keyword(word, -Layout::STANDARD, Layout::STANDARD, Layout::JOIN);
-                let inner =
-                    self.how.pretty && matches!(**right, FromItem::Join { alias: None, .. });
-                if inner {
-                    out.push('(');
-                }
-                self.from(right, item, names, place, outside, out)?;
-                if inner {
-                    out.push(')');
-                }
-                let last = *item;
-                if let JoinCondition::Using(_, Some(_)) = condition {
-                    *item += 1;
-                }
-                if alias.is_some()
-                    || matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural)
-                {
-                    *item += 1;
-                }
-                let items = &place.scope.items;
-                match condition {
-                    JoinCondition::None => {}
-                    JoinCondition::On(expr) => {
-                        let sides = part_of(place, first..last);
-                        let place = Place::plain(&sides, Some(ctes), "JOIN conditions");
-                        let condition = self.binder.condition(expr, &place, "JOIN/ON")?;
-                        out.push_str(if self.how.pretty { " ON " } else { " ON (" });
-                        let names = names.get(first..last).unwrap_or_default();
-                        self.naming(&sides, names, || self.expression(&condition, &place, out))?;
-                        if !self.how.pretty {
-                            out.push(')');
-                        }
-                    }
-                    JoinCondition::Using(columns, merged) => {
-                        out.push_str(" USING ");
-                        out.push_str(&list(columns));
-                        if let Some(merged) = merged {
-                            out.push_str(" AS ");
-                            out.push_str(&identifier(merged));
-                        }
-                    }
-                    JoinCondition::Natural => {
-                        let columns = common(&items[first..middle], &items[middle..last]);
-                        out.push_str(" USING ");
-                        out.push_str(&list(&columns));
-                    }
-                }
-                if enclosed {
-                    out.push(')');
-                }
-                if let Some(alias) = alias {
-                    let printed = names.get(*item - 1).ok_or_else(|| unwritten("FROM"))?;
-                    self.alias(printed.name.as_deref(), out);
-                    if !alias.columns.is_empty() || printed.listed {
-                        out.push_str(&printed.column_list(&items[*item - 1]));
-                    }
-                }
-                Ok(())
-            }
-            FromItem::Sample { table, method, arguments, repeatable } => {
-                self.item_beside(table, item, names, place, (outside, beside), out)?;
-                let sample = Sample { method, arguments, repeatable: repeatable.as_ref() };
-                let bound = self.binder.sample(sample, outside, ctes)?;
-                out.push_str(&format!(" TABLESAMPLE {} (", identifier(method.name())));
-                self.expression(uncast(&bound.percentage), place, out)?;
-                out.push(')');
-                if let Some(seed) = &bound.seed {
-                    out.push_str(" REPEATABLE (");
-                    self.expression(uncast(seed), place, out)?;
-                    out.push(')');
-                }
-                Ok(())
-            }
-            FromItem::Function { .. } => Err(unwritten("this item of FROM")),
-        }
-    }
-
-    fn alias(&self, name: Option<&str>, out: &mut Layout) {
-        if let Some(name) = name {
-            out.push(' ');
-            out.push_str(&identifier(name));
-        }
-    }
-
     // --- VALUES, UNION -----------------------------------------------------------------------------------------------
 
     fn values(
@@ -1116,13 +912,6 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 }
 
-/// Some of the items of a scope, in a scope of their own in its place.
-fn part_of<'s>(place: &Place<'s>, items: Range<usize>) -> Scope<'s> {
-    let Scope { parent, cost, stands, lateral, sees_lateral, .. } = *place.scope;
-    let items = place.scope.items.get(items).unwrap_or_default().to_vec();
-    Scope { items, parent, cost, stands, lateral, sees_lateral, used: Cell::new(false) }
-}
-
 /// Whether a key of GROUP BY is a list of them.
 fn is_list(expr: &ast::Expr) -> bool {
     matches!(expr.kind, ast::ExprKind::Row { explicit: false, .. })
@@ -1146,23 +935,7 @@ fn nested(query: &ast::Query) -> Option<(SetKind, bool)> {
 }
 
 /// Names in parentheses.
-fn list(names: &[Ident]) -> String {
+pub(super) fn list(names: &[Ident]) -> String {
     let names: Vec<String> = names.iter().map(|name| identifier(name)).collect();
     format!("({})", names.join(", "))
-}
-
-/// The columns that a natural join is by.
-fn common(left: &[ScopeItem], right: &[ScopeItem]) -> Vec<Ident> {
-    let names = |items: &[ScopeItem]| -> Vec<Ident> {
-        let columns = items.iter().flat_map(|item| &item.columns);
-        columns.filter(|column| !column.system).map(|column| column.name.clone()).collect()
-    };
-    let right = names(right);
-    let mut found: Vec<Ident> = Vec::new();
-    for name in names(left) {
-        if right.contains(&name) && !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
 }

@@ -1,0 +1,252 @@
+//! FROM as `pg_get_viewdef` prints it (`get_from_clause_item` of `ruleutils.c`): tables, queries, calls and joins, each with the
+//! name that the query knows it by.
+
+use super::Layout;
+use super::view::{Headings, Printed, Writer, list, unwritten};
+use super::window::uncast;
+use crate::bind::expression::Place;
+use crate::bind::levels::columns_of_expr;
+use crate::bind::query::Outside;
+use crate::bind::sample::Sample;
+use crate::bind::scope::{Scope, ScopeItem};
+use crate::bind::typed::Expr;
+use crate::catalog::Named;
+use crate::catalog::quote::{identifier, qualified};
+use crate::error::Result;
+use crate::parse::ast::{FromItem, Ident, JoinCondition};
+use crate::plan::logical::JoinKind;
+use std::cell::Cell;
+use std::ops::Range;
+
+impl Writer<'_, '_, '_> {
+    /// An item of FROM, and what it is called.
+    pub(super) fn from(
+        &self,
+        from: &FromItem,
+        item: &mut usize,
+        names: &[Printed],
+        place: &Place<'_>,
+        outside: Outside<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        // LATERAL and functions see what is to their left.
+        let left = part_of(place, 0..*item);
+        let beside = Outside { scope: Some(&left), ..Outside::of(place) };
+        let names_left = &names[..(*item).min(names.len())];
+        self.naming(&left, names_left, || {
+            self.item_beside(from, item, names, place, (outside, beside), out)
+        })
+    }
+
+    /// Prints what names the items of a scope, which are called so.
+    fn naming(
+        &self,
+        scope: &Scope<'_>,
+        names: &[Printed],
+        print: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        self.printed.borrow_mut().push((std::ptr::from_ref(scope) as usize, names.to_vec()));
+        let printed = print();
+        self.printed.borrow_mut().pop();
+        printed
+    }
+
+    fn item_beside(
+        &self,
+        from: &FromItem,
+        item: &mut usize,
+        names: &[Printed],
+        place: &Place<'_>,
+        (outside, beside): (Outside<'_>, Outside<'_>),
+        out: &mut Layout,
+    ) -> Result<()> {
+        let ctes = place.ctes.ok_or_else(|| unwritten("FROM"))?;
+        let mut next = || {
+            let found = place.scope.items.get(*item).zip(names.get(*item));
+            *item += 1;
+            found.ok_or_else(|| unwritten("FROM"))
+        };
+        match from {
+            FromItem::Table { name, alias, .. } => {
+                let (found, printed) = next()?;
+                let mut own = name.name().to_string();
+                if name.schema().is_none() && ctes.find(&own).is_some() {
+                    out.push_str(&identifier(&own));
+                } else {
+                    let relation = self.binder.relation(name)?;
+                    let seen = self.binder.catalog.find(self.binder.path, &relation.name);
+                    let bare = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
+                    let renamed = self.how.renamed.iter().find(|next| next.oid == relation.oid);
+                    let relation = renamed.unwrap_or(&relation);
+                    own = relation.name.to_string();
+                    out.push_str(&match bare {
+                        true => identifier(&relation.name),
+                        false => qualified(&relation.schema.1, &relation.name),
+                    });
+                }
+                if alias.is_some() || printed.listed || printed.name.as_deref() != Some(&*own) {
+                    self.alias(printed.name.as_deref(), out);
+                }
+                let aliases = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
+                if aliases || printed.listed {
+                    out.push_str(&printed.column_list(found));
+                }
+                Ok(())
+            }
+            FromItem::Subquery { lateral, query, alias, .. } => {
+                let (found, printed) = next()?;
+                out.push_str(if *lateral { "LATERAL (" } else { "(" });
+                let within =
+                    if *lateral { beside } else { Outside { sees_lateral: false, ..outside } };
+                self.query(query, within, Some(ctes), Headings::Own, out)?;
+                out.push(')');
+                self.alias(printed.name.as_deref(), out);
+                if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
+                    out.push_str(&printed.column_list(found));
+                }
+                Ok(())
+            }
+            FromItem::Function { calls, rows_from: false, ordinality, definitions, .. }
+                if definitions.is_empty() && calls.len() == 1 =>
+            {
+                let (found, printed) = next()?;
+                let scope = beside.inner();
+                let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
+                let mut bound = self.binder.expression(&calls[0].0, &place)?;
+                let mut lateral = false;
+                columns_of_expr(&mut bound, 0, &mut |column, depth| {
+                    lateral |= matches!(column, Expr::Column { level, .. } if *level == depth + 1);
+                });
+                if lateral {
+                    out.push_str("LATERAL ");
+                }
+                self.expression(&bound, &place, out)?;
+                if *ordinality {
+                    out.push_str(" WITH ORDINALITY");
+                }
+                self.alias(printed.name.as_deref(), out);
+                out.push_str(&printed.column_list(found));
+                Ok(())
+            }
+            FromItem::Join { kind, left, right, condition, alias, .. } => {
+                let enclosed = !self.how.pretty || alias.is_some();
+                if enclosed {
+                    out.push('(');
+                }
+                let first = *item;
+                self.from(left, item, names, place, outside, out)?;
+                let middle = *item;
+                let word = match kind {
+                    JoinKind::Left => " LEFT JOIN ",
+                    JoinKind::Right => " RIGHT JOIN ",
+                    JoinKind::Full => " FULL JOIN ",
+                    _ if matches!(condition, JoinCondition::None) => " CROSS JOIN ",
+                    _ => " JOIN ",
+                };
+                out.keyword(word, -Layout::STANDARD, Layout::STANDARD, Layout::JOIN);
+                let inner =
+                    self.how.pretty && matches!(**right, FromItem::Join { alias: None, .. });
+                if inner {
+                    out.push('(');
+                }
+                self.from(right, item, names, place, outside, out)?;
+                if inner {
+                    out.push(')');
+                }
+                let last = *item;
+                if let JoinCondition::Using(_, Some(_)) = condition {
+                    *item += 1;
+                }
+                if alias.is_some()
+                    || matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural)
+                {
+                    *item += 1;
+                }
+                let items = &place.scope.items;
+                match condition {
+                    JoinCondition::None => {}
+                    JoinCondition::On(expr) => {
+                        let sides = part_of(place, first..last);
+                        let place = Place::plain(&sides, Some(ctes), "JOIN conditions");
+                        let condition = self.binder.condition(expr, &place, "JOIN/ON")?;
+                        out.push_str(if self.how.pretty { " ON " } else { " ON (" });
+                        let names = names.get(first..last).unwrap_or_default();
+                        self.naming(&sides, names, || self.expression(&condition, &place, out))?;
+                        if !self.how.pretty {
+                            out.push(')');
+                        }
+                    }
+                    JoinCondition::Using(columns, merged) => {
+                        out.push_str(" USING ");
+                        out.push_str(&list(columns));
+                        if let Some(merged) = merged {
+                            out.push_str(" AS ");
+                            out.push_str(&identifier(merged));
+                        }
+                    }
+                    JoinCondition::Natural => {
+                        let columns = common(&items[first..middle], &items[middle..last]);
+                        out.push_str(" USING ");
+                        out.push_str(&list(&columns));
+                    }
+                }
+                if enclosed {
+                    out.push(')');
+                }
+                if let Some(alias) = alias {
+                    let printed = names.get(*item - 1).ok_or_else(|| unwritten("FROM"))?;
+                    self.alias(printed.name.as_deref(), out);
+                    if !alias.columns.is_empty() || printed.listed {
+                        out.push_str(&printed.column_list(&items[*item - 1]));
+                    }
+                }
+                Ok(())
+            }
+            FromItem::Sample { table, method, arguments, repeatable } => {
+                self.item_beside(table, item, names, place, (outside, beside), out)?;
+                let sample = Sample { method, arguments, repeatable: repeatable.as_ref() };
+                let bound = self.binder.sample(sample, outside, ctes)?;
+                out.push_str(&format!(" TABLESAMPLE {} (", identifier(method.name())));
+                self.expression(uncast(&bound.percentage), place, out)?;
+                out.push(')');
+                if let Some(seed) = &bound.seed {
+                    out.push_str(" REPEATABLE (");
+                    self.expression(uncast(seed), place, out)?;
+                    out.push(')');
+                }
+                Ok(())
+            }
+            FromItem::Function { .. } => Err(unwritten("this item of FROM")),
+        }
+    }
+
+    fn alias(&self, name: Option<&str>, out: &mut Layout) {
+        if let Some(name) = name {
+            out.push(' ');
+            out.push_str(&identifier(name));
+        }
+    }
+}
+
+/// Some of the items of a scope, in a scope of their own in its place.
+fn part_of<'s>(place: &Place<'s>, items: Range<usize>) -> Scope<'s> {
+    let Scope { parent, cost, stands, lateral, sees_lateral, .. } = *place.scope;
+    let items = place.scope.items.get(items).unwrap_or_default().to_vec();
+    Scope { items, parent, cost, stands, lateral, sees_lateral, used: Cell::new(false) }
+}
+
+/// The columns that a natural join is by.
+fn common(left: &[ScopeItem], right: &[ScopeItem]) -> Vec<Ident> {
+    let names = |items: &[ScopeItem]| -> Vec<Ident> {
+        let columns = items.iter().flat_map(|item| &item.columns);
+        columns.filter(|column| !column.system).map(|column| column.name.clone()).collect()
+    };
+    let right = names(right);
+    let mut found: Vec<Ident> = Vec::new();
+    for name in names(left) {
+        if right.contains(&name) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
