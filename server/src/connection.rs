@@ -58,9 +58,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         let ended = self.talk().await;
         if matches!(ended, Ended::Closed) {
             let stream = &mut self.stream;
-            let leave = poll_fn(|context| Pin::new(&mut *stream).poll_shutdown(context));
-            // A client that has gone or does not listen is not waited for.
-            let _ = tokio::time::timeout(LAST_WORDS, leave).await;
+            let mut leave = pin!(poll_fn(|context| Pin::new(&mut *stream).poll_shutdown(context)));
+            let waits = poll_fn(|context| Poll::Ready(leave.as_mut().poll(context).is_pending()));
+            // A client that has gone or does not listen is not waited for long.
+            if waits.await {
+                let _ = tokio::time::timeout(LAST_WORDS, leave).await;
+            }
         }
         ended
     }
