@@ -205,9 +205,12 @@ impl Client {
                 }
             }
             let mut chunk = [0; 16384];
-            match self.stream.read(&mut chunk)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                bytes => self.received.extend_from_slice(&chunk[..bytes]),
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => self.received.extend_from_slice(&chunk[..bytes]),
+                // A signal that stops the process and lets it go on ends a read that has a limit.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }

@@ -137,6 +137,9 @@ impl Binder<'_> {
                 None => (live.clone(), None),
             };
         }
+        if let Some(view) = view {
+            view.refuse_defaults()?;
+        }
         Ok(InsertTarget { relation, live, columns, named, overriding, view, refused })
     }
 
@@ -211,8 +214,10 @@ impl Binder<'_> {
     /// The default of a column that no value is given for: its view's, if that has one, else its own.
     fn insert_default(&self, target: &InsertTarget<'_>, number: usize) -> Result<Expr> {
         match target.view.and_then(|view| view.default_of(number)) {
-            Some((view, column)) => self.default_value(view, column),
-            None => self.default_value(target.relation, number),
+            Some((view, column)) if self.takes_value(target, number)? => {
+                self.default_value(view, column)
+            }
+            _ => self.default_value(target.relation, number),
         }
     }
 

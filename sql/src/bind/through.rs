@@ -271,6 +271,16 @@ impl Through {
         self.own_default(column).or_else(below)
     }
 
+    /// 0A000 for a default of what takes no value.
+    pub(super) fn refuse_defaults(&self) -> Result<()> {
+        for (at, column) in self.view.columns.iter().enumerate() {
+            if column.default.is_some() {
+                self.table_column(at)?;
+            }
+        }
+        self.below.as_ref().map_or(Ok(()), |below| below.refuse_defaults())
+    }
+
     /// The table's column that one of the view's, by index, is, or else the expression that it is.
     pub(super) fn behind(&self, column: usize) -> std::result::Result<usize, &Expr> {
         self.table_column(column).map_err(|_| &self.columns[column])

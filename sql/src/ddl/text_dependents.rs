@@ -32,8 +32,8 @@ impl Ddl<'_> {
                 if !draws || column.identity.is_some() || goes(table.oid, at) {
                     continue;
                 }
-                let shown = self.display(table);
-                let thing = format!("default value for column {} of table {shown}", column.name);
+                let of = format!("{} {}", kind_noun(table), self.display(table));
+                let thing = format!("default value for column {} of {of}", column.name);
                 into.lines.push((thing, what.to_owned()));
                 into.defaults.push((table.oid, at));
             }
