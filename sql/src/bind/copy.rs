@@ -10,7 +10,8 @@ use crate::error::{Result, SqlError};
 use crate::parse::{Positions, ast, first_parameter};
 use crate::plan::logical::{ModifyKind, Node};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
+use crate::types::SqlType;
+use std::cell::RefCell;
 
 /// The clause of the WHERE, as messages name it.
 pub(super) const COPY_WHERE: &str = "COPY FROM WHERE conditions";
@@ -22,10 +23,12 @@ pub(super) const COPY_WHERE: &str = "COPY FROM WHERE conditions";
 pub fn bind_copy(
     environment: Environment<'_>,
     insert: &ast::Insert,
-    types: &[Oid],
+    types: &[SqlType],
     filter: Option<(&str, &ast::Expr)>,
 ) -> Result<Bound> {
-    let mut binder = Binder::new(environment, "", types);
+    let mut binder = Binder::new(environment, "", &[]);
+    // With their modifiers: a value is read in its column's length, and is not cut to it once more.
+    binder.parameters = RefCell::new(types.to_vec());
     let mut modify = binder.insert(insert, None)?;
     if let Some((text, filter)) = filter {
         // Parameters are the INSERT's own.

@@ -183,7 +183,7 @@ fn bad(message: impl Into<String>) -> SqlError {
 
 /// Bytes as text, or PostgreSQL's complaint about the first character that is none.
 fn utf8(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|error| {
+    simdutf8::compat::from_utf8(bytes).map_err(|error| {
         let rest = &bytes[error.valid_up_to()..];
         let length = match rest[0] {
             0xC0..=0xDF => 2,

@@ -201,7 +201,10 @@ impl Context<'_> {
         row.clear();
         let filled = self.eval(|eval| {
             while let Some(column) = columns.get(row.len()) {
-                row.push(eval.scalar(column)?);
+                match eval.place(column) {
+                    Some((source, at)) => row.push_column(source, at),
+                    None => row.push(eval.scalar(column)?),
+                }
             }
             Ok(())
         });

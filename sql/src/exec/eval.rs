@@ -56,6 +56,18 @@ pub struct Eval<'a> {
 }
 
 impl Eval<'_> {
+    /// The row and the column that a scalar only names.
+    #[inline]
+    pub fn place(&self, scalar: &Scalar) -> Option<(&RowBuf, usize)> {
+        match scalar {
+            Scalar::Var(var) if self.local.is_none() => {
+                Some((self.frame.row(var.slot), var.column as usize))
+            }
+            Scalar::Parameter(number) => Some((self.parameters, *number as usize)),
+            _ => None,
+        }
+    }
+
     /// The value of a scalar.
     ///
     /// # Errors

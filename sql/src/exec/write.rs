@@ -102,7 +102,11 @@ impl Writer {
 
     /// All columns by index, of a row of the live ones.
     pub fn widen(&self, live: &RowBuf, all: &mut RowBuf) {
-        all.set_nulls(self.table.relation.columns.len());
+        let columns = self.table.relation.columns.len();
+        if self.table.live.len() == columns {
+            return all.copy_from(live);
+        }
+        all.set_nulls(columns);
         for (column, datum) in self.table.live.iter().zip(live.iter()) {
             all.set(*column, datum);
         }

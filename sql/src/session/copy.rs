@@ -341,8 +341,8 @@ impl Session {
             return self.take_copy(&copy.target, format, Err(refusal)).map(Some);
         }
         let insert = insert_statement(name, relation, columns);
-        let types: Vec<Oid> =
-            columns.iter().map(|&column| relation.columns[column].ty.oid).collect();
+        let types: Vec<SqlType> =
+            columns.iter().map(|&column| relation.columns[column].ty).collect();
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let bound: Bound = self.with_context(|context| {

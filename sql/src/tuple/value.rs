@@ -124,6 +124,35 @@ impl Heap {
         }
     }
 
+    /// Copies a value of another heap in: what has no bytes is taken as it is.
+    #[inline]
+    fn carry(&mut self, from: &Heap, value: Value) -> Value {
+        match value {
+            Value::Text(_)
+            | Value::Numeric(_)
+            | Value::Bytea(_)
+            | Value::Array(_)
+            | Value::Record(_)
+            | Value::Jsonb(_) => self.store(from.view(&value)),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int2(_)
+            | Value::Int4(_)
+            | Value::Int8(_)
+            | Value::Oid(_)
+            | Value::Float4(_)
+            | Value::Float8(_)
+            | Value::Char(_)
+            | Value::Date(_)
+            | Value::Time(_)
+            | Value::TimeTz(_)
+            | Value::Timestamp(_)
+            | Value::TimestampTz(_)
+            | Value::Interval(_)
+            | Value::Uuid(_) => value,
+        }
+    }
+
     /// The datum that a value of this heap stands for.
     #[must_use]
     pub fn view<'a>(&'a self, value: &'a Value) -> Datum<'a> {
@@ -210,6 +239,13 @@ impl RowBuf {
         self.values.push(value);
     }
 
+    /// Appends a column of another row.
+    #[inline]
+    pub fn push_column(&mut self, source: &RowBuf, column: usize) {
+        let value = self.heap.carry(&source.heap, source.values[column]);
+        self.values.push(value);
+    }
+
     /// Appends a column that `read` makes in this row's heap.
     ///
     /// # Errors
@@ -257,10 +293,9 @@ impl RowBuf {
 
     /// Takes all columns of another row.
     pub fn copy_from(&mut self, other: &RowBuf) {
-        self.clear();
-        for datum in other.iter() {
-            self.push(datum);
-        }
+        self.values.clone_from(&other.values);
+        self.heap.bytes.clone_from(&other.heap.bytes);
+        self.heap.text.clone_from(&other.heap.text);
     }
 }
 

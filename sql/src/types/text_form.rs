@@ -298,6 +298,9 @@ pub fn limit_varchar(text: &str, typmod: i32, explicit: bool) -> Result<&str> {
     Ok(&text[..end])
 }
 
+/// What a bpchar is filled up with.
+const BLANKS: &str = "                                                                ";
+
 /// bpchar(n): too long as varchar, too short is filled up with blanks.
 ///
 /// # Errors
@@ -323,7 +326,13 @@ pub fn limit_bpchar<'a>(
     let mut out =
         bumpalo::collections::String::with_capacity_in(text.len() + missing, context.arena);
     out.push_str(text);
-    out.extend(std::iter::repeat_n(' ', missing));
+    // In portions: a character at a time is checked for its width each time.
+    let mut missing = missing;
+    while missing > 0 {
+        let portion = missing.min(BLANKS.len());
+        out.push_str(&BLANKS[..portion]);
+        missing -= portion;
+    }
     Ok(out.into_bump_str())
 }
 
