@@ -4,10 +4,9 @@
 //! that compares expressions.
 
 use crate::bind::expression::Place;
-use crate::bind::query::conjuncts;
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
-use crate::bind::typed::{Expr, Literal};
+use crate::bind::typed::{Expr, Literal, conjuncts};
 use crate::bind::{Binder, Wanted, bind_expression, table_item};
 use crate::catalog::builtin::{self, OperatorClass};
 use crate::catalog::{IndexColumn, Relation};

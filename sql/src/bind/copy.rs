@@ -1,9 +1,8 @@
 //! COPY FROM: an INSERT of parameters, whose rows a WHERE lets in or not.
 
 use crate::bind::expression::Place;
-use crate::bind::query::conjuncts;
 use crate::bind::scope::Scope;
-use crate::bind::typed::Expr;
+use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::{Binder, Bound, BoundStatement, Environment, levels, table_item};
 use crate::catalog::Relation;
 use crate::error::{Result, SqlError};

@@ -2,11 +2,12 @@
 
 use crate::bind::expression::Place;
 use crate::bind::from::{From, own_ctes};
-use crate::bind::query::{Outside, conjuncts, cross};
+use crate::bind::join::cross;
+use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeItem, column_at};
 use crate::bind::through::{Change, Through};
 use crate::bind::type_name::oid;
-use crate::bind::typed::{Expr, Literal, SubqueryKind};
+use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, Wanted, bind_expression};
 use crate::catalog::acl::Privileges;

@@ -1,10 +1,11 @@
-//! FROM: tables, views, functions, subqueries and joins, and the names they bring.
+//! FROM: tables, views, functions and subqueries side by side, and the names they bring; `join` has their joins.
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
+use crate::bind::join::{cross, shifted};
 use crate::bind::levels::drop_level;
 use crate::bind::operator::op;
-use crate::bind::query::{Outside, cross};
+use crate::bind::query::Outside;
 use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
 use crate::bind::target::name_of;
@@ -16,7 +17,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::builtin::function;
 use crate::catalog::{Named, Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident, JoinCondition};
+use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident};
 use crate::plan::logical::{JoinKind, Node, Output, Query, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -92,7 +93,8 @@ impl Binder<'_> {
         Ok((right, lateral))
     }
 
-    fn check_names(&self, left: &[ScopeItem], right: &[ScopeItem]) -> Result<()> {
+    /// 42712 for a name that stands on both sides.
+    pub(super) fn check_names(&self, left: &[ScopeItem], right: &[ScopeItem]) -> Result<()> {
         for item in right.iter().filter(|item| item.name_visible) {
             let Some(name) = &item.name else { continue };
             let clash = left.iter().any(|other| {
@@ -218,6 +220,30 @@ impl Binder<'_> {
                 )
             }
         })
+    }
+
+    /// Gives the first columns the names of an alias.
+    pub(super) fn rename(
+        &self,
+        columns: &mut [(Ident, SqlType)],
+        names: &[Ident],
+        of: &str,
+        what: &str,
+    ) -> Result<()> {
+        if names.len() > columns.len() {
+            return Err(SqlError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                format!(
+                    "{what} \"{of}\" has {} columns available but {} columns specified",
+                    columns.len(),
+                    names.len()
+                ),
+            ));
+        }
+        for ((name, _), new) in columns.iter_mut().zip(names) {
+            *name = new.clone();
+        }
+        Ok(())
     }
 
     /// A FROM item of columns that have no table, under its alias.
@@ -596,170 +622,6 @@ impl Binder<'_> {
         let (name, _) = columns.next()?;
         (!name.is_empty()).then(|| name.into())
     }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of one FROM item")]
-    fn join(
-        &self,
-        kind: JoinKind,
-        left: From,
-        right: From,
-        lateral: bool,
-        condition: &JoinCondition,
-        alias: Option<&Alias>,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-        at: u32,
-    ) -> Result<From> {
-        let (left_count, width) = (left.items.len(), left.width + right.width);
-        let mut items = left.items;
-        items.extend(shifted(right.items, left.width));
-        // ON names the two sides, and nothing that stands beside the join.
-        let mut scope = Scope { sees_lateral: false, ..outside.inner() };
-        let mut using_alias = None;
-        let (on, merged) = match condition {
-            JoinCondition::None => (Vec::new(), None),
-            JoinCondition::On(expr) => {
-                scope.items = items;
-                let place = Place::plain(&scope, Some(ctes), "JOIN conditions");
-                let condition = self.condition(expr, &place, "JOIN/ON")?;
-                items = std::mem::take(&mut scope.items);
-                (super::query::conjuncts(condition), None)
-            }
-            JoinCondition::Using(names, merged_alias) => {
-                let (on, merged) =
-                    self.merge(kind, &items[..left_count], &items[left_count..], names, at)?;
-                using_alias = merged_alias.clone();
-                (on, Some(merged))
-            }
-            JoinCondition::Natural => {
-                let visible = |items: &[ScopeItem]| -> Vec<Ident> {
-                    let items = items.iter().filter(|item| item.columns_visible);
-                    items
-                        .flat_map(|item| &item.columns)
-                        .filter(|column| !column.system)
-                        .map(|column| column.name.clone())
-                        .collect()
-                };
-                let right_names = visible(&items[left_count..]);
-                let names: Vec<Ident> = visible(&items[..left_count])
-                    .into_iter()
-                    .filter(|name| right_names.contains(name))
-                    .collect();
-                let (on, merged) =
-                    self.merge(kind, &items[..left_count], &items[left_count..], &names, at)?;
-                (on, Some(merged))
-            }
-        };
-        let (left_missing, right_missing) = match kind {
-            JoinKind::Left => (false, true),
-            JoinKind::Right => (true, false),
-            JoinKind::Full => (true, true),
-            _ => (false, false),
-        };
-        for (at, item) in items.iter_mut().enumerate() {
-            if let Some(nullable) = &mut item.nullable {
-                *nullable |= if at < left_count { left_missing } else { right_missing };
-            }
-        }
-        if let (Some(name), Some(merged)) = (using_alias, &merged) {
-            // A name for what stands for both sides, which hides neither of them.
-            let named = columns_item(Some(name), merged.clone());
-            self.check_names(&items, std::slice::from_ref(&named))?;
-            items.push(ScopeItem { columns_visible: false, nullable: None, ..named });
-        }
-        if merged.is_some() || alias.is_some() {
-            let rest =
-                items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
-            let merged = merged.unwrap_or_default();
-            let is_merged =
-                |column: &&ScopeColumn| !merged.iter().any(|known| known.name == column.name);
-            let rest: Vec<ScopeColumn> =
-                rest.filter(|column| !column.system).filter(is_merged).cloned().collect();
-            let mut columns: Vec<ScopeColumn> = merged.iter().cloned().chain(rest).collect();
-            for item in &mut items {
-                item.columns_visible = false;
-                item.name_visible &= alias.is_none();
-            }
-            if let Some(alias) = alias {
-                let mut names: Vec<(Ident, SqlType)> =
-                    columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
-                self.rename(&mut names, &alias.columns, &alias.name, "table")?;
-                for (column, (name, _)) in columns.iter_mut().zip(names) {
-                    column.name = name;
-                }
-            }
-            let named = columns_item(alias.map(|alias| alias.name.clone()), columns);
-            items.push(ScopeItem { nullable: None, ..named });
-        }
-        let node = Node::Join {
-            kind,
-            left: Box::new(left.node),
-            right: Box::new(right.node),
-            on,
-            lateral,
-        };
-        Ok(From { node, items, width })
-    }
-
-    /// USING: the equalities, and the columns that stand for both sides' ones.
-    fn merge(
-        &self,
-        kind: JoinKind,
-        left: &[ScopeItem],
-        right: &[ScopeItem],
-        names: &[Ident],
-        at: u32,
-    ) -> Result<(Vec<Expr>, Vec<ScopeColumn>)> {
-        let at = self.position(at);
-        let find = |items: &[ScopeItem], name: &Ident, side: &str| -> Result<ScopeColumn> {
-            let visible =
-                items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
-            let mut found = visible.filter(|column| column.name == *name && !column.system);
-            match (found.next(), found.next()) {
-                (None, _) => Err(SqlError::new(
-                    SqlState::UNDEFINED_COLUMN,
-                    format!(
-                        "column \"{name}\" specified in USING clause does not exist in {side} table"
-                    ),
-                )),
-                (Some(_), Some(_)) => Err(SqlError::new(
-                    SqlState::AMBIGUOUS_COLUMN,
-                    format!("common column name \"{name}\" appears more than once in {side} table"),
-                )),
-                (Some(column), None) => Ok(column.clone()),
-            }
-        };
-        let (mut on, mut merged) = (Vec::new(), Vec::new());
-        for name in names {
-            let (a, b) = (find(left, name, "left")?, find(right, name, "right")?);
-            self.read_column(a.origin);
-            self.read_column(b.origin);
-            // PostgreSQL says of neither where.
-            let types = [(a.expr.ty().oid, at), (b.expr.ty().oid, at)];
-            let common = self.common_type(&types, Some("JOIN/USING")).map_err(SqlError::nowhere)?;
-            let common = common.unwrap_or(a.expr.ty().oid);
-            let (function, x, y) = self
-                .comparison("=", a.expr.clone(), b.expr.clone(), at)
-                .map_err(SqlError::nowhere)?;
-            let typmod = self.common_modifier([a.expr.ty(), b.expr.ty()].into_iter(), common);
-            let ty = SqlType { oid: common, typmod };
-            on.push(Expr::Call {
-                function,
-                arguments: vec![x, y],
-                ty: SqlType::plain(oid::BOOL),
-                position: at,
-            });
-            let [x, y] = [a.clone(), b.clone()]
-                .map(|side| self.to_common_one(side.expr, ty, "JOIN/USING", at));
-            let (expr, origin) = match kind {
-                JoinKind::Right => (y?, b.origin),
-                JoinKind::Full => (Expr::Coalesce(vec![x?, y?], ty), None),
-                _ => (x?, a.origin),
-            };
-            merged.push(ScopeColumn { name: name.clone(), expr, origin, system: false });
-        }
-        Ok((on, merged))
-    }
 }
 
 /// What can be named of columns that are no table's.
@@ -799,20 +661,6 @@ fn unnested(
         });
         each.collect()
     })
-}
-
-/// Items whose row has moved `by` columns to the right.
-pub(super) fn shifted(mut items: Vec<ScopeItem>, by: usize) -> Vec<ScopeItem> {
-    for column in items.iter_mut().flat_map(|item| &mut item.columns) {
-        super::levels::columns_of_expr(&mut column.expr, 0, &mut |expr, depth| {
-            if let Expr::Column { level, column, .. } = expr
-                && *level == depth
-            {
-                *column += by as u32;
-            }
-        });
-    }
-    items
 }
 
 /// The names of a plain statement's own WITH queries.

@@ -2,9 +2,11 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
-use crate::bind::from::{own_ctes, shifted};
-use crate::bind::query::{Outside, conjuncts};
+use crate::bind::from::own_ctes;
+use crate::bind::join::shifted;
+use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeItem};
+use crate::bind::typed::conjuncts;
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
 use crate::catalog::{Relation, RelationKind};

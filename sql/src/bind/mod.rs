@@ -6,7 +6,9 @@
 //! - [`coerce`] and [`overload`]: casts, operators, functions
 //! - `expression`: every kind of expression; those with rules of their own in `names`, `operator`, `subquery`, `array`,
 //!   `call`, `grouping` (aggregates and windows)
-//! - `from`, `query`, `dml`, `insert`, `merge`, `copy`: the statements
+//! - `query`: queries, with a body that `select`, `values` or `set_operation` binds; their clauses in `from`, `join`, `with`,
+//!   `target`, `grouping`, `order_by`, `limit`, `locking`
+//! - `dml`, `insert`, `merge`, `copy`: the other statements
 //! - [`levels`]: walks over what was bound
 
 mod aggregate;
@@ -25,13 +27,16 @@ mod golden;
 mod grouping;
 mod inline;
 mod insert;
+mod join;
 pub mod levels;
+mod limit;
 mod literal_rows;
 mod locking;
 mod mention;
 mod merge;
 mod names;
 mod operator;
+mod order_by;
 mod overload;
 mod query;
 mod referential;
@@ -39,13 +44,16 @@ mod same_query;
 mod sample;
 pub mod scope;
 mod search_cycle;
+mod select;
 mod set_calls;
+mod set_operation;
 mod subquery;
 mod target;
 mod through;
 pub mod type_name;
 pub mod typed;
 mod updatable;
+mod values;
 mod with;
 
 pub use copy::bind_copy;

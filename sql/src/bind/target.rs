@@ -8,7 +8,7 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::{CurrentValue, Expr};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Ident, Target};
-use crate::plan::logical::Output;
+use crate::plan::logical::{Node, Output, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 
@@ -234,5 +234,22 @@ fn first_name(query: &ast::Query) -> Option<Ident> {
         }
         ast::Body::Values(_) => Some("column1".into()),
         ast::Body::SetOperation { left, .. } => first_name(left),
+    }
+}
+
+/// The item of a query's select list that the place of its value may give a type: a literal, a parameter. The rows are not
+/// sorted by it.
+pub(super) fn untyped_item(node: &Node, place: usize) -> Option<&Expr> {
+    let names = |key: &SortKey| matches!(key.expr, Expr::Column { level: 0, column, .. } if column as usize == place);
+    let untyped = |item: &&Expr| matches!(item, Expr::Constant(..) | Expr::Parameter(..));
+    match node {
+        Node::Project { columns, .. } => columns.get(place).filter(untyped),
+        Node::Values { rows, .. } if rows.len() == 1 => rows[0].get(place).filter(untyped),
+        Node::Sort { keys, .. } if keys.iter().any(names) => None,
+        Node::Sort { input, .. } | Node::Limit { input, .. } | Node::LockRows { input, .. } => {
+            untyped_item(input, place)
+        }
+        Node::Derived { query, .. } => untyped_item(&query.root, place),
+        _ => None,
     }
 }

@@ -343,3 +343,12 @@ impl Expr {
         }
     }
 }
+
+/// AND taken apart.
+pub(super) fn conjuncts(condition: Expr) -> Vec<Expr> {
+    match condition {
+        Expr::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        Expr::Constant(Literal::Bool(true), _) => Vec::new(),
+        other => vec![other],
+    }
+}

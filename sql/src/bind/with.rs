@@ -3,8 +3,9 @@
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::mention::{mention, mentions};
-use crate::bind::query::{Outside, untyped_item};
+use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
+use crate::bind::target::untyped_item;
 use crate::bind::type_name::oid;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, Ident};

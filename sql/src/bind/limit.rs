@@ -1,0 +1,92 @@
+//! LIMIT and OFFSET: counts that are computed once, before the first row; WITH TIES.
+
+use crate::bind::Binder;
+use crate::bind::coerce::Context;
+use crate::bind::expression::Place;
+use crate::bind::levels::columns_of_expr;
+use crate::bind::query::Outside;
+use crate::bind::scope::Scope;
+use crate::bind::type_name::oid;
+use crate::bind::typed::Expr;
+use crate::bind::with::CteScope;
+use crate::error::{Result, SqlError};
+use crate::parse::ast;
+use crate::plan::logical::Node;
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+
+impl Binder<'_> {
+    /// LIMIT and OFFSET, which may name what an outer query has, but not what is in `scope` itself.
+    pub(super) fn limit(
+        &self,
+        node: Node,
+        query: &ast::Query,
+        (outside, scope): (Outside<'_>, &Scope<'_>),
+        ctes: &CteScope<'_>,
+    ) -> Result<Node> {
+        if query.limit.is_none() && query.offset.is_none() {
+            return Ok(node);
+        }
+        let value = |expr: &ast::Expr, clause: &'static str| -> Result<Expr> {
+            let mut bound = self.expression(expr, &Place::plain(scope, Some(ctes), clause))?;
+            if names_own_columns(&mut bound) {
+                // It stands where the name is that means nothing outside.
+                let outer = outside.inner();
+                let unknown = self.expression(expr, &Place::plain(&outer, Some(ctes), clause));
+                let place = unknown.err().and_then(|error| error.fields().position);
+                return Err(SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    format!("argument of {clause} must not contain variables"),
+                )
+                .at(place.unwrap_or_else(|| self.position(expr.start()))));
+            }
+            self.limit_value(bound, clause, self.position(expr.start()))
+        };
+        let limit = query.limit.as_ref().map(|expr| value(expr, "LIMIT")).transpose()?;
+        let offset = query.offset.as_ref().map(|expr| value(expr, "OFFSET")).transpose()?;
+        let with_ties = if query.with_ties {
+            let sorted = match &node {
+                Node::LockRows { input, .. } => input,
+                other => other,
+            };
+            match sorted {
+                Node::Sort { keys, .. } => Some(keys.clone()),
+                _ => {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX_ERROR,
+                        "WITH TIES cannot be specified without ORDER BY clause",
+                    ));
+                }
+            }
+        } else {
+            None
+        };
+        Ok(Node::Limit { input: Box::new(node), limit, offset, with_ties })
+    }
+
+    /// An int8 for LIMIT, OFFSET and frames.
+    pub(super) fn limit_value(&self, value: Expr, clause: &str, at: u32) -> Result<Expr> {
+        let ty = SqlType::plain(oid::INT8);
+        let source = value.ty().oid;
+        if !self.can_coerce(source, ty.oid, Context::Assignment) {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "argument of {clause} must be type bigint, not type {}",
+                    self.type_text(source)
+                ),
+            )
+            .at(at));
+        }
+        self.cast(value, ty, Context::Assignment, at)
+    }
+}
+
+/// Whether an expression speaks of columns of the query that it stands in.
+fn names_own_columns(expr: &mut Expr) -> bool {
+    let mut found = false;
+    columns_of_expr(expr, 0, &mut |expr, depth| {
+        found |= matches!(expr, Expr::Column { level, .. } if *level == depth);
+    });
+    found
+}

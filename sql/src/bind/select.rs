@@ -1,0 +1,186 @@
+//! SELECT: FROM, WHERE, the select list, groups, windows, and what is put above them, from the rows of FROM upwards.
+//!
+//! All expressions are bound over the row of FROM first, and what stands in them is collected (`grouping`): only then is it
+//! known whether the rows are grouped. What stands above the groups is then made to read the grouped row, and what stands
+//! above the windows the row that has their values.
+
+use crate::bind::Binder;
+use crate::bind::expression::Place;
+use crate::bind::grouping::{Collected, Groups, WindowCall};
+use crate::bind::order_by::{is_volatile, project_above_sort};
+use crate::bind::query::{Block, Outside};
+use crate::bind::scope::column_at;
+use crate::bind::set_calls;
+use crate::bind::target::BoundTarget;
+use crate::bind::type_name::oid;
+use crate::bind::typed::{AggregateCall, Expr, conjuncts};
+use crate::bind::with::CteScope;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Distinct, Select};
+use crate::plan::logical::Node;
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+use std::cell::RefCell;
+
+impl Binder<'_> {
+    pub(super) fn select(
+        &self,
+        query: &ast::Query,
+        select: &Select,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        decide: bool,
+    ) -> Result<Block> {
+        if let Some(into) = &select.into {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "SELECT ... INTO is not allowed here",
+            )
+            .at(self.position(into.name.at)));
+        }
+        let mut scope = outside.inner();
+        let from = self.bind_list(&select.from, outside, ctes, &self.scans)?;
+        scope.items = from.items;
+        let (mut node, mut width) = (from.node, from.width);
+        if let Some(filter) = &select.filter {
+            let condition =
+                self.condition(filter, &Place::plain(&scope, Some(ctes), "WHERE"), "WHERE")?;
+            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
+        }
+        let collected = RefCell::new(Collected::default());
+        let place = Place {
+            scope: &scope,
+            ctes: Some(ctes),
+            clause: "SELECT",
+            collected: Some(&collected),
+            windows: true,
+            sets: true,
+        };
+        self.window_clause(select, &place)?;
+        let mut targets = self.targets(&select.targets, &place, decide)?;
+        let visible = targets.len();
+        let keys = self.group_keys(select, &targets, &place)?;
+        let having = select
+            .having
+            .as_ref()
+            .map(|having| {
+                let place = Place { windows: false, sets: false, clause: "HAVING", ..place };
+                self.condition(having, &place, "HAVING")
+            })
+            .transpose()?;
+        let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
+        let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
+
+        let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
+            collected.into_inner();
+        let grouping = groupings.iter().flatten().map(|(_, at)| *at);
+        let first = if aggregates.is_empty() { None } else { asked.iter().copied().min() };
+        self.demand_no_recursion(&select.from, ctes, first.or(grouping.min()))?;
+        let grouped = !select.group_by.is_empty()
+            || !aggregates.is_empty()
+            || !groupings.is_empty()
+            || having.is_some();
+        let (mut having, mut groupings) = (having, groupings);
+        if grouped {
+            let (mut keys, sets) = keys;
+            let mut others: Vec<&mut Expr> =
+                targets.iter_mut().map(|target| &mut target.expr).collect();
+            others.extend(having.as_mut());
+            others.extend(groupings.iter_mut().flatten().map(|(argument, _)| argument));
+            others.extend(aggregates.iter_mut().flat_map(call_expressions));
+            others.extend(windows.iter_mut().flat_map(window_expressions));
+            (node, _) = set_calls::below(node, width, keys.iter_mut().collect(), others);
+            let mut groups = Groups { written: keys.len(), keys, scope: &scope };
+            for target in &mut targets {
+                self.group(&mut target.expr, &mut groups, target.at)?;
+            }
+            if let (Some(having), Some(written)) = (&mut having, &select.having) {
+                self.group(having, &mut groups, self.position(written.start()))?;
+            }
+            for call in &mut windows {
+                for expr in window_expressions(call) {
+                    self.group(expr, &mut groups, 0)?;
+                }
+            }
+            for (number, call) in aggregates.iter().enumerate() {
+                self.direct_are_grouped(call, &direct[number], &mut groups)?;
+            }
+            let count = groups.keys.len();
+            // Columns that follow from the keys belong to every grouping set that has those.
+            let implied = groups.written as u32..count as u32;
+            let sets: Vec<Vec<u32>> = sets
+                .into_iter()
+                .map(|set| set.into_iter().chain(implied.clone()).collect())
+                .collect();
+            width = count + aggregates.len();
+            let mask = (sets.len() > 1).then(|| column_at(width, SqlType::plain(oid::INT4)));
+            width += usize::from(mask.is_some());
+            let groupings = self.groupings(groupings, &groups, mask)?;
+            let place = |expr: &mut Expr| {
+                self.place_aggregates(count, expr);
+                self.place_groupings(&groupings, expr);
+            };
+            for target in &mut targets {
+                place(&mut target.expr);
+            }
+            having.iter_mut().for_each(place);
+            for call in &mut windows {
+                window_expressions(call).into_iter().for_each(place);
+            }
+            let calls = std::mem::take(&mut aggregates);
+            node = Node::Aggregate { input: Box::new(node), keys: groups.keys, sets, calls };
+        }
+        if let Some(having) = having {
+            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(having) };
+        }
+        if !windows.is_empty() {
+            let mut exprs: Vec<&mut Expr> =
+                targets.iter_mut().map(|target| &mut target.expr).collect();
+            let mut keys = Vec::new();
+            for WindowCall { call, window } in &mut windows {
+                exprs.extend(call_expressions(call));
+                keys.extend(window.partition_by.iter_mut());
+                keys.extend(window.order_by.iter_mut().map(|key| &mut key.expr));
+            }
+            (node, width) = set_calls::below(node, width, keys, exprs);
+            let mut exprs: Vec<&mut Expr> =
+                targets.iter_mut().map(|target| &mut target.expr).collect();
+            (node, width) = self.place_windows(node, width, windows, &mut exprs);
+        }
+        let output = targets[..visible].iter().map(BoundTarget::output).collect();
+        let plain = matches!(select.distinct, Distinct::No)
+            && query.locking.is_empty()
+            && !query.with_ties
+            && !targets.iter().any(|target| set_calls::returns_set(&target.expr));
+        let later = |(at, target): (usize, &BoundTarget)| {
+            let is_key = order_by.iter().any(|(key, _)| *key == at);
+            plain && !order_by.is_empty() && !is_key && is_volatile(&target.expr)
+        };
+        if targets.iter().enumerate().any(later) {
+            node = project_above_sort(node, targets, order_by);
+        } else {
+            node = set_calls::project(node, width, &mut targets);
+            node =
+                self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
+            node = self.lock(node, query, &scope)?;
+        }
+        node = self.limit(node, query, (outside, &scope), ctes)?;
+        Ok(Block { node, output })
+    }
+}
+
+/// What an aggregate's or window function's call computes with.
+fn call_expressions(call: &mut AggregateCall) -> Vec<&mut Expr> {
+    let mut all: Vec<&mut Expr> = call.arguments.iter_mut().collect();
+    all.extend(call.filter.as_mut());
+    all.extend(call.order_by.iter_mut().map(|key| &mut key.expr));
+    all
+}
+
+fn window_expressions(call: &mut WindowCall) -> Vec<&mut Expr> {
+    let window = &mut call.window;
+    let mut all = call_expressions(&mut call.call);
+    all.extend(window.partition_by.iter_mut());
+    all.extend(window.order_by.iter_mut().map(|key| &mut key.expr));
+    all
+}

@@ -1,0 +1,132 @@
+//! UNION, INTERSECT, EXCEPT: two queries of as many columns, each cast to the type that both sides' columns can have
+//! (manual, section 10.5; `transformSetOperationTree`).
+//!
+//! A literal of a side's select list that has no type yet is read as that type, not as text.
+
+use crate::bind::Binder;
+use crate::bind::query::{Block, Outside};
+use crate::bind::scope::column_at;
+use crate::bind::target::untyped_item;
+use crate::bind::type_name::oid;
+use crate::bind::typed::Expr;
+use crate::bind::with::{Around, CteScope};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{self, Body};
+use crate::plan::logical::{Node, Output, SetKind};
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+
+impl Binder<'_> {
+    pub(super) fn set_operation(
+        &self,
+        (kind, all): (SetKind, bool),
+        left: &ast::Query,
+        right: &ast::Query,
+        at: u32,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Block> {
+        let word = match kind {
+            SetKind::Union => "UNION",
+            SetKind::Intersect => "INTERSECT",
+            SetKind::Except => "EXCEPT",
+        };
+        let (on_left, on_right) = match kind {
+            SetKind::Union => (Around::Nothing, Around::Nothing),
+            SetKind::Intersect if all => (Around::Intersect, Around::Intersect),
+            SetKind::Intersect => (Around::Nothing, Around::Nothing),
+            SetKind::Except if all => (Around::Except, Around::Except),
+            SetKind::Except => (Around::Nothing, Around::Except),
+        };
+        let sides = [
+            self.also_within(on_left, || self.side(left, outside, ctes))?,
+            self.also_within(on_right, || self.side(right, outside, ctes))?,
+        ];
+        let [a, b] = &sides;
+        let right_at = self.position(first_expression(right).unwrap_or(at));
+        if a.output.len() != b.output.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("each {word} query must have the same number of columns"),
+            )
+            .at(right_at));
+        }
+        let mut columns = [Vec::new(), Vec::new()];
+        let mut output = Vec::new();
+        for (number, (x, y)) in a.output.iter().zip(&b.output).enumerate() {
+            let places = [column_at(number, x.ty), column_at(number, y.ty)];
+            let types = [(x.ty.oid, right_at), (y.ty.oid, right_at)];
+            let common = self.common_type(&types, Some(word))?.unwrap_or(x.ty.oid);
+            let typmod = self.common_modifier([x.ty, y.ty].into_iter(), common);
+            let ty = SqlType { oid: common, typmod };
+            for ((side, place), query) in columns.iter_mut().zip(places).zip(&sides) {
+                side.push(self.side_column(place, ty, query, number, word, right_at)?);
+            }
+            if !all || kind != SetKind::Union {
+                self.demand_equality(common, right_at)?;
+            }
+            output.push(Output { name: x.name.clone(), ty, origin: None });
+        }
+        let [left_columns, right_columns] = columns;
+        let [a, b] = sides;
+        let node = Node::SetOperation {
+            kind,
+            all,
+            left: Box::new(converted(a, left_columns)),
+            right: Box::new(converted(b, right_columns)),
+        };
+        Ok(Block { node, output })
+    }
+
+    /// One side's column, cast to the common type; what has no type in the select list is read as that type.
+    fn side_column(
+        &self,
+        place: Expr,
+        ty: SqlType,
+        side: &Block,
+        number: usize,
+        word: &str,
+        at: u32,
+    ) -> Result<Expr> {
+        if place.ty().oid.0 == oid::UNKNOWN
+            && let Some(item) = untyped_item(&side.node, number)
+        {
+            return self.argument(item.clone(), ty.oid, at);
+        }
+        self.to_common_one(place, ty, word, at)
+    }
+
+    fn side(&self, query: &ast::Query, outside: Outside<'_>, ctes: &CteScope<'_>) -> Result<Block> {
+        if query.with.is_none() {
+            return self.block(query, outside, ctes, false);
+        }
+        let query = self.query(query, outside, Some(ctes), false)?;
+        let output = query.output.clone();
+        Ok(Block {
+            node: Node::Derived { query: query.into(), alias: "*SELECT*".into(), item: None },
+            output,
+        })
+    }
+}
+
+/// A side of a set operation with its columns cast.
+fn converted(side: Block, columns: Vec<Expr>) -> Node {
+    let plain = |(at, expr): (usize, &Expr)| matches!(expr, Expr::Column { level: 0, column, .. } if *column as usize == at);
+    let extra = match &side.node {
+        Node::Project { columns, .. } => columns.len() > side.output.len(),
+        _ => true,
+    };
+    if columns.iter().enumerate().all(plain) && !extra {
+        return side.node;
+    }
+    Node::Project { input: Box::new(side.node), columns }
+}
+
+/// Where a query's first select-list item stands.
+fn first_expression(query: &ast::Query) -> Option<u32> {
+    match &query.body {
+        Body::Select(select) => select.targets.first().map(|target| target.expr.start()),
+        Body::Values(rows) => rows.first()?.first().map(ast::Expr::start),
+        Body::SetOperation { left, .. } => first_expression(left),
+    }
+}

@@ -1,0 +1,72 @@
+//! VALUES: rows of expressions. A column has one type, found over all rows as UNION finds it (manual, section 10.5).
+
+use crate::bind::Binder;
+use crate::bind::expression::Place;
+use crate::bind::query::{Block, Outside};
+use crate::bind::type_name::oid;
+use crate::bind::typed::Expr;
+use crate::bind::with::CteScope;
+use crate::error::{Result, SqlError};
+use crate::parse::ast;
+use crate::plan::logical::{Node, Output};
+use crate::sqlstate::SqlState;
+use crate::types::SqlType;
+
+impl Binder<'_> {
+    /// 42601 for a row of VALUES that is not as long as the first.
+    pub(super) fn check_width(&self, row: &[ast::Expr], values: usize, width: usize) -> Result<()> {
+        if values == width {
+            return Ok(());
+        }
+        let at = row.first().map_or(0, |first| self.position(first.start()));
+        let message = "VALUES lists must all be the same length";
+        Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(at))
+    }
+
+    pub(super) fn values(
+        &self,
+        rows: &[Vec<ast::Expr>],
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        decide: bool,
+    ) -> Result<Block> {
+        let scope = outside.inner();
+        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        let mut columns: Vec<Vec<(Expr, u32)>> = Vec::new();
+        for (number, row) in rows.iter().enumerate() {
+            let values = self.values_of(row, &place)?;
+            if number == 0 {
+                columns = values.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+            }
+            self.check_width(row, values.len(), columns.len())?;
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value);
+            }
+        }
+        let width = columns.len();
+        let mut types = Vec::new();
+        let mut by_row: Vec<Vec<Expr>> = rows.iter().map(|_| Vec::with_capacity(width)).collect();
+        for column in columns {
+            let untyped = column.iter().all(|(value, _)| value.ty().oid.0 == oid::UNKNOWN);
+            let (values, ty) = if untyped && !decide {
+                (column.into_iter().map(|(value, _)| value).collect(), SqlType::plain(oid::UNKNOWN))
+            } else {
+                self.to_common(column, "VALUES")?
+            };
+            types.push(ty);
+            for (row, value) in by_row.iter_mut().zip::<Vec<Expr>>(values) {
+                row.push(value);
+            }
+        }
+        let output = types
+            .iter()
+            .enumerate()
+            .map(|(number, ty)| Output {
+                name: format!("column{}", number + 1).into(),
+                ty: *ty,
+                origin: None,
+            })
+            .collect();
+        Ok(Block { node: Node::Values { rows: by_row, types }, output })
+    }
+}
