@@ -3,9 +3,10 @@
 //! levels, however much stands side by side.
 
 use super::program::Program;
-use crate::plan::build::{CtePlanBody, SubplanKind};
+use crate::plan::cte::CtePlanBody;
 use crate::plan::physical::Plan;
 use crate::plan::scalar::Scalar;
+use crate::plan::subplan::SubplanKind;
 use crate::plan::vars;
 use crate::types::depth::deeper;
 

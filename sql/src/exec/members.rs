@@ -7,7 +7,7 @@ use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::Operator;
 use crate::error::Result;
-use crate::plan::build::Hashed;
+use crate::plan::subplan::Hashed;
 use crate::types::{Datum, compare};
 
 /// A subquery's rows.

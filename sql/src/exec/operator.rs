@@ -19,7 +19,7 @@ use super::window::Window;
 use crate::compile::Program;
 use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
-use crate::plan::build::CtePlanBody;
+use crate::plan::cte::CtePlanBody;
 use crate::plan::logical::JoinKind;
 use crate::plan::physical::{Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;

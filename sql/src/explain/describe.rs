@@ -11,8 +11,8 @@ use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::EXPRESSIONS;
 use crate::exec::probe::{Changed, Counters, Part, Probes};
-use crate::plan::build::CtePlanBody;
 use crate::plan::covering::covering;
+use crate::plan::cte::CtePlanBody;
 use crate::plan::estimate::Estimate;
 use crate::plan::fold::never;
 use crate::plan::functions::Comparison;
@@ -279,7 +279,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         }
         let mut tests: Vec<u32> = numbers.iter().copied().collect();
         while let Some(number) = tests.pop() {
-            if let crate::plan::build::SubplanKind::Quantified(test, _) =
+            if let crate::plan::subplan::SubplanKind::Quantified(test, _) =
                 &program.subplans[number as usize].kind
             {
                 let inner = test.subqueries();

@@ -6,11 +6,11 @@ use crate::bind::Quantifier;
 use crate::catalog::builtin;
 use crate::catalog::quote::identifier;
 use crate::compile::Program;
-use crate::plan::build::SubplanKind;
 use crate::plan::physical::{
     Aggregate, AggregateStep, CteScan, FunctionScan, Modify, ModifyKind, Plan, ScanColumn, SetCall,
     SetColumn, SetOperation, Window, WindowFunction, WindowStep,
 };
+use crate::plan::subplan::SubplanKind;
 use crate::plan::{Scalar, Var, vars};
 use crate::types::{Oid, SqlType};
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -6,12 +6,13 @@
 //! cubic in the number of inputs at worst, so 64 tables plan in milliseconds; Selinger's dynamic programming would find
 //! better bushy orders at a price that OLTP queries do not repay.
 
-use super::build::{Planner, SubplanKind};
+use super::build::Planner;
 use super::estimate::{self, Estimate};
 use super::functions::{Comparison, comparison};
 use super::physical::{Join, JoinMethod, Plan, Scan};
 use super::pushdown::{filter, gate, gated, optimise};
 use super::scalar::{Scalar, Var};
+use super::subplan::SubplanKind;
 use super::{access_path, vars};
 use crate::plan::logical::JoinKind;
 use crate::tuple::Form;

@@ -241,6 +241,65 @@ pub enum Node {
     },
 }
 
+impl Node {
+    /// The types of its output.
+    #[must_use]
+    pub fn types(&self) -> Vec<Oid> {
+        let of = |exprs: &[Expr]| exprs.iter().map(|expr| expr.ty().oid).collect::<Vec<_>>();
+        match self {
+            Node::Unit => Vec::new(),
+            Node::Nothing(types) | Node::Values { types, .. } | Node::Constants { types, .. } => {
+                types.iter().map(|ty| ty.oid).collect()
+            }
+            Node::CteScan { columns, .. } => columns.iter().map(|(_, ty)| ty.oid).collect(),
+            Node::Scan { relation, columns, system, .. } => columns
+                .iter()
+                .map(|column| relation.columns[*column].ty.oid)
+                .chain(system.iter().map(|attnum| system_column_type(*attnum)))
+                .collect(),
+            Node::FunctionScan { columns, ordinality, .. } => {
+                columns.iter().map(|(_, ty)| ty.oid).chain(ordinality.then_some(Oid(20))).collect()
+            }
+            Node::Derived { query, .. } => query.output.iter().map(|out| out.ty.oid).collect(),
+            Node::Join { kind, left, right, .. } => {
+                let mut types = left.types();
+                if !matches!(kind, JoinKind::Semi | JoinKind::Anti) {
+                    types.extend(right.types());
+                }
+                types
+            }
+            Node::Project { columns, .. } | Node::ProjectSet { columns, .. } => of(columns),
+            Node::Aggregate { keys, calls, sets, .. } => {
+                let mut types = of(keys);
+                types.extend(calls.iter().map(|call| call.ty.oid));
+                types.extend((sets.len() > 1).then_some(Oid(23)));
+                types
+            }
+            Node::Window { input, calls, .. } => {
+                let mut types = input.types();
+                types.extend(calls.iter().map(|call| call.ty.oid));
+                types
+            }
+            Node::Filter { input, .. }
+            | Node::Distinct { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. }
+            | Node::LockRows { input, .. } => input.types(),
+            Node::SetOperation { left, .. } => left.types(),
+        }
+    }
+}
+
+/// The type of a system column.
+fn system_column_type(attnum: i16) -> Oid {
+    Oid(match attnum {
+        -1 => 27,
+        -2 | -4 => 28,
+        -3 | -5 => 29,
+        _ => 26,
+    })
+}
+
 /// Whether a node's expressions are evaluated exactly once: `SELECT 1`, `VALUES (1)`.
 #[must_use]
 pub fn is_one_row(node: &Node) -> bool {

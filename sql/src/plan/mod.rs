@@ -9,8 +9,10 @@
 //! ANALYZE's [`figures`].
 
 pub mod access_path;
+mod aggregate;
 pub mod build;
 pub mod covering;
+pub mod cte;
 pub mod estimate;
 pub mod exists;
 pub mod figures;
@@ -24,8 +26,12 @@ pub mod modify;
 pub mod order;
 pub mod physical;
 pub mod pushdown;
+mod recheck;
 pub mod scalar;
+mod scan;
+mod set_calls;
 mod sublinks;
+pub mod subplan;
 #[cfg(test)]
 mod tests;
 pub mod translate;

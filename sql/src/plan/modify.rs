@@ -1,12 +1,13 @@
 //! INSERT, UPDATE, DELETE, MERGE as plans, with all that writing a table needs to know of it.
 
-use super::build::{Layout, Planner, conditions};
+use super::build::{Layout, Planner};
 use super::functions::{key_compatible, predicate};
 use super::physical::{
     ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
     Reference, ReferentialAction, ScanColumn, Table, TargetRow,
 };
 use super::pushdown;
+use super::recheck::conditions;
 use super::scalar::{Scalar, Var};
 use crate::bind::Expr;
 use crate::catalog::{ConstraintKind, Relation, RelationKind, builtin};

@@ -4,7 +4,7 @@
 //! A conjunct of WHERE only filters, so it may be asked by a join, which reads the subquery once, or by a key of it.
 //! EXISTS is pulled up where nothing but its WHERE looks at the query around it; IN where nothing in it does. Everything
 //! else stays a subquery of the condition. `NOT IN` is none of them, because of its NULLs: see
-//! [`super::build::SubplanKind::Hashed`].
+//! [`super::subplan::SubplanKind::Hashed`].
 //!
 //! A semi join reads all of its left side. Where the subquery gives few rows and the left side has a key for them, it is
 //! better to go through the subquery's different rows and look each up: [`semi`] plans both ways and takes the cheaper.

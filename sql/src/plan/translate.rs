@@ -1,19 +1,15 @@
-//! Expressions become scalars: columns become homes, functions their code, subqueries plans of their own.
+//! Expressions become scalars: columns become homes, functions their code; `subplan` has the subqueries.
 
-use super::build::{Hashed, Layout, Planner, Subplan, SubplanKind};
-use super::exists;
+use super::build::{Layout, Planner};
 use super::fold::{decided, is_null, truth};
 use super::functions::{callee, comparator, domain_check, predicate};
-use super::physical::Plan;
 use super::scalar::{Callee, Scalar, Target, Var};
-use super::{join_order, vars};
-use crate::bind::{Expr, Literal, Quantifier, SubqueryKind};
+use crate::bind::{Expr, Literal, SubqueryKind};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, RowBuf};
 use crate::types::{Datum, Oid, SqlType};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Planner<'_> {
@@ -28,7 +24,7 @@ impl Planner<'_> {
     }
 
     /// Part of an expression.
-    fn translated(&mut self, expr: &Expr) -> Result<Scalar> {
+    pub(super) fn translated(&mut self, expr: &Expr) -> Result<Scalar> {
         let ty = expr.ty();
         Ok(match expr {
             Expr::Constant(literal, ty) => constant(literal, *ty),
@@ -323,77 +319,6 @@ impl Planner<'_> {
         home
     }
 
-    fn subquery(
-        &mut self,
-        kind: &SubqueryKind,
-        query: &crate::plan::logical::Query,
-        ty: SqlType,
-    ) -> Result<Scalar> {
-        let depth = self.levels.len();
-        let outer = (std::mem::take(&mut self.presets), std::mem::take(&mut self.unconditional));
-        let planned = match kind {
-            SubqueryKind::Exists => self.query(&exists::simplified(query)),
-            _ => self.query(query),
-        };
-        let asks =
-            matches!(kind, SubqueryKind::Scalar | SubqueryKind::Record | SubqueryKind::Array);
-        if let (Ok((_, layout)), true) = (&planned, asks) {
-            self.asked(layout);
-        }
-        let (outer_presets, unconditional) = outer;
-        let presets = std::mem::replace(&mut self.presets, outer_presets);
-        self.unconditional = unconditional;
-        // What fails while planning fails the statement.
-        self.presets.failure = self.presets.failure.take().or(presets.failure);
-        let (plan, layout) = planned?;
-        let kind = match kind {
-            SubqueryKind::Scalar | SubqueryKind::Record => SubplanKind::Scalar(layout[0]),
-            SubqueryKind::Exists => SubplanKind::Exists,
-            SubqueryKind::Array => {
-                let nested = query.output[0].ty.oid == ty.oid;
-                SubplanKind::Array(layout[0], element_of(ty.oid)?, nested)
-            }
-            SubqueryKind::Quantified { test, quantifier } => {
-                self.levels.push(layout);
-                let test = self.translated(test);
-                self.levels.pop();
-                self.quantified(&plan, test?, *quantifier)
-            }
-        };
-        assert_eq!(self.levels.len(), depth, "levels are pushed and popped in pairs");
-        self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
-        let number = u32::try_from(self.subplans.len() - 1).expect("far fewer than 2^32");
-        Ok(Scalar::Subquery(number))
-    }
-
-    /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table.
-    fn quantified(&self, plan: &Plan, test: Scalar, quantifier: Quantifier) -> SubplanKind {
-        let inside: HashSet<u32> =
-            vars::filled(plan, &self.widths).iter().map(|(slot, _)| *slot).collect();
-        // What is read of a common table expression may change with the row that the query around it is at.
-        let mut alone = true;
-        vars::walk(plan, &mut |node| {
-            alone &= !matches!(node, Plan::Cte(_) | Plan::WithCtes(..)) || self.levels.len() == 1;
-        });
-        let outside = join_order::reads_of(self, plan);
-        alone &= outside.iter().all(|var| inside.contains(&var.slot));
-        let parts = match &test {
-            Scalar::And(parts) => &**parts,
-            one => std::slice::from_ref(one),
-        };
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        for part in parts {
-            if let Some((outer, inner, ty)) = join_order::member_equality(part, &inside) {
-                left.push(outer.clone());
-                right.push((inner.clone(), ty));
-            }
-        }
-        if quantifier == Quantifier::Any && alone && left.len() == parts.len() {
-            return SubplanKind::Hashed(Hashed { left, right, test });
-        }
-        SubplanKind::Quantified(test, quantifier)
-    }
-
     /// Evaluates `expr` over `layout` as the only level added.
     ///
     /// # Errors
@@ -407,7 +332,7 @@ impl Planner<'_> {
 }
 
 /// The element type of an array type.
-fn element_of(array: Oid) -> Result<Oid> {
+pub(super) fn element_of(array: Oid) -> Result<Oid> {
     let element = builtin::type_by_oid(array.0)
         .map(|ty| ty.element)
         .or_else(|| builtin::element_of_made(array.0))

@@ -1,0 +1,66 @@
+//! GROUP BY and aggregates: a slot for the keys and the aggregates' values, and the code of each aggregate.
+
+use super::build::{Layout, Planner};
+use super::functions::call_types;
+use super::physical::{Aggregate, AggregateStep, Plan};
+use crate::bind::{AggregateCall, Expr};
+use crate::catalog::builtin;
+use crate::error::{Result, SqlError};
+use crate::plan::logical::Node;
+use crate::sqlstate::SqlState;
+use std::sync::Arc;
+
+impl Planner<'_> {
+    /// Groups by these keys, in these sets of them, with a column behind that says which set where there are several.
+    pub(super) fn aggregate(
+        &mut self,
+        input: &Node,
+        keys: &[Expr],
+        sets: &[Vec<u32>],
+        calls: &[AggregateCall],
+    ) -> Result<(Plan, Layout)> {
+        let (input, layout) = self.node(input)?;
+        let (keys, calls) = self.over(&layout, |planner| {
+            let keys = keys
+                .iter()
+                .map(|key| Ok((planner.scalar(key)?, key.ty().oid)))
+                .collect::<Result<Vec<_>>>()?;
+            let calls = calls
+                .iter()
+                .map(|call| planner.aggregate_step(call))
+                .collect::<Result<Vec<_>>>()?;
+            Ok((keys, calls))
+        })?;
+        let width = keys.len() + calls.len() + usize::from(sets.len() > 1);
+        let slot = self.slot(width);
+        let aggregate = Aggregate { input, slot, keys, sets: sets.to_vec(), calls };
+        Ok((Plan::Aggregate(Box::new(aggregate)), Self::layout(slot, width)))
+    }
+
+    /// An aggregate with the code that computes it.
+    pub(super) fn aggregate_step(&mut self, call: &AggregateCall) -> Result<AggregateStep> {
+        let procedure = builtin::function(call.function.0).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_FUNCTION,
+                format!("function {} does not exist", call.function),
+            )
+        })?;
+        let arguments = call.arguments.iter().map(Expr::ty).collect();
+        let types = call_types(procedure, arguments, call.ty);
+        let transition = builtin::aggregate(call.function.0)
+            .and_then(|aggregate| builtin::function(aggregate.transition));
+        let step = AggregateStep {
+            function: call.function.0,
+            types: Arc::new(types),
+            strict: transition.is_none_or(|procedure| procedure.strict),
+            arguments: self.all(&call.arguments)?.into_vec(),
+            distinct: call.distinct,
+            order_by: self.sort_keys(&call.order_by)?,
+            filter: call.filter.as_ref().map(|filter| self.scalar(filter)).transpose()?,
+        };
+        if step.accumulator().is_none() {
+            return Err(SqlError::unsupported(format!("the aggregate {} is", procedure.name)));
+        }
+        Ok(step)
+    }
+}

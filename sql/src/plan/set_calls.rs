@@ -1,0 +1,119 @@
+//! Functions that give rows: in FROM, and in select lists.
+
+use super::build::{Layout, Planner};
+use super::functions::{call_types, callee};
+use super::physical::{FunctionScan, Plan, SetCall, SetColumn};
+use super::scalar::{Scalar, Target};
+use crate::bind::Expr;
+use crate::catalog::builtin;
+use crate::error::{Result, SqlError};
+use crate::plan::logical::Node;
+use crate::sqlstate::SqlState;
+use crate::types::{Callable, Oid, SqlType};
+use std::sync::Arc;
+
+/// `unnest(anyarray)`: of an array of records it gives each as one value.
+const UNNEST: u32 = 2331;
+
+impl Planner<'_> {
+    /// A function in FROM, with a number for each of its rows behind them if `ordinality` says so.
+    pub(super) fn function_scan(
+        &mut self,
+        function: Oid,
+        arguments: &[Expr],
+        columns: &[(Arc<str>, SqlType)],
+        composite: bool,
+        ordinality: bool,
+        alias: &Arc<str>,
+    ) -> Result<(Plan, Layout)> {
+        let width = columns.len() + usize::from(ordinality);
+        let slot = self.slot(width);
+        let call = self.set_call(function, arguments, columns, composite)?;
+        let scan = FunctionScan {
+            slot,
+            call,
+            width: columns.len(),
+            records: composite && function.0 == UNNEST,
+            ordinality,
+            alias: Arc::clone(alias),
+        };
+        Ok((Plan::Function(Box::new(scan)), Self::layout(slot, width)))
+    }
+
+    /// A select list with functions that give rows.
+    pub(super) fn project_set(&mut self, input: &Node, columns: &[Expr]) -> Result<(Plan, Layout)> {
+        let (input, layout) = self.node(input)?;
+        let slot = self.slot(columns.len());
+        let columns = self.over(&layout, |planner| {
+            columns.iter().map(|column| planner.set_column(column)).collect::<Result<_>>()
+        })?;
+        let layout = Self::layout(slot, self.widths[slot as usize]);
+        Ok((Plan::ProjectSet(Box::new(input), slot, columns), layout))
+    }
+
+    fn set_column(&mut self, column: &Expr) -> Result<SetColumn> {
+        if let Expr::Call { function, arguments, ty, .. } = column
+            && let Some(procedure) = builtin::function(function.0)
+            && procedure.returns_set
+        {
+            let outputs: Vec<u32> = procedure.output_columns().map(|(_, ty)| ty).collect();
+            let fields =
+                if outputs.len() > 1 { record_fields(&outputs, arguments) } else { Box::default() };
+            let column = [(Arc::from(""), *ty)];
+            return Ok(SetColumn::Set(
+                self.set_call(*function, arguments, &column, false)?,
+                fields,
+            ));
+        }
+        Ok(SetColumn::One(self.scalar(column)?))
+    }
+
+    fn set_call(
+        &mut self,
+        function: Oid,
+        arguments: &[Expr],
+        columns: &[(Arc<str>, SqlType)],
+        composite: bool,
+    ) -> Result<SetCall> {
+        /// `generate_series` over int4 and int8, with and without a step.
+        const SERIES: [(u32, bool); 4] = [(1066, true), (1067, true), (1068, false), (1069, false)];
+        let procedure = builtin::function(function.0);
+        let scalars = self.all(arguments)?;
+        if let Some((_, int4)) = SERIES.iter().find(|(oid, _)| *oid == function.0) {
+            return Ok(SetCall::Series(scalars, *int4));
+        }
+        let result = match columns {
+            [(_, only)] if !composite => *only,
+            _ => SqlType::plain(2249),
+        };
+        let types: Vec<SqlType> = arguments.iter().map(Expr::ty).collect();
+        let procedure = procedure.ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_FUNCTION,
+                format!("function {function} does not exist"),
+            )
+        })?;
+        if let Some(Callable::Set(code)) = crate::types::function(function.0) {
+            let mut types = call_types(procedure, types, result);
+            types.columns = columns.to_vec();
+            let types = Arc::new(types);
+            return Ok(SetCall::Set(function.0, code, procedure.strict, types, scalars));
+        }
+        if procedure.returns_set {
+            return Err(SqlError::unsupported(format!("the function {} is", procedure.name)));
+        }
+        let mut callee = callee(function, types, result)?;
+        if let Target::Typed(_, types) = &mut callee.target {
+            Arc::make_mut(types).columns = columns.to_vec();
+        }
+        Ok(SetCall::Scalar(Scalar::Call { callee, arguments: scalars, position: 0 }, composite))
+    }
+}
+
+/// The types of a function's OUT arguments; a polymorphic one is that of the elements of its array argument.
+fn record_fields(outputs: &[u32], arguments: &[Expr]) -> Box<[SqlType]> {
+    const ANYELEMENT: u32 = 2283;
+    let element = arguments.iter().find_map(|value| builtin::element_type(value.ty().oid.0));
+    let resolved = |ty: u32| if ty == ANYELEMENT { element.unwrap_or(ty) } else { ty };
+    outputs.iter().map(|ty| SqlType::plain(resolved(*ty))).collect()
+}

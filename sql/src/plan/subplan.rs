@@ -1,0 +1,127 @@
+//! Subqueries of expressions: each a plan of its own, with what is asked of its rows.
+//!
+//! Those of a condition that are joins are none of these any more (`sublinks`). What a subquery computes first, the
+//! statement computes only if it may be asked for; but what fails while planning it fails the statement.
+
+use super::build::Planner;
+use super::physical::Plan;
+use super::scalar::{Scalar, Var};
+use super::translate::element_of;
+use super::{exists, join_order, vars};
+use crate::bind::{Quantifier, SubqueryKind};
+use crate::error::Result;
+use crate::plan::logical::Query;
+use crate::types::{Oid, SqlType};
+use std::collections::HashSet;
+
+/// A subquery of an expression.
+#[derive(Clone, Debug)]
+pub struct Subplan {
+    /// How its rows are made.
+    pub plan: Plan,
+    /// What is asked of them.
+    pub kind: SubplanKind,
+    /// What a run computes first, if the subquery may be asked for.
+    pub presets: Vec<Scalar>,
+}
+
+/// What is asked of a subquery.
+#[derive(Clone, Debug)]
+pub enum SubplanKind {
+    /// Its one value.
+    Scalar(Var),
+    /// Whether it has a row.
+    Exists,
+    /// Its values, as an array of this element type; the flag says that they are such arrays already, and become one of a
+    /// dimension more.
+    Array(Var, Oid, bool),
+    /// The test, for ANY or ALL rows.
+    Quantified(Scalar, Quantifier),
+    /// Whether one of its rows equals a row of the query around it, its rows in a hash table.
+    Hashed(Hashed),
+}
+
+/// `IN (SELECT ...)` of a subquery that is run once.
+#[derive(Clone, Debug)]
+pub struct Hashed {
+    /// What is looked for.
+    pub left: Vec<Scalar>,
+    /// Where the subquery's rows have it, as this.
+    pub right: Vec<(Scalar, Oid)>,
+    /// The comparison as it is written, for EXPLAIN.
+    pub test: Scalar,
+}
+
+impl Planner<'_> {
+    /// A subquery as a value: the plan of its rows, and what is asked of them.
+    pub(super) fn subquery(
+        &mut self,
+        kind: &SubqueryKind,
+        query: &Query,
+        ty: SqlType,
+    ) -> Result<Scalar> {
+        let depth = self.levels.len();
+        let outer = (std::mem::take(&mut self.presets), std::mem::take(&mut self.unconditional));
+        let planned = match kind {
+            SubqueryKind::Exists => self.query(&exists::simplified(query)),
+            _ => self.query(query),
+        };
+        let asks =
+            matches!(kind, SubqueryKind::Scalar | SubqueryKind::Record | SubqueryKind::Array);
+        if let (Ok((_, layout)), true) = (&planned, asks) {
+            self.asked(layout);
+        }
+        let (outer_presets, unconditional) = outer;
+        let presets = std::mem::replace(&mut self.presets, outer_presets);
+        self.unconditional = unconditional;
+        // What fails while planning fails the statement.
+        self.presets.failure = self.presets.failure.take().or(presets.failure);
+        let (plan, layout) = planned?;
+        let kind = match kind {
+            SubqueryKind::Scalar | SubqueryKind::Record => SubplanKind::Scalar(layout[0]),
+            SubqueryKind::Exists => SubplanKind::Exists,
+            SubqueryKind::Array => {
+                let nested = query.output[0].ty.oid == ty.oid;
+                SubplanKind::Array(layout[0], element_of(ty.oid)?, nested)
+            }
+            SubqueryKind::Quantified { test, quantifier } => {
+                self.levels.push(layout);
+                let test = self.translated(test);
+                self.levels.pop();
+                self.quantified(&plan, test?, *quantifier)
+            }
+        };
+        assert_eq!(self.levels.len(), depth, "levels are pushed and popped in pairs");
+        self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
+        let number = u32::try_from(self.subplans.len() - 1).expect("far fewer than 2^32");
+        Ok(Scalar::Subquery(number))
+    }
+
+    /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table.
+    fn quantified(&self, plan: &Plan, test: Scalar, quantifier: Quantifier) -> SubplanKind {
+        let inside: HashSet<u32> =
+            vars::filled(plan, &self.widths).iter().map(|(slot, _)| *slot).collect();
+        // What is read of a common table expression may change with the row that the query around it is at.
+        let mut alone = true;
+        vars::walk(plan, &mut |node| {
+            alone &= !matches!(node, Plan::Cte(_) | Plan::WithCtes(..)) || self.levels.len() == 1;
+        });
+        let outside = join_order::reads_of(self, plan);
+        alone &= outside.iter().all(|var| inside.contains(&var.slot));
+        let parts = match &test {
+            Scalar::And(parts) => &**parts,
+            one => std::slice::from_ref(one),
+        };
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for part in parts {
+            if let Some((outer, inner, ty)) = join_order::member_equality(part, &inside) {
+                left.push(outer.clone());
+                right.push((inner.clone(), ty));
+            }
+        }
+        if quantifier == Quantifier::Any && alone && left.len() == parts.len() {
+            return SubplanKind::Hashed(Hashed { left, right, test });
+        }
+        SubplanKind::Quantified(test, quantifier)
+    }
+}
