@@ -40,3 +40,15 @@ create view v1 as select row(1,2);
 create view v2 as select array_agg(row(1,2)) as r;
 create view v5 as select 1 as xmin, null::pg_class as c;
 create table c12 as select row(1,2) as a;
+-- Of several faults in the columns PostgreSQL's is told: too many, a name twice, a system column's name, then a type.
+create view fa as select 1 as b, 2 as b, row(1,2) as a;
+create view fa as select row(1,2) as a, 1 as b, 2 as c, 3 as c, 3 as b;
+create view fa (a, b, c) as select 1, row(2);
+create view fa with (nonsense) as select 1 as a, 2 as a;
+create table fa as select 1 as b, 2 as b, 3 as xmin, row(1,2) as a;
+create table fa as select row(1,2) as a, 3 as xmin;
+create table fa (a, a) as select 1, 2, 3;
+create table fa with (nonsense) as select 1 as a, 2 as a;
+create materialized view fa as select row(1,2) as a, 1 as b, 2 as b;
+create view fa as select r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.* from information_schema.routines r;
+create table fa as select r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.*, r.* from information_schema.routines r;

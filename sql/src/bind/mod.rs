@@ -289,17 +289,7 @@ pub fn bind_expression(
 /// What a domain's condition is over: one column, VALUE, of the type that the domain is over.
 #[must_use]
 pub fn value_relation(base: SqlType) -> Relation {
-    let value = Column {
-        name: "value".into(),
-        ty: base,
-        collation: Oid(0),
-        not_null: false,
-        default: None,
-        missing: None,
-        dropped: false,
-        identity: None,
-        generated: false,
-    };
+    let value = Column::plain("value".into(), base, Oid(0));
     Relation {
         oid: Oid(0),
         schema: (Oid(0), "".into()),

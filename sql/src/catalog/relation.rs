@@ -135,6 +135,24 @@ pub struct Column {
     pub generated: bool,
 }
 
+impl Column {
+    /// A column that may be NULL, and has nothing else either.
+    #[must_use]
+    pub fn plain(name: Arc<str>, ty: SqlType, collation: Oid) -> Column {
+        Column {
+            name,
+            ty,
+            collation,
+            not_null: false,
+            default: None,
+            missing: None,
+            dropped: false,
+            identity: None,
+            generated: false,
+        }
+    }
+}
+
 /// GENERATED ... AS IDENTITY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {

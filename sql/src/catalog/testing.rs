@@ -38,17 +38,7 @@ pub(crate) fn begin(catalog: &Arc<Catalog>) -> Transaction {
 }
 
 fn column(name: &str, ty: SqlType, collation: u32) -> Column {
-    Column {
-        name: name.into(),
-        ty,
-        collation: Oid(collation),
-        not_null: false,
-        default: None,
-        missing: None,
-        dropped: false,
-        identity: None,
-        generated: false,
-    }
+    Column::plain(name.into(), ty, Oid(collation))
 }
 
 /// `create table public.t (a int primary key, b varchar(10) default 'x', up int references t, check (a > 0))` and

@@ -4,7 +4,7 @@
 //! ([`Pass`], PostgreSQL's `AT_PASS_*`): what goes has gone before a type changes, and what is added may name what another
 //! action adds.
 
-use super::create_table::{COLUMNS_MAX, Parts, new_column_name, table_constraint};
+use super::create_table::{Parts, columns_max, new_column_name, table_constraint};
 use super::dependency::Dependents;
 use super::index::tablespace;
 use super::resolve::kind_noun;
@@ -399,12 +399,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
         }
         new_column_name(name)?;
-        if relation.columns.len() >= COLUMNS_MAX {
-            return Err(SqlError::new(
-                SqlState::TOO_MANY_COLUMNS,
-                format!("tables can have at most {COLUMNS_MAX} columns"),
-            ));
-        }
+        columns_max(relation.columns.len() + 1)?;
         Ok(true)
     }
 

@@ -14,6 +14,7 @@ use super::dependency::Dependents;
 use super::foreign_key::comparable;
 use super::resolve::{column, undefined_column};
 use super::{Ddl, RowFunction};
+use crate::catalog::builtin;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, SequenceOption, TypeName};
@@ -147,10 +148,9 @@ impl<'a> Ddl<'a> {
             }
             self.check_retyped(relation, at, &name, ty)?;
             let Some(conversion) = conversion else { continue };
-            let found = crate::catalog::builtin::held_as(ty.oid.0);
             next.columns[at].ty = ty;
             next.columns[at].missing = None;
-            next.columns[at].collation = crate::types::Oid(found.map_or(0, |ty| ty.collation));
+            next.columns[at].collation = Oid(builtin::collation_of(ty.oid.0));
             columns.retain(|(other, _)| *other != at);
             columns.push((at, conversion));
         }

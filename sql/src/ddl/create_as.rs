@@ -6,15 +6,15 @@
 
 use super::Ddl;
 use super::create_table::{column_type, new_column_name, on_commit_of_permanent};
+use super::query_columns::query_columns;
 use super::resolve::{duplicate_relation, must_own, undefined_table};
 use super::view::{modifies, reads_temporary};
 use crate::catalog::Named;
-use crate::catalog::builtin;
-use crate::catalog::relation::{Column, Relation, StoredQuery};
+use crate::catalog::relation::{Relation, StoredQuery};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateTableAs, ObjectName, OnCommit, Statement};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
+use crate::types::SqlType;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, ReadView, RecordBuffer, RowLock, TableLock, WaitPolicy};
@@ -47,28 +47,12 @@ pub fn table_for(
         return Err(SqlError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
     }
     let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
-    for (at, (own, ty)) in output.iter().enumerate() {
-        let name = create.columns.get(at).unwrap_or(own);
-        new_column_name(name)?;
-        if relation.column(name).is_some() {
-            return Err(SqlError::new(
-                SqlState::DUPLICATE_COLUMN,
-                format!("column \"{name}\" specified more than once"),
-            ));
-        }
-        column_type(name, *ty)?;
-        let collation = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
-        relation.columns.push(Column {
-            name: Arc::clone(name),
-            ty: *ty,
-            collation: Oid(collation),
-            not_null: false,
-            default: None,
-            missing: None,
-            dropped: false,
-            identity: None,
-            generated: false,
-        });
+    relation.columns = query_columns(output, &create.columns)?;
+    for column in &relation.columns {
+        new_column_name(&column.name)?;
+    }
+    for column in &relation.columns {
+        column_type(&column.name, column.ty)?;
     }
     if create.materialized
         && let Statement::Query(query) = &create.query

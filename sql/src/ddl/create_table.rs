@@ -236,7 +236,7 @@ impl Ddl<'_> {
     /// The `pg_collation` row of the collation that is asked for, or of the type's own; 0A000 for one that does not
     /// compare by bytes.
     pub(super) fn collation(&self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
-        let own = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
+        let own = builtin::collation_of(ty.oid.0);
         collation.map_or(Ok(Oid(own)), collation_named)
     }
 
@@ -252,7 +252,7 @@ impl Ddl<'_> {
             return Err(specified_twice(name));
         }
         new_column_name(name)?;
-        columns_max(relation)?;
+        columns_max(relation.columns.len() + 1)?;
         let at = relation.columns.len();
         let serial = serial(element);
         let snapshot = self.snapshot();
@@ -269,15 +269,8 @@ impl Ddl<'_> {
         self.lock_type(ty)?;
         let collation = self.collation(ty, element.collation.as_ref())?;
         relation.columns.push(Column {
-            name: Arc::clone(name),
-            ty,
-            collation,
             not_null: serial.is_some(),
-            default: None,
-            missing: None,
-            dropped: false,
-            identity: None,
-            generated: false,
+            ..Column::plain(Arc::clone(name), ty, collation)
         });
         if let Some(ty) = serial {
             parts.sequences.push(NewSequence { column: at, ty, options: &[] });
@@ -472,9 +465,9 @@ pub(super) fn specified_twice(name: &str) -> SqlError {
     SqlError::new(SqlState::DUPLICATE_COLUMN, message)
 }
 
-/// 54011 where a table has as many columns as it may have.
-pub(super) fn columns_max(relation: &Relation) -> Result<()> {
-    if relation.columns.len() < COLUMNS_MAX {
+/// 54011 for more columns than a relation may have.
+pub(super) fn columns_max(columns: usize) -> Result<()> {
+    if columns <= COLUMNS_MAX {
         return Ok(());
     }
     Err(SqlError::new(

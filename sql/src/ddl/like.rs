@@ -144,7 +144,7 @@ impl Ddl<'_> {
             if relation.column(&column.name).is_some() {
                 return Err(specified_twice(&column.name));
             }
-            columns_max(relation)?;
+            columns_max(relation.columns.len() + 1)?;
             self.lock_type(column.ty)?;
             let at = relation.columns.len();
             let sequence = like.sequences.iter().find(|known| known.0 == number);

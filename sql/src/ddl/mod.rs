@@ -36,6 +36,7 @@ mod like;
 pub mod name;
 pub mod options;
 pub mod privilege;
+mod query_columns;
 pub mod reindex;
 pub mod rename;
 pub mod resolve;

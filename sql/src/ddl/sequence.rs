@@ -166,15 +166,8 @@ impl Ddl<'_> {
     ) -> Result<Relation> {
         let oid = self.catalog.next_oid()?;
         let column = |name: &str, ty: u32| Column {
-            name: name.into(),
-            ty: SqlType::plain(ty),
-            collation: Oid(0),
             not_null: true,
-            default: None,
-            missing: None,
-            dropped: false,
-            identity: None,
-            generated: false,
+            ..Column::plain(name.into(), SqlType::plain(ty), Oid(0))
         };
         let schema_oid = schema.0;
         let relation = Relation {

@@ -2,6 +2,7 @@
 //! another name.
 
 use super::create_table::column_type;
+use super::query_columns::query_columns;
 use super::resolve::{duplicate_relation, kind_noun};
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
@@ -109,33 +110,14 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
             "CREATE VIEW specifies more column names than columns",
         ));
     }
-    let mut columns: Vec<Column> = Vec::new();
-    for (at, (own, ty)) in bound.columns.iter().enumerate() {
-        let name = create.columns.get(at).unwrap_or(own);
-        if columns.iter().any(|column| column.name == *name) {
-            return Err(SqlError::new(
-                SqlState::DUPLICATE_COLUMN,
-                format!("column \"{name}\" specified more than once"),
-            ));
+    let options = options::of_view(&given)?;
+    let columns = query_columns(&bound.columns, &create.columns)?;
+    for column in &columns {
+        if builtin::type_by_oid(column.ty.oid.0).is_some_and(|ty| ty.kind == TypeKind::Pseudo) {
+            column_type(&column.name, column.ty)?;
         }
-        if builtin::type_by_oid(ty.oid.0).is_some_and(|ty| ty.kind == TypeKind::Pseudo) {
-            column_type(name, *ty)?;
-        }
-        let collation = builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
-        columns.push(Column {
-            name: Arc::clone(name),
-            ty: *ty,
-            collation: Oid(collation),
-            not_null: false,
-            default: None,
-            missing: None,
-            dropped: false,
-            identity: None,
-            generated: false,
-        });
     }
     let kind = RelationKind::View { query: bound.text };
-    let options = options::of_view(&given)?;
     if taken {
         if !create.replace {
             return Err(duplicate_relation(name));

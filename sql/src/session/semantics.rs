@@ -429,7 +429,7 @@ impl Semantics for Meaning<'_> {
         demand_immutable(snapshot, &bound, "index expression")?;
         let text = self.print(snapshot, Some(relation), &bound)?;
         let ty = bound.ty();
-        let collation = crate::catalog::builtin::held_as(ty.oid.0).map_or(0, |ty| ty.collation);
+        let collation = crate::catalog::builtin::collation_of(ty.oid.0);
         let name = bind::expression_name(expr);
         Ok(IndexExpression { text, name, ty, collation: Oid(collation) })
     }

@@ -35,7 +35,8 @@ pub use procedures::{
     functions_named,
 };
 pub use types::{
-    Type, TypeKind, array_type, element_type, held_as, type_by_name, type_by_oid, types,
+    Type, TypeKind, array_type, collation_of, element_type, held_as, type_by_name, type_by_oid,
+    types,
 };
 
 /// The OID of the schema `pg_catalog`.

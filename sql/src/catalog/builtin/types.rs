@@ -188,6 +188,12 @@ pub fn held_as(oid: u32) -> Option<&'static Type> {
     type_by_oid(stand_in(oid))
 }
 
+/// The collation of a type's values where nothing else is said; 0 where the type has none.
+#[must_use]
+pub fn collation_of(oid: u32) -> u32 {
+    held_as(oid).map_or(0, |ty| ty.collation)
+}
+
 /// The type of this name in the schema with this OID: [`PG_CATALOG`], or that of `information_schema`. The name is
 /// the catalog's (`int4`); SQL's own words (`integer`) are the binder's.
 #[must_use]

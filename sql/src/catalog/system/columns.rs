@@ -54,17 +54,11 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 continue;
             }
             let keys = index.columns.iter().map(|key| match key.expression() {
-                Some(at) => Column {
-                    name: Arc::clone(&index.expressions[at].name),
-                    ty: index.expressions[at].ty,
-                    collation: relation.key_collation(index, key),
-                    not_null: false,
-                    default: None,
-                    missing: None,
-                    dropped: false,
-                    identity: None,
-                    generated: false,
-                },
+                Some(at) => Column::plain(
+                    Arc::clone(&index.expressions[at].name),
+                    index.expressions[at].ty,
+                    relation.key_collation(index, key),
+                ),
                 None => Column {
                     collation: relation.key_collation(index, key),
                     ..relation.columns[key.column].clone()
@@ -93,7 +87,6 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
     }
     for ty in composites(rows, key) {
         for (at, part) in ty.attributes().unwrap_or_default().iter().enumerate() {
-            let collation = builtin::held_as(part.ty.oid.0).map_or(0, |found| found.collation);
             let plain = Attribute {
                 relation: ty.oid,
                 name: &part.name,
@@ -105,7 +98,7 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 identity: None,
                 generated: false,
                 dropped: false,
-                collation: Oid(collation),
+                collation: Oid(builtin::collation_of(part.ty.oid.0)),
             };
             attribute(rows, &plain)?;
         }

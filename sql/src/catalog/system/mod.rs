@@ -90,16 +90,10 @@ fn build() -> System {
         let fields: Vec<&str> = row.fields().map(Option::unwrap_or_default).collect();
         let number = |at: usize| fields[at].parse::<i64>().expect("a number");
         if number(5) > 0 {
+            let ty = SqlType { oid: Oid(number(2) as u32), typmod: number(8) as i32 };
             columns.entry(number(0) as u32).or_default().push(Column {
-                name: fields[1].into(),
-                ty: SqlType { oid: Oid(number(2) as u32), typmod: number(8) as i32 },
-                collation: Oid(number(21) as u32),
                 not_null: fields[13] == "t",
-                default: None,
-                missing: None,
-                dropped: false,
-                identity: None,
-                generated: false,
+                ..Column::plain(fields[1].into(), ty, Oid(number(21) as u32))
             });
         }
     }
