@@ -11,6 +11,7 @@ use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, Wanted, bind_expression};
 use crate::catalog::acl::Privileges;
+use crate::catalog::system_column::is_system_column;
 use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Assignment, ExprKind, Ident, Target, TargetColumn};
@@ -72,8 +73,7 @@ impl Binder<'_> {
     ) -> Result<usize> {
         let at = self.position(column.at);
         relation.column(&column.name).ok_or_else(|| {
-            let system = super::SYSTEM_COLUMNS.iter().any(|(_, name, _)| **name == *column.name);
-            if system {
+            if is_system_column(&column.name) {
                 SqlError::new(
                     SqlState::FEATURE_NOT_SUPPORTED,
                     format!("cannot assign to system column \"{}\"", column.name),

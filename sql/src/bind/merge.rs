@@ -9,6 +9,7 @@ use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::typed::conjuncts;
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
+use crate::catalog::system_column::TABLE_OID;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, FromItem};
@@ -171,7 +172,7 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<()> {
-        if place.clause != MERGE_WHEN || column >= 0 || column == super::TABLE_OID {
+        if place.clause != MERGE_WHEN || column >= 0 || column == TABLE_OID {
             return Ok(());
         }
         let message = format!("cannot use system column \"{name}\" in MERGE WHEN condition");

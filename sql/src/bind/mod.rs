@@ -63,6 +63,7 @@ pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
 
 use crate::catalog::acl::Privileges;
+use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
@@ -403,10 +404,10 @@ fn table_item(
         })
         .collect();
     for &attribute in system {
-        let (name, ty) = system_column(attribute);
+        let column = system_column(attribute);
         columns.push(ScopeColumn {
-            name: name.into(),
-            expr: column_at(base + columns.len(), SqlType::plain(ty)),
+            name: column.name.into(),
+            expr: column_at(base + columns.len(), SqlType::plain(column.ty.0)),
             origin: Some((relation.oid, attribute)),
             system: true,
         });
@@ -423,22 +424,6 @@ fn table_item(
         source: Source::Relation,
         nullable: Some(false),
     }
-}
-
-/// System columns: `attnum`, name, type.
-const SYSTEM_COLUMNS: [(i16, &str, u32); 6] = [
-    (-1, "ctid", 27),
-    (-2, "xmin", 28),
-    (-3, "cmin", 29),
-    (-4, "xmax", 28),
-    (-5, "cmax", 29),
-    (TABLE_OID, "tableoid", oid::OID),
-];
-const TABLE_OID: i16 = -6;
-
-fn system_column(attribute: i16) -> (&'static str, u32) {
-    let found = SYSTEM_COLUMNS.iter().find(|(number, ..)| *number == attribute);
-    found.map(|(_, name, ty)| (*name, *ty)).expect("only these are asked for")
 }
 
 impl<'a> Binder<'a> {
@@ -508,8 +493,8 @@ impl<'a> Binder<'a> {
         let outer = ["left", "right", "full"].iter().any(|word| text.contains(word));
         SYSTEM_COLUMNS
             .iter()
-            .filter(|(number, name, _)| text.contains(name) || outer && *number == TABLE_OID)
-            .map(|(number, ..)| *number)
+            .filter(|one| text.contains(one.name) || outer && one.number == TABLE_OID)
+            .map(|one| one.number)
             .collect()
     }
 

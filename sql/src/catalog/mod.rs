@@ -10,7 +10,7 @@
 //! - [`snapshot`]: what is read; [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`temporary`]: what only one session sees
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
-//! - [`system`]: the same as relations of `pg_catalog` and `information_schema`
+//! - [`system`]: the same as relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
 
 pub mod acl;
 pub mod bootstrap;
@@ -29,6 +29,7 @@ pub mod snapshot;
 pub mod statistics;
 pub mod store;
 pub mod system;
+pub mod system_column;
 pub mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -12,6 +12,7 @@ use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::object::{Schema, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Constraint, Identity, Relation, RelationKind, Sequence};
+use crate::catalog::system_column::is_system_column;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, Expr, Ident, ObjectName,
@@ -23,10 +24,7 @@ use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
 /// The most columns a table may have.
-pub const COLUMNS_MAX: usize = 1600;
-
-/// Names of the columns that every table has.
-const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+const COLUMNS_MAX: usize = 1600;
 
 /// What a table's definition asks for beside its columns.
 #[derive(Default)]
@@ -478,7 +476,7 @@ pub(super) fn columns_max(columns: usize) -> Result<()> {
 
 /// 42701 for the names of system columns.
 pub(super) fn new_column_name(name: &str) -> Result<()> {
-    if SYSTEM_COLUMNS.contains(&name) {
+    if is_system_column(name) {
         return Err(SqlError::new(
             SqlState::DUPLICATE_COLUMN,
             format!("column name \"{name}\" conflicts with a system column name"),

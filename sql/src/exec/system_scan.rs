@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::operator::{Builder, Operator};
 use crate::catalog::queries::SessionCatalog;
+use crate::catalog::system_column::TABLE_OID;
 use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
 use crate::tuple::{RowBuf, RowSet};
@@ -77,7 +78,7 @@ impl Operator for SystemScan {
             system.rows(&eval.call, oid, &keys, &mut |row| {
                 rows.push(plan.outputs.iter().map(|output| match output {
                     ScanColumn::Column(column) => row[*column],
-                    ScanColumn::System(-6) => Datum::Oid(oid.0),
+                    ScanColumn::System(TABLE_OID) => Datum::Oid(oid.0),
                     ScanColumn::System(_) | ScanColumn::Key => Datum::Oid(0),
                 }));
                 Ok(true)

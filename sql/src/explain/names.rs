@@ -5,6 +5,7 @@
 use crate::bind::Quantifier;
 use crate::catalog::builtin;
 use crate::catalog::quote::identifier;
+use crate::catalog::system_column::system_column;
 use crate::compile::Program;
 use crate::plan::physical::{
     Aggregate, AggregateStep, CteScan, FunctionScan, Modify, ModifyKind, Plan, ScanColumn, SetCall,
@@ -157,8 +158,9 @@ impl<'p> Names<'p> {
                     Home::Column(alias(), column.name.to_string(), column.ty)
                 }
                 Some(ScanColumn::System(number)) => {
-                    let (name, ty) = system_column(*number);
-                    Home::Column(alias(), name.to_owned(), SqlType::plain(ty))
+                    let column = system_column(*number);
+                    let ty = SqlType::plain(column.ty.0);
+                    Home::Column(alias(), column.name.to_owned(), ty)
                 }
                 Some(ScanColumn::Key) => {
                     Home::Column(alias(), "ctid".to_owned(), SqlType::plain(27))
@@ -293,18 +295,6 @@ fn each<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
         each(input, visit);
     }
     visit(plan);
-}
-
-/// A system column by its `attnum`: its name and type.
-fn system_column(number: i16) -> (&'static str, u32) {
-    match number {
-        -1 => ("ctid", 27),
-        -2 => ("xmin", 28),
-        -3 => ("cmin", 29),
-        -4 => ("xmax", 28),
-        -5 => ("cmax", 29),
-        _ => ("tableoid", 26),
-    }
 }
 
 /// A column of a function in FROM: one is called as the function is, more by the names of its results.

@@ -5,6 +5,7 @@
 
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::Relation;
+use crate::catalog::system_column::system_column;
 use crate::tuple::RowSet;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -255,7 +256,7 @@ impl Node {
             Node::Scan { relation, columns, system, .. } => columns
                 .iter()
                 .map(|column| relation.columns[*column].ty.oid)
-                .chain(system.iter().map(|attnum| system_column_type(*attnum)))
+                .chain(system.iter().map(|attnum| system_column(*attnum).ty))
                 .collect(),
             Node::FunctionScan { columns, ordinality, .. } => {
                 columns.iter().map(|(_, ty)| ty.oid).chain(ordinality.then_some(Oid(20))).collect()
@@ -288,16 +289,6 @@ impl Node {
             Node::SetOperation { left, .. } => left.types(),
         }
     }
-}
-
-/// The type of a system column.
-fn system_column_type(attnum: i16) -> Oid {
-    Oid(match attnum {
-        -1 => 27,
-        -2 | -4 => 28,
-        -3 | -5 => 29,
-        _ => 26,
-    })
 }
 
 /// Whether a node's expressions are evaluated exactly once: `SELECT 1`, `VALUES (1)`.

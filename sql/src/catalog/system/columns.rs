@@ -4,19 +4,10 @@ use super::objects::{composites, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::relation::{Column, Identity, Relation, RelationKind};
+use crate::catalog::system_column::{SYSTEM_COLUMNS, SystemColumn};
 use crate::error::Result;
 use crate::types::{Datum, Oid, SqlType};
 use std::sync::Arc;
-
-/// The columns that every table has: name, type, number.
-const SYSTEM_COLUMNS: [(&str, u32, i16); 6] = [
-    ("ctid", 27, -1),
-    ("xmin", 28, -2),
-    ("cmin", 29, -3),
-    ("xmax", 28, -4),
-    ("cmax", 29, -5),
-    ("tableoid", 26, -6),
-];
 
 /// What differs between columns in `pg_attribute`.
 struct Attribute<'r> {
@@ -41,8 +32,8 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
         let oid = relation.oid;
         if key.is_none_or(|key| key == oid) {
             if !matches!(relation.kind, RelationKind::View { .. }) {
-                for (name, ty, number) in SYSTEM_COLUMNS {
-                    attribute(rows, &system_column(oid, name, ty, number))?;
+                for column in SYSTEM_COLUMNS {
+                    attribute(rows, &of_system_column(oid, column))?;
                 }
             }
             for (at, column) in relation.columns.iter().enumerate() {
@@ -106,12 +97,12 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
     Ok(())
 }
 
-fn system_column(relation: Oid, name: &str, ty: u32, number: i16) -> Attribute<'_> {
+fn of_system_column(relation: Oid, column: SystemColumn) -> Attribute<'static> {
     Attribute {
         relation,
-        name,
-        ty: SqlType::plain(ty),
-        number,
+        name: column.name,
+        ty: SqlType::plain(column.ty.0),
+        number: column.number,
         not_null: true,
         has_default: false,
         missing: false,
