@@ -16,7 +16,7 @@ use crate::catalog::relation::{
     Column, Constraint, ConstraintKind, Index, IndexColumn, IndexState, Relation, RelationKind,
 };
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Ident, ObjectName, SequenceOption};
+use crate::parse::ast::{LikeProperty, ObjectName, SequenceOption};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -25,27 +25,14 @@ use txn::TableLock;
 /// A LIKE, looked up.
 pub(super) struct Like {
     source: Arc<Relation>,
-    /// What it includes, by PostgreSQL's words.
-    including: Vec<&'static str>,
+    /// What it includes.
+    including: Vec<LikeProperty>,
     /// The options of the sequences behind identity columns, by the column's index there.
     sequences: Vec<(usize, Vec<SequenceOption>)>,
 }
 
-/// What can be included, but for what no table here has.
-const PROPERTIES: [&str; 9] = [
-    "comments",
-    "compression",
-    "constraints",
-    "defaults",
-    "generated",
-    "identity",
-    "indexes",
-    "statistics",
-    "storage",
-];
-
 impl Like {
-    fn includes(&self, property: &str) -> bool {
+    fn includes(&self, property: LikeProperty) -> bool {
         self.including.contains(&property)
     }
 }
@@ -55,21 +42,12 @@ impl Ddl<'_> {
     ///
     /// # Errors
     /// 42P01, 42501, 42809.
-    pub(super) fn like(&mut self, table: &ObjectName, options: &[(Ident, bool)]) -> Result<Like> {
+    pub(super) fn like(&mut self, table: &ObjectName, including: &[LikeProperty]) -> Result<Like> {
         let at = self.semantics.position(table.at);
         let source = self.like_source(table).map_err(|error| error.at(at))?;
         self.demand_select(&source)?;
-        let mut including = Vec::new();
-        for (word, include) in options {
-            for property in PROPERTIES.iter().filter(|one| **word == *"all" || **word == ***one) {
-                including.retain(|known| known != property);
-                if *include {
-                    including.push(*property);
-                }
-            }
-        }
         let mut sequences = Vec::new();
-        if including.contains(&"identity") {
+        if including.contains(&LikeProperty::Identity) {
             let snapshot = self.snapshot();
             for (sequence, column) in snapshot.owned_sequences(source.oid) {
                 let RelationKind::Sequence(defined) = &sequence.kind else { continue };
@@ -87,7 +65,7 @@ impl Ddl<'_> {
                 sequences.push((column, options));
             }
         }
-        Ok(Like { source, including, sequences })
+        Ok(Like { source, including: including.to_vec(), sequences })
     }
 
     fn like_source(&mut self, table: &ObjectName) -> Result<Arc<Relation>> {
@@ -172,7 +150,8 @@ impl Ddl<'_> {
             let Some(text) = column.default.as_ref().filter(|_| column.identity.is_none()) else {
                 continue;
             };
-            let property = if column.generated { "generated" } else { "defaults" };
+            let property =
+                if column.generated { LikeProperty::Generated } else { LikeProperty::Defaults };
             if !like.includes(property) {
                 continue;
             }
@@ -184,21 +163,21 @@ impl Ddl<'_> {
             relation.columns[at].default = Some(Arc::clone(text));
             relation.columns[at].generated = column.generated;
         }
-        if like.includes("comments") {
+        if like.includes(LikeProperty::Comments) {
             for (number, column) in source.columns.iter().enumerate() {
                 if let Some(at) = relation.column(&column.name).filter(|_| !column.dropped) {
                     self.copy_comment((source.oid, number + 1), (relation.oid, at + 1))?;
                 }
             }
         }
-        if like.includes("constraints") {
+        if like.includes(LikeProperty::Constraints) {
             for constraint in &source.constraints {
                 let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
                 let what = format!("Constraint \"{}\"", constraint.name);
                 self.demand_columns(relation, source, text, &what)?;
                 constraint_is_new(relation, &constraint.name)?;
                 let oid = self.catalog.next_oid()?;
-                if like.includes("comments") {
+                if like.includes(LikeProperty::Comments) {
                     self.copy_comment((constraint.oid, 0), (oid, 0))?;
                 }
                 relation.constraints.push(Constraint {
@@ -208,10 +187,10 @@ impl Ddl<'_> {
                 });
             }
         }
-        if like.includes("indexes") {
+        if like.includes(LikeProperty::Indexes) {
             for index in &source.indexes {
                 let copy = self.like_index(relation, source, index)?;
-                if like.includes("comments") {
+                if like.includes(LikeProperty::Comments) {
                     self.copy_comment((index.oid, 0), (copy.oid, 0))?;
                 }
                 let place = if copy.primary { 0 } else { relation.indexes.len() };

@@ -2,8 +2,8 @@
 
 use super::ast::{
     ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Expr,
-    KeyOptions, OnCommit, References, Refresh, Span, SpecialTable, Statement, StorageOption,
-    TableConstraint, TableConstraintKind, TableElement,
+    KeyOptions, LikeProperty, OnCommit, References, Refresh, Span, SpecialTable, Statement,
+    StorageOption, TableConstraint, TableConstraintKind, TableElement,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -11,20 +11,6 @@ use super::parser::Parser;
 use crate::catalog::{Action, Deferral, MatchType};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-
-/// What LIKE includes and excludes.
-const LIKE_OPTIONS: [&str; 10] = [
-    "all",
-    "comments",
-    "compression",
-    "constraints",
-    "defaults",
-    "generated",
-    "identity",
-    "indexes",
-    "statistics",
-    "storage",
-];
 
 impl<'t> Parser<'t> {
     /// CREATE TABLE behind the word TABLE.
@@ -189,24 +175,34 @@ impl<'t> Parser<'t> {
     fn table_element(&mut self) -> Result<TableElement> {
         if self.accept(Keyword::Like) {
             let table = self.relation_name()?;
-            let mut options = Vec::new();
-            loop {
-                let including = self.accept(Keyword::Including);
-                if !including && !self.accept(Keyword::Excluding) {
-                    return Ok(TableElement::Like(table, options));
-                }
-                let at = self.token();
-                let property = self.label()?;
-                if !LIKE_OPTIONS.contains(&&*property) {
-                    return Err(self.error_at(at));
-                }
-                options.push((property, including));
-            }
+            return Ok(TableElement::Like(table, self.like_properties()?));
         }
         if self.begins_table_constraint() {
             return Ok(TableElement::Constraint(self.table_constraint()?));
         }
         Ok(TableElement::Column(self.column_element()?))
+    }
+
+    /// INCLUDING and EXCLUDING: a later word takes back what an earlier one says.
+    fn like_properties(&mut self) -> Result<Vec<LikeProperty>> {
+        let mut included = Vec::new();
+        loop {
+            let including = self.accept(Keyword::Including);
+            if !including && !self.accept(Keyword::Excluding) {
+                return Ok(included);
+            }
+            let at = self.token();
+            let word = self.label()?;
+            let named = LikeProperty::ALL.iter().filter(|one| *word == *"all" || *word == *one.0);
+            let named: Vec<LikeProperty> = named.map(|one| one.1).collect();
+            if named.is_empty() {
+                return Err(self.error_at(at));
+            }
+            included.retain(|known| !named.contains(known));
+            if including {
+                included.extend(named);
+            }
+        }
     }
 
     /// Whether a constraint of a table, not a column, is at hand.

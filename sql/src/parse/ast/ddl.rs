@@ -53,8 +53,46 @@ pub enum TableElement {
     Column(ColumnElement),
     /// A constraint of the table.
     Constraint(TableConstraint),
-    /// LIKE: the table, and which of its properties (lower case) are INCLUDING (true) or EXCLUDING.
-    Like(ObjectName, Vec<(Ident, bool)>),
+    /// LIKE: the table, and what of it is included.
+    Like(ObjectName, Vec<LikeProperty>),
+}
+
+/// What LIKE can include of a table beside its columns, each once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LikeProperty {
+    /// COMMENTS.
+    Comments,
+    /// COMPRESSION.
+    Compression,
+    /// CONSTRAINTS: those of CHECK.
+    Constraints,
+    /// DEFAULTS.
+    Defaults,
+    /// GENERATED.
+    Generated,
+    /// IDENTITY.
+    Identity,
+    /// INDEXES.
+    Indexes,
+    /// STATISTICS.
+    Statistics,
+    /// STORAGE.
+    Storage,
+}
+
+impl LikeProperty {
+    /// All of them, with the words that ask for them.
+    pub const ALL: [(&'static str, LikeProperty); 9] = [
+        ("comments", LikeProperty::Comments),
+        ("compression", LikeProperty::Compression),
+        ("constraints", LikeProperty::Constraints),
+        ("defaults", LikeProperty::Defaults),
+        ("generated", LikeProperty::Generated),
+        ("identity", LikeProperty::Identity),
+        ("indexes", LikeProperty::Indexes),
+        ("statistics", LikeProperty::Statistics),
+        ("storage", LikeProperty::Storage),
+    ];
 }
 
 /// A column's definition.
