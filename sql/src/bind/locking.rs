@@ -4,6 +4,7 @@
 //! where its rows go straight into that, else in itself, as if it said FOR UPDATE.
 
 use crate::bind::scope::{Scope, Source};
+use crate::bind::shape::{Grouped, Shape};
 use crate::bind::{Binder, Holder, Required};
 use crate::catalog::acl::Privileges;
 use crate::catalog::{Relation, RelationKind};
@@ -268,46 +269,28 @@ fn goes_straight(node: &Node) -> bool {
 
 /// Refuses to lock rows that are not made of one row of each table (`CheckSelectLocking`).
 fn demand_lockable(root: &Node, strength: RowLock) -> Result<()> {
-    let (mut grouped, mut chosen, mut windows, mut sets) = (None, false, false, false);
-    let mut node = root;
-    let what = loop {
-        node = match node {
-            Node::SetOperation { .. } => break Some("UNION/INTERSECT/EXCEPT"),
-            Node::Distinct { .. } => break Some("DISTINCT clause"),
-            Node::Aggregate { keys, sets, .. } => {
-                let by_keys = !keys.is_empty() || sets.len() > 1;
-                let having = if chosen { "HAVING clause" } else { "aggregate functions" };
-                grouped = Some(if by_keys { "GROUP BY clause" } else { having });
-                break None;
-            }
-            Node::Filter { input, .. } => {
-                chosen = true;
-                input
-            }
-            Node::Window { input, .. } => {
-                windows = true;
-                input
-            }
-            Node::ProjectSet { input, .. } => {
-                sets = true;
-                input
-            }
-            Node::Project { input, .. }
-            | Node::Sort { input, .. }
-            | Node::Limit { input, .. }
-            | Node::LockRows { input, .. } => input,
-            _ => break None,
-        };
+    let shape = Shape::of(root);
+    let what = if shape.set_operation {
+        "UNION/INTERSECT/EXCEPT"
+    } else if shape.distinct {
+        "DISTINCT clause"
+    } else if let Some(grouped) = shape.grouped {
+        match grouped {
+            Grouped::ByKeys => "GROUP BY clause",
+            Grouped::Having => "HAVING clause",
+            Grouped::Whole => "aggregate functions",
+        }
+    } else if shape.windows {
+        "window functions"
+    } else if shape.sets {
+        "set-returning functions in the target list"
+    } else {
+        return Ok(());
     };
-    let windows = windows.then_some("window functions");
-    let sets = sets.then_some("set-returning functions in the target list");
-    match what.or(grouped).or(windows).or(sets) {
-        None => Ok(()),
-        Some(what) => Err(SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            format!("{} is not allowed with {what}", lock_words(strength)),
-        )),
-    }
+    Err(SqlError::new(
+        SqlState::FEATURE_NOT_SUPPORTED,
+        format!("{} is not allowed with {what}", lock_words(strength)),
+    ))
 }
 
 fn stricter(a: WaitPolicy, b: WaitPolicy) -> WaitPolicy {

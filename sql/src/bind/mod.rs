@@ -47,6 +47,7 @@ mod search_cycle;
 mod select;
 mod set_calls;
 mod set_operation;
+mod shape;
 mod subquery;
 mod target;
 mod through;

@@ -6,11 +6,10 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
-use crate::bind::levels::{any, columns_of_expr, same};
+use crate::bind::levels::{columns_of_expr, is_volatile, same};
 use crate::bind::scope::column_at;
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::typed::Expr;
-use crate::catalog::builtin::{Volatility, function};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Distinct, ExprKind, Select};
 use crate::plan::logical::{Node, Output, SortKey};
@@ -222,15 +221,6 @@ impl Binder<'_> {
         }
         Ok(sort(node, order_by.into_iter().map(|(_, key)| key).collect()))
     }
-}
-
-/// Whether an expression is to be evaluated for the rows that go out, and in their order. Subqueries are not asked, as in
-/// PostgreSQL.
-pub(super) fn is_volatile(expr: &Expr) -> bool {
-    any(
-        expr,
-        &|part| matches!(part, Expr::Call { function: called, .. } if function(called.0).is_some_and(|found| found.volatility == Volatility::Volatile)),
-    )
 }
 
 /// The select list where volatile items of it wait for ORDER BY (`make_sort_input_target`): below the sort is what it is

@@ -7,7 +7,8 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, Groups, WindowCall};
-use crate::bind::order_by::{is_volatile, project_above_sort};
+use crate::bind::levels::is_volatile;
+use crate::bind::order_by::project_above_sort;
 use crate::bind::query::{Block, Outside};
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;

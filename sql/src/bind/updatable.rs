@@ -6,6 +6,7 @@
 
 use crate::bind::levels::{columns_of_expr, raise};
 use crate::bind::scope::column_at;
+use crate::bind::shape::Shape;
 use crate::bind::typed::Expr;
 use crate::bind::{Binder, Environment};
 use crate::catalog::{Relation, RelationKind};
@@ -197,39 +198,16 @@ fn complication(parsed: &ast::Query, bound: &Query) -> Option<&'static str> {
         Body::SetOperation { .. } => return Some("Views containing UNION, INTERSECT, or EXCEPT"),
         Body::Values(_) => return Some(NOT_OF_ONE),
     };
-    let (mut aggregates, mut windows, mut sets) = (false, false, false);
-    let mut node = &bound.root;
-    loop {
-        node = match node {
-            Node::Aggregate { input, .. } => {
-                aggregates = true;
-                input
-            }
-            Node::Window { input, .. } => {
-                windows = true;
-                input
-            }
-            Node::ProjectSet { input, .. } => {
-                sets = true;
-                input
-            }
-            Node::Sort { input, .. }
-            | Node::Project { input, .. }
-            | Node::Filter { input, .. }
-            | Node::Distinct { input, .. }
-            | Node::Limit { input, .. } => input,
-            _ => break,
-        };
-    }
+    let shape = Shape::of(&bound.root);
     [
         (select.distinct != Distinct::No, "Views containing DISTINCT"),
         (!select.group_by.is_empty(), "Views containing GROUP BY"),
         (select.having.is_some(), "Views containing HAVING"),
         (parsed.with.is_some(), "Views containing WITH"),
         (parsed.limit.is_some() || parsed.offset.is_some(), "Views containing LIMIT or OFFSET"),
-        (aggregates, "Views that return aggregate functions"),
-        (windows, "Views that return window functions"),
-        (sets, "Views that return set-returning functions"),
+        (shape.grouped.is_some(), "Views that return aggregate functions"),
+        (shape.windows, "Views that return window functions"),
+        (shape.sets, "Views that return set-returning functions"),
         (!reads_one(parsed), NOT_OF_ONE),
         (matches!(&select.from[..], [FromItem::Sample { .. }]), "Views containing TABLESAMPLE"),
     ]
