@@ -1,8 +1,6 @@
 //! COPY of many rows, in and out, by psql: Atoll beside PostgreSQL, in interleaved pairs.
 
-use crate::cpu;
-use crate::matrix::{least_cpu, median, median_rate};
-use crate::pgbench::Sample;
+use crate::sample::{Sample, cells, interleaved};
 use crate::target::{Kind, Target};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
@@ -10,7 +8,6 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -74,14 +71,9 @@ fn psql(target: &Target, statements: &str, input: Stdio) -> Result<()> {
 
 fn measure(target: &Target, case: &Case, file: &Path, rows: u32) -> Result<Sample> {
     psql(target, case.before, Stdio::null())?;
-    let (before, start) = (cpu::of_tree(target.pid())?, Instant::now());
-    psql(target, case.copy, File::open(file)?.into())?;
-    let (elapsed, used) = (start.elapsed(), cpu::of_tree(target.pid())?.since(before));
-    let done = f64::from(rows);
-    Ok(Sample {
-        per_second: done / elapsed.as_secs_f64(),
-        cpu_us: used.total() * 1e6 / done,
-        system_us: used.system * 1e6 / done,
+    Sample::measured(target, || {
+        psql(target, case.copy, File::open(file)?.into())?;
+        Ok(f64::from(rows))
     })
 }
 
@@ -101,27 +93,9 @@ pub fn run(effort: Effort) -> Result<String> {
         effort.pairs,
     );
     for case in &CASES {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for pair in 0..effort.pairs {
-            for second in [false, true] {
-                if second == (pair % 2 == 0) {
-                    theirs.push(measure(&postgres, case, &file, effort.rows)?);
-                } else {
-                    ours.push(measure(&atoll, case, &file, effort.rows)?);
-                }
-            }
-        }
-        let ratios = ours.iter().zip(&theirs).map(|(our, their)| our.per_second / their.per_second);
-        let line = format!(
-            "| {} | {:.2} | {:.2} | {:.2} | {:.0} | {:.0} | {:.2} |",
-            case.name,
-            least_cpu(&ours),
-            least_cpu(&theirs),
-            least_cpu(&ours) / least_cpu(&theirs),
-            median_rate(&ours),
-            median_rate(&theirs),
-            median(ratios.collect()),
-        );
+        let run = |target: &Target| measure(target, case, &file, effort.rows);
+        let [ours, theirs] = interleaved(effort.pairs, [&atoll, &postgres], run)?;
+        let line = format!("| {} | {} |", case.name, cells(&ours, &theirs, 2));
         println!("{line}");
         writeln!(page, "{line}")?;
     }

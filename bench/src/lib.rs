@@ -14,6 +14,7 @@ pub mod paired;
 pub mod pgbench;
 pub mod record;
 pub mod report;
+pub mod sample;
 pub mod sysbench;
 pub mod target;
 pub mod tpcc;

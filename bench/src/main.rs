@@ -2,12 +2,13 @@
 
 use anyhow::{Context, Result};
 use bench::insertion::{self, Case, Order};
-use bench::matrix::{self, Effort, least_cpu};
+use bench::matrix::{self, Effort};
 use bench::memory::Plan;
 use bench::paired::{self, Outcome};
 use bench::pgbench::Script;
 use bench::record::Record;
 use bench::report;
+use bench::sample::{least_cpu, median};
 use bench::tpcc::measurement;
 use clap::{Parser, Subcommand};
 use std::fmt::Write;
@@ -300,8 +301,8 @@ fn insertion(time: Duration, runs: u32) -> Result<()> {
                     let sync = if synchronous { "sync" } else { "nosync" };
                     let line = format!(
                         "| {order} | {sync} | {threads} | {insert:?} | {:.0} | {:.3} |",
-                        matrix::median(rates),
-                        matrix::median(costs)
+                        median(rates),
+                        median(costs)
                     );
                     println!("{line}");
                     writeln!(page, "{line}")?;

@@ -1,6 +1,7 @@
-//! The table of rows: which loads, how they are repeated, and what is taken from the repetitions.
+//! The table of rows: which loads, how they are repeated, and what each row must come to.
 
-use crate::pgbench::{self, Load, Sample, Script};
+use crate::pgbench::{self, Load, Script};
+use crate::sample::{self, Sample, in_turn};
 use crate::target::{Kind, Target};
 use anyhow::Result;
 use std::time::Duration;
@@ -33,41 +34,17 @@ pub struct Row {
     pub null: Vec<Sample>,
 }
 
-/// The least CPU of the runs: noise can only add to it.
-#[must_use]
-pub fn least_cpu(samples: &[Sample]) -> f64 {
-    samples.iter().map(|sample| sample.cpu_us).fold(f64::INFINITY, f64::min)
-}
-
-/// The median of the runs' throughput.
-#[must_use]
-pub fn median_rate(samples: &[Sample]) -> f64 {
-    median(samples.iter().map(|sample| sample.per_second).collect())
-}
-
-/// The median of some figures; NaN of none.
-#[must_use]
-pub fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    match figures.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => figures[odd / 2],
-        even => f64::midpoint(figures[even / 2 - 1], figures[even / 2]),
-    }
-}
-
 impl Row {
     /// Atoll's CPU over PostgreSQL's: at most a half is the bar.
     #[must_use]
     pub fn cpu_ratio(&self) -> f64 {
-        least_cpu(&self.atoll) / least_cpu(&self.postgres)
+        sample::cpu_ratio(&self.atoll, &self.postgres)
     }
 
     /// The median over the pairs of Atoll's throughput over PostgreSQL's.
     #[must_use]
     pub fn rate_ratio(&self) -> f64 {
-        let pairs = self.atoll.iter().zip(&self.postgres);
-        median(pairs.map(|(atoll, postgres)| atoll.per_second / postgres.per_second).collect())
+        sample::rate_ratio(&self.atoll, &self.postgres)
     }
 
     /// Whether one sync a transaction bounds both servers, so that equal is as good as it gets.
@@ -79,7 +56,7 @@ impl Row {
     /// Atoll's CPU over the null server's; NaN where that one cannot answer.
     #[must_use]
     pub fn floor_ratio(&self) -> f64 {
-        if self.null.is_empty() { f64::NAN } else { least_cpu(&self.atoll) / least_cpu(&self.null) }
+        if self.null.is_empty() { f64::NAN } else { sample::cpu_ratio(&self.atoll, &self.null) }
     }
 
     /// Whether the row is held against the null server instead of PostgreSQL.
@@ -153,17 +130,10 @@ pub fn run(
         for (load, synchronous) in chosen {
             let mut row = Row { load, synchronous, atoll: vec![], postgres: vec![], null: vec![] };
             for pair in 0..effort.pairs {
-                let run = |target| {
+                let run = |target: &Target| {
                     pgbench::run(target, &row.load, effort.scale, effort.warm_up, effort.time)
                 };
-                let (a, p);
-                if pair % 2 == 0 {
-                    a = run(&atoll)?;
-                    p = run(&postgres)?;
-                } else {
-                    p = run(&postgres)?;
-                    a = run(&atoll)?;
-                }
+                let [a, p] = in_turn(pair, [&atoll, &postgres], run)?;
                 if row.load.script != Script::TpcbLike {
                     let n = run(&null)?;
                     row.null.push(n);
@@ -180,17 +150,10 @@ pub fn run(
 
 #[cfg(test)]
 mod tests {
-    use super::{median, rows};
+    use super::rows;
 
     #[test]
     fn the_table_has_its_rows() {
         assert_eq!(rows().len(), 28);
-    }
-
-    #[test]
-    fn a_median_is_in_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert!(median(vec![]).is_nan());
     }
 }

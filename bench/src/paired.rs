@@ -1,8 +1,9 @@
 //! Two runs of Atoll beside each other, which ought to cost the same: sessions on one thread and on two, tables under
 //! other names. Interleaved pairs, the least CPU of each side.
 
-use crate::matrix::{Effort, least_cpu};
-use crate::pgbench::{self, Call, Sample, What};
+use crate::matrix::Effort;
+use crate::pgbench::{self, Call, What};
+use crate::sample::{Sample, cpu_ratio};
 use crate::target::{Kind, Target};
 use anyhow::Result;
 
@@ -23,7 +24,7 @@ impl Outcome {
     /// The CPU of the one over that of the other.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        least_cpu(&self.other) / least_cpu(&self.base)
+        cpu_ratio(&self.other, &self.base)
     }
 
     /// Whether it stays below the bar.

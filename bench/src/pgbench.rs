@@ -1,10 +1,10 @@
 //! One run of pgbench against one server: transactions, and the CPU they cost the server.
 
-use crate::cpu;
+use crate::sample::Sample;
 use crate::target::Target;
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What pgbench does in a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,17 +28,6 @@ pub enum Script {
     SelectOne,
     /// Ten selects between two Syncs; a transaction is one statement of them.
     PipelinedSelect,
-}
-
-/// What a run gave.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// Transactions a second (statements, for the pipelined script).
-    pub per_second: f64,
-    /// The server's CPU time for one, in microseconds: user and system.
-    pub cpu_us: f64,
-    /// The part of it in the kernel.
-    pub system_us: f64,
 }
 
 /// The rows of `pgbench_accounts` at scale 1.
@@ -124,17 +113,6 @@ pub enum What<'c> {
     Text(&'c str),
 }
 
-impl Sample {
-    /// Of transactions that are `parts` each.
-    fn divided(self, parts: f64) -> Sample {
-        Sample {
-            per_second: self.per_second * parts,
-            cpu_us: self.cpu_us / parts,
-            system_us: self.system_us / parts,
-        }
-    }
-}
-
 /// Calls pgbench for `warm_up`, then for `time` while the server's CPU is measured.
 ///
 /// # Errors
@@ -174,14 +152,7 @@ pub fn measure(
     if !warm_up.is_zero() {
         run_for(warm_up)?;
     }
-    let (before, start) = (cpu::of_tree(target.pid())?, Instant::now());
-    let done = run_for(time)? as f64;
-    let (elapsed, used) = (start.elapsed(), cpu::of_tree(target.pid())?.since(before));
-    Ok(Sample {
-        per_second: done / elapsed.as_secs_f64(),
-        cpu_us: used.total() * 1e6 / done,
-        system_us: used.system * 1e6 / done,
-    })
+    Sample::measured(target, || Ok(run_for(time)? as f64))
 }
 
 /// Runs statements as a client of the simple protocol does, outside any measurement.

@@ -4,8 +4,8 @@
 //! what stood there, the others stay, and each says under which conditions it was measured.
 
 use crate::matrix::{Row, floor_rows, rows};
-use crate::pgbench::Sample;
 use crate::report;
+use crate::sample::Sample;
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
 use std::path::Path;
@@ -127,8 +127,8 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::{Record, table};
-    use crate::pgbench::Sample;
     use crate::report;
+    use crate::sample::Sample;
 
     #[test]
     fn what_is_kept_is_read_again_and_a_row_replaces_itself() {

@@ -1,9 +1,10 @@
 //! Results as people read them: a Markdown page with its conditions, and a picture of the CPU figures.
 
-use crate::matrix::{Effort, Row, least_cpu, median_rate};
+use crate::matrix::{Effort, Row};
 use crate::paired::Outcome;
 use crate::pgbench::Script;
 use crate::record::{Record, Recorded};
+use crate::sample::{least_cpu, median_rate};
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use std::fmt::Write;

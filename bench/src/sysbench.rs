@@ -1,13 +1,10 @@
 //! sysbench's OLTP tests, unmodified, against Atoll and PostgreSQL: interleaved pairs, CPU a transaction, throughput.
 
-use crate::cpu;
-use crate::matrix::{least_cpu, median, median_rate};
-use crate::pgbench::Sample;
+use crate::sample::{Sample, cells, interleaved};
 use crate::target::{Kind, Target};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
 use std::process::Command;
-use std::time::Instant;
 
 /// The tests, and how many tables each takes: two of them know only one.
 const TESTS: [(&str, u32); 11] = [
@@ -65,20 +62,17 @@ fn sysbench(target: &Target, test: (&str, u32), effort: Effort, command: &str) -
 
 fn measure(target: &Target, test: (&str, u32), effort: Effort) -> Result<Sample> {
     sysbench(target, test, effort, "prepare")?;
-    let (before, start) = (cpu::of_tree(target.pid())?, Instant::now());
-    let report = sysbench(target, test, effort, "run")?;
-    let (elapsed, used) = (start.elapsed(), cpu::of_tree(target.pid())?.since(before));
+    let sample = Sample::measured(target, || {
+        let report = sysbench(target, test, effort, "run")?;
+        // Bulk inserts are no transactions to sysbench: it counts rows as events.
+        let label =
+            if test.0 == "bulk_insert" { "total number of events:" } else { "transactions:" };
+        let line = report.lines().find_map(|line| line.trim().strip_prefix(label));
+        let count = line.and_then(|line| line.split_whitespace().next());
+        Ok(count.with_context(|| format!("no count in {report}"))?.parse()?)
+    })?;
     sysbench(target, test, effort, "cleanup")?;
-    // Bulk inserts are no transactions to sysbench: it counts rows as events.
-    let label = if test.0 == "bulk_insert" { "total number of events:" } else { "transactions:" };
-    let line = report.lines().find_map(|line| line.trim().strip_prefix(label));
-    let count = line.and_then(|line| line.split_whitespace().next());
-    let done: f64 = count.with_context(|| format!("no count in {report}"))?.parse()?;
-    Ok(Sample {
-        per_second: done / elapsed.as_secs_f64(),
-        cpu_us: used.total() * 1e6 / done,
-        system_us: used.system * 1e6 / done,
-    })
+    Ok(sample)
 }
 
 /// Runs all tests; gives the page.
@@ -97,27 +91,9 @@ pub fn run(effort: Effort) -> Result<String> {
         effort.time,
     );
     for test in TESTS {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for pair in 0..effort.pairs {
-            if pair % 2 == 0 {
-                ours.push(measure(&atoll, test, effort)?);
-                theirs.push(measure(&postgres, test, effort)?);
-            } else {
-                theirs.push(measure(&postgres, test, effort)?);
-                ours.push(measure(&atoll, test, effort)?);
-            }
-        }
-        let ratios = ours.iter().zip(&theirs).map(|(our, their)| our.per_second / their.per_second);
-        let line = format!(
-            "| {} | {:.1} | {:.1} | {:.2} | {:.0} | {:.0} | {:.2} |",
-            test.0,
-            least_cpu(&ours),
-            least_cpu(&theirs),
-            least_cpu(&ours) / least_cpu(&theirs),
-            median_rate(&ours),
-            median_rate(&theirs),
-            median(ratios.collect()),
-        );
+        let run = |target: &Target| measure(target, test, effort);
+        let [ours, theirs] = interleaved(effort.pairs, [&atoll, &postgres], run)?;
+        let line = format!("| {} | {} |", test.0, cells(&ours, &theirs, 1));
         println!("{line}");
         writeln!(page, "{line}")?;
     }

@@ -5,9 +5,8 @@ use super::driver::{self, Load, Report, percentile};
 use super::transactions::{Isolation, Kind};
 use super::wire::Url;
 use super::{Connector, Scale, consistency, load};
-use crate::cpu;
-use crate::matrix::{least_cpu, median, median_rate};
-use crate::pgbench::Sample;
+use crate::cpu::{self, Cpu};
+use crate::sample::{self, Sample, cells, in_turn, least_cpu, median};
 use crate::target::{Kind as Server, Target};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
@@ -52,13 +51,9 @@ pub struct Row {
 }
 
 impl Side {
-    fn take(&mut self, report: &Report, only: Option<Kind>, cpu_seconds: (f64, f64)) {
+    fn take(&mut self, report: &Report, only: Option<Kind>, used: Cpu) {
         let done = report.transactions().max(1) as f64;
-        self.samples.push(Sample {
-            per_second: report.per_second(),
-            cpu_us: cpu_seconds.0 * 1e6 / done,
-            system_us: cpu_seconds.1 * 1e6 / done,
-        });
+        self.samples.push(Sample::new(report.per_second(), used, done));
         self.tpm_c.push(report.tpm_c());
         let micros = &report.tallies[only.unwrap_or(Kind::NewOrder) as usize].micros;
         let at = |share| f64::from(percentile(micros, share)) / 1000.0;
@@ -77,14 +72,13 @@ impl Row {
     /// Atoll's CPU over PostgreSQL's.
     #[must_use]
     pub fn cpu_ratio(&self) -> f64 {
-        least_cpu(&self.atoll.samples) / least_cpu(&self.postgres.samples)
+        sample::cpu_ratio(&self.atoll.samples, &self.postgres.samples)
     }
 
     /// The median over the pairs of Atoll's throughput over PostgreSQL's.
     #[must_use]
     pub fn rate_ratio(&self) -> f64 {
-        let pairs = self.atoll.samples.iter().zip(&self.postgres.samples);
-        median(pairs.map(|(atoll, postgres)| atoll.per_second / postgres.per_second).collect())
+        sample::rate_ratio(&self.atoll.samples, &self.postgres.samples)
     }
 
     /// What was run.
@@ -95,16 +89,15 @@ impl Row {
     }
 }
 
-/// One run of one server.
-fn measure(target: &Target, load: &Load, side: &mut Side) -> Result<()> {
+/// One run of one server, with the CPU that it took.
+fn measure(target: &Target, load: &Load) -> Result<(Report, Cpu)> {
     let mut before = None;
     let report = driver::run(&Url::local(target.port()), load, &mut || {
         before = cpu::of_tree(target.pid()).ok();
     })?;
     let used = cpu::of_tree(target.pid())?.since(before.context("the server is gone")?);
     ensure!(report.errors() == 0, "{:?}: {}", target.kind(), report.failures.join("\n"));
-    side.take(&report, load.only, (used.total(), used.system));
-    Ok(())
+    Ok((report, used))
 }
 
 fn checked(target: &Target, scale: &Scale) -> Result<()> {
@@ -150,13 +143,10 @@ pub fn run(effort: &Effort, tell: &mut dyn FnMut(&Row)) -> Result<Vec<Row>> {
                 postgres: Side::default(),
             };
             for pair in 0..effort.pairs {
-                for second in [false, true] {
-                    if second == (pair % 2 == 0) {
-                        measure(&targets[1], &load, &mut row.postgres)?;
-                    } else {
-                        measure(&targets[0], &load, &mut row.atoll)?;
-                    }
-                }
+                let run = |target: &Target| measure(target, &load);
+                let [atoll, postgres] = in_turn(pair, targets.each_ref(), run)?;
+                row.atoll.take(&atoll.0, only, atoll.1);
+                row.postgres.take(&postgres.0, only, postgres.1);
             }
             tell(&row);
             done.push(row);
@@ -190,14 +180,9 @@ pub fn markdown(rows: &[Row]) -> String {
     for row in rows {
         writeln!(
             out,
-            "| {} | {:.0} | {:.0} | {:.2} | {:.0} | {:.0} | {:.2} | {:.0} | {:.0} | {} | {} | {}/{} |",
+            "| {} | {} | {:.0} | {:.0} | {} | {} | {}/{} |",
             row.name(),
-            least_cpu(&row.atoll.samples),
-            least_cpu(&row.postgres.samples),
-            row.cpu_ratio(),
-            median_rate(&row.atoll.samples),
-            median_rate(&row.postgres.samples),
-            row.rate_ratio(),
+            cells(&row.atoll.samples, &row.postgres.samples, 0),
             median(row.atoll.tpm_c.clone()),
             median(row.postgres.tpm_c.clone()),
             row.atoll.latency(),
