@@ -458,7 +458,8 @@ impl Ddl<'_> {
 }
 
 /// 42701.
-pub(super) fn specified_twice(name: &str) -> SqlError {
+/// 42701.
+pub(crate) fn specified_twice(name: &str) -> SqlError {
     let message = format!("column \"{name}\" specified more than once");
     SqlError::new(SqlState::DUPLICATE_COLUMN, message)
 }

@@ -61,10 +61,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
             let mut made: Vec<Attribute> = Vec::with_capacity(attributes.len());
             for (name, ty) in attributes {
                 if made.iter().any(|known| known.name == *name) {
-                    return Err(SqlError::new(
-                        SqlState::DUPLICATE_COLUMN,
-                        format!("column \"{name}\" specified more than once"),
-                    ));
+                    return Err(super::create_table::specified_twice(name));
                 }
                 let setof = ty.setof;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;

@@ -23,16 +23,7 @@ impl Parser<'_> {
             let statement = self.nested(Parser::statement)?;
             // SELECT INTO makes a table, which is refused when it runs.
             let selects_into = matches!(statement, Statement::CreateTableAs(_)) && !creates;
-            if !selects_into
-                && !matches!(
-                    statement,
-                    Statement::Query(_)
-                        | Statement::Insert(_)
-                        | Statement::Update(_)
-                        | Statement::Delete(_)
-                        | Statement::Merge(_)
-                )
-            {
+            if !selects_into && !statement.is_planned() {
                 return Err(self.error_at(place));
             }
             self.expect_symbol(b')')?;

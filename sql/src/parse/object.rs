@@ -2,10 +2,9 @@
 
 use super::ast::{
     AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateSchema,
-    CreateSequence, CreateTable, CreateView, Cte, CteBody, Distinct, Drop, DropDatabase, DropRole,
-    DropRoutine, DropTrigger, Expr, ExprKind, FromItem, Ident, IndexKey, ObjectKind, ObjectName,
-    OnCommit, OptionValue, Query, Select, SequenceOption, SettingChange, Statement, Target,
-    TypeName, With,
+    CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop, DropDatabase, DropRole,
+    DropRoutine, DropTrigger, Ident, IndexKey, ObjectKind, ObjectName, OptionValue, Query, Select,
+    SequenceOption, SettingChange, Statement, TypeName, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -18,22 +17,8 @@ use crate::sqlstate::SqlState;
 /// What the query of CREATE RECURSIVE VIEW stands for: `WITH RECURSIVE name (columns) AS (query) SELECT columns FROM name`.
 fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
     let at = query.at;
-    let target = |column: &Ident| {
-        let kind = ExprKind::Column(vec![column.clone()]);
-        Target { expr: Expr { at, kind }, alias: None }
-    };
     let named = ObjectName { parts: vec![name.clone()], at };
-    let select = Select {
-        distinct: Distinct::No,
-        targets: columns.iter().map(target).collect(),
-        into: None,
-        from: vec![FromItem::Table { name: named, only: false, alias: None }],
-        filter: None,
-        group_by: Vec::new(),
-        group_distinct: false,
-        having: None,
-        windows: Vec::new(),
-    };
+    let select = Select::columns_of(named, columns, at);
     let cte = Cte {
         name: name.clone(),
         columns: columns.to_vec(),
@@ -45,13 +30,7 @@ fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
     };
     Query {
         with: Some(With { recursive: true, ctes: vec![cte] }),
-        body: Body::Select(Box::new(select)),
-        order_by: Vec::new(),
-        limit: None,
-        with_ties: false,
-        offset: None,
-        locking: Vec::new(),
-        at,
+        ..Query::plain(Body::Select(Box::new(select)), at)
     }
 }
 
@@ -87,18 +66,7 @@ impl<'t> Parser<'t> {
                 self.expect(Keyword::View)?;
                 let if_not_exists = self.if_not_exists()?;
                 let name = self.relation_name()?;
-                let table = CreateTable {
-                    name,
-                    persistence,
-                    if_not_exists,
-                    elements: Vec::new(),
-                    inherits: Vec::new(),
-                    special: None,
-                    access_method: None,
-                    options: Vec::new(),
-                    on_commit: OnCommit::Preserve,
-                    tablespace: None,
-                };
+                let table = CreateTable::empty(name, persistence, if_not_exists);
                 self.create_table_as(table, true)
             }
             Keyword::Sequence => {

@@ -139,7 +139,7 @@ impl<'t> Parser<'t> {
             self.height += 1;
             self.check_height()?;
             let start = left.at;
-            left = plain_query(
+            left = Query::plain(
                 Body::SetOperation { kind, all, left: Box::new(left), right: Box::new(right), at },
                 start,
             );
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
             Kind::Symbol(b'(') => self.nested(Parser::query_in_parentheses),
             Kind::Keyword(Keyword::Select) => {
                 let select = self.nested(Parser::select)?;
-                Ok(plain_query(Body::Select(Box::new(select)), at))
+                Ok(Query::plain(Body::Select(Box::new(select)), at))
             }
             Kind::Keyword(Keyword::Values) => {
                 self.advance();
@@ -163,16 +163,16 @@ impl<'t> Parser<'t> {
                     width = row.len();
                     Ok(row)
                 })?;
-                Ok(plain_query(Body::Values(rows), at))
+                Ok(Query::plain(Body::Values(rows), at))
             }
             Kind::Keyword(Keyword::Table) => {
                 self.advance();
                 let from = vec![self.table_item()?];
                 let star = Expr { at, kind: ExprKind::Star(Vec::new()) };
-                let mut select = empty_select();
+                let mut select = Select::empty();
                 select.targets = vec![Target { expr: star, alias: None }];
                 select.from = from;
-                Ok(plain_query(Body::Select(Box::new(select)), at))
+                Ok(Query::plain(Body::Select(Box::new(select)), at))
             }
             _ => Err(self.error()),
         }
@@ -180,7 +180,7 @@ impl<'t> Parser<'t> {
 
     fn select(&mut self) -> Result<Select> {
         self.expect(Keyword::Select)?;
-        let mut select = empty_select();
+        let mut select = Select::empty();
         if self.accept(Keyword::Distinct) {
             select.distinct = if self.accept(Keyword::On) {
                 Distinct::On(self.in_parentheses(Parser::expr)?)
@@ -440,34 +440,5 @@ impl<'t> Parser<'t> {
             WaitPolicy::Block
         };
         Ok(Locking { strength, of, wait, at })
-    }
-}
-
-/// A query without clauses.
-fn plain_query(body: Body, at: u32) -> Query {
-    Query {
-        with: None,
-        body,
-        order_by: Vec::new(),
-        limit: None,
-        with_ties: false,
-        offset: None,
-        locking: Vec::new(),
-        at,
-    }
-}
-
-/// A SELECT without anything.
-fn empty_select() -> Select {
-    Select {
-        distinct: Distinct::No,
-        targets: Vec::new(),
-        into: None,
-        from: Vec::new(),
-        filter: None,
-        group_by: Vec::new(),
-        group_distinct: false,
-        having: None,
-        windows: Vec::new(),
     }
 }

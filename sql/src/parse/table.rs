@@ -17,18 +17,7 @@ impl<'t> Parser<'t> {
     pub(super) fn create_table(&mut self, persistence: char) -> Result<Statement> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.relation_name()?;
-        let mut table = CreateTable {
-            name,
-            persistence,
-            if_not_exists,
-            elements: Vec::new(),
-            inherits: Vec::new(),
-            special: None,
-            access_method: None,
-            options: Vec::new(),
-            on_commit: OnCommit::Preserve,
-            tablespace: None,
-        };
+        let mut table = CreateTable::empty(name, persistence, if_not_exists);
         if self.accept(Keyword::Of) {
             self.object_name()?;
             self.skip_statement();

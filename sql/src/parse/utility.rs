@@ -47,19 +47,15 @@ impl Parser<'_> {
             return Err(self.error());
         }
         let statement = self.nested(Parser::statement)?;
-        match statement {
-            Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Merge(_)
-            | Statement::Declare(_)
-            | Statement::CreateTableAs(_)
-            | Statement::Execute(_) => {
-                Ok(Statement::Explain(Box::new(Explain { options, statement })))
-            }
-            _ => Err(self.error_at(place)),
+        let explained = statement.is_planned()
+            || matches!(
+                statement,
+                Statement::Declare(_) | Statement::CreateTableAs(_) | Statement::Execute(_)
+            );
+        if !explained {
+            return Err(self.error_at(place));
         }
+        Ok(Statement::Explain(Box::new(Explain { options, statement })))
     }
 
     /// `(name [value], ...)` of EXPLAIN, VACUUM and ANALYZE, where a reserved word is no option.
@@ -127,16 +123,10 @@ impl Parser<'_> {
         self.expect(Keyword::As)?;
         let place = self.token();
         let statement = self.nested(Parser::statement)?;
-        match statement {
-            Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Merge(_) => {
-                Ok(Statement::Prepare(Box::new(Prepare { name, types, statement })))
-            }
-            _ => Err(self.error_at(place)),
+        if !statement.is_planned() {
+            return Err(self.error_at(place));
         }
+        Ok(Statement::Prepare(Box::new(Prepare { name, types, statement })))
     }
 
     /// EXECUTE.

@@ -6,6 +6,7 @@ use crate::copy::{
     Fields, Header, Kind, LineReader, Options, Tuple, TupleReader, binary, column_context, csv,
     field_context, line_context, split, text,
 };
+use crate::ddl::create_table::specified_twice;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink, Unseen};
@@ -606,10 +607,7 @@ fn copy_columns(relation: &Relation, names: &[ast::Ident]) -> Result<Vec<usize>>
             .detail("Generated columns cannot be used in COPY."));
         }
         if columns.contains(&column) {
-            return Err(SqlError::new(
-                SqlState::DUPLICATE_COLUMN,
-                format!("column \"{name}\" specified more than once"),
-            ));
+            return Err(specified_twice(name));
         }
         columns.push(column);
     }
@@ -618,19 +616,6 @@ fn copy_columns(relation: &Relation, names: &[ast::Ident]) -> Result<Vec<usize>>
 
 fn expr(kind: ExprKind) -> Expr {
     Expr { at: 0, kind }
-}
-
-fn plain_query(body: Body) -> Query {
-    Query {
-        with: None,
-        body,
-        order_by: Vec::new(),
-        limit: None,
-        with_ties: false,
-        offset: None,
-        locking: Vec::new(),
-        at: 0,
-    }
 }
 
 /// `INSERT INTO table (columns) VALUES ($1, ...)`.
@@ -648,7 +633,7 @@ fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usiz
         columns: targets.collect(),
         // What is copied is taken for identity columns too, always generated or not.
         overriding: Some(true),
-        source: Some(Box::new(plain_query(Body::Values(vec![values.collect()])))),
+        source: Some(Box::new(Query::plain(Body::Values(vec![values.collect()]), 0))),
         on_conflict: None,
         returning: Vec::new(),
     }
@@ -656,20 +641,6 @@ fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usiz
 
 /// `SELECT columns FROM table`.
 fn table_query(name: &ast::ObjectName, columns: &[Arc<str>]) -> Statement {
-    let targets = columns.iter().map(|column| ast::Target {
-        expr: expr(ExprKind::Column(vec![Arc::clone(column)])),
-        alias: None,
-    });
-    let select = ast::Select {
-        distinct: ast::Distinct::No,
-        targets: targets.collect(),
-        into: None,
-        from: vec![ast::FromItem::Table { name: name.clone(), only: false, alias: None }],
-        filter: None,
-        group_by: Vec::new(),
-        group_distinct: false,
-        having: None,
-        windows: Vec::new(),
-    };
-    Statement::Query(Box::new(plain_query(Body::Select(Box::new(select)))))
+    let select = ast::Select::columns_of(name.clone(), columns, 0);
+    Statement::Query(Box::new(Query::plain(Body::Select(Box::new(select)), 0)))
 }

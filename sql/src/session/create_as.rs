@@ -14,12 +14,12 @@ use crate::exec::sink::RowSink;
 use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
 use crate::plan::logical::{Modify, ModifyKind, Node, Query};
+use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
 use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
 use crate::session::utility::{Outcome, check_parameter_count, no_statement};
-use crate::session::{Session, is_plan};
 use crate::settings::Dialect;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -155,7 +155,7 @@ impl Session {
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let source = Arc::clone(&stored.source);
-        let statement = source.statement().filter(|statement| is_plan(statement));
+        let statement = source.statement().filter(|statement| statement.is_planned());
         let statement = statement.ok_or_else(|| SqlError::unsupported("this query is"))?;
         let bound = self.with_context(|context| {
             crate::parse::depth::with_stack_for(source.height(), || {

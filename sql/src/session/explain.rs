@@ -7,12 +7,12 @@ use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 use crate::explain::{Facts, Format, Options, explain, not_run};
 use crate::parse::Statement;
 use crate::parse::ast;
+use crate::session::Session;
 use crate::session::create_as::Watch;
 use crate::session::portal::{Portal, TextRows};
 use crate::session::source::Source;
 use crate::session::statement::{Prepared, text_column};
 use crate::session::utility::{check_parameter_count, no_statement};
-use crate::session::{Session, is_plan};
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Session {
                 named.ok_or_else(|| no_statement(&execute.name))
             }
             Statement::CreateTableAs(create) => self.stored_query(parsed, create, parameter_types),
-            statement if is_plan(statement) => {
+            statement if statement.is_planned() => {
                 self.prepare(Arc::new(parsed.inner(statement)), parameter_types)
             }
             _ => Err(SqlError::unsupported("EXPLAIN of this statement is")),

@@ -556,7 +556,7 @@ impl Session {
     /// Makes a statement ready: binds and plans it if it is a plan, else finds out what it returns.
     fn prepare(&mut self, parsed: Arc<Source>, parameter_types: &[Oid]) -> Result<Arc<Prepared>> {
         let text: Arc<str> = parsed.text();
-        let Some(statement) = parsed.statement().filter(|statement| is_plan(statement)) else {
+        let Some(statement) = parsed.statement().filter(|statement| statement.is_planned()) else {
             let columns = match parsed.statement() {
                 Some(statement) => self.utility_columns(statement)?,
                 None => None,
@@ -706,17 +706,5 @@ fn block_has_failed() -> SqlError {
     SqlError::new(
         SqlState::IN_FAILED_SQL_TRANSACTION,
         "current transaction is aborted, commands ignored until end of transaction block",
-    )
-}
-
-/// Whether a statement is run by a plan.
-fn is_plan(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Merge(_)
     )
 }

@@ -9,6 +9,7 @@ use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
 use crate::parse::Statement;
 use crate::parse::ast::{self, Discard, SetValue};
 use crate::plan::logical::{Node, Output, Query};
+use crate::session::Session;
 use crate::session::message::{CommandTag, Progress, TransactionStatus};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{FirstRow, Portal, TextRows};
@@ -17,7 +18,6 @@ use crate::session::schema_elements::Within;
 use crate::session::semantics::Meaning;
 use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Planned, Prepared, Reader, planned, text_column};
-use crate::session::{Session, is_plan};
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -344,7 +344,7 @@ impl Session {
             .collect::<Result<_>>()?;
         let inner = Arc::new(parsed.inner(&prepare.statement));
         let mut prepared = self.prepare(inner, &types)?;
-        if !is_plan(&prepare.statement) {
+        if !prepare.statement.is_planned() {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
                 "utility statements cannot be prepared",

@@ -35,6 +35,25 @@ pub struct CreateTable {
     pub tablespace: Option<Ident>,
 }
 
+impl CreateTable {
+    /// A table without columns and clauses.
+    #[must_use]
+    pub fn empty(name: ObjectName, persistence: char, if_not_exists: bool) -> CreateTable {
+        CreateTable {
+            name,
+            persistence,
+            if_not_exists,
+            elements: Vec::new(),
+            inherits: Vec::new(),
+            special: None,
+            access_method: None,
+            options: Vec::new(),
+            on_commit: OnCommit::Preserve,
+            tablespace: None,
+        }
+    }
+}
+
 /// A table that is not a plain one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialTable {

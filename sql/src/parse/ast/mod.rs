@@ -202,6 +202,19 @@ pub enum Statement {
 }
 
 impl Statement {
+    /// Whether it is run by a plan: what PREPARE and COPY take (`PreparableStmt`).
+    #[must_use]
+    pub fn is_planned(&self) -> bool {
+        matches!(
+            self,
+            Statement::Query(_)
+                | Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::Merge(_)
+        )
+    }
+
     /// Whether PostgreSQL runs it in a transaction that has failed: COMMIT, ROLLBACK and their kin.
     #[must_use]
     pub fn allowed_when_failed(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Queries and data modification as written: SELECT, VALUES, set operations, WITH, INSERT, UPDATE, DELETE.
 
-use super::expr::{Expr, Index, OrderBy, Window};
+use super::expr::{Expr, ExprKind, Index, OrderBy, Window};
 use super::{Ident, ObjectName, TypeName};
 use crate::plan::logical::SetKind;
 use txn::{RowLock, WaitPolicy};
@@ -24,6 +24,23 @@ pub struct Query {
     pub locking: Vec<Locking>,
     /// Byte offset in the query text.
     pub at: u32,
+}
+
+impl Query {
+    /// A body without clauses.
+    #[must_use]
+    pub fn plain(body: Body, at: u32) -> Query {
+        Query {
+            with: None,
+            body,
+            order_by: Vec::new(),
+            limit: None,
+            with_ties: false,
+            offset: None,
+            locking: Vec::new(),
+            at,
+        }
+    }
 }
 
 /// What gives a query's rows.
@@ -140,6 +157,38 @@ pub struct Select {
     pub having: Option<Expr>,
     /// WINDOW.
     pub windows: Vec<(Ident, Window)>,
+}
+
+impl Select {
+    /// A SELECT without anything.
+    #[must_use]
+    pub fn empty() -> Select {
+        Select {
+            distinct: Distinct::No,
+            targets: Vec::new(),
+            into: None,
+            from: Vec::new(),
+            filter: None,
+            group_by: Vec::new(),
+            group_distinct: false,
+            having: None,
+            windows: Vec::new(),
+        }
+    }
+
+    /// `SELECT columns FROM name`.
+    #[must_use]
+    pub fn columns_of(name: ObjectName, columns: &[Ident], at: u32) -> Select {
+        let target = |column: &Ident| {
+            let kind = ExprKind::Column(vec![column.clone()]);
+            Target { expr: Expr { at, kind }, alias: None }
+        };
+        Select {
+            targets: columns.iter().map(target).collect(),
+            from: vec![FromItem::Table { name, only: false, alias: None }],
+            ..Select::empty()
+        }
+    }
 }
 
 /// SELECT INTO.
