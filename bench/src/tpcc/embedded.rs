@@ -7,8 +7,8 @@ use super::statement::{Parameters, Rows, Statement};
 use sql::environment::{FileDevice, SystemClock, Threads, WaitCell, WaitEvent};
 use sql::types::{CallContext, Datum, text_of};
 use sql::{
-    Bind, ColumnDescription, Connect, CopyFormat, Engine, EngineOptions, Environment, Flow, Notice,
-    Progress, RowSink, Session, SessionWait, SqlError,
+    Bind, ColumnDescription, Connect, Engine, EngineOptions, Environment, Flow, Notice, Progress,
+    RowSink, Session, SessionWait, SqlError,
 };
 use std::collections::HashSet;
 use std::path::Path;
@@ -121,12 +121,6 @@ impl RowSink for Sink<'_> {
             }
         }
         Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, _: &Notice) {}

@@ -52,10 +52,12 @@ pub trait RowSink {
     ) -> Result<Flow>;
     /// The keys of table rows that the next row is made of, where WHERE CURRENT OF may ask for them.
     fn keys(&mut self, _keys: &mut dyn Iterator<Item = Datum<'_>>) {}
-    /// COPY TO STDOUT begins.
-    fn copy_out(&mut self, format: CopyFormat);
+    /// COPY TO STDOUT begins. What a sink of other rows than COPY's does of it is nothing.
+    fn copy_out(&mut self, _format: CopyFormat) {}
     /// One line (or binary tuple) of COPY TO STDOUT.
-    fn copy_data(&mut self, data: &[u8]) -> Flow;
+    fn copy_data(&mut self, _data: &[u8]) -> Flow {
+        Flow::Continue
+    }
     /// COPY TO STDOUT has come to its end; where it fails, this is not said.
     fn copy_done(&mut self) {}
     /// A notice, in its place among the rows.
@@ -77,12 +79,6 @@ impl RowSink for Unseen {
         _: &[Datum<'_>],
     ) -> Result<Flow> {
         Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, notice: &Notice) {

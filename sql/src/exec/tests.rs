@@ -2,7 +2,7 @@
 
 use super::context::{Cursors, Host};
 use super::machine::{Machine, Run, Stop};
-use super::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use super::sink::{ColumnDescription, Flow, RowSink};
 use super::system_scan::SystemRows;
 use crate::bind::{AggregateCall, BoundStatement, Expr, Literal};
 use crate::catalog::builtin;
@@ -474,12 +474,6 @@ impl RowSink for Pausing {
         let Datum::Int4(value) = row[0] else { panic!("an integer") };
         self.0.push(value);
         Ok(Flow::Pause)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, _: &Notice) {}

@@ -6,7 +6,7 @@
 
 use crate::copy::server_files::{Ended, Program, ServerFiles};
 use crate::error::{Result, SqlError};
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::ast::{Copy, CopyTarget};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
@@ -52,8 +52,6 @@ impl RowSink for Kept<'_> {
     ) -> Result<Flow> {
         Ok(Flow::Continue)
     }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
 
     fn copy_data(&mut self, data: &[u8]) -> Flow {
         self.data.extend_from_slice(data);

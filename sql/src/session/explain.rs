@@ -3,7 +3,7 @@
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::explain::{Facts, Format, Options, explain, not_run};
 use crate::parse::Statement;
 use crate::parse::ast;
@@ -29,12 +29,6 @@ impl RowSink for Nobody<'_> {
         _: &[Datum<'_>],
     ) -> Result<Flow> {
         Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, notice: &Notice) {

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, SqlError};
 use crate::exec::Machine;
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::session::message::{Bind, CommandTag, Format};
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
@@ -273,12 +273,6 @@ impl RowSink for FirstRow {
             self.0.push(*datum);
         }
         Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, _: &crate::error::Notice) {}

@@ -6,7 +6,7 @@
 //! that); one of which neither was said keeps the newest, within `work_mem`, and cannot go back past those.
 
 use crate::error::{Notice, Result, SqlError};
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::ast::FetchDirection;
 use crate::settings::check_held;
 use crate::sqlstate::SqlState;
@@ -208,12 +208,6 @@ impl RowSink for Keeping<'_> {
     fn keys(&mut self, keys: &mut dyn Iterator<Item = Datum<'_>>) {
         self.keys.clear();
         keys.for_each(|key| self.keys.push(key));
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, notice: &Notice) {

@@ -3,7 +3,7 @@
 use super::{Bind, Progress, Session};
 use crate::engine::{Connect, Engine, EngineOptions};
 use crate::error::{Notice, Result};
-use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::types::{CallContext, Datum, text_of};
 use std::sync::Arc;
 use txn::{Environment, FaultyDevice, SessionWait, SystemClock, Threads};
@@ -28,12 +28,6 @@ impl RowSink for Rows {
         }
         self.0.push(shown.join("|"));
         Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, _: &Notice) {}

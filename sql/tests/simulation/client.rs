@@ -3,7 +3,7 @@
 use sql::engine::{Connect, Engine};
 use sql::error::Notice;
 use sql::types::{CallContext, Datum, text_of};
-use sql::{ColumnDescription, CopyFormat, Environment, Flow, Progress, RowSink, Session, SqlError};
+use sql::{ColumnDescription, Environment, Flow, Progress, RowSink, Session, SqlError};
 use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 use txn::{SessionWait, WaitCell, WaitEvent};
@@ -38,12 +38,6 @@ impl RowSink for Rows {
         }
         self.0.push(shown.join("|"));
         Ok(Flow::Continue)
-    }
-
-    fn copy_out(&mut self, _: CopyFormat) {}
-
-    fn copy_data(&mut self, _: &[u8]) -> Flow {
-        Flow::Continue
     }
 
     fn notice(&mut self, _: &Notice) {}
