@@ -9,10 +9,10 @@ use super::operator::{Builder, Operator};
 use super::sort::compare_rows;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, AggregateStep};
-use crate::plan::scalar::{Comparator, Scalar};
+use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Accumulator, Datum, Oid};
+use crate::types::{Accumulator, Comparator, Datum, Oid};
 
 /// One aggregate of one group.
 enum State {

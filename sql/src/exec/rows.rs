@@ -5,10 +5,10 @@ use super::operator::{Builder, Operator};
 use super::subquery::CteRead;
 use crate::error::{Result, SqlError};
 use crate::plan::physical;
-use crate::plan::scalar::{Comparator, Scalar, Var};
+use crate::plan::scalar::{Scalar, Var};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::Datum;
+use crate::types::{Comparator, Datum};
 use std::sync::Arc;
 
 /// One row without columns.

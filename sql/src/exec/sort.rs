@@ -10,8 +10,9 @@ use super::operator::{Builder, Operator};
 use super::rows::count;
 use crate::error::Result;
 use crate::plan::physical;
-use crate::plan::scalar::{Comparator, Scalar, Var};
+use crate::plan::scalar::{Scalar, Var};
 use crate::tuple::RowSet;
+use crate::types::Comparator;
 use std::cmp::Ordering;
 
 /// A running sort.

@@ -11,10 +11,10 @@ use super::sort::compare_rows;
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{FrameExclude, FrameUnit};
 use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
-use crate::plan::scalar::{Comparator, Scalar};
+use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Accumulator, Datum};
+use crate::types::{Accumulator, Comparator, Datum};
 use std::ops::Range;
 use std::sync::Arc;
 

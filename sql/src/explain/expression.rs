@@ -14,12 +14,12 @@ use crate::catalog::{CatalogSnapshot, builtin::TypeKind};
 use crate::compile::Program;
 use crate::plan::functions::Comparison;
 use crate::plan::physical::{AggregateStep, SetCall, WindowFunction, WindowStep};
-use crate::plan::scalar::{Callee, Comparator, Target};
+use crate::plan::scalar::{Callee, Target};
 use crate::plan::subplan::SubplanKind;
 use crate::plan::{Scalar, Var};
 use crate::tuple::Form;
 use crate::types::domain::DOMAIN_IN;
-use crate::types::{CallContext, Datum, Oid, SqlType, text_of};
+use crate::types::{CallContext, Comparator, Datum, Oid, SqlType, text_of};
 use std::collections::HashSet;
 
 /// What text is made with.

@@ -16,12 +16,13 @@ use super::physical::{
     Sort,
 };
 use super::recheck::again;
-use super::scalar::{Comparator, Scalar, Var};
+use super::scalar::{Scalar, Var};
 use super::subplan::Subplan;
 use super::{order, pushdown, vars};
 use crate::bind::Expr;
 use crate::error::Result;
 use crate::plan::logical::{JoinKind, Node, Query, SortKey};
+use crate::types::Comparator;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Functions by OID: what `pg_proc` says of one, and the code that implements it.
 
-use super::scalar::{CallTypes, Callee, Comparator, Target};
+use super::scalar::{CallTypes, Callee, Target};
 use crate::catalog::{builtin, queries};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
-use crate::types::{Callable, Oid, SqlType, domain};
+use crate::types::{Callable, Comparator, Oid, SqlType, domain};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 

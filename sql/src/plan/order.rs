@@ -5,13 +5,13 @@ use super::functions::comparator;
 use super::physical::{
     Access, Aggregate, AggregateStep, JoinMethod, KeyAccess, Limit, Plan, Scan, ScanColumn, Sort,
 };
-use super::scalar::{Comparator, Scalar, Var};
+use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use crate::bind::Literal;
 use crate::catalog::{RelationKind, builtin};
 use crate::plan::logical::JoinKind;
 use crate::tuple::{Form, KeyLayout};
-use crate::types::{Datum, SqlType, oids};
+use crate::types::{Comparator, Datum, SqlType, oids};
 use txn::{Direction, TreeId};
 
 /// The plan without sorts that change nothing.

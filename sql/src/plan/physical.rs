@@ -4,13 +4,13 @@
 //! therefore copies nothing: when both its inputs stand on a row, all homes are filled. An operator that keeps rows for
 //! later (sort, hash, materialise) saves the homes it is told to and fills them again.
 
-use super::scalar::{CallTypes, Callee, Comparator, Scalar, Var};
+use super::scalar::{CallTypes, Callee, Scalar, Var};
 use crate::catalog::Relation;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
-use crate::types::aggregate::{SortedBy, hypothetical};
+use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;
-use crate::types::{Oid, SetFunction, SqlType};
+use crate::types::{Comparator, Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
 
@@ -409,11 +409,7 @@ impl AggregateStep {
     /// A fresh state.
     #[must_use]
     pub fn accumulator(&self) -> Option<Box<dyn Accumulator>> {
-        let sorted_by = self.order_by.iter().map(|(_, order)| SortedBy {
-            ty: order.ty,
-            descending: order.descending,
-            nulls_first: order.nulls_first,
-        });
+        let sorted_by = self.order_by.iter().map(|(_, order)| *order);
         hypothetical(self.function, sorted_by.collect())
             .or_else(|| crate::types::accumulator(self.function, &self.types.signature()))
     }

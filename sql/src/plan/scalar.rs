@@ -8,8 +8,7 @@ use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
 use crate::tuple::RowBuf;
 use crate::types::assign::AssignStep;
-use crate::types::{Datum, Function, Oid, Signature, SqlType, TypedFunction};
-use std::cmp::Ordering;
+use crate::types::{Comparator, Function, Oid, Signature, SqlType, TypedFunction};
 use std::sync::Arc;
 
 /// The home of a value: a column of one of the program's row slots.
@@ -81,47 +80,6 @@ pub struct Callee {
     pub volatile: bool,
     /// Its value follows from its arguments alone.
     pub immutable: bool,
-}
-
-/// How the values of one sort key compare.
-#[derive(Clone, Copy, Debug)]
-pub struct Comparator {
-    /// Their type.
-    pub ty: u32,
-    /// DESC.
-    pub descending: bool,
-    /// NULLS FIRST.
-    pub nulls_first: bool,
-}
-
-impl Comparator {
-    /// Which of two values comes first.
-    #[must_use]
-    pub fn compare(&self, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
-        match (a.is_null(), b.is_null()) {
-            (true, true) => Ordering::Equal,
-            (true, false) if self.nulls_first => Ordering::Less,
-            (true, false) => Ordering::Greater,
-            (false, true) if self.nulls_first => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) => {
-                let order = crate::types::compare(self.ty, a, b);
-                if self.descending { order.reverse() } else { order }
-            }
-        }
-    }
-}
-
-impl Comparator {
-    /// A number that orders values as far as it goes: where two differ, their values compare as they do.
-    #[must_use]
-    pub fn beginning(&self, value: &Datum<'_>) -> u64 {
-        if value.is_null() {
-            return if self.nulls_first { 0 } else { u64::MAX };
-        }
-        let beginning = crate::types::beginning(self.ty, value);
-        if self.descending { !beginning } else { beginning }
-    }
 }
 
 /// An expression over homes.

@@ -9,6 +9,7 @@ pub mod array;
 pub mod assign;
 mod binary_form;
 pub mod bytea;
+mod comparator;
 mod comparison;
 pub mod datetime;
 pub(crate) mod depth;
@@ -45,6 +46,7 @@ mod text_form;
 
 pub use aggregate::accumulator;
 pub use binary_form::{check_text, read_binary, write_binary};
+pub use comparator::Comparator;
 pub use form::{Form, form};
 pub use function::{
     Accumulator, CallContext, Callable, CatalogQueries, Function, SessionFacts, SetFunction,

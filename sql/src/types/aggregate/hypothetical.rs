@@ -4,33 +4,8 @@
 use crate::error::Result;
 use crate::types::array::{Array, Builder};
 use crate::types::function::Accumulator;
-use crate::types::{CallContext, Datum, compare};
+use crate::types::{CallContext, Comparator, Datum};
 use std::cmp::Ordering;
-
-/// How one of the sorted values is ordered.
-#[derive(Clone, Copy, Debug)]
-pub struct SortedBy {
-    /// Its type.
-    pub ty: u32,
-    /// DESC.
-    pub descending: bool,
-    /// NULLS FIRST.
-    pub nulls_first: bool,
-}
-
-impl SortedBy {
-    fn compare(self, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
-        match (a.is_null(), b.is_null()) {
-            (true, true) => Ordering::Equal,
-            (true, false) if self.nulls_first => Ordering::Less,
-            (true, false) => Ordering::Greater,
-            (false, true) if self.nulls_first => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) if self.descending => compare(self.ty, b, a),
-            (false, false) => compare(self.ty, a, b),
-        }
-    }
-}
 
 /// What is asked of the row's place.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +19,7 @@ enum Place {
 /// The place of a row among others.
 pub(super) struct Hypothetical {
     place: Place,
-    order: Vec<SortedBy>,
+    order: Vec<Comparator>,
     rows: u64,
     /// Rows that come before it.
     before: u64,
@@ -58,7 +33,7 @@ pub(super) struct Hypothetical {
 
 /// A fresh state of the aggregate with this OID, if it is one of these.
 #[must_use]
-pub fn hypothetical(oid: u32, order: Vec<SortedBy>) -> Option<Box<dyn Accumulator>> {
+pub fn hypothetical(oid: u32, order: Vec<Comparator>) -> Option<Box<dyn Accumulator>> {
     let place = match oid {
         3986 => Place::Rank,
         3988 => Place::PercentRank,

@@ -12,7 +12,7 @@ mod sum;
 mod variance;
 
 pub use collect::Arrays;
-pub use hypothetical::{SortedBy, hypothetical};
+pub use hypothetical::hypothetical;
 
 use super::function::{Accumulator, Signature};
 use crate::catalog::builtin;
