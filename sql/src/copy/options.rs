@@ -236,7 +236,7 @@ fn check_encoding(option: &OptionValue, at: u32) -> Result<()> {
         .at(at)
     };
     let name = text(option)?;
-    match crate::settings::check::encoding_named(&name) {
+    match crate::settings::encoding::encoding_named(&name) {
         Some("UTF8" | "SQL_ASCII") => Ok(()),
         Some(known) => Err(SqlError::unsupported(format!("COPY with encoding {known} is")).at(at)),
         None => Err(invalid()),

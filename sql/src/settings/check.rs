@@ -1,6 +1,7 @@
 //! Settings that are texts with a meaning: what PostgreSQL's check hooks accept, and the form they are kept in.
 
 use super::definition::Definition;
+use super::encoding::encoding_named;
 use super::value::invalid;
 use super::{DateOrder, DateStyle, IntervalStyle};
 use crate::catalog::search_path::split_identifiers;
@@ -180,64 +181,6 @@ pub fn posix_offset(seconds: i64) -> String {
     };
     let (east, west) = if seconds < 0 { ('-', '+') } else { ('+', '-') };
     format!("<{}>{}", part(east), part(west))
-}
-
-/// The encodings that PostgreSQL knows, by the names that it shows; Atoll converts none of them.
-const OTHER_ENCODINGS: &[&str] = &[
-    "BIG5",
-    "EUC_CN",
-    "EUC_JIS_2004",
-    "EUC_JP",
-    "EUC_KR",
-    "EUC_TW",
-    "GB18030",
-    "GBK",
-    "ISO_8859_5",
-    "ISO_8859_6",
-    "ISO_8859_7",
-    "ISO_8859_8",
-    "JOHAB",
-    "KOI8R",
-    "KOI8U",
-    "LATIN1",
-    "LATIN10",
-    "LATIN2",
-    "LATIN3",
-    "LATIN4",
-    "LATIN5",
-    "LATIN6",
-    "LATIN7",
-    "LATIN8",
-    "LATIN9",
-    "MULE_INTERNAL",
-    "SHIFT_JIS_2004",
-    "SJIS",
-    "UHC",
-    "WIN1250",
-    "WIN1251",
-    "WIN1252",
-    "WIN1253",
-    "WIN1254",
-    "WIN1255",
-    "WIN1256",
-    "WIN1257",
-    "WIN1258",
-    "WIN866",
-    "WIN874",
-];
-
-/// The encoding that a text names, by the name that PostgreSQL shows; none if there is none.
-#[must_use]
-pub fn encoding_named(text: &str) -> Option<&'static str> {
-    let bare = |name: &str| -> String {
-        name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
-    };
-    let wanted = bare(text);
-    match wanted.as_str() {
-        "utf8" | "unicode" => Some("UTF8"),
-        "sqlascii" => Some("SQL_ASCII"),
-        _ => OTHER_ENCODINGS.iter().find(|name| bare(name) == wanted).copied(),
-    }
 }
 
 fn client_encoding(definition: &Definition, text: &str) -> Result<String> {

@@ -1,11 +1,13 @@
 //! Settings (GUCs): their values for one session, under PostgreSQL's names and rules.
 //!
-//! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown
+//! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown; [`encoding`]: names
+//!   of encodings
 //! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them
 
 pub mod auto_file;
 pub mod check;
 pub mod definition;
+pub mod encoding;
 pub mod server;
 pub mod session;
 pub mod value;

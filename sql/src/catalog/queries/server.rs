@@ -7,58 +7,13 @@ use crate::catalog::object::well_known;
 use crate::catalog::system::Activity;
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::Settings;
+use crate::settings::encoding::{ENCODINGS, encoding_number};
 use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, network};
 
 /// UTF8's number among PostgreSQL's encodings.
 const UTF8: i32 = 6;
-
-/// PostgreSQL's encodings by number.
-const ENCODINGS: [&str; 42] = [
-    "SQL_ASCII",
-    "EUC_JP",
-    "EUC_CN",
-    "EUC_KR",
-    "EUC_TW",
-    "EUC_JIS_2004",
-    "UTF8",
-    "MULE_INTERNAL",
-    "LATIN1",
-    "LATIN2",
-    "LATIN3",
-    "LATIN4",
-    "LATIN5",
-    "LATIN6",
-    "LATIN7",
-    "LATIN8",
-    "LATIN9",
-    "LATIN10",
-    "WIN1256",
-    "WIN1258",
-    "WIN866",
-    "WIN874",
-    "KOI8R",
-    "WIN1251",
-    "WIN1252",
-    "ISO_8859_5",
-    "ISO_8859_6",
-    "ISO_8859_7",
-    "ISO_8859_8",
-    "WIN1250",
-    "WIN1253",
-    "WIN1254",
-    "WIN1255",
-    "WIN1257",
-    "KOI8U",
-    "SJIS",
-    "BIG5",
-    "GBK",
-    "UHC",
-    "GB18030",
-    "JOHAB",
-    "SHIFT_JIS_2004",
-];
 
 /// How many views that stand on each other are looked through.
 const VIEWS_MAX: u32 = 1000;
@@ -191,13 +146,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     fn encoding_number(&self) -> Datum<'a> {
-        let bare = |name: &str| -> String {
-            let letters = name.chars().filter(char::is_ascii_alphanumeric);
-            letters.collect::<String>().to_ascii_lowercase()
-        };
-        let wanted = bare(self.str(0));
-        let wanted = if wanted == "unicode" { "utf8".to_owned() } else { wanted };
-        let found = ENCODINGS.iter().position(|name| bare(name) == wanted);
+        let found = encoding_number(self.str(0));
         Datum::Int4(found.map_or(-1, |number| number as i32))
     }
 
