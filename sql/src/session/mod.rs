@@ -89,6 +89,18 @@ pub(crate) struct Identity {
     pub database_name: Arc<str>,
 }
 
+impl Identity {
+    /// What functions are told of a session that waits by `wait`.
+    pub(crate) fn facts(&self, wait: &SessionWait) -> SessionFacts<'_> {
+        SessionFacts {
+            database: &self.database_name,
+            user: &self.user_name,
+            session_user: &self.session_user_name,
+            pid: wait.pid,
+        }
+    }
+}
+
 /// A session. Dropped, it rolls back what is open and lets everything go.
 pub struct Session {
     engine: Arc<Engine>,
@@ -445,12 +457,7 @@ impl Session {
     }
 
     fn facts(&self) -> SessionFacts<'_> {
-        SessionFacts {
-            database: &self.identity.database_name,
-            user: &self.identity.user_name,
-            session_user: &self.identity.session_user_name,
-            pid: self.wait.pid,
-        }
+        self.identity.facts(&self.wait)
     }
 
     /// Runs `body`; whatever it fails with, a panic too, ends its statement and leaves the block as PostgreSQL would.

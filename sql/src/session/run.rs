@@ -14,13 +14,13 @@ use crate::exec::machine::{Run, Stop};
 use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
 use crate::parse::Statement;
+use crate::session::Session;
 use crate::session::definitions;
 use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{Portal, Stage, run_text_rows};
 use crate::session::statement::{Planned, Prepared};
-use crate::session::{Identity, Session};
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
@@ -492,24 +492,17 @@ impl Session {
             domains,
             ..
         } = self;
-        let Identity { user, user_name, session_user_name, database_name, .. } = identity;
         let environment = engine.manager().environment();
         let statement_time = block.statement_time;
         let snapshot = catalog.last_snapshot();
-        let facts = crate::types::SessionFacts {
-            database: database_name,
-            user: user_name,
-            session_user: session_user_name,
-            pid: wait.pid,
-        };
         let asked =
             Asked { engine, statements, portals, domains, wait, says: Some((wait.pid, said)) };
         let running = RunningSettings::new(settings, path);
         let queries = SessionCatalog {
             snapshot,
             settings: &running,
-            facts,
-            user: *user,
+            facts: identity.facts(wait),
+            user: identity.user,
             engine: &asked,
             catalog: catalog.catalog(),
             sequences,

@@ -20,7 +20,7 @@ use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
-use crate::types::{CallContext, Datum, Oid, SessionFacts, SqlType, oids};
+use crate::types::{CallContext, Datum, Oid, SqlType, oids};
 use bumpalo::Bump;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -81,22 +81,46 @@ impl Meaning<'_> {
         SearchPath { schemas: self.path.clone(), ..SearchPath::default() }
     }
 
-    fn facts(&self) -> SessionFacts<'_> {
-        SessionFacts {
-            database: &self.identity.database_name,
-            user: &self.identity.user_name,
-            session_user: &self.identity.session_user_name,
-            pid: self.wait.pid,
-        }
-    }
-
     fn with_context<T>(
         &self,
         snapshot: &CatalogSnapshot,
         body: impl FnOnce(&CallContext<'_>) -> Result<T>,
     ) -> Result<T> {
-        let environment = self.engine.manager().environment();
-        let (path, notices) = (self.search_path(), RefCell::<Vec<Notice>>::default());
+        let notices = RefCell::<Vec<Notice>>::default();
+        self.with_catalog(snapshot, |_, queries| {
+            body(&CallContext {
+                arena: self.arena,
+                settings: self.settings.plain(),
+                transaction_time: self.started,
+                statement_time: self.started,
+                clock: &*self.engine.manager().environment().clock,
+                catalog: queries,
+                notices: &notices,
+                random: self.random,
+                time_read: None,
+            })
+        })
+    }
+
+    /// Calls `body` with what names are resolved against.
+    fn with_environment<T>(
+        &self,
+        snapshot: &CatalogSnapshot,
+        body: impl FnOnce(bind::Environment<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.with_context(snapshot, |context| {
+            let constants = &Reader(context);
+            body(bind::Environment { catalog: snapshot, path: &self.path, constants })
+        })
+    }
+
+    /// Calls `body` with the catalog as functions ask it, of a session that has no statements and cursors.
+    fn with_catalog<T>(
+        &self,
+        snapshot: &CatalogSnapshot,
+        body: impl FnOnce(&Asked<'_>, &SessionCatalog<'_>) -> T,
+    ) -> T {
+        let path = self.search_path();
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
         let settings = RunningSettings::new(self.settings, &path);
         let domains = RefCell::default();
@@ -112,24 +136,14 @@ impl Meaning<'_> {
         let queries = SessionCatalog {
             snapshot,
             settings: &settings,
-            facts: self.facts(),
+            facts: self.identity.facts(self.wait),
             user: self.identity.user,
             engine: &asked,
             catalog: self.engine.catalog(),
             sequences: self.sequences,
             advisory: &advisory,
         };
-        body(&CallContext {
-            arena: self.arena,
-            settings: self.settings.plain(),
-            transaction_time: self.started,
-            statement_time: self.started,
-            clock: &*environment.clock,
-            catalog: &queries,
-            notices: &notices,
-            random: self.random,
-            time_read: None,
-        })
+        body(&asked, &queries)
     }
 
     fn bound(
@@ -141,10 +155,7 @@ impl Meaning<'_> {
         wanted: Wanted<'_>,
         clause: &'static str,
     ) -> Result<Expr> {
-        self.with_context(snapshot, |context| {
-            let reader = Reader(context);
-            let environment =
-                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
+        self.with_environment(snapshot, |environment| {
             bind::bind_expression(environment, text, expr, relation, wanted, clause)
         })
     }
@@ -235,61 +246,39 @@ impl Meaning<'_> {
             for &number in &live {
                 parameters.push(row[number]);
             }
-            let environment = self.engine.manager().environment();
-            let (path, notices) = (self.search_path(), RefCell::default());
-            let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
-            let domains = RefCell::default();
-            let settings = RunningSettings::new(self.settings, &path);
-            let deferred = RefCell::default();
-            let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
-            let asked = Asked {
-                engine: self.engine,
-                statements: &statements,
-                portals: &portals,
-                domains: &domains,
-                wait: self.wait,
-                says: None,
-            };
-            let queries = SessionCatalog {
-                snapshot: &snapshot,
-                settings: &settings,
-                facts: self.facts(),
-                user: self.identity.user,
-                engine: &asked,
-                catalog: self.engine.catalog(),
-                sequences: self.sequences,
-                advisory: &advisory,
-            };
-            let host = Host {
-                settings: &settings.plain,
-                catalog: &queries,
-                system: &queries,
-                cursors: &asked,
-                clock: &*environment.clock,
-                transaction_time: self.started,
-                statement_time: self.started,
-                notices: &notices,
-                random: self.random,
-                row_ids: self.engine.row_ids(),
-                deferred: &deferred,
-                wait: self.wait,
-            };
             machine.restart();
-            let mut result = RowBuf::new();
-            let mut run = Run {
-                transaction: &mut transaction,
-                view,
-                parameters: &parameters,
-                host: &host,
-                row_ids: &mut row_ids,
-            };
-            if machine.next(&mut run)? {
-                let frame = machine.frame();
-                for var in &machine.program().output {
-                    result.push(frame.get(*var));
+            let (notices, deferred) = (RefCell::default(), RefCell::default());
+            self.with_catalog(&snapshot, |asked, queries| {
+                let host = Host {
+                    settings: &queries.settings.plain,
+                    catalog: queries,
+                    system: queries,
+                    cursors: asked,
+                    clock: &*self.engine.manager().environment().clock,
+                    transaction_time: self.started,
+                    statement_time: self.started,
+                    notices: &notices,
+                    random: self.random,
+                    row_ids: self.engine.row_ids(),
+                    deferred: &deferred,
+                    wait: self.wait,
+                };
+                let mut run = Run {
+                    transaction: &mut transaction,
+                    view,
+                    parameters: &parameters,
+                    host: &host,
+                    row_ids: &mut row_ids,
+                };
+                let mut result = RowBuf::new();
+                if machine.next(&mut run)? {
+                    let frame = machine.frame();
+                    for var in &machine.program().output {
+                        result.push(frame.get(*var));
+                    }
                 }
-            }
-            Ok(result)
+                Ok(result)
+            })
         }))
     }
 }
@@ -499,10 +488,7 @@ impl Semantics for Meaning<'_> {
         to: SqlType,
         using: Option<&ast::Expr>,
     ) -> Result<Option<RowFunction<'a>>> {
-        let bound = self.with_context(snapshot, |context| {
-            let reader = Reader(context);
-            let environment =
-                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
+        let bound = self.with_environment(snapshot, |environment| {
             bind::bind_conversion(environment, self.text, using, relation, column, to)
         })?;
         bound.map(|expr| self.row_function(snapshot, Some(relation), expr)).transpose()
@@ -578,12 +564,7 @@ impl Semantics for Meaning<'_> {
     }
 
     fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads> {
-        self.with_context(snapshot, |context| {
-            let reader = Reader(context);
-            let environment =
-                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
-            super::definitions::reads(environment, text)
-        })
+        self.with_environment(snapshot, |environment| super::definitions::reads(environment, text))
     }
 
     fn reworded(
@@ -593,10 +574,7 @@ impl Semantics for Meaning<'_> {
         view: &Relation,
         renamed: &[Relation],
     ) -> Result<Arc<str>> {
-        self.with_context(snapshot, |context| {
-            let reader = Reader(context);
-            let environment =
-                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
+        self.with_environment(snapshot, |environment| {
             let how = deparse::ViewText {
                 pretty: false,
                 wrap: 0,
@@ -616,18 +594,11 @@ impl Semantics for Meaning<'_> {
         snapshot: &CatalogSnapshot,
         text: &str,
     ) -> Result<Option<&'static str>> {
-        self.with_context(snapshot, |context| {
-            let constants = &Reader(context);
-            let environment = bind::Environment { catalog: snapshot, path: &self.path, constants };
-            bind::unfit_for_check(environment, text)
-        })
+        self.with_environment(snapshot, |environment| bind::unfit_for_check(environment, text))
     }
 
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {
-        let bound = self.with_context(snapshot, |context| {
-            let reader = Reader(context);
-            let environment =
-                bind::Environment { catalog: snapshot, path: &self.path, constants: &reader };
+        let bound = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
             bind::bind(environment, self.text, &statement, &[])
         });
