@@ -292,18 +292,9 @@ impl Writer {
         {
             return Ok(Inserted::Conflict(conflict));
         }
-        if self.table.key.is_some() {
-            let there = cx.transaction.lock_key(
-                &self.rows,
-                &self.key,
-                RowLock::Update,
-                WaitPolicy::Block,
-                &mut self.found,
-            )?;
-            if there {
-                let index = self.table.primary.unwrap_or(0);
-                return Ok(Inserted::Conflict(Conflict { index, row_key: self.key.clone() }));
-            }
+        if self.table.key.is_some() && self.claim_key(cx)? {
+            let index = self.table.primary.unwrap_or(0);
+            return Ok(Inserted::Conflict(Conflict { index, row_key: self.key.clone() }));
         }
         for at in (0..self.indexes.len()).filter(|at| Some(*at) != arbiter) {
             if let Some(conflict) = self.claim_entry(cx, at, all, None)? {
@@ -360,6 +351,12 @@ impl Writer {
             }
         }
         entry::write(layout, unique, |column| all.get(column), row_key, key, value).map(Some)
+    }
+
+    /// Locks the key that is written; true if a row has it.
+    fn claim_key(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let (mode, policy) = (RowLock::Update, WaitPolicy::Block);
+        Ok(cx.transaction.lock_key(&self.rows, &self.key, mode, policy, &mut self.found)?)
     }
 
     /// Locks an entry that must be unique, and says who has it. That of a deferrable constraint is left to its check,
@@ -543,17 +540,8 @@ impl Writer {
         if !moved {
             self.key.clear();
             self.key.extend_from_slice(key);
-        } else {
-            let there = cx.transaction.lock_key(
-                &self.rows,
-                &self.key,
-                RowLock::Update,
-                WaitPolicy::Block,
-                &mut self.found,
-            )?;
-            if there {
-                return Err(self.duplicate(cx, self.table.primary.unwrap_or(0), new)?);
-            }
+        } else if self.claim_key(cx)? {
+            return Err(self.duplicate(cx, self.table.primary.unwrap_or(0), new)?);
         }
         if self.table.computed.is_some() {
             self.old_keys.compute(cx, &self.table, &old.row)?;
