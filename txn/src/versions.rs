@@ -138,16 +138,8 @@ impl Manager {
             // A page that cannot be read keeps its tombstones: they are in nobody's way.
             let _ = self.collector.remove_tombstones(worker, &self.locks.records, until, &lives);
         }
-        while self.collector.bytes() > self.options.version_bytes_soft {
-            if self.collect_versions(self.collect_horizon()) {
-                continue;
-            }
-            let over = self.collector.bytes() > self.options.version_bytes_hard;
-            if self.spill_versions(over) {
-                continue;
-            }
-            let oldest = self.locks.owners.oldest().filter(|_| over);
-            let Some((oldest, _)) = oldest else { return };
+        while !self.collected_or_spilled() {
+            let Some((oldest, _)) = self.locks.owners.oldest() else { return };
             self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
             self.locks.owners.get(oldest).give_up();
             if !self.collect_versions(self.collect_horizon()) {
@@ -159,17 +151,7 @@ impl Manager {
 
     /// Makes room for versions before a commit adds some.
     pub(crate) fn make_version_room(&self, me: OwnerId, session: &SessionWait) -> Result<()> {
-        while self.collector.bytes() > self.options.version_bytes_soft {
-            if self.collect_versions(self.collect_horizon()) {
-                continue;
-            }
-            let over = self.collector.bytes() > self.options.version_bytes_hard;
-            if self.spill_versions(over) {
-                continue;
-            }
-            if !over {
-                return Ok(());
-            }
+        while !self.collected_or_spilled() {
             if let Some(reason) = session.cancel.requested() {
                 return Err(Error::Cancelled(reason));
             }
@@ -185,6 +167,21 @@ impl Manager {
             }
         }
         Ok(())
+    }
+
+    /// Collects versions, or moves them to scratch space, while more are held than ought to be. False where neither helps
+    /// any more and there are more than may be.
+    fn collected_or_spilled(&self) -> bool {
+        while self.collector.bytes() > self.options.version_bytes_soft {
+            if self.collect_versions(self.collect_horizon()) {
+                continue;
+            }
+            let over = self.collector.bytes() > self.options.version_bytes_hard;
+            if !self.spill_versions(over) {
+                return !over;
+            }
+        }
+        true
     }
 
     /// Moves the oldest versions to scratch space. False if none was moved: there is no room, or nothing to move, or
