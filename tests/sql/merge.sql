@@ -157,3 +157,14 @@ INSERT INTO starred VALUES ('24', (ROW(1, 'a')::pair).*) RETURNING *;
 INSERT INTO starred (a, c) VALUES ((ROW(32, '7')::pair).*), ((ROW(33, '8')::pair).*) RETURNING *;
 VALUES (nosuch.*);
 VALUES ((1).*);
+-- Several updates, each of other columns.
+CREATE TABLE counted (id int PRIMARY KEY, v int DEFAULT 5, w numeric, x text NOT NULL);
+CREATE INDEX ON counted (w);
+INSERT INTO counted SELECT i, i, i, 'x' || i FROM generate_series(1, 4) i;
+MERGE INTO counted c USING generate_series(1, 4) q ON c.id = q WHEN MATCHED AND q = 4 THEN UPDATE SET w = 10, v = DEFAULT WHEN MATCHED AND q > 1 THEN UPDATE SET w = 7.5 WHEN MATCHED THEN UPDATE SET v = 100;
+SELECT * FROM counted ORDER BY id;
+SELECT id FROM counted WHERE w = 7.5 ORDER BY id;
+MERGE INTO counted c USING generate_series(1, 4) q ON c.id = q WHEN MATCHED AND q < 3 THEN UPDATE SET v = 0 WHEN MATCHED THEN UPDATE SET x = NULL;
+MERGE INTO counted c USING generate_series(1, 4) q ON c.id = q WHEN MATCHED AND q < 3 THEN UPDATE SET v = 0 WHEN MATCHED AND q = 3 THEN DELETE WHEN MATCHED THEN UPDATE SET x = 'y' || v, w = w + 1;
+SELECT * FROM counted ORDER BY id;
+DROP TABLE counted;

@@ -9,7 +9,7 @@ use super::narrow::Narrow;
 use super::operator::Builder;
 use super::write::{StoredRow, Writer};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, Table};
+use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, Table};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -53,15 +53,23 @@ pub struct Demands<'p> {
     generated: &'p [(usize, Scalar)],
     checks: &'p [(Arc<str>, Scalar)],
     view_checks: &'p [(Arc<str>, Vec<Scalar>)],
-    /// Whether somebody looks at the whole row that comes of it.
+    /// Whether somebody looks at the whole row that comes of it, or rows do not all get the same assignments.
     whole: bool,
 }
 
 impl<'p> From<&'p physical::Modify> for Demands<'p> {
     fn from(plan: &'p physical::Modify) -> Demands<'p> {
-        let physical::Modify { table, new_slot, generated, checks, view_checks, returning, .. } =
+        let physical::Modify { table, kind, new_slot, generated, checks, view_checks, returning } =
             plan;
-        let whole = returning.is_some() || !view_checks.is_empty();
+        let several = match kind {
+            ModifyKind::Merge { actions, .. } => {
+                let updates =
+                    |action: &&MergeAction| matches!(action.change, MergeChange::Update(_));
+                actions.iter().filter(updates).count() > 1
+            }
+            _ => false,
+        };
+        let whole = returning.is_some() || !view_checks.is_empty() || several;
         Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole }
     }
 }
