@@ -1,17 +1,18 @@
 //! Casts: which there are, which a context allows, and the expression that makes one (manual, sections 10.1 and 10.4).
 
-use crate::bind::Binder;
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
 use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
+use crate::bind::{Binder, Required};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::function;
 use crate::catalog::builtin::{CastContext, CastMethod, cast};
 use crate::catalog::builtin::{element_type, is_domain, type_by_oid};
+use crate::catalog::search_path::schema_in_name;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
+use crate::types::{Oid, SqlType, oids};
 
 /// How willing a place is to cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,6 +198,12 @@ impl Binder<'_> {
                 // An interval's modifier says which fields its text means; all others are applied behind.
                 let typmod = if target.oid.0 == oid::INTERVAL { target.typmod } else { -1 };
                 let ty = SqlType { oid: target.oid, typmod };
+                if matches!(target.oid.0, oids::REGCLASS | oids::REGTYPE)
+                    && let Some(schema) = schema_in_name(&text)
+                    && let Some(schema) = self.catalog.schema(&schema)
+                {
+                    self.require_also(Required::Schema(schema.oid, position));
+                }
                 let literal = self.constants.read(ty, &text).map_err(|error| error.at(position))?;
                 Ok(Expr::Constant(literal, ty))
             }

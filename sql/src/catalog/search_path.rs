@@ -5,7 +5,7 @@
 //! before it the session's temporary objects, unless the list says where `pg_temp` is.
 
 use crate::catalog::acl::Privileges;
-use crate::catalog::object::well_known;
+use crate::catalog::object::{Schema, well_known};
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -40,6 +40,44 @@ impl CatalogSnapshot {
             format!("cross-database references are not implemented: \"{}\"", parts.join(".")),
         ))
     }
+
+    /// 42501 for who names a schema and may not use it. Everybody may use the system's.
+    ///
+    /// # Errors
+    /// 42501.
+    pub fn demand_usage(&self, user: Oid, schema: &Schema) -> Result<()> {
+        if schema.oid == well_known::PG_CATALOG
+            || self.may_on_schema(user, schema, Privileges::USAGE)
+        {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for schema {}", schema.name),
+        ))
+    }
+}
+
+/// Takes a dotted name apart: `"S".t`. None if it is none.
+#[must_use]
+pub fn split_name(text: &str) -> Option<Vec<String>> {
+    // A dot outside quotes separates; the pieces are identifiers by the rules of lists.
+    let mut quoted = false;
+    let list: String = text
+        .chars()
+        .map(|c| {
+            quoted ^= c == '"';
+            if c == '.' && !quoted { ',' } else { c }
+        })
+        .collect();
+    split_identifiers(&list).filter(|names| !names.is_empty())
+}
+
+/// The schema that the text of a `regclass` or `regtype` names, if it names one.
+#[must_use]
+pub fn schema_in_name(text: &str) -> Option<String> {
+    let mut names = split_name(text.trim_end_matches("[]"))?;
+    (names.len() > 1).then(|| names.swap_remove(names.len() - 2))
 }
 
 /// Takes a list of identifiers apart: `"$user", public`. Unquoted ones are folded to lower case.

@@ -53,14 +53,7 @@ impl Ddl<'_> {
         snapshot.demand_own_database(&name.parts)?;
         let Some(schema) = name.schema() else { return Ok(None) };
         let schema = snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?;
-        let open = schema.oid == well_known::PG_CATALOG
-            || snapshot.may_on_schema(self.user, schema, Privileges::USAGE);
-        if !open {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for schema {}", schema.name),
-            ));
-        }
+        snapshot.demand_usage(self.user, schema)?;
         Ok(Some(Arc::clone(schema)))
     }
 

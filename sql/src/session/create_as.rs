@@ -19,7 +19,8 @@ use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
 use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
-use crate::session::utility::{Outcome, check_parameter_count, no_statement};
+use crate::session::utility::{Outcome, check_parameter_count};
+
 use crate::settings::Dialect;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -52,10 +53,7 @@ impl Session {
         parameter_types: &[Oid],
     ) -> Result<Arc<Prepared>> {
         match &create.query {
-            Statement::Execute(execute) => {
-                let named = self.statements.get(&*execute.name).cloned();
-                named.ok_or_else(|| no_statement(&execute.name))
-            }
+            Statement::Execute(execute) => self.named_statement(&execute.name),
             query => {
                 let prepared = self.prepare(Arc::new(parsed.inner(query)), parameter_types)?;
                 if create.materialized && !prepared.parameters.is_empty() {

@@ -642,7 +642,7 @@ pub(super) fn listed(portals: &FxHashMap<String, Box<Portal>>) -> Vec<Cursor> {
         let declared = portal.declared.as_ref()?;
         Some(Cursor {
             name: name.clone(),
-            statement: portal.prepared.text.to_string(),
+            statement: portal.prepared.parsed.query_text().to_owned(),
             binary: declared.binary,
             holdable: declared.hold,
             scrollable: declared.scroll,

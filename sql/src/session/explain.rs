@@ -12,7 +12,8 @@ use crate::session::create_as::Watch;
 use crate::session::portal::{Portal, TextRows};
 use crate::session::source::Source;
 use crate::session::statement::{Prepared, text_column};
-use crate::session::utility::{check_parameter_count, no_statement};
+use crate::session::utility::check_parameter_count;
+
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
@@ -65,10 +66,7 @@ impl Session {
     ) -> Result<Arc<Prepared>> {
         match &explain.statement {
             Statement::Declare(declare) => self.cursor_query(parsed, declare, parameter_types),
-            Statement::Execute(execute) => {
-                let named = self.statements.get(&*execute.name).cloned();
-                named.ok_or_else(|| no_statement(&execute.name))
-            }
+            Statement::Execute(execute) => self.named_statement(&execute.name),
             Statement::CreateTableAs(create) => self.stored_query(parsed, create, parameter_types),
             statement if statement.is_planned() => {
                 self.prepare(Arc::new(parsed.inner(statement)), parameter_types)

@@ -2,7 +2,7 @@
 
 use super::portal::{self, Portal, Stage};
 use super::source::Source;
-use super::statement::Prepared;
+use super::statement::{Named, Prepared};
 use super::{Bind, Format, Progress, Session, StatementDescription, block_has_failed, machines};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, RowSink};
@@ -64,14 +64,17 @@ impl Session {
             if name.is_empty() {
                 session.unnamed = Some(prepared);
             } else {
-                session.statements.insert(name.to_owned(), prepared);
+                let since = session.block.statement_time;
+                let named = Named { prepared, since, from_sql: false };
+                session.statements.insert(name.to_owned(), named);
             }
             Ok(())
         })
     }
 
     pub(super) fn statement(&self, name: &str) -> Result<&Arc<Prepared>> {
-        let found = if name.is_empty() { self.unnamed.as_ref() } else { self.statements.get(name) };
+        let named = || self.statements.get(name).map(|named| &named.prepared);
+        let found = if name.is_empty() { self.unnamed.as_ref() } else { named() };
         found.ok_or_else(|| {
             let message = if name.is_empty() {
                 "unnamed prepared statement does not exist".to_owned()

@@ -68,7 +68,7 @@ use notify::{Inbox, Said};
 use portal::Portal;
 use rustc_hash::FxHashMap;
 use source::Source;
-use statement::{Basis, Known, PlanCache, Planned, Prepared, same_columns};
+use statement::{Basis, Known, Named, PlanCache, Planned, Prepared, same_columns};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,7 +116,7 @@ pub struct Session {
     block: Block,
     path: SearchPath,
     basis: Option<Basis>,
-    statements: FxHashMap<String, Arc<Prepared>>,
+    statements: FxHashMap<String, Named>,
     unnamed: Option<Arc<Prepared>>,
     portals: FxHashMap<String, Box<Portal>>,
     unnamed_portal: Option<Box<Portal>>,

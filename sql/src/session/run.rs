@@ -1,8 +1,7 @@
 //! Running portals: locks, privileges, the view, and rows into the sink.
 
 use crate::bind::Required;
-use crate::catalog::acl::Privileges;
-use crate::catalog::object::{Class, well_known};
+use crate::catalog::object::Class;
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::store;
@@ -20,7 +19,7 @@ use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{Portal, Stage, run_text_rows};
-use crate::session::statement::{Planned, Prepared};
+use crate::session::statement::{Named, Planned, Prepared};
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
@@ -33,7 +32,7 @@ use txn::{Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPol
 pub(super) struct Asked<'s> {
     pub wait: &'s SessionWait,
     pub engine: &'s Engine,
-    pub statements: &'s FxHashMap<String, Arc<Prepared>>,
+    pub statements: &'s FxHashMap<String, Named>,
     pub portals: &'s FxHashMap<String, Box<Portal>>,
     pub domains: &'s RefCell<KnownDomains>,
     /// The session's number, and what its transaction says of channels; none where no session calls.
@@ -58,9 +57,10 @@ impl EngineFacts for Asked<'_> {
     fn prepared(&self) -> Vec<PreparedStatement> {
         let listed = self.statements.iter().map(|(name, statement)| PreparedStatement {
             name: name.clone(),
-            statement: statement.text.to_string(),
-            parameter_types: statement.parameters.clone(),
-            ..PreparedStatement::default()
+            statement: statement.prepared.parsed.query_text().to_owned(),
+            prepare_time: statement.since,
+            parameter_types: statement.prepared.parameters.clone(),
+            from_sql: statement.from_sql,
         });
         listed.collect()
     }
@@ -420,10 +420,8 @@ impl Session {
         for required in &planned.required {
             if let Required::Schema(oid, at) = required
                 && let Some(schema) = snapshot.schema_by_oid(*oid)
-                && schema.oid != well_known::PG_CATALOG
-                && !snapshot.may_on_schema(user, schema, Privileges::USAGE)
             {
-                return Err(denied("schema", &schema.name).at(*at));
+                snapshot.demand_usage(user, schema).map_err(|error| error.at(*at))?;
             }
         }
         for required in &planned.required {

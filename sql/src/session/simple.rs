@@ -87,7 +87,7 @@ impl Session {
             if let Some(Statement::Execute(execute)) = prepared.parsed.statement()
                 && let Some(named) = session.statements.get(&*execute.name)
             {
-                utility::check_parameter_count(named, execute)?;
+                utility::check_parameter_count(&named.prepared, execute)?;
             }
             let prepared = session.held(prepared)?;
             session.check_presets(&prepared, &RowBuf::new())?;

@@ -39,6 +39,17 @@ pub struct Prepared {
     pub planned: Option<Arc<Planned>>,
 }
 
+/// A prepared statement that has a name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What it is.
+    pub prepared: Arc<Prepared>,
+    /// When the statement that made it began.
+    pub since: i64,
+    /// Whether PREPARE made it, and not the protocol.
+    pub from_sql: bool,
+}
+
 /// A plan with what it depends on.
 #[derive(Debug)]
 pub struct Planned {

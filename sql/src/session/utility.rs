@@ -17,7 +17,10 @@ use crate::session::run::{only_looks, read_only};
 use crate::session::schema_elements::Within;
 use crate::session::semantics::Meaning;
 use crate::session::source::Source;
-use crate::session::statement::{Basis, Known, Planned, Prepared, Reader, planned, text_column};
+use crate::session::statement::{
+    Basis, Known, Named, Planned, Prepared, Reader, planned, text_column,
+};
+
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -66,10 +69,7 @@ impl Session {
                 Some(vec![text_column("name"), text_column("setting"), text_column("description")])
             }
             Statement::Explain(explain) => Some(vec![super::explain::column(explain)?]),
-            Statement::Execute(execute) => match self.statements.get(&*execute.name) {
-                Some(prepared) => prepared.columns.clone(),
-                None => return Err(no_statement(&execute.name)),
-            },
+            Statement::Execute(execute) => self.named_statement(&execute.name)?.columns.clone(),
             // A cursor that is not there is missed when the statement runs.
             Statement::Fetch(fetch) if !fetch.moves => {
                 self.portals.get(&*fetch.name).and_then(|cursor| cursor.prepared.columns.clone())
@@ -353,8 +353,15 @@ impl Session {
         if let Some(own) = Arc::get_mut(&mut prepared) {
             own.text = parsed.text();
         }
-        self.statements.insert(prepare.name.to_string(), prepared);
+        let since = self.block.statement_time;
+        self.statements.insert(prepare.name.to_string(), Named { prepared, since, from_sql: true });
         done("PREPARE")
+    }
+
+    /// What PREPARE or the protocol has made under a name.
+    pub(super) fn named_statement(&self, name: &str) -> Result<Arc<Prepared>> {
+        let named = self.statements.get(name).ok_or_else(|| no_statement(name))?;
+        Ok(Arc::clone(&named.prepared))
     }
 
     fn execute(
@@ -364,11 +371,7 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        let prepared = self
-            .statements
-            .get(&*execute.name)
-            .cloned()
-            .ok_or_else(|| no_statement(&execute.name))?;
+        let prepared = self.named_statement(&execute.name)?;
         check_parameter_count(&prepared, execute)?;
         let parameters =
             self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?;
@@ -611,7 +614,7 @@ pub(super) fn check_parameter_count(prepared: &Prepared, execute: &ast::Execute)
     )))
 }
 
-pub(super) fn no_statement(name: &str) -> SqlError {
+fn no_statement(name: &str) -> SqlError {
     SqlError::new(
         SqlState::INVALID_SQL_STATEMENT_NAME,
         format!("prepared statement \"{name}\" does not exist"),

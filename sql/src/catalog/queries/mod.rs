@@ -320,8 +320,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "current_schema" => Ok(self.current_schema()),
             "current_schemas" => Ok(self.current_schemas()),
             "to_regclass" | "to_regtype" | "to_regproc" | "to_regprocedure" | "to_regnamespace"
-            | "to_regrole" => Ok(self.to_reg(name)),
-            "regclass" => names::reg_in(self.session, oids::REGCLASS, self.str(0)).map(Datum::Oid),
+            | "to_regrole" => self.to_reg(name),
+            "regclass" => {
+                names::reg_named(self.session, oids::REGCLASS, self.str(0)).map(Datum::Oid)
+            }
             "obj_description" => Ok(self.object_description()),
             "col_description" => Ok(self.column_description()),
             "shobj_description" => Ok(self.shared_description()),

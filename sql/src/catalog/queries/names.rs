@@ -4,26 +4,12 @@ use super::{Call, SessionCatalog};
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
-use crate::catalog::search_path::split_identifiers;
+use crate::catalog::search_path::{schema_in_name, split_name};
 use crate::catalog::snapshot::Named;
 use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, array, oids};
-
-/// Takes a dotted name apart: `"S".t`. None if it is none.
-fn split_name(text: &str) -> Option<Vec<String>> {
-    // A dot outside quotes separates; the pieces are identifiers by the rules of lists.
-    let mut quoted = false;
-    let list: String = text
-        .chars()
-        .map(|c| {
-            quoted ^= c == '"';
-            if c == '.' && !quoted { ',' } else { c }
-        })
-        .collect();
-    split_identifiers(&list).filter(|names| !names.is_empty())
-}
 
 fn invalid_name(text: &str) -> SqlError {
     SqlError::new(SqlState::INVALID_NAME, format!("invalid name syntax: \"{text}\""))
@@ -210,6 +196,17 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
     }
 }
 
+/// The same for a text that the caller of a function gives: who names a schema must be allowed to use it.
+pub(super) fn reg_named(session: &SessionCatalog<'_>, reg_type: u32, text: &str) -> Result<u32> {
+    if matches!(reg_type, oids::REGCLASS | oids::REGTYPE)
+        && let Some(schema) = schema_in_name(text)
+        && let Some(schema) = session.snapshot.schema(&schema)
+    {
+        session.snapshot.demand_usage(session.user, schema)?;
+    }
+    reg_in(session, reg_type, text)
+}
+
 /// The text of a reg* value: its name, qualified where the search path would not find it; `-` for 0, a number for what is
 /// not there.
 pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -> String {
@@ -335,7 +332,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         array::from_datums(self.context.arena, oids::NAME, &names)
     }
 
-    pub(super) fn to_reg(&self, function: &str) -> Datum<'a> {
+    pub(super) fn to_reg(&self, function: &str) -> Result<Datum<'a>> {
         let reg_type = match function {
             "to_regclass" => oids::REGCLASS,
             "to_regtype" => oids::REGTYPE,
@@ -346,9 +343,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         let text = self.str(0);
         if let Ok(number) = text.parse() {
-            return Datum::Oid(number);
+            return Ok(Datum::Oid(number));
         }
-        reg_in(self.session, reg_type, text).map_or(Datum::Null, Datum::Oid)
+        match reg_named(self.session, reg_type, text) {
+            Ok(found) => Ok(Datum::Oid(found)),
+            Err(error) if error.state() == SqlState::INSUFFICIENT_PRIVILEGE => Err(error),
+            Err(_) => Ok(Datum::Null),
+        }
     }
 
     pub(super) fn is_visible(&self, function: &str) -> Datum<'a> {
