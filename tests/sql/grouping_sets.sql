@@ -29,3 +29,14 @@ SELECT EXISTS (SELECT FROM o WHERE em_id = em.id) AS has, count(*) FROM em GROUP
 SELECT g IN (SELECT amt / 10 FROM o), count(*) FROM em GROUP BY g IN (SELECT amt / 10 FROM o) ORDER BY 1;
 SELECT ARRAY(WITH w AS (SELECT amt FROM o WHERE em_id = em.id) SELECT amt FROM w ORDER BY amt DESC LIMIT 1), count(*) FROM em GROUP BY ARRAY(WITH w AS (SELECT amt FROM o WHERE em_id = em.id) SELECT amt FROM w ORDER BY amt DESC LIMIT 1) ORDER BY 1;
 SELECT (SELECT x.sum FROM (SELECT sum(amt) OVER (ORDER BY id) FROM o WHERE em_id = em.id) x ORDER BY 1 LIMIT 1), count(*) FROM em GROUP BY (SELECT x.sum FROM (SELECT sum(amt) OVER (ORDER BY id) FROM o WHERE em_id = em.id) x ORDER BY 1 LIMIT 1) ORDER BY 1;
+-- Columns follow from a primary key that every grouping set has.
+CREATE TABLE keyed (id int PRIMARY KEY, a int, b text);
+INSERT INTO keyed VALUES (1, 1, 'x'), (2, 1, 'y');
+SELECT id, b FROM keyed GROUP BY id ORDER BY 1;
+SELECT id, b FROM keyed GROUP BY GROUPING SETS ((id), ());
+SELECT id, b FROM keyed GROUP BY ROLLUP (id);
+SELECT id, a, b FROM keyed GROUP BY id, ROLLUP (a) ORDER BY 1, 2;
+SELECT id, a, b FROM keyed GROUP BY GROUPING SETS ((id), (id, a)) ORDER BY 1, 2;
+SELECT id, a, b FROM keyed GROUP BY GROUPING SETS ((id), (a));
+SELECT id FROM keyed GROUP BY ROLLUP (id) HAVING b > '';
+DROP TABLE keyed;

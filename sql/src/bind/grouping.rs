@@ -127,6 +127,8 @@ pub(super) struct Groups<'s> {
     pub keys: Vec<Expr>,
     /// How many keys GROUP BY named; the others follow from a primary key among those.
     pub written: usize,
+    /// Those of them that every grouping set has, by number.
+    pub common: Vec<u32>,
     pub scope: &'s Scope<'s>,
 }
 
@@ -395,7 +397,8 @@ impl Binder<'_> {
         )
     }
 
-    /// A column of a table whose whole primary key is grouped by follows from it, and becomes a key itself.
+    /// A column of a table whose whole primary key is grouped by, in every grouping set, follows from it, and becomes a key
+    /// itself.
     fn follows(&self, column: u32, groups: &mut Groups<'_>) -> Option<usize> {
         let is = |expr: &Expr, wanted: u32| matches!(expr, Expr::Column { level: 0, column, .. } if *column == wanted);
         let (item, found) = groups.scope.items.iter().find_map(|item| {
@@ -412,7 +415,8 @@ impl Binder<'_> {
         for key in &primary.columns {
             let origin = Some((table, key.column as i16 + 1));
             let of_key = item.columns.iter().find(|known| known.origin == origin)?;
-            groups.keys[..groups.written].iter().find(|key| same(key, &of_key.expr))?;
+            let is_key = |number: &&u32| same(&groups.keys[**number as usize], &of_key.expr);
+            groups.common.iter().find(is_key)?;
         }
         groups.keys.push(found.expr.clone());
         Some(groups.keys.len() - 1)

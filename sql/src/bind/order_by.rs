@@ -9,6 +9,7 @@ use crate::bind::expression::Place;
 use crate::bind::levels::{columns_of_expr, is_volatile, same};
 use crate::bind::scope::column_at;
 use crate::bind::target::{BoundTarget, name_of};
+use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Distinct, ExprKind, Select};
@@ -88,8 +89,24 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// The select-list item of a sort key, added behind the visible ones if it is none of them.
+    /// The select-list item of a sort key, added behind the visible ones if it is none of them. One without a type is text.
     fn sort_target(
+        &self,
+        expr: &ast::Expr,
+        clause: &'static str,
+        targets: &mut Vec<BoundTarget>,
+        visible: usize,
+        place: &Place<'_>,
+    ) -> Result<usize> {
+        let found = self.sorted_item(expr, clause, targets, visible, place)?;
+        let item = &mut targets[found].expr;
+        if item.ty().oid.0 == oid::UNKNOWN {
+            *item = self.decided(item.clone())?;
+        }
+        Ok(found)
+    }
+
+    fn sorted_item(
         &self,
         expr: &ast::Expr,
         clause: &'static str,

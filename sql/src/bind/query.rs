@@ -100,7 +100,11 @@ impl Binder<'_> {
     ) -> Result<Block> {
         let mut block = match &query.body {
             Body::Select(select) => return self.select(query, select, outside, ctes, decide),
-            Body::Values(rows) => self.values(rows, outside, ctes, decide)?,
+            Body::Values(rows) => {
+                // Only the bare rows of an INSERT take the types of its columns.
+                let bare = query.order_by.is_empty() && query.limit.is_none();
+                self.values(rows, outside, ctes, decide || !bare || query.offset.is_some())?
+            }
             Body::SetOperation { kind, all, left, right, at } => {
                 self.set_operation((*kind, *all), left, right, *at, outside, ctes)?
             }

@@ -91,7 +91,9 @@ impl Binder<'_> {
             others.extend(aggregates.iter_mut().flat_map(call_expressions));
             others.extend(windows.iter_mut().flat_map(window_expressions));
             (node, _) = set_calls::below(node, width, keys.iter_mut().collect(), others);
-            let mut groups = Groups { written: keys.len(), keys, scope: &scope };
+            let in_all = |key: &u32| sets.iter().all(|set| set.contains(key));
+            let common = (0..keys.len() as u32).filter(in_all).collect();
+            let mut groups = Groups { written: keys.len(), keys, common, scope: &scope };
             for target in &mut targets {
                 self.group(&mut target.expr, &mut groups, target.at)?;
             }

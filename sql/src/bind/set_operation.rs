@@ -98,7 +98,8 @@ impl Binder<'_> {
 
     fn side(&self, query: &ast::Query, outside: Outside<'_>, ctes: &CteScope<'_>) -> Result<Block> {
         if query.with.is_none() {
-            return self.block(query, outside, ctes, false);
+            let decide = matches!(query.body, Body::Values(_));
+            return self.block(query, outside, ctes, decide);
         }
         let query = self.query(query, outside, Some(ctes), false)?;
         let output = query.output.clone();
