@@ -39,3 +39,12 @@ SELECT array[a, b] FROM (VALUES (null::int[], null::int[]), ('{}', '{}'), (null,
 SELECT array['{1}', array[2]]::int[];
 SELECT array[null, array[2]]::int[];
 SELECT array[1, array[2]]::int[];
+-- Slices without one of their bounds, of arrays that do not begin with 1; beside a slice a plain subscript n is 1:n.
+SELECT a[:1][2:], a[:0], a[0:][:2], a[:][:], a[1][2:], a[1:][3], a[-5:0], a[2:] FROM (VALUES ('[0:1][2:3]={{1,2},{3,4}}'::int[])) AS v (a);
+SELECT a[:3], a[3:], a[:], a[:1], a[1:2] FROM (VALUES ('[2:4]={1,2,3}'::int[]), ('{}'), (NULL), ('[-1:0]={7,8}')) AS v (a);
+CREATE TABLE sliced (a int[], b int GENERATED ALWAYS AS (cardinality(a[:2])) STORED);
+INSERT INTO sliced VALUES ('[0:2]={1,2,3}') RETURNING *;
+CREATE VIEW slices AS SELECT a[1][2:] AS x, a[:2] AS y, a[1][2] AS z FROM sliced;
+SELECT pg_get_viewdef('slices');
+SELECT * FROM slices;
+DROP TABLE sliced CASCADE;

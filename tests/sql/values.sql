@@ -32,3 +32,5 @@ SELECT ARRAY(SELECT x FROM (VALUES ('{1,2}'::int[]), ('{3}'::int[])) AS v (x));
 SELECT ARRAY(SELECT x FROM (VALUES ('{1,2}'::int[]), (NULL)) AS v (x));
 SELECT ARRAY(SELECT '{}'::text[] FROM generate_series(1, 2));
 SELECT pg_typeof(ARRAY(SELECT '{a}'::text[]));
+-- Escapes that PostgreSQL 15 does not know are the letters themselves.
+SELECT E'\v', E'a\vb', length(E'\v\e\a'), E'\b\f\n\r\t' = chr(8) || chr(12) || chr(10) || chr(13) || chr(9);

@@ -4,7 +4,7 @@ use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
 use crate::bind::type_name::{array_of, oid};
-use crate::bind::typed::Expr;
+use crate::bind::typed::{Expr, Literal};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Index};
 use crate::sqlstate::SqlState;
@@ -169,11 +169,12 @@ impl Binder<'_> {
         };
         let index = |expr: &ast::Expr| self.array_index(expr, place);
         let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
+        let one = || Expr::Constant(Literal::Int4(1), SqlType::plain(oid::INT4));
         let bound = indices
             .iter()
             .map(|subscript| match subscript {
                 // Beside a slice a plain subscript n means 1:n.
-                Index::At(expr) => Ok((None, Some(index(expr)?))),
+                Index::At(expr) => Ok((slice.then(one), Some(index(expr)?))),
                 Index::Slice(low, high) => Ok((
                     low.as_ref().map(&index).transpose()?,
                     high.as_ref().map(&index).transpose()?,

@@ -384,9 +384,7 @@ impl Eval<'_> {
             let (Some(low), Some(high)) = (bound(low)?, bound(high)?) else {
                 return Ok(Datum::Null);
             };
-            // Beside a slice, a plain subscript n means 1:n.
-            bounds
-                .push((if slice && low.is_none() && high.is_some() { Some(1) } else { low }, high));
+            bounds.push((low, high));
         }
         if slice {
             return Ok(Datum::Array(array.slice(self.call.arena, &bounds)));

@@ -126,7 +126,6 @@ fn escapes(piece: &str, positions: &Positions<'_>, at: u32, value: &mut Vec<u8>)
             b'n' => value.push(b'\n'),
             b'r' => value.push(b'\r'),
             b't' => value.push(b'\t'),
-            b'v' => value.push(11),
             b'0'..=b'7' => {
                 let mut code = u32::from(escape - b'0');
                 for _ in 0..2 {
