@@ -11,7 +11,6 @@ use super::build::Rewrite;
 use super::constraint::BOOL;
 use super::create_table::column_type;
 use super::dependency::Dependents;
-use super::foreign_key::comparable;
 use super::resolve::{column, undefined_column};
 use super::{Ddl, RowFunction};
 use crate::catalog::builtin;
@@ -241,7 +240,7 @@ impl<'a> Ddl<'a> {
                     }
                     let parent = snapshot.relation(key.references).map_or(&over, |found| found);
                     let parent = if to_itself { &over } else { parent };
-                    demand_comparable(&over, parent, key, &constraint.name)?;
+                    self.demand_comparable_key(&over, parent, key, &constraint.name)?;
                     if constraint.validated {
                         affected.foreign_keys.push(at);
                     }
@@ -258,12 +257,24 @@ impl<'a> Ddl<'a> {
             self.transaction.lock_table(child.lock, mode, WaitPolicy::Block)?;
             let constraint = &child.constraints[at];
             let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
-            demand_comparable(&child, &over, key, &constraint.name)?;
+            self.demand_comparable_key(&child, &over, key, &constraint.name)?;
             if constraint.validated {
                 affected.referring.push((table, at));
             }
         }
         Ok(affected)
+    }
+
+    /// 42804 if columns of a foreign key cannot be compared.
+    fn demand_comparable_key(
+        &mut self,
+        child: &Relation,
+        parent: &Relation,
+        key: &ForeignKey,
+        name: &str,
+    ) -> Result<()> {
+        let mut pairs = key.columns.iter().copied().zip(key.referenced.iter().copied());
+        pairs.try_for_each(|pair| self.demand_comparable(child, parent, pair, name))
     }
 
     /// Checks that nothing that relies on a column's type stands in the way of another one.
@@ -311,15 +322,4 @@ impl<'a> Ddl<'a> {
         }
         Ok(())
     }
-}
-
-/// 42804 if columns of a foreign key cannot be compared.
-fn demand_comparable(
-    child: &Relation,
-    parent: &Relation,
-    key: &ForeignKey,
-    name: &str,
-) -> Result<()> {
-    let mut pairs = key.columns.iter().zip(&key.referenced);
-    pairs.try_for_each(|(&column, &referenced)| comparable(child, parent, column, referenced, name))
 }

@@ -11,10 +11,10 @@ use crate::catalog::relation::{
     Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
 };
 use crate::error::{Result, SqlError};
+use crate::exec::foreign_key::converted;
 use crate::parse::ast::{Ident, References};
 use crate::sqlstate::SqlState;
 use crate::tuple::KeyLayout;
-use crate::types::Datum;
 use std::sync::Arc;
 use txn::{RecordBuffer, TableLock, WaitPolicy};
 
@@ -68,7 +68,7 @@ impl Ddl<'_> {
             }
         };
         for (&child, &key) in columns.iter().zip(&referenced) {
-            comparable(relation, &parent, child, key, &name)?;
+            self.demand_comparable(relation, &parent, (child, key), &name)?;
         }
         let key = ForeignKey {
             columns,
@@ -172,8 +172,7 @@ impl Ddl<'_> {
             for part in &layout.columns {
                 let at = key.referenced.iter().position(|&column| column == part.column);
                 let child = key.columns[at.expect("the index is over the referenced columns")];
-                let ty = parent.columns[part.column].ty.oid;
-                match as_type(row.get(child), ty.0) {
+                match converted(row.get(child), part) {
                     Some(datum) => part.encode(datum, &mut wanted)?,
                     // Out of the parent type's range: no parent has that value.
                     None => return Err(missing(relation, &parent, constraint, key, row)),
@@ -217,21 +216,6 @@ fn missing(
         values,
         parent.name
     ))
-}
-
-/// A value of a compatible type in the form of the type `ty`; none where it is out of that type's range.
-fn as_type(datum: Datum<'_>, ty: u32) -> Option<Datum<'_>> {
-    let number = match datum {
-        Datum::Int2(value) => i64::from(value),
-        Datum::Int4(value) => i64::from(value),
-        Datum::Int8(value) => value,
-        other => return Some(other),
-    };
-    match ty {
-        21 => i16::try_from(number).ok().map(Datum::Int2),
-        23 => i32::try_from(number).ok().map(Datum::Int4),
-        _ => Some(Datum::Int8(number)),
-    }
 }
 
 fn referencing_column(relation: &Relation, name: &str) -> Result<usize> {
@@ -300,40 +284,43 @@ fn cannot_be_deferrable(parent: &Relation, what: &str) -> SqlError {
     )
 }
 
-/// 42804 for types that have no equality; 0A000 for those that have one but other bytes as keys.
-pub(super) fn comparable(
-    relation: &Relation,
-    parent: &Relation,
-    child: usize,
-    key: usize,
-    name: &str,
-) -> Result<()> {
-    let (one, two) = (&relation.columns[child], &parent.columns[key]);
-    let integer = |ty: u32| matches!(ty, 20 | 21 | 23);
-    let text = |ty: u32| matches!(ty, 25 | 1043);
-    let (a, b) = (one.ty.oid.0, two.ty.oid.0);
-    if a == b || (integer(a) && integer(b)) || (text(a) && text(b)) {
-        return Ok(());
+impl Ddl<'_> {
+    /// 42804 for types that have no equality; 0A000 for those that have one but other bytes as keys. A domain is held as what
+    /// it is over.
+    pub(super) fn demand_comparable(
+        &mut self,
+        relation: &Relation,
+        parent: &Relation,
+        (child, key): (usize, usize),
+        name: &str,
+    ) -> Result<()> {
+        let (one, two) = (&relation.columns[child], &parent.columns[key]);
+        let integer = |ty: u32| matches!(ty, 20 | 21 | 23);
+        let text = |ty: u32| matches!(ty, 25 | 1043);
+        let snapshot = self.snapshot();
+        let (a, b) = (snapshot.base_type(one.ty).oid.0, snapshot.base_type(two.ty).oid.0);
+        if a == b || (integer(a) && integer(b)) || (text(a) && text(b)) {
+            return Ok(());
+        }
+        let type_of = |oid| builtin::type_by_oid(oid);
+        let (first, second) = (type_of(a), type_of(b));
+        let same_category = first.zip(second).is_some_and(|(a, b)| a.category == b.category);
+        if same_category {
+            return Err(SqlError::unsupported(format!(
+                "a foreign key between columns \"{}\" and \"{}\" of different types is",
+                one.name, two.name
+            )));
+        }
+        Err(SqlError::new(
+            SqlState::DATATYPE_MISMATCH,
+            format!("foreign key constraint \"{name}\" cannot be implemented"),
+        )
+        .detail(format!(
+            "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+            one.name,
+            two.name,
+            self.plain_type_shown(one.ty),
+            self.plain_type_shown(two.ty)
+        )))
     }
-    let type_of = |oid| builtin::type_by_oid(oid);
-    let (first, second) = (type_of(a), type_of(b));
-    let same_category = first.zip(second).is_some_and(|(a, b)| a.category == b.category);
-    if same_category {
-        return Err(SqlError::unsupported(format!(
-            "a foreign key between columns \"{}\" and \"{}\" of different types is",
-            one.name, two.name
-        )));
-    }
-    let shown = |ty| crate::catalog::system::format::format_type(ty, None);
-    Err(SqlError::new(
-        SqlState::DATATYPE_MISMATCH,
-        format!("foreign key constraint \"{name}\" cannot be implemented"),
-    )
-    .detail(format!(
-        "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
-        one.name,
-        two.name,
-        shown(a),
-        shown(b)
-    )))
 }

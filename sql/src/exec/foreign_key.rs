@@ -205,8 +205,9 @@ fn lock_row_of_key(
     Ok(cx.transaction.lock_key(rows, bytes, RowLock::KeyShare, WaitPolicy::Block, &mut record)?)
 }
 
-/// An integer in the width of the column it is looked up in.
-fn converted<'d>(value: Datum<'d>, column: &KeyColumn) -> Option<Datum<'d>> {
+/// An integer in the width of the column it is looked up in; none where it does not fit.
+#[must_use]
+pub fn converted<'d>(value: Datum<'d>, column: &KeyColumn) -> Option<Datum<'d>> {
     use crate::tuple::Form;
     let wide = match value {
         Datum::Int2(v) => i64::from(v),
