@@ -44,3 +44,15 @@ SELECT (x.r).f1 FROM (SELECT row(1, 2) AS r UNION ALL SELECT row(3, 4)) x;
 SELECT ((x.r).f1).f2 FROM (SELECT row(row(1, 2), 3) AS r) x;
 SELECT count(*), (x.r).f1 FROM (SELECT row(1, 2) AS r) x GROUP BY x.r;
 SELECT array[x.r], (array[x.r])[1], row_to_json(x.r), to_jsonb(x) FROM (SELECT row(1, 2) AS r OFFSET 0) x WHERE (x.r).f2 = 2;
+-- A column is no table whose columns could be named.
+CREATE TYPE whole AS (x int, y text);
+CREATE TABLE parts (p whole, q int);
+INSERT INTO parts VALUES (ROW(1, 'a'), 2);
+SELECT p.x FROM parts;
+SELECT (p).x, (parts.p).y FROM parts;
+SELECT q FROM parts WHERE p.x = 1;
+SELECT parts.p.x FROM parts;
+UPDATE parts SET p.x = p.x + 1;
+UPDATE parts SET p.x = (p).x + 1 RETURNING *;
+DROP TABLE parts;
+DROP TYPE whole;

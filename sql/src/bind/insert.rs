@@ -464,9 +464,10 @@ impl Binder<'_> {
                     }
                 };
                 scope.items = vec![item.clone(), excluded];
-                let place = Place::plain(&scope, Some(ctes), "ON CONFLICT DO UPDATE");
+                let place = Place::plain(&scope, Some(ctes), "UPDATE");
                 let assignments =
                     self.assignments(&update.assignments, (relation, view), &place)?;
+                let place = Place::plain(&scope, Some(ctes), "WHERE");
                 let filter = update
                     .filter
                     .as_ref()

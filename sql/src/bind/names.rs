@@ -83,13 +83,6 @@ impl Binder<'_> {
                 .at(at))
             }
             Err(missing) => {
-                // `c.f`: a field of the composite column c.
-                if qualifier.0.is_none()
-                    && let Ok(found) = place.scope.column(qualifier.1)
-                    && fields_of(self.catalog, found.expr.ty().oid).is_some()
-                {
-                    return self.field_of(found.expr, name, at);
-                }
                 Err(self.missing_item(qualifier.1, missing == Missing::Hidden, place, at))
             }
         }
