@@ -532,7 +532,11 @@ fn fitted(
         return named(procedure, arguments).into_iter().collect();
     }
     let mut ways = Vec::new();
-    if given <= declared && given + procedure.default_count >= declared {
+    let ordered_set = procedure.kind == Kind::Aggregate
+        && crate::catalog::builtin::aggregate(procedure.oid).is_some_and(|found| found.kind != 'n');
+    let spread = procedure.variadic != 0 && !variadic && !ordered_set && given >= declared;
+    // Whoever gives the array itself says VARIADIC.
+    if !spread && given <= declared && given + procedure.default_count >= declared {
         ways.push(ChosenFunction {
             procedure,
             declared: procedure.arguments.to_vec(),
@@ -540,9 +544,7 @@ fn fitted(
             variadic_from: None,
         });
     }
-    let ordered_set = procedure.kind == Kind::Aggregate
-        && crate::catalog::builtin::aggregate(procedure.oid).is_some_and(|found| found.kind != 'n');
-    if procedure.variadic != 0 && !variadic && !ordered_set && given >= declared {
+    if spread {
         let fixed = declared - 1;
         let mut types = procedure.arguments[..fixed].to_vec();
         types.resize(given, procedure.variadic);
