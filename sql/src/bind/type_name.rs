@@ -102,6 +102,10 @@ pub mod oid {
 const HEADER: i32 = 4;
 /// The longest `varchar(n)` and `char(n)`.
 const CHARACTERS_MAX: i32 = 10_485_760;
+/// The fields that an interval can be limited to, as bits: YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, YEAR TO MONTH, DAY TO HOUR,
+/// DAY TO MINUTE, DAY TO SECOND, HOUR TO MINUTE, HOUR TO SECOND, MINUTE TO SECOND, and all.
+const INTERVAL_RANGES: [i32; 14] =
+    [4, 2, 8, 1024, 2048, 4096, 6, 1032, 3080, 7176, 3072, 7168, 6144, 0x7FFF];
 /// The most digits of `numeric(p, s)`.
 const PRECISION_MAX: i32 = 1000;
 
@@ -243,13 +247,23 @@ fn modifier(ty: u32, given: &[i32]) -> Result<i32> {
             let precision = only(given)?;
             if precision < 0 {
                 let name = if matches!(ty, oid::TIME | oid::TIMETZ) { "TIME" } else { "TIMESTAMP" };
-                return Err(invalid(format!("{name}({precision}) precision must not be negative")));
+                let zoned = matches!(ty, oid::TIMETZ | oid::TIMESTAMPTZ);
+                let zone = if zoned { " WITH TIME ZONE" } else { "" };
+                return Err(invalid(format!(
+                    "{name}({precision}){zone} precision must not be negative"
+                )));
             }
             Ok(precision.min(6))
         }
         oid::INTERVAL => match given {
+            [range, ..] if !INTERVAL_RANGES.contains(range) => {
+                Err(invalid("invalid INTERVAL type modifier".to_owned()))
+            }
             [range] => Ok((range << 16) | 0xFFFF),
-            [range, precision] => Ok((range << 16) | (precision & 0xFFFF)),
+            [_, precision @ ..0] => {
+                Err(invalid(format!("INTERVAL({precision}) precision must not be negative")))
+            }
+            [range, precision] => Ok((range << 16) | (*precision).min(6)),
             _ => Err(invalid("invalid INTERVAL type modifier".to_owned())),
         },
         oid::BIT | oid::VARBIT => {

@@ -273,7 +273,9 @@ impl<'t> Parser<'t> {
                 self.expect(Keyword::Data)?;
             }
             self.expect(Keyword::Type)?;
-            let ty = self.type_name()?;
+            let before = self.notices.len();
+            let ty = self.type_name_nowhere()?;
+            self.repeat_warnings(before);
             let collation =
                 if self.accept(Keyword::Collate) { Some(self.object_name()?) } else { None };
             let using =

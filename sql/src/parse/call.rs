@@ -99,6 +99,7 @@ impl<'t> Parser<'t> {
         let text = self.string()?;
         let mut ty = plain_type(call.name);
         ty.modifiers = call.arguments.into_iter().map(|argument| argument.value).collect();
+        self.warn_of_precision(&ty);
         let operand = Box::new(Expr { at: place, kind: ExprKind::String(text) });
         Ok(Expr { at, kind: ExprKind::Cast { operand, ty } })
     }

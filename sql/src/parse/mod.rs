@@ -22,6 +22,7 @@ mod modify;
 mod object;
 mod parser;
 pub mod position;
+mod precision;
 mod primary;
 mod privilege;
 mod query;
@@ -84,6 +85,8 @@ pub fn parse_in(text: &str, dialect: Dialect) -> Result<Vec<Parsed>> {
         parser.height = 0;
         let statement = parser.statement()?;
         let end = parser.before();
+        let repeated = std::mem::take(&mut parser.repeated);
+        parser.notices.extend(repeated);
         statements.push(Parsed {
             statement: Deep::new(statement, parser.height + 1),
             start,

@@ -28,8 +28,10 @@ pub struct Parser<'t> {
     closing: Vec<u32>,
     /// The run of opening parentheses that was looked at last: its first token, and the one behind it.
     run: (usize, usize),
-    /// Notices about names that were cut, and about escapes.
+    /// Notices about names that were cut, about escapes, and about precisions that are too high.
     pub(super) notices: Vec<Notice>,
+    /// Those that PostgreSQL gives once more when it makes the columns that the statement describes.
+    pub(super) repeated: Vec<Notice>,
     /// What the session's settings make of the text.
     pub(super) dialect: Dialect,
 }
@@ -54,6 +56,7 @@ impl<'t> Parser<'t> {
             closing: Vec::new(),
             run: (0, 0),
             notices: Vec::new(),
+            repeated: Vec::new(),
         }
     }
 
@@ -476,6 +479,7 @@ impl<'t> Parser<'t> {
             None => self.generic_type()?,
         };
         ty.setof = setof;
+        self.warn_of_precision(&ty);
         if self.accept(Keyword::Array) {
             ty.dimensions = 1;
             if self.accept_symbol(b'[') {

@@ -98,10 +98,14 @@ impl<'t> Parser<'t> {
                 Ok(Expr { at, kind: ExprKind::Grouping(arguments) })
             }
             Keyword::CurrentDate => constant(self, ExprKind::CurrentValue(CurrentValue::Date)),
-            Keyword::CurrentTime => self.current(at, CurrentValue::Time),
-            Keyword::CurrentTimestamp => self.current(at, CurrentValue::Timestamp),
-            Keyword::Localtime => self.current(at, CurrentValue::LocalTime),
-            Keyword::Localtimestamp => self.current(at, CurrentValue::LocalTimestamp),
+            Keyword::CurrentTime => self.current(at, ("TIME", true), CurrentValue::Time),
+            Keyword::CurrentTimestamp => {
+                self.current(at, ("TIMESTAMP", true), CurrentValue::Timestamp)
+            }
+            Keyword::Localtime => self.current(at, ("TIME", false), CurrentValue::LocalTime),
+            Keyword::Localtimestamp => {
+                self.current(at, ("TIMESTAMP", false), CurrentValue::LocalTimestamp)
+            }
             Keyword::CurrentUser | Keyword::CurrentRole | Keyword::User => {
                 constant(self, ExprKind::CurrentValue(CurrentValue::User))
             }
@@ -130,12 +134,18 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// CURRENT_TIMESTAMP and its kin, with a precision or without.
-    fn current(&mut self, at: u32, kind: fn(Option<u8>) -> CurrentValue) -> Result<Expr> {
+    /// CURRENT_TIMESTAMP and its kin, with a precision or without; `ty` is its type and whether that has a zone.
+    fn current(
+        &mut self,
+        at: u32,
+        ty: (&str, bool),
+        kind: fn(Option<u8>) -> CurrentValue,
+    ) -> Result<Expr> {
         self.advance();
         let mut precision = None;
         if self.accept_symbol(b'(') {
-            precision = Some(u8::try_from(self.integer()?).unwrap_or(6).min(6));
+            let given = self.integer()?;
+            precision = Some(self.reduced_precision(ty.0, given, ty.1));
             self.expect_symbol(b')')?;
         }
         Ok(Expr { at, kind: ExprKind::CurrentValue(kind(precision)) })
@@ -196,6 +206,7 @@ impl<'t> Parser<'t> {
         if interval && ty.modifiers.is_empty() {
             ty.modifiers = self.interval_fields()?;
         }
+        self.warn_of_precision(&ty);
         let operand = Box::new(Expr { at: place, kind: ExprKind::String(text) });
         Ok(Some(Expr { at, kind: ExprKind::Cast { operand, ty } }))
     }

@@ -215,7 +215,7 @@ impl<'t> Parser<'t> {
     pub(super) fn column_element(&mut self) -> Result<ColumnElement> {
         let at = self.here();
         let name = self.name()?;
-        let ty = self.type_name()?;
+        let ty = self.column_type_name()?;
         let compression = if self.accept(Keyword::Compression) {
             Some(if self.accept(Keyword::Default) { "default".into() } else { self.name()? })
         } else {

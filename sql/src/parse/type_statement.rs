@@ -34,7 +34,7 @@ impl Parser<'_> {
             if !self.is_symbol(b')') {
                 attributes = self.list(|parser| {
                     let name = parser.name()?;
-                    let ty = parser.type_name()?;
+                    let ty = parser.type_name_nowhere()?;
                     if parser.is(Keyword::Collate) {
                         return Err(parser.unsupported("COLLATE of an attribute is", parser.here()));
                     }
@@ -75,7 +75,7 @@ impl Parser<'_> {
         self.expect(Keyword::Domain)?;
         let name = self.relation_name()?;
         self.accept(Keyword::As);
-        let ty = self.type_name()?;
+        let ty = self.type_name_nowhere()?;
         let mut collation = None;
         let mut constraints = Vec::new();
         loop {
@@ -152,7 +152,7 @@ impl Parser<'_> {
             }
             self.expect(Keyword::Type)?;
         }
-        let ty = self.type_name()?;
+        let ty = self.type_name_nowhere()?;
         if self.is(Keyword::Collate) {
             return Err(self.unsupported("COLLATE of an attribute is", self.here()));
         }

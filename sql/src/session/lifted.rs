@@ -61,7 +61,10 @@ impl Session {
 
     /// Binds and plans the text with parameters, and keeps the plan.
     fn prepare_lifted(&mut self, key: &Arc<str>, lifted: &Lifted) -> Option<Arc<Prepared>> {
-        let (sources, _) = Source::parse(key, Dialect::default()).ok()?;
+        let (sources, notices) = Source::parse(key, Dialect::default()).ok()?;
+        if !notices.is_empty() {
+            return None;
+        }
         let [source] = <[Source; 1]>::try_from(sources).ok()?;
         // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
         let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;

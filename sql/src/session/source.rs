@@ -16,6 +16,8 @@ pub struct Source {
     nested: bool,
     /// It is a cursor's query.
     cursor: bool,
+    /// Whoever sends it is told something each time.
+    noticed: bool,
 }
 
 impl Source {
@@ -29,6 +31,7 @@ impl Source {
         let statements = crate::parse::parse_in(query, dialect)?
             .into_iter()
             .map(|parsed| {
+                let noticed = !parsed.notices.is_empty();
                 notices.extend(parsed.notices);
                 Source {
                     query: Arc::clone(query),
@@ -37,6 +40,7 @@ impl Source {
                     statement: Some(parsed.statement),
                     nested: false,
                     cursor: false,
+                    noticed,
                 }
             })
             .collect();
@@ -53,6 +57,7 @@ impl Source {
             statement: None,
             nested: false,
             cursor: false,
+            noticed: false,
         }
     }
 
@@ -67,6 +72,7 @@ impl Source {
             statement: Some(Deep::new(statement.clone(), height)),
             nested: true,
             cursor: false,
+            noticed: self.noticed,
         }
     }
 
@@ -109,10 +115,12 @@ impl Source {
         self.query[self.start..self.end].into()
     }
 
-    /// Whether the query text is this statement and nothing else: then its plan may be found by the text.
+    /// Whether the query text is this statement and nothing else, and there is nothing to tell of it: then its plan may be
+    /// found by the text.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         !self.nested
+            && !self.noticed
             && self.start == 0
             && self.end
                 >= self.query.trim_end_matches(|c: char| c == ';' || c.is_ascii_whitespace()).len()
