@@ -77,7 +77,7 @@ fn value(ty: &str) -> String {
         "anymultirange" | "anycompatiblemultirange" => "int4multirange",
         "anyenum" => "pg_temp_colour",
         "\"any\"" => "text",
-        "record" => return "ROW(1, 2)".to_owned(),
+        "record" => return "ROW(1, 2)::record".to_owned(),
         "record[]" => return "ARRAY[ROW(1, 2)]".to_owned(),
         other => other,
     };

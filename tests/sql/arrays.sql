@@ -48,3 +48,8 @@ CREATE VIEW slices AS SELECT a[1][2:] AS x, a[:2] AS y, a[1][2] AS z FROM sliced
 SELECT pg_get_viewdef('slices');
 SELECT * FROM slices;
 DROP TABLE sliced CASCADE;
+
+-- Of arrays that are put together the inner bounds are the same.
+SELECT '{{1,2},{3,4}}'::int[] || '[2:3]={5,6}'::int[];
+SELECT '{{1,2}}'::int[] || '[1:1][0:1]={{3,4}}'::int[];
+SELECT '[0:0][1:2]={{1,2}}'::int[] || '{{3,4}}'::int[], '{5,6}'::int[] || '[0:0][1:2]={{1,2}}'::int[];

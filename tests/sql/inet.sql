@@ -65,3 +65,6 @@ SELECT '10.1.1.1/8'::network;
 DROP DOMAIN network;
 DROP TABLE net, host;
 SELECT inet_client_addr() IS NULL, client_addr << '127.0.0.0/8', pg_typeof(client_addr) FROM pg_stat_activity WHERE pid = pg_backend_pid();
+
+-- Networks without the bytes that are zero anyway.
+SELECT n, abbrev(n) FROM unnest(ARRAY['0.0.0.0/0', '10.0.0.0/8', '10.1.0.0/16', '10.1.2.0/24', '10.1.2.3/32', '10.128.0.0/9', '192.168.0.0/15', '::/0', '::/1', '2001:db8::/32', '2001:db8::/33', '2001:db8::1/128', '2001:db8:0:1::/64', 'fe80::/10', '::1/128', '::/128', '::ffff:1.2.3.4/128', '::1.2.3.4/128', '::1.2.3.0/120', '1:0:0:2::/64', '1:0:0:2:0:0:0:3/128', '1:0:2:0:0:0:3:0/112']::cidr[]) AS n;

@@ -16,6 +16,13 @@ SELECT pg_get_viewdef('ordered', true);
 SELECT pg_terminate_backend(0, -1);
 DROP VIEW ordered;
 DROP TABLE o;
+CREATE TABLE spans (g int, s interval);
+INSERT INTO spans VALUES (1, '1 day'), (1, '2 days 12 hours'), (1, '1 month'), (2, '1 hour'), (2, '2 hours'), (3, NULL);
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s), percentile_cont(0.3) WITHIN GROUP (ORDER BY s), percentile_cont(0.75) WITHIN GROUP (ORDER BY s DESC) FROM spans;
+SELECT g, percentile_cont(ARRAY[0, 0.25, NULL, 1]) WITHIN GROUP (ORDER BY s) FROM spans GROUP BY g ORDER BY g;
+SELECT percentile_cont(ARRAY[[0, 0.5], [NULL, 1]]) WITHIN GROUP (ORDER BY g), percentile_disc(ARRAY[[0.2, 0.5], [1, NULL]]) WITHIN GROUP (ORDER BY s) FROM spans;
+SELECT percentile_cont(1.1) WITHIN GROUP (ORDER BY s) FROM spans;
+DROP TABLE spans;
 
 -- Hypothetical-set aggregates: where a row would stand.
 CREATE TABLE h (g int, a int, b text);

@@ -48,3 +48,17 @@ SELECT make_timestamptz(2024, 1, 1, 12, 0, 0, '5EST');
 SELECT make_timestamptz(2024, 1, 1, 12, 0, 0, '+20');
 SELECT make_timestamptz(2024, 1, 1, 12, 0, 0, '+12345');
 SELECT make_timestamptz(2024, 1, 1, 12, 0, 0, 'nope');
+
+-- An interval that is no zone; what is wrong first.
+SELECT timestamp '2020-01-01' AT TIME ZONE interval '-1 month 3 days 04:05:06.789';
+SELECT timestamptz '2020-01-01 00:00+00' AT TIME ZONE interval '1 day';
+SELECT timetz '10:00+00' AT TIME ZONE interval '1 year';
+SELECT date_trunc('nothing', timestamptz '2020-01-01 00:00+00', 'nowhere');
+SELECT make_timestamptz(2020, 13, 1, 0, 0, 0, 'nowhere');
+SELECT make_date(-4, 13, 1);
+SELECT make_date(-1, 1, 1), make_date(2020, 2, 29);
+SELECT timestamptz(timestamptz '2020-01-01', 7);
+SELECT pg_catalog.timestamp(timestamp '2020-01-01', 7);
+SELECT timestamptz(timestamptz '2020-01-01 10:00:00.123456+00', 3), timestamptz('infinity'::timestamptz, 99);
+SELECT date '5874897-12-31' > timestamptz 'infinity', timestamptz 'infinity' >= date '5874897-12-31', date '5874897-12-31' > timestamp 'infinity', date 'infinity' = timestamp 'infinity', date '-infinity' = timestamptz '-infinity', date '5874897-12-31' > timestamp '294276-12-31';
+SELECT 'a b'::regclass;

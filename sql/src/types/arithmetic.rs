@@ -129,6 +129,7 @@ pub(crate) const INTEGER_FUNCTIONS: &[(u32, Callable)] = &[
         Plain(|_, a| u32::try_from(wide(&a[0])).map(Datum::Oid).map_err(|_| out_of_range("OID"))),
     ),
     (1288, Plain(|_, a| Ok(Datum::Int8(i64::from(a[0].oid()))))),
+    (5071, Plain(|_, a| Ok(Datum::Oid(a[0].int8() as u32)))),
     (2557, Plain(|_, a| Ok(Datum::Bool(a[0].int4() != 0)))),
     (2558, Plain(|_, a| Ok(Datum::Int4(i32::from(a[0].bool()))))),
     (77, Plain(|_, a| Ok(Datum::Int4(i32::from(a[0].char() as i8))))),

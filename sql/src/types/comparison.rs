@@ -54,10 +54,10 @@ families! {
     |_, a, b| a.timestamp().cmp(&b.timestamp()) => [2052 2053 2054 2055 2057 2056 2045];
     |_, a, b| a.timestamptz().cmp(&b.timestamptz()) => [1152 1153 1154 1155 1157 1156 1314];
     |_, a, b| compare(oids::INTERVAL, a, b) => [1162 1163 1164 1165 1167 1166 1315];
-    |_, a, b| day(a).cmp(&i128::from(b.timestamp())) => [2340 2343 2338 2339 2341 2342 2344];
-    |_, a, b| i128::from(a.timestamp()).cmp(&day(b)) => [2366 2369 2364 2365 2367 2368 2370];
-    |c, a, b| zoned(c, day(a)).cmp(&i128::from(b.timestamptz())) => [2353 2356 2351 2352 2354 2355 2357];
-    |c, a, b| i128::from(a.timestamptz()).cmp(&zoned(c, day(b))) => [2379 2382 2377 2378 2380 2381 2383];
+    |_, a, b| day(a).cmp(&moment(b.timestamp())) => [2340 2343 2338 2339 2341 2342 2344];
+    |_, a, b| moment(a.timestamp()).cmp(&day(b)) => [2366 2369 2364 2365 2367 2368 2370];
+    |c, a, b| zoned(c, day(a)).cmp(&moment(b.timestamptz())) => [2353 2356 2351 2352 2354 2355 2357];
+    |c, a, b| moment(a.timestamptz()).cmp(&zoned(c, day(b))) => [2379 2382 2377 2378 2380 2381 2383];
     |c, a, b| zoned(c, i128::from(a.timestamp())).cmp(&i128::from(b.timestamptz())) =>
         [2522 2525 2520 2521 2523 2524 2526];
     |c, a, b| i128::from(a.timestamptz()).cmp(&zoned(c, i128::from(b.timestamp()))) =>
@@ -69,7 +69,6 @@ families! {
         [744 390 391 393 392 396 382] [679 619 677 678 681 680 404];
     |_, a, b| a.int8().cmp(&b.int8()) => [3508 3509 3510 3512 3511 3513 3514];
     |_, a, b| compare(oids::JSONB, a, b) => [4043 4038 4039 4041 4040 4042 4044];
-    |_, a, b| compare(oids::RECORD, a, b) => [2981 2982 2983 2985 2984 2986 2987];
 }
 
 /// Equality only, and the pattern operator classes (the order is by bytes anyway), larger and smaller.
@@ -83,6 +82,10 @@ pub(crate) const MORE: &[(u32, Callable)] = &[
     (2161, Plain(|_, a| Ok(Datum::Bool(a[0].text().as_bytes() <= a[1].text().as_bytes())))),
     (2163, Plain(|_, a| Ok(Datum::Bool(a[0].text().as_bytes() >= a[1].text().as_bytes())))),
     (2164, Plain(|_, a| Ok(Datum::Bool(a[0].text().as_bytes() > a[1].text().as_bytes())))),
+    (2174, Plain(|_, a| Ok(Datum::Bool(compare(oids::BPCHAR, &a[0], &a[1]).is_lt())))),
+    (2175, Plain(|_, a| Ok(Datum::Bool(compare(oids::BPCHAR, &a[0], &a[1]).is_le())))),
+    (2177, Plain(|_, a| Ok(Datum::Bool(compare(oids::BPCHAR, &a[0], &a[1]).is_ge())))),
+    (2178, Plain(|_, a| Ok(Datum::Bool(compare(oids::BPCHAR, &a[0], &a[1]).is_gt())))),
     (768, Plain(larger)),
     (769, Plain(smaller)),
     (770, Plain(larger)),
@@ -142,11 +145,20 @@ fn float(datum: &Datum<'_>) -> f64 {
     }
 }
 
-/// A date's midnight in microseconds, beyond what a timestamp can be if need be; infinities as a timestamp's.
+/// A timestamp's microseconds, its infinities beyond every date.
+fn moment(timestamp: i64) -> i128 {
+    match timestamp {
+        i64::MIN => i128::MIN,
+        i64::MAX => i128::MAX,
+        micros => i128::from(micros),
+    }
+}
+
+/// A date's midnight in microseconds, beyond what a timestamp can be if need be; infinities as [`moment`] has them.
 fn day(datum: &Datum<'_>) -> i128 {
     match datum.date() {
-        i32::MIN => i128::from(i64::MIN),
-        i32::MAX => i128::from(i64::MAX),
+        i32::MIN => i128::MIN,
+        i32::MAX => i128::MAX,
         days => i128::from(days) * i128::from(datetime::DAY),
     }
 }

@@ -26,11 +26,13 @@ pub mod integer;
 pub mod json;
 pub mod jsonpath;
 pub mod literal;
+mod lsn;
 pub mod network;
 pub mod numeric;
 pub mod oids;
 pub mod order;
 pub mod record;
+mod record_order;
 mod registry;
 #[cfg(test)]
 mod round_trip;
@@ -43,6 +45,7 @@ pub mod stored;
 pub(crate) mod testing;
 pub mod text;
 mod text_form;
+mod trigonometry;
 
 pub use aggregate::accumulator;
 pub use binary_form::{check_text, read_binary, write_binary};

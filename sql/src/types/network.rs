@@ -20,6 +20,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (598, Plain(|c, a| text(c, |out| write(inet(&a[0]), false, out)))),
+    (599, Plain(|c, a| text(c, |out| write_abbreviated(inet(&a[0]), out)))),
     (605, Plain(|c, a| Ok(held(c, with_length(inet(&a[0]), a[1].int4())?)))),
     (635, Plain(|c, a| Ok(held(c, with_length(inet(&a[0]), a[1].int4())?.network())))),
     (683, Plain(|c, a| Ok(held(c, inet(&a[0]).network())))),
@@ -298,6 +299,63 @@ fn write_address(value: Inet, out: &mut Vec<u8>) {
     }
     if zeros.end == 8 && !zeros.is_empty() {
         out.push(b':');
+    }
+}
+
+/// A network without the bytes that its length says are zero: `10.1/16` (`inet_cidr_ntop`).
+fn write_abbreviated(value: Inet, out: &mut Vec<u8>) {
+    if value.v6 {
+        write_abbreviated_v6(value, out);
+    } else {
+        let shown = usize::from(value.bits.div_ceil(8)).max(1);
+        for (at, byte) in value.address[..shown].iter().enumerate() {
+            let point = if at > 0 { "." } else { "" };
+            put(out, format_args!("{point}{byte}"));
+        }
+    }
+    put(out, format_args!("/{}", value.bits));
+}
+
+/// Of two runs of zeros as long as each other the first is `::`; a run counts on where a shorter one came before.
+fn write_abbreviated_v6(value: Inet, out: &mut Vec<u8>) {
+    if value.bits == 0 {
+        return out.extend_from_slice(b"::");
+    }
+    let count = usize::from(value.bits.div_ceil(16)).max(2);
+    let bytes = value.address;
+    let word = |at: usize| u16::from_be_bytes([bytes[2 * at], bytes[2 * at + 1]]);
+    let (mut base, mut longest, mut start, mut run) = (0, 0, 0, 0);
+    for at in 0..=count {
+        if at < count && word(at) == 0 {
+            if run == 0 {
+                start = at;
+            }
+            run += 1;
+        } else if run > longest {
+            (base, longest) = (start, run);
+            run = 0;
+        }
+    }
+    let v4 = longest != count
+        && base == 0
+        && (longest == 6
+            || (longest == 5 && word(5) == 0xFFFF)
+            || (longest == 7 && bytes[14] != 0 && bytes[15] != 1));
+    let begun = out.len();
+    for at in 0..count {
+        if longest != 0 && (base..base + longest).contains(&at) {
+            let colons = usize::from(at == base) + usize::from(at == count - 1);
+            out.extend_from_slice(&b"::"[..colons]);
+        } else if v4 && at > 5 {
+            let mark = if at == 6 { ':' } else { '.' };
+            put(out, format_args!("{mark}{}", bytes[2 * at]));
+            if at != 7 || value.bits > 120 {
+                put(out, format_args!(".{}", bytes[2 * at + 1]));
+            }
+        } else {
+            let colon = if out.len() == begun { "" } else { ":" };
+            put(out, format_args!("{colon}{:x}", word(at)));
+        }
     }
 }
 

@@ -125,7 +125,8 @@ fn compare_arrays(a: &Array<'_>, b: &Array<'_>) -> Ordering {
     )
 }
 
-fn compare_slots(
+/// Compares two fields of rows, or elements of arrays.
+pub(super) fn compare_slots(
     arena: &Bump,
     (a_type, a): (u32, Option<&[u8]>),
     (b_type, b): (u32, Option<&[u8]>),

@@ -29,10 +29,12 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::json::populate::FUNCTIONS,
     super::json::sets::FUNCTIONS,
     super::jsonpath::functions::FUNCTIONS,
+    super::lsn::FUNCTIONS,
     super::network::FUNCTIONS,
     super::numeric::functions::FUNCTIONS,
     super::numeric::to_char::FUNCTIONS,
     super::numeric::to_number::FUNCTIONS,
+    super::record_order::FUNCTIONS,
     super::sample::FUNCTIONS,
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,
@@ -41,9 +43,13 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::text::bytes::FUNCTIONS,
     super::text::cut::FUNCTIONS,
     super::text::encode::FUNCTIONS,
+    super::text::encoding::FUNCTIONS,
     super::text::like::FUNCTIONS,
     super::text::normal::FUNCTIONS,
+    super::text::occurrences::FUNCTIONS,
+    super::text::quote::FUNCTIONS,
     super::text::regular::FUNCTIONS,
+    super::trigonometry::FUNCTIONS,
 ];
 
 static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {

@@ -1,12 +1,13 @@
-//! Small functions about sizes and bounds: `pg_column_size`, `pg_size_pretty`, `width_bucket`,
+//! Small functions about sizes and bounds: `pg_column_size`, `pg_size_pretty`, `pg_size_bytes`, `width_bucket`,
 //! `overlaps`, `oidvectortypes`.
 
 use super::array::Array;
-use super::failure::out_of_range;
+use super::failure::{invalid_parameter, out_of_range};
 use super::function::Callable::{self, Plain, Typed};
+use super::integer::is_space;
 use super::numeric::decimal::{Decimal, Rounding};
 use super::numeric::{Number, View};
-use super::{CallContext, Datum, Signature, order, stored};
+use super::{CallContext, Datum, Signature, numeric, order, stored};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -16,6 +17,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1269, Typed(column_size)),
     (2288, Plain(size_pretty)),
     (3166, Plain(numeric_size_pretty)),
+    (3334, Plain(size_bytes)),
     (320, Plain(float_bucket)),
     (3218, Plain(threshold_bucket)),
     (1349, Plain(vector_types)),
@@ -60,8 +62,12 @@ fn size_pretty<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
 }
 
 fn numeric_size_pretty<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let Number::Finite(size) = Number::from(View::of(a[0].numeric())) else {
-        return Err(SqlError::unsupported("the size of an infinite number is"));
+    let size = match Number::from(View::of(a[0].numeric())) {
+        Number::Finite(size) => size,
+        // They are in no unit less than 10240, so that the last one is taken.
+        Number::Nan => return Ok(Datum::Text("NaN PB")),
+        Number::Infinity => return Ok(Datum::Text("Infinity PB")),
+        Number::NegativeInfinity => return Ok(Datum::Text("-Infinity PB")),
     };
     let text = |size: &Decimal, unit: usize| {
         let mut out = Vec::new();
@@ -85,6 +91,54 @@ fn numeric_size_pretty<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result
     }
     let away = Decimal::from_i128(if size.negative { -1 } else { 1 });
     Ok(text(&divide(&size.add(&away), 2), unit))
+}
+
+/// pg_size_bytes: a number, perhaps with a unit behind it.
+fn size_bytes<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let whole = a[0].text();
+    let invalid = || invalid_parameter(format!("invalid size: \"{whole}\""));
+    let text = whole.trim_matches(|c: char| c.is_ascii() && is_space(c as u8));
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let integer = digits(&text[sign..]);
+    let (mut end, mut fraction) = (sign + integer, 0);
+    if text[end..].starts_with('.') {
+        fraction = digits(&text[end + 1..]);
+        end += 1 + fraction;
+    }
+    if integer + fraction == 0 {
+        return Err(invalid());
+    }
+    let mantissa = &text[..end];
+    let mut exponent = "";
+    if let Some(behind) = text[end..].strip_prefix(['e', 'E']) {
+        let shown = behind.trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8));
+        let sign = usize::from(shown.starts_with(['-', '+']));
+        let count = digits(&shown[sign..]);
+        // Without digits it is the beginning of a unit.
+        if count > 0 {
+            exponent = &shown[..sign + count];
+            end = text.len() - shown.len() + exponent.len();
+        }
+    }
+    let number = if exponent.is_empty() {
+        numeric::text::read(mantissa, -1)?
+    } else {
+        numeric::text::read(&format!("{mantissa}e{exponent}"), -1)?
+    };
+    let unit = text[end..].trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8));
+    let mut bytes = Datum::Numeric(number.store(context.arena));
+    if !unit.is_empty() {
+        let found = UNITS.iter().position(|name| name.eq_ignore_ascii_case(unit));
+        let power = found.ok_or_else(|| {
+            invalid()
+                .detail(format!("Invalid size unit: \"{unit}\"."))
+                .hint("Valid units are \"bytes\", \"kB\", \"MB\", \"GB\", \"TB\", and \"PB\".")
+        })?;
+        let factor = numeric::functions::from_integer(context.arena, 1 << (10 * power));
+        bytes = numeric::functions::multiply(context, &[factor, bytes])?;
+    }
+    numeric::functions::to_bigint(&bytes).map(Datum::Int8)
 }
 
 fn bucket_error(message: &str) -> SqlError {

@@ -11,20 +11,20 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, array, oids};
 
-fn invalid_name(text: &str) -> SqlError {
-    SqlError::new(SqlState::INVALID_NAME, format!("invalid name syntax: \"{text}\""))
+fn invalid_name() -> SqlError {
+    SqlError::new(SqlState::INVALID_NAME, "invalid name syntax")
 }
 
 /// The schema a name gives, and the name itself.
 fn qualified_name(session: &SessionCatalog<'_>, text: &str) -> Result<(Option<String>, String)> {
-    let mut names = split_name(text).ok_or_else(|| invalid_name(text))?;
+    let mut names = split_name(text).ok_or_else(invalid_name)?;
     if names.len() == 3 && names[0] == session.snapshot.database_name() {
         names.remove(0);
     }
     match names.as_slice() {
         [name] => Ok((None, name.clone())),
         [schema, name] => Ok((Some(schema.clone()), name.clone())),
-        _ => Err(invalid_name(text)),
+        _ => Err(invalid_name()),
     }
 }
 
@@ -159,12 +159,12 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
         }
         oids::REGTYPE => type_named(session, text)?.ok_or_else(|| undefined("type", text)),
         oids::REGNAMESPACE => {
-            let names = split_name(text).ok_or_else(|| invalid_name(text))?;
+            let names = split_name(text).ok_or_else(invalid_name)?;
             let found = session.snapshot.schema(&names[0]);
             found.map(|schema| schema.oid.0).ok_or_else(|| undefined("schema", &names[0]))
         }
         oids::REGROLE => {
-            let names = split_name(text).ok_or_else(|| invalid_name(text))?;
+            let names = split_name(text).ok_or_else(invalid_name)?;
             let found = session.snapshot.shared().role(&names[0]);
             found.map(|role| role.oid.0).ok_or_else(|| undefined("role", &names[0]))
         }

@@ -16,6 +16,7 @@ pub use hypothetical::hypothetical;
 
 use super::function::{Accumulator, Signature};
 use crate::catalog::builtin;
+use crate::types::Interval;
 use crate::types::json::{aggregate as json, build::Kind};
 use regression::{Figure, Pairs};
 use variance::{Moment, Spread};
@@ -45,7 +46,8 @@ pub fn accumulator(oid: u32, signature: &Signature<'_>) -> Option<Box<dyn Accumu
         2236 | 2238 | 2240 => Box::new(extreme::Bits::new(|a, b| a & b)),
         2237 | 2239 | 2241 => Box::new(extreme::Bits::new(|a, b| a | b)),
         6164..=6166 => Box::new(extreme::Bits::new(|a, b| a ^ b)),
-        3974 | 3980 => Box::new(ordered::Continuous::default()),
+        3974 | 3980 => Box::new(ordered::Continuous::<f64>::default()),
+        3976 | 3982 => Box::new(ordered::Continuous::<Interval>::default()),
         3972 | 3978 => Box::new(ordered::Discrete::new(signature.arguments.get(1)?.oid.0)),
         3984 => Box::new(ordered::Mode::new(signature.arguments.first()?.oid.0)),
         3538 => Box::new(collect::Joined::text()),

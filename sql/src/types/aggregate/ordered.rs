@@ -2,15 +2,17 @@
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::array::{self, Array, Builder};
+use crate::types::array::{Array, Builder, Dimension};
+use crate::types::datetime::arithmetic;
 use crate::types::function::Accumulator;
-use crate::types::{CallContext, Datum};
+use crate::types::{CallContext, Datum, Interval, oids};
 
 /// The fractions that are asked for: one, or those of an array.
 #[derive(Default)]
 struct Fractions {
     asked: Option<Vec<Option<f64>>>,
-    many: bool,
+    /// Those of an array have its dimensions, and so have the answers.
+    dimensions: Option<Vec<Dimension>>,
 }
 
 impl Fractions {
@@ -23,9 +25,10 @@ impl Fractions {
         match argument {
             Datum::Float8(fraction) => asked.push(Some(*fraction)),
             Datum::Array(bytes) => {
-                self.many = true;
                 let own = bumpalo::Bump::new();
-                for datum in Array::of(bytes).datums(&own) {
+                let array = Array::of(bytes);
+                self.dimensions = Some(array.dimensions().collect());
+                for datum in array.datums(&own) {
                     asked.push(match datum? {
                         Datum::Float8(fraction) => Some(fraction),
                         _ => None,
@@ -61,43 +64,94 @@ impl Fractions {
     ) -> Result<Datum<'a>> {
         let Some(asked) = self.asked.as_ref().filter(|_| rows > 0) else { return Ok(Datum::Null) };
         let one = |fraction: &Option<f64>| fraction.map_or(Ok(Datum::Null), of);
-        if !self.many {
+        let Some(dimensions) = &self.dimensions else {
             return asked.first().map_or(Ok(Datum::Null), one);
+        };
+        let mut answers = Builder::new(element);
+        for fraction in asked {
+            answers.push(&one(fraction)?);
         }
-        let all: Vec<Datum<'a>> = asked.iter().map(one).collect::<Result<_>>()?;
-        Ok(array::from_datums(context.arena, element, &all))
+        Ok(Datum::Array(answers.store(context.arena, dimensions)))
+    }
+}
+
+/// What there are values between.
+pub(super) trait Between: Copy + Send {
+    /// Its type.
+    const ELEMENT: u32;
+    /// The value of a datum; none for NULL.
+    fn of(datum: &Datum<'_>) -> Option<Self>;
+    /// The value so far on the way from one to another.
+    fn between(low: Self, high: Self, part: f64) -> Result<Self>;
+    /// It as a datum.
+    fn datum<'a>(self, context: &CallContext<'a>) -> Datum<'a>;
+}
+
+impl Between for f64 {
+    const ELEMENT: u32 = oids::FLOAT8;
+
+    fn of(datum: &Datum<'_>) -> Option<f64> {
+        if let Datum::Float8(value) = datum { Some(*value) } else { None }
+    }
+
+    fn between(low: f64, high: f64, part: f64) -> Result<f64> {
+        Ok(low + part * (high - low))
+    }
+
+    fn datum<'a>(self, _: &CallContext<'a>) -> Datum<'a> {
+        Datum::Float8(self)
+    }
+}
+
+impl Between for Interval {
+    const ELEMENT: u32 = oids::INTERVAL;
+
+    fn of(datum: &Datum<'_>) -> Option<Interval> {
+        if let Datum::Interval(value) = datum { Some(**value) } else { None }
+    }
+
+    fn between(low: Interval, high: Interval, part: f64) -> Result<Interval> {
+        let difference = arithmetic::subtract_intervals(&high, &low)?;
+        arithmetic::add_intervals(&arithmetic::multiply(&difference, part)?, &low)
+    }
+
+    fn datum<'a>(self, context: &CallContext<'a>) -> Datum<'a> {
+        Datum::Interval(context.arena.alloc(self))
     }
 }
 
 /// percentile_cont: between two rows it lies as far as the fraction says.
-#[derive(Default)]
-pub(super) struct Continuous {
+pub(super) struct Continuous<T> {
     fractions: Fractions,
-    values: Vec<f64>,
+    values: Vec<T>,
 }
 
-impl Accumulator for Continuous {
+impl<T> Default for Continuous<T> {
+    fn default() -> Continuous<T> {
+        Continuous { fractions: Fractions::default(), values: Vec::new() }
+    }
+}
+
+impl<T: Between> Accumulator for Continuous<T> {
     fn add(&mut self, context: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         self.fractions.see(context, &arguments[0])?;
-        if let Datum::Float8(value) = arguments[1] {
-            self.values.push(value);
-        }
+        self.values.extend(T::of(&arguments[1]));
         Ok(())
     }
 
     fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
         let last = self.values.len().saturating_sub(1) as f64;
-        self.fractions.answer(context, 701, self.values.len(), &|fraction| {
+        self.fractions.answer(context, T::ELEMENT, self.values.len(), &|fraction| {
             let place = fraction * last;
             let (first, second) = (place.floor(), place.ceil());
             let (low, high) = (self.values[first as usize], self.values[second as usize]);
-            let between = low + (place - first) * (high - low);
-            Ok(Datum::Float8(if first == second { low } else { between }))
+            let value = if first == second { low } else { T::between(low, high, place - first)? };
+            Ok(value.datum(context))
         })
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Continuous>() + self.values.capacity() * size_of::<f64>()
+        size_of::<Continuous<T>>() + self.values.capacity() * size_of::<T>()
     }
 }
 

@@ -120,11 +120,9 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
     };
     let (dx, dy): (Vec<Dimension>, Vec<Dimension>) =
         (x.dimensions().collect(), y.dimensions().collect());
-    let lengths =
-        |dimensions: &[Dimension]| dimensions.iter().map(|d| d.length).collect::<Vec<_>>();
     let mut dimensions;
     if dx.len() == dy.len() {
-        if lengths(&dx[1..]) != lengths(&dy[1..]) {
+        if dx[1..] != dy[1..] {
             return Err(incompatible(
                 "Arrays with differing element dimensions are not compatible for concatenation.",
             ));
@@ -133,7 +131,7 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
         dimensions[0].length += dy[0].length;
     } else if dx.len() + 1 == dy.len() || dy.len() + 1 == dx.len() {
         let (outer, inner) = if dx.len() > dy.len() { (dx, &dy) } else { (dy, &dx) };
-        if lengths(&outer[1..]) != lengths(inner) {
+        if outer[1..] != inner[..] {
             return Err(incompatible(
                 "Arrays with differing dimensions are not compatible for concatenation.",
             ));

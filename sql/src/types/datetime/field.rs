@@ -399,11 +399,11 @@ fn truncate_timestamptz<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Resul
     if arithmetic::infinite(a[1].timestamptz()) {
         return Ok(a[1]);
     }
-    let (name, field) = named(a[0].text(), oids::TIMESTAMPTZ)?;
     let zone = match a.get(2) {
         Some(zone) => zone::of_user(zone.text())?,
         None => zone::of_session(&context.settings.time_zone),
     };
+    let (name, field) = named(a[0].text(), oids::TIMESTAMPTZ)?;
     let timestamp = a[1].timestamptz();
     let local = zone.to_local(timestamp);
     let start = truncate_local(&name, field, local, oids::TIMESTAMPTZ)?;

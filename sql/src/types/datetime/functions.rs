@@ -4,8 +4,9 @@
 
 use super::calendar;
 use super::clock::Clock;
+use super::output::{DAYS, MONTHS};
 use super::zone::{self, Zone};
-use super::{DAY, HOUR, MINUTE, SECOND, arithmetic, interval, out_of_range};
+use super::{DAY, HOUR, MINUTE, SECOND, arithmetic, interval, interval_write, out_of_range};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain};
@@ -17,6 +18,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2647, Plain(|c, _| Ok(Datum::TimestampTz(c.transaction_time)))),
     (2648, Plain(|c, _| Ok(Datum::TimestampTz(c.statement_time)))),
     (2649, Plain(|c, _| Ok(Datum::TimestampTz(c.clock.wall())))),
+    (274, Plain(time_of_day)),
     // date with days, dates, times and intervals
     (1140, Plain(date_difference)),
     (1141, Plain(|_, a| add_days(a[0].date(), i64::from(a[1].int4())))),
@@ -116,16 +118,13 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1178, Plain(|c, a| Ok(to_date(local(c, a[0].timestamptz()))))),
     (1316, Plain(|_, a| Ok(to_time(a[0].timestamp())))),
     (2019, Plain(|c, a| Ok(to_time(local(c, a[0].timestamptz()))))),
-    (1961, Plain(|_, a| Ok(Datum::Timestamp(arithmetic::round_to(a[0].timestamp(), a[1].int4()))))),
-    (
-        1967,
-        Plain(|_, a| Ok(Datum::TimestampTz(arithmetic::round_to(a[0].timestamptz(), a[1].int4())))),
-    ),
+    (1961, Plain(|_, a| Ok(Datum::Timestamp(rounded(a[0].timestamp(), a[1].int4())?)))),
+    (1967, Plain(|_, a| Ok(Datum::TimestampTz(rounded(a[0].timestamptz(), a[1].int4())?)))),
     (1968, Plain(|_, a| Ok(Datum::Time(arithmetic::round_to(a[0].time(), a[1].int4()))))),
     (2069, Plain(|_, a| instant_in(&zone::of_user(a[0].text())?, a[1].timestamp()))),
-    (2070, Plain(|_, a| instant_in(&fixed(a[0].interval())?, a[1].timestamp()))),
+    (2070, Plain(|c, a| instant_in(&fixed(c, a[0].interval())?, a[1].timestamp()))),
     (1159, Plain(|_, a| local_in(&zone::of_user(a[0].text())?, a[1].timestamptz()))),
-    (1026, Plain(|_, a| local_in(&fixed(a[0].interval())?, a[1].timestamptz()))),
+    (1026, Plain(|c, a| local_in(&fixed(c, a[0].interval())?, a[1].timestamptz()))),
     (1373, Plain(|_, a| Ok(Datum::Bool(a[0].date() != i32::MIN && a[0].date() != i32::MAX)))),
     (1389, Plain(|_, a| Ok(Datum::Bool(!arithmetic::infinite(a[0].timestamptz()))))),
     (2048, Plain(|_, a| Ok(Datum::Bool(!arithmetic::infinite(a[0].timestamp()))))),
@@ -135,10 +134,36 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (3847, Plain(make_time)),
     (3461, Plain(|_, a| make_timestamp(a).map(Datum::Timestamp))),
     (3462, Plain(|c, a| to_instant(c, make_timestamp(a)?))),
-    (3463, Plain(|_, a| instant_in(&zone::of_constructor(a[6].text())?, make_timestamp(a)?))),
+    (
+        3463,
+        Plain(|_, a| {
+            let local = make_timestamp(a)?;
+            instant_in(&zone::of_constructor(a[6].text())?, local)
+        }),
+    ),
     (3464, Plain(make_interval)),
     (1158, Plain(from_epoch)),
 ];
+
+/// The wall clock as a text of its own: `Wed Oct 04 19:03:15.123456 2023 UTC`.
+fn time_of_day<'a>(context: &CallContext<'a>, _: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let now = context.clock.wall();
+    let (east, zone) = session_zone(context).at(now);
+    let (days, micros) = calendar::split(now + i64::from(east) * SECOND);
+    let (date, clock) = (calendar::date(days), Clock::of(micros));
+    let text = format!(
+        "{} {} {:02} {:02}:{:02}:{:02}.{:06} {} {zone}",
+        &DAYS[calendar::weekday(days) as usize][..3],
+        &MONTHS[date.month as usize - 1][..3],
+        date.day,
+        clock.hours,
+        clock.minutes,
+        clock.seconds,
+        clock.micros,
+        date.year,
+    );
+    Ok(Datum::Text(context.arena.alloc_str(&text)))
+}
 
 fn in_arena<'a>(context: &CallContext<'a>, interval: Interval) -> Result<Datum<'a>> {
     Ok(Datum::Interval(context.arena.alloc(interval)))
@@ -173,12 +198,26 @@ fn local_in(zone: &Zone, instant: i64) -> Result<Datum<'static>> {
     Ok(Datum::Timestamp(local))
 }
 
-/// An interval as a zone: seconds east.
-pub(super) fn fixed(offset: &Interval) -> Result<Zone> {
-    if offset.months != 0 || offset.days != 0 {
+/// A timestamp with so many decimals, which a type's modifier has not more than six of (`AdjustTimestampForTypmod`).
+fn rounded(timestamp: i64, precision: i32) -> Result<i64> {
+    if !(-1..=6).contains(&precision) && !arithmetic::infinite(timestamp) {
         return Err(SqlError::new(
             SqlState::INVALID_PARAMETER_VALUE,
-            "interval time zone must not include months or days",
+            format!("timestamp({precision}) precision must be between 0 and 6"),
+        ));
+    }
+    Ok(arithmetic::round_to(timestamp, precision))
+}
+
+/// An interval as a zone: seconds east.
+pub(super) fn fixed(context: &CallContext<'_>, offset: &Interval) -> Result<Zone> {
+    if offset.months != 0 || offset.days != 0 {
+        let mut shown = Vec::new();
+        interval_write::write(context.settings.interval_style, offset, &mut shown);
+        let shown = String::from_utf8_lossy(&shown);
+        return Err(SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("interval time zone \"{shown}\" must not include months or days"),
         ));
     }
     Ok(Zone::Fixed((offset.micros / SECOND) as i32))
@@ -292,7 +331,8 @@ fn checked_date(year: i32, month: i32, day: i32) -> Option<i64> {
 
 fn make_date<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (year, month, day) = (a[0].int4(), a[1].int4(), a[2].int4());
-    let shown = || format!("{year}-{month:02}-{day:02}");
+    // There is no year 0: PostgreSQL shows a year before it as it counts them itself.
+    let shown = || format!("{}-{month:02}-{day:02}", year + i32::from(year < 0));
     let days = checked_date(year, month, day).ok_or_else(|| field_error("date", shown()))?;
     if !calendar::is_date(days) {
         return Err(SqlError::new(

@@ -22,7 +22,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1750, Plain(|_, a| Ok(later(a[0].timetz(), -i128::from(a[1].interval().micros))))),
     (1969, Plain(limited)),
     (2037, Plain(|c, a| Ok(in_zone(c, &zone::of_user(a[0].text())?, a[1].timetz())))),
-    (2038, Plain(|c, a| Ok(in_zone(c, &fixed(a[0].interval())?, a[1].timetz())))),
+    (2038, Plain(|c, a| Ok(in_zone(c, &fixed(c, a[0].interval())?, a[1].timetz())))),
     (2046, Plain(|_, a| Ok(Datum::Time(a[0].timetz().micros)))),
     (2047, Plain(|c, a| Ok(Datum::TimeTz(today(c, a[0].time()))))),
 ];

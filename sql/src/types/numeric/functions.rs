@@ -74,7 +74,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1742, Plain(|c, a| from_float(c.arena, f64::from(a[0].float4()), 6))),
     (1743, Plain(|c, a| from_float(c.arena, a[0].float8(), 15))),
     (1744, Plain(|_, a| integer(&a[0], "integer", |v| i32::try_from(v).ok()).map(Datum::Int4))),
-    (1779, Plain(|_, a| integer(&a[0], "bigint", |v| i64::try_from(v).ok()).map(Datum::Int8))),
+    (1779, Plain(|_, a| to_bigint(&a[0]).map(Datum::Int8))),
     (1783, Plain(|_, a| integer(&a[0], "smallint", |v| i16::try_from(v).ok()).map(Datum::Int2))),
     (1745, Plain(|_, a| to_real(&a[0]).map(Datum::Float4))),
     (1746, Plain(|_, a| to_float(&a[0]).map(Datum::Float8))),
@@ -168,7 +168,7 @@ fn infinity(sign: i32) -> Number {
     }
 }
 
-fn multiply<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+pub(crate) fn multiply<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (x, y) = (view(&a[0]), view(&a[1]));
     if let (Some(p), Some(q)) = (Small::of(x), Small::of(y))
         && let Some(product) = p.multiply(q)
@@ -266,10 +266,11 @@ fn sign<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     }
 }
 
-/// The scale that `round` and `trunc` are given, within the limits.
+/// The scale that `round` and `trunc` are given, within the limits: one digit more than there can be before the point may
+/// come of rounding up.
 fn asked_scale(a: &[Datum<'_>]) -> i32 {
-    const LIMIT: i32 = 2000;
-    a.get(1).map_or(0, |scale| scale.int4()).clamp(-LIMIT, LIMIT)
+    const LEAST: i32 = -4 * (super::WEIGHT_MAX + 1) - 1;
+    a.get(1).map_or(0, |scale| scale.int4()).clamp(LEAST, super::SCALE_MAX)
 }
 
 fn round<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
@@ -564,6 +565,11 @@ fn integer<T>(argument: &Datum<'_>, name: &str, fit: impl Fn(i128) -> Option<T>)
         }
     };
     value.and_then(fit).ok_or_else(|| out_of_range(name))
+}
+
+/// The nearest bigint.
+pub(crate) fn to_bigint(argument: &Datum<'_>) -> Result<i64> {
+    integer(argument, "bigint", |value| i64::try_from(value).ok())
 }
 
 /// The nearest double.

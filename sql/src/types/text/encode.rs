@@ -1,12 +1,12 @@
-//! encode, decode, md5, conversions between bytes and text, gen_random_uuid.
+//! encode, decode, digests of bytes, gen_random_uuid.
 //!
 //! PostgreSQL: `encode.c` (base64 breaks lines after 76 characters), `common/md5.c` (RFC 1321).
 
-use super::{finished, growing};
 use crate::error::{Result, SqlError};
 use crate::types::failure::invalid_parameter;
 use crate::types::function::Callable::{self, Plain};
-use crate::types::{CallContext, Datum, arithmetic, bytea, check_text};
+use crate::types::{CallContext, Datum, arithmetic, bytea};
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -15,8 +15,10 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2311, Plain(|c, a| Ok(md5_text(c, a[0].text().as_bytes())))),
     (2321, Plain(|c, a| Ok(md5_text(c, a[0].bytea())))),
     (3432, Plain(|c, _| Ok(Datum::Uuid(c.arena.alloc(arithmetic::random_uuid(c)))))),
-    (1714, Plain(convert_from)),
-    (1717, Plain(convert_to)),
+    (3419, Plain(|c, a| Ok(digest::<Sha224>(c, a[0].bytea())))),
+    (3420, Plain(|c, a| Ok(digest::<Sha256>(c, a[0].bytea())))),
+    (3421, Plain(|c, a| Ok(digest::<Sha384>(c, a[0].bytea())))),
+    (3422, Plain(|c, a| Ok(digest::<Sha512>(c, a[0].bytea())))),
 ];
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -112,24 +114,9 @@ fn decode_base64<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>>
     Ok(Datum::Bytea(out.into_bump_slice()))
 }
 
-fn utf8_only(name: &str) -> Result<()> {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    match plain.to_ascii_lowercase().as_str() {
-        "utf8" | "unicode" => Ok(()),
-        _ => Err(SqlError::unsupported(format!("the encoding {name} is"))),
-    }
-}
-
-fn convert_from<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    utf8_only(a[1].text())?;
-    let mut out = growing(context);
-    out.push_str(check_text(a[0].bytea())?);
-    finished(out)
-}
-
-fn convert_to<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    utf8_only(a[1].text())?;
-    Ok(Datum::Bytea(a[0].text().as_bytes()))
+/// A digest of the SHA-2 family.
+fn digest<'a, D: Digest>(context: &CallContext<'a>, bytes: &[u8]) -> Datum<'a> {
+    Datum::Bytea(context.arena.alloc_slice_copy(&D::digest(bytes)))
 }
 
 fn md5_text<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Datum<'a> {

@@ -1,4 +1,4 @@
-//! LIKE and ILIKE, and what makes a SIMILAR TO pattern a regular expression.
+//! LIKE and ILIKE, LIKE of bytea, and what makes a SIMILAR TO pattern a regular expression.
 //!
 //! PostgreSQL: `like_match.c`, `similar_escape_internal`. `%` stands for any text, `_` for one character, the escape character
 //! (`\` unless said otherwise) for the next one itself. The matcher backtracks only to the last `%`, which is enough.
@@ -27,6 +27,11 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1634, Plain(|_, a| ilike(a, true))),
     (1636, Plain(|_, a| ilike(a, true))),
     (1661, Plain(|_, a| ilike(a, true))),
+    (2005, Plain(|_, a| Ok(Datum::Bool(matches_bytes(a[0].bytea(), a[1].bytea())?)))),
+    (2006, Plain(|_, a| Ok(Datum::Bool(!matches_bytes(a[0].bytea(), a[1].bytea())?)))),
+    (2007, Plain(|_, a| Ok(Datum::Bool(matches_bytes(a[0].bytea(), a[1].bytea())?)))),
+    (2008, Plain(|_, a| Ok(Datum::Bool(!matches_bytes(a[0].bytea(), a[1].bytea())?)))),
+    (2009, Plain(byte_like_escape)),
     (1637, Plain(like_escape)),
     (1623, Plain(similar_escape)),
     (1986, Plain(similar_escape)),
@@ -55,33 +60,60 @@ fn trailing_escape() -> SqlError {
 /// # Errors
 /// 22025.
 pub fn matches(text: &str, pattern: &str) -> Result<bool> {
-    let (mut t, mut p) = (text.chars(), pattern.chars());
+    units_match(text.chars(), pattern.chars())
+}
+
+/// The same of byte strings: `_` stands for one byte.
+fn matches_bytes(bytes: &[u8], pattern: &[u8]) -> Result<bool> {
+    units_match(bytes.iter().copied(), pattern.iter().copied())
+}
+
+fn units_match<U, I>(text: I, pattern: I) -> Result<bool>
+where
+    U: From<u8> + PartialEq,
+    I: Iterator<Item = U> + Clone,
+{
+    let is_over = |units: &I| units.clone().next().is_none();
+    let (many, one, escape) = (U::from(b'%'), U::from(b'_'), U::from(b'\\'));
+    let (mut t, mut p) = (text, pattern);
     // Behind the last `%`: the pattern there, and the text that it has not been tried on.
-    let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
+    let mut retry: Option<(I, I)> = None;
     loop {
-        let here = (t.clone(), p.clone());
         let step = match p.next() {
-            Some('%') => {
-                if p.as_str().is_empty() {
-                    return Ok(true);
+            Some(unit) if unit == many => {
+                if is_over(&t) {
+                    return Ok(p.all(|unit| unit == many));
+                }
+                // With what follows of its kind it takes at least as many units as there are `_`.
+                loop {
+                    let mut ahead = p.clone();
+                    match ahead.next() {
+                        None => return Ok(true),
+                        Some(unit) if unit == many => {}
+                        Some(unit) if unit == one => {
+                            if t.next().is_none() {
+                                return Ok(false);
+                            }
+                        }
+                        Some(unit) if unit == escape && is_over(&ahead) => {
+                            return Err(trailing_escape());
+                        }
+                        Some(_) => break,
+                    }
+                    p = ahead;
                 }
                 retry = Some((p.clone(), t.clone()));
                 true
             }
-            Some('_') => t.next().is_some(),
-            Some('\\') => match p.next() {
-                None => {
-                    // PostgreSQL notices only where there is text left to compare with.
-                    if here.0.as_str().is_empty() {
-                        false
-                    } else {
-                        return Err(trailing_escape());
-                    }
-                }
+            Some(unit) if unit == one => t.next().is_some(),
+            Some(unit) if unit == escape => match p.next() {
+                // PostgreSQL notices only where there is text left to compare with.
+                None if is_over(&t) => false,
+                None => return Err(trailing_escape()),
                 Some(literal) => t.next() == Some(literal),
             },
             Some(literal) => t.next() == Some(literal),
-            None if t.as_str().is_empty() => return Ok(true),
+            None if is_over(&t) => return Ok(true),
             None => false,
         };
         if step {
@@ -103,32 +135,54 @@ fn invalid_escape() -> SqlError {
 
 /// Rewrites a pattern with another escape character (or none) to one with `\`.
 fn like_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let mut escapes = a[1].text().chars();
+    let mut out = growing(context);
+    if with_backslash(a[0].text().chars(), a[1].text().chars(), |unit| out.push(unit))? {
+        return finished(out);
+    }
+    Ok(a[0])
+}
+
+/// The same of byte strings.
+fn byte_like_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (pattern, escapes) = (a[0].bytea().iter().copied(), a[1].bytea().iter().copied());
+    let mut out = bumpalo::collections::Vec::new_in(context.arena);
+    if with_backslash(pattern, escapes, |unit| out.push(unit))? {
+        return Ok(Datum::Bytea(out.into_bump_slice()));
+    }
+    Ok(a[0])
+}
+
+/// Hands on the rewritten pattern; false if it may stay as it is.
+fn with_backslash<U: From<u8> + PartialEq + Copy>(
+    pattern: impl Iterator<Item = U>,
+    mut escapes: impl Iterator<Item = U>,
+    mut push: impl FnMut(U),
+) -> Result<bool> {
+    let backslash = U::from(b'\\');
     let escape = escapes.next();
     if escapes.next().is_some() {
         return Err(invalid_escape());
     }
-    if escape == Some('\\') {
-        return Ok(a[0]);
+    if escape == Some(backslash) {
+        return Ok(false);
     }
-    let mut out = growing(context);
     let mut behind_escape = false;
-    for character in a[0].text().chars() {
-        if Some(character) == escape && !behind_escape {
-            out.push('\\');
+    for unit in pattern {
+        if Some(unit) == escape && !behind_escape {
+            push(backslash);
             behind_escape = true;
-        } else if character == '\\' {
-            out.push('\\');
+        } else if unit == backslash {
+            push(backslash);
             if !behind_escape {
-                out.push('\\');
+                push(backslash);
             }
             behind_escape = false;
         } else {
-            out.push(character);
+            push(unit);
             behind_escape = false;
         }
     }
-    finished(out)
+    Ok(true)
 }
 
 /// A SIMILAR TO pattern as a regular expression: anchored, `%` and `_` spelled out, what means more in those escaped.

@@ -8,9 +8,17 @@
 //!
 //! Groups of a match longer than [`DISSECTED_MAX`] bytes are those of a leftmost-first match: finding them takes memory that
 //! grows faster than the text.
+//!
+//! An expression with a [`Constraint`] is not for automata: they say where a match may begin, and from there on all ends are
+//! tried, the preferred first, until one lets the parts match with their constraints. That may take long beyond
+//! measure, so it is given up after [`STEPS_MAX`] steps.
 
+use super::constraint::{Constraint, loosened, refers_back};
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use regex::Regex;
 use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::meta;
 use regex_automata::nfa::thompson::{self, NFA, pikevm::PikeVM};
 use regex_automata::util::look::{Look, LookMatcher};
 use regex_automata::{Anchored, Input, MatchKind};
@@ -23,14 +31,38 @@ use std::rc::Rc;
 /// How long a match's text may be to have its groups found exactly.
 const DISSECTED_MAX: usize = 16 << 10;
 
+/// How many pieces are looked at from one place on until a match with constraints is given up. So many ends are kept at most.
+const STEPS_MAX: u64 = 8_000_000;
+
 /// A compiled expression.
 pub(super) struct Pattern {
+    hir: Hir,
+    /// How many groups there are.
+    groups: usize,
+    finder: Finder,
+}
+
+/// What finds matches.
+enum Finder {
+    Automata(Automata),
+    Dissection(Constrained),
+}
+
+/// For an expression without constraints.
+struct Automata {
     /// Leftmost-first: whether, and where, a match begins.
     regex: Regex,
-    hir: Hir,
     /// Whether the shortest match is preferred.
     shortest: bool,
     ends: Ends,
+}
+
+/// For one with constraints.
+struct Constrained {
+    /// Where a match may begin.
+    beginnings: meta::Regex,
+    /// Whether back references do not tell capitals from small letters.
+    insensitive: bool,
 }
 
 /// All ends of matches that begin at a place.
@@ -57,63 +89,129 @@ impl Pattern {
             (dfa, cache)
         });
         let shortest = prefers_longest(&hir) == Some(false);
-        Some(Pattern { regex, hir, shortest, ends: Ends { dfa, simulation } })
+        let groups = regex.captures_len() - 1;
+        let ends = Ends { dfa, simulation };
+        let finder = Finder::Automata(Automata { regex, shortest, ends });
+        Some(Pattern { hir, groups, finder })
+    }
+
+    /// Puts together an expression with constraints; none if it is too large.
+    pub fn constrained(hir: Hir, insensitive: bool, bytes_max: usize) -> Option<Pattern> {
+        let loose = loosened(hir.clone());
+        let groups = loose.properties().explicit_captures_len();
+        let config = meta::Config::new().nfa_size_limit(Some(bytes_max));
+        let beginnings = meta::Builder::new().configure(config).build_from_hir(&loose).ok()?;
+        let finder = Finder::Dissection(Constrained { beginnings, insensitive });
+        Some(Pattern { hir, groups, finder })
     }
 
     /// Whether there is a match.
-    pub fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+    ///
+    /// # Errors
+    /// 2201B where it takes too long.
+    pub fn is_match(&self, text: &str) -> Result<bool> {
+        match &self.finder {
+            Finder::Automata(automata) => Ok(automata.regex.is_match(text)),
+            Finder::Dissection(_) => self.captures_at(text, 0).map(|found| found.is_some()),
+        }
     }
 
     /// How many groups there are.
     pub fn groups(&self) -> usize {
-        self.regex.captures_len() - 1
-    }
-
-    /// The first match that begins at `from` or behind it.
-    pub fn find_at(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        let found = self.regex.find_at(text, from)?;
-        let end = self.ends.end(text, found.start(), self.shortest);
-        Some(found.start()..end.unwrap_or(found.end()))
+        self.groups
     }
 
     /// The groups of the first match that begins at `from` or behind it.
-    pub fn captures_at(&self, text: &str, from: usize) -> Option<Groups> {
-        let whole = self.find_at(text, from)?;
-        if self.groups() == 0 {
-            return Some(vec![Some(whole)]);
+    ///
+    /// # Errors
+    /// As [`Pattern::is_match`].
+    pub fn captures_at(&self, text: &str, from: usize) -> Result<Option<Groups>> {
+        let Automata { regex, shortest, ends } = match &self.finder {
+            Finder::Automata(automata) => automata,
+            Finder::Dissection(constrained) => {
+                return self.constrained_at(text, from, constrained);
+            }
+        };
+        let Some(found) = regex.find_at(text, from) else { return Ok(None) };
+        let end = ends.end(text, found.start(), *shortest).unwrap_or(found.end());
+        let whole = found.start()..end;
+        if self.groups == 0 {
+            return Ok(Some(vec![Some(whole)]));
         }
         if whole.len() <= DISSECTED_MAX {
-            let mut dissection = Dissection {
-                text,
-                end: whole.end,
-                looks: LookMatcher::new(),
-                ends: HashMap::new(),
-                groups: vec![None; self.groups() + 1],
-            };
+            let mut dissection = Dissection::new(text, whole.end, self.groups, false);
             if dissection.exactly(&self.hir, whole.clone()) {
                 dissection.groups[0] = Some(whole);
-                return Some(dissection.groups);
+                return Ok(Some(dissection.groups));
             }
         }
-        let captures = self.regex.captures_at(text, from)?;
-        Some(captures.iter().map(|group| group.map(|found| found.range())).collect())
+        let captures = regex.captures_at(text, from);
+        let ranges = |captures: regex::Captures<'_>| {
+            captures.iter().map(|group| group.map(|found| found.range())).collect()
+        };
+        Ok(captures.map(ranges))
     }
 
-    /// All matches, one behind the other. One without characters does not hide the next character from the next.
-    pub fn matches<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Groups> + 't {
-        let mut from = Some(0);
+    fn constrained_at(
+        &self,
+        text: &str,
+        mut from: usize,
+        constrained: &Constrained,
+    ) -> Result<Option<Groups>> {
+        let Constrained { beginnings, insensitive } = constrained;
+        while let Some(found) = beginnings.search(&Input::new(text).range(from..)) {
+            let start = found.start();
+            let mut dissection = Dissection::new(text, text.len(), self.groups, *insensitive);
+            dissection.steps_max = STEPS_MAX;
+            let ends = dissection.preferred(&self.hir, start, text.len());
+            let end = ends
+                .into_iter()
+                .find(|end| dissection.tried(|one| one.exactly(&self.hir, start..*end)));
+            if dissection.is_exhausted() {
+                return Err(SqlError::new(
+                    SqlState::INVALID_REGULAR_EXPRESSION,
+                    "regular expression failed: regular expression is too complex",
+                ));
+            }
+            if let Some(end) = end {
+                dissection.groups[0] = Some(start..end);
+                return Ok(Some(dissection.groups));
+            }
+            let Some(passed) = text[start..].chars().next() else { break };
+            from = start + passed.len_utf8();
+        }
+        Ok(None)
+    }
+
+    /// All matches from a place on, one behind the other. One without characters does not hide the next character from the next.
+    pub fn matches<'t>(
+        &'t self,
+        text: &'t str,
+        from: usize,
+    ) -> impl Iterator<Item = Result<Groups>> + 't {
+        let mut from = Some(from);
         std::iter::from_fn(move || {
-            let found = self.captures_at(text, from.filter(|from| *from <= text.len())?)?;
-            let whole = found[0].clone().expect("the first is the whole");
+            let found = match self.captures_at(text, from.filter(|from| *from <= text.len())?) {
+                Ok(found) => found?,
+                Err(error) => {
+                    from = None;
+                    return Some(Err(error));
+                }
+            };
+            let whole = whole(&found);
             from = Some(if whole.is_empty() {
                 whole.end + text[whole.end..].chars().next().map_or(1, char::len_utf8)
             } else {
                 whole.end
             });
-            Some(found)
+            Some(Ok(found))
         })
     }
+}
+
+/// The whole match.
+pub(super) fn whole(groups: &Groups) -> Range<usize> {
+    groups[0].clone().expect("the first is the whole")
 }
 
 impl Ends {
@@ -139,6 +237,7 @@ fn prefers_longest(hir: &Hir) -> Option<bool> {
             prefers_longest(&repetition.sub)
         }
         HirKind::Repetition(repetition) => Some(repetition.greedy),
+        HirKind::Capture(capture) if Constraint::of(capture).is_some() => None,
         HirKind::Capture(capture) => prefers_longest(&capture.sub),
         HirKind::Concat(parts) => parts.iter().find_map(prefers_longest),
         HirKind::Alternation(_) => Some(true),
@@ -154,12 +253,44 @@ struct Dissection<'t> {
     /// Where matches of a part that begin at a place end, in order.
     ends: HashMap<(*const Hir, usize), Rc<[usize]>>,
     groups: Groups,
+    /// Back references do not tell capitals from small letters.
+    insensitive: bool,
+    /// How many pieces have been looked at, and how many may be.
+    steps: u64,
+    steps_max: u64,
 }
 
-impl Dissection<'_> {
+impl<'t> Dissection<'t> {
+    fn new(text: &'t str, end: usize, groups: usize, insensitive: bool) -> Dissection<'t> {
+        Dissection {
+            text,
+            end,
+            looks: LookMatcher::new(),
+            ends: HashMap::new(),
+            groups: vec![None; groups + 1],
+            insensitive,
+            steps: 0,
+            steps_max: u64::MAX,
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.steps > self.steps_max
+    }
+
     /// Matches a part with exactly this piece, and notes its groups.
     fn exactly(&mut self, hir: &Hir, piece: Range<usize>) -> bool {
+        self.steps += 1;
+        if self.is_exhausted() {
+            return false;
+        }
         match hir.kind() {
+            HirKind::Capture(capture) if let Some(constraint) = Constraint::of(capture) => {
+                match constraint {
+                    Constraint::Back(group) => self.copies(group, piece) == Some(1),
+                    _ => piece.is_empty() && !self.ends_of(hir, piece.start).is_empty(),
+                }
+            }
             HirKind::Capture(capture) => {
                 let found = self.exactly(&capture.sub, piece.clone());
                 if found {
@@ -172,10 +303,51 @@ impl Dissection<'_> {
                 parts.iter().any(|part| self.tried(|one| one.exactly(part, piece.clone())))
             }
             HirKind::Repetition(repetition) if has_groups(&repetition.sub) => {
-                self.repeated(repetition, piece)
+                match repetition.sub.kind() {
+                    HirKind::Capture(sub)
+                        if let Some(Constraint::Back(group)) = Constraint::of(sub) =>
+                    {
+                        let fits = |count| {
+                            repetition.min <= count && repetition.max.is_none_or(|max| count <= max)
+                        };
+                        // What has no characters is there as often as is wanted.
+                        let free = piece.is_empty() && self.copies(group, piece.clone()) == Some(1);
+                        free || self.copies(group, piece).is_some_and(fits)
+                    }
+                    _ => self.repeated(repetition, piece),
+                }
             }
             _ => self.ends_of(hir, piece.start).binary_search(&piece.end).is_ok(),
         }
+    }
+
+    /// How often a piece is what a group has matched; none if it is something else, or the group took no part.
+    fn copies(&self, group: u32, piece: Range<usize>) -> Option<u32> {
+        let original = &self.text[self.groups[group as usize].clone()?];
+        let mut rest = &self.text[piece];
+        if original.is_empty() {
+            return rest.is_empty().then_some(1);
+        }
+        let mut count = 0;
+        while !rest.is_empty() {
+            rest = self.behind(rest, original)?;
+            count += 1;
+        }
+        Some(count)
+    }
+
+    /// What stands in a text behind another one.
+    fn behind<'r>(&self, rest: &'r str, original: &str) -> Option<&'r str> {
+        if !self.insensitive {
+            return rest.strip_prefix(original);
+        }
+        let mut characters = rest.chars();
+        let same = original.chars().all(|one| {
+            characters
+                .next()
+                .is_some_and(|other| one == other || one.to_lowercase().eq(other.to_lowercase()))
+        });
+        same.then_some(characters.as_str())
     }
 
     /// Undoes what was noted if it does not succeed.
@@ -218,7 +390,9 @@ impl Dissection<'_> {
         for part in parts {
             let mut next = BTreeSet::new();
             for place in places {
-                next.extend(self.ends_of(part, place).iter().filter(|end| **end <= piece.end));
+                let ends = self.ends_of(part, place);
+                self.steps += 1 + ends.len() as u64;
+                next.extend(ends.iter().filter(|end| **end <= piece.end));
             }
             places = next;
         }
@@ -228,7 +402,7 @@ impl Dissection<'_> {
     /// A repeated part with groups: they are those of the last time. Where there must be one, all times but the last
     /// take what they prefer together, and the last what is left.
     fn repeated(&mut self, repetition: &Repetition, piece: Range<usize>) -> bool {
-        if repetition.min == 0 {
+        if repetition.min == 0 || refers_back(&repetition.sub) {
             return self.iterated(repetition, 0, piece);
         }
         let max = repetition.max.map(|max| max - 1);
@@ -242,14 +416,20 @@ impl Dissection<'_> {
 
     /// Repetitions from the `done`th on, each taking what it prefers.
     fn iterated(&mut self, repetition: &Repetition, done: u32, piece: Range<usize>) -> bool {
-        if piece.is_empty() {
+        let enough = done >= repetition.min;
+        if piece.is_empty() && enough {
+            // Where it is wanted no time, it is there once if it can be without characters, but not where it prefers to
+            // be short.
+            if done == 0 && prefers_longest(&repetition.sub) != Some(false) {
+                self.tried(|one| one.exactly(&repetition.sub, piece));
+            }
             return true;
         }
         if repetition.max.is_some_and(|max| done >= max) {
             return false;
         }
         self.preferred(&repetition.sub, piece.start, piece.end).into_iter().any(|middle| {
-            middle > piece.start
+            (middle > piece.start || !enough)
                 && self.tried(|one| {
                     one.forget(&repetition.sub);
                     one.exactly(&repetition.sub, piece.start..middle)
@@ -261,6 +441,7 @@ impl Dissection<'_> {
     /// Forgets what the groups in a part have matched.
     fn forget(&mut self, hir: &Hir) {
         match hir.kind() {
+            HirKind::Capture(capture) if Constraint::of(capture).is_some() => {}
             HirKind::Capture(capture) => {
                 self.groups[capture.index as usize] = None;
                 self.forget(&capture.sub);
@@ -279,7 +460,11 @@ impl Dissection<'_> {
         if let Some(known) = self.ends.get(&key) {
             return Rc::clone(known);
         }
+        if self.is_exhausted() {
+            return Rc::from([]);
+        }
         let found: Rc<[usize]> = self.find_ends(hir, from).into_iter().collect();
+        self.steps += 1 + found.len() as u64;
         self.ends.insert(key, Rc::clone(&found));
         found
     }
@@ -298,7 +483,17 @@ impl Dissection<'_> {
                 let here = self.looks.matches(look, self.text.as_bytes(), from);
                 here.then_some(from).into_iter().collect()
             }
-            HirKind::Capture(capture) => self.find_ends(&capture.sub, from),
+            HirKind::Capture(capture) => match Constraint::of(capture) {
+                Some(Constraint::Ahead { negated }) => {
+                    let follows = !self.ends_of(&capture.sub, from).is_empty();
+                    (follows != negated).then_some(from).into_iter().collect()
+                }
+                Some(Constraint::Behind { negated }) => {
+                    let stands = self.stands_before(&capture.sub, from);
+                    (stands != negated).then_some(from).into_iter().collect()
+                }
+                Some(Constraint::Back(_)) | None => self.find_ends(&capture.sub, from),
+            },
             HirKind::Concat(parts) => {
                 let mut places = BTreeSet::from([from]);
                 for part in parts {
@@ -321,6 +516,16 @@ impl Dissection<'_> {
                 self.repetitions(&repetition.sub, repetition.min, repetition.max, from)
             }
         }
+    }
+
+    /// Whether a match of a part ends at a place.
+    fn stands_before(&mut self, part: &Hir, end: usize) -> bool {
+        let first = part.properties().maximum_len().map_or(0, |max| end.saturating_sub(max));
+        let text = self.text;
+        (first..=end)
+            .rev()
+            .filter(|start| text.is_char_boundary(*start))
+            .any(|start| self.ends_of(part, start).binary_search(&end).is_ok())
     }
 
     /// Where `min` to `max` matches of a part, one behind the other, end.

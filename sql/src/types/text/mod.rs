@@ -5,11 +5,14 @@
 
 pub mod build;
 pub mod bytes;
+mod constraint;
 pub mod cut;
 pub mod encode;
+pub(crate) mod encoding;
 pub mod like;
 mod longest;
 pub mod normal;
+pub(crate) mod occurrences;
 pub mod quote;
 pub mod regular;
 

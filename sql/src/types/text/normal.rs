@@ -1,6 +1,7 @@
-//! Unicode's normal forms: `normalize`, `IS NORMALIZED`.
+//! Unicode's normal forms (`normalize`, `IS NORMALIZED`), and its code points spelled out (`unistr`).
 
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
 use crate::types::function::Callable::{self, Plain};
 use crate::types::{CallContext, Datum};
@@ -8,7 +9,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd, is_nfkc, is_nf
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] =
-    &[(4350, Plain(normalize)), (4351, Plain(is_normalized))];
+    &[(4350, Plain(normalize)), (4351, Plain(is_normalized)), (6198, Plain(unescape))];
 
 /// A normal form.
 enum Form {
@@ -54,4 +55,64 @@ fn is_normalized<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
         Form::Nfkc => is_nfkc(text),
         Form::Nfkd => is_nfkd(text),
     }))
+}
+
+/// How a code point may be spelled: what stands behind the backslash, and how many hexadecimal digits follow.
+const SPELLINGS: [(&str, usize); 4] = [("", 4), ("u", 4), ("+", 6), ("U", 8)];
+
+#[cold]
+fn invalid_pair() -> SqlError {
+    SqlError::new(SqlState::SYNTAX_ERROR, "invalid Unicode surrogate pair")
+}
+
+/// The code point that an escape spells, without its backslash, and what is behind it.
+fn spelled(text: &str) -> Option<(u32, &str)> {
+    SPELLINGS.iter().find_map(|(mark, length)| {
+        let behind = text.strip_prefix(mark)?;
+        let (digits, rest) = behind.split_at_checked(*length)?;
+        let hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some((u32::from_str_radix(digits, 16).ok().filter(|_| hexadecimal)?, rest))
+    })
+}
+
+/// A text with its escapes replaced; two that are a surrogate pair are one character.
+fn unescape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let mut out = super::growing(context);
+    let mut first_of_pair: Option<u32> = None;
+    let mut rest = a[0].text();
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = (&rest[..at], &rest[at + 1..]);
+        out.push_str(plain);
+        if first_of_pair.is_some() && (!plain.is_empty() || escape.starts_with('\\')) {
+            return Err(invalid_pair());
+        }
+        if let Some(behind) = escape.strip_prefix('\\') {
+            out.push('\\');
+            rest = behind;
+            continue;
+        }
+        let (mut code, behind) = spelled(escape).ok_or_else(|| {
+            SqlError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape")
+                .hint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.")
+        })?;
+        rest = behind;
+        if code == 0 || code > 0x10_FFFF {
+            return Err(invalid_parameter(format!("invalid Unicode code point: {code:04X}")));
+        }
+        let second = (0xDC00..0xE000).contains(&code);
+        match first_of_pair.take() {
+            Some(first) if second => code = 0x1_0000 + ((first - 0xD800) << 10) + (code - 0xDC00),
+            None if !second => {}
+            _ => return Err(invalid_pair()),
+        }
+        match char::from_u32(code) {
+            Some(character) => out.push(character),
+            None => first_of_pair = Some(code),
+        }
+    }
+    if first_of_pair.is_some() {
+        return Err(invalid_pair());
+    }
+    out.push_str(rest);
+    super::finished(out)
 }

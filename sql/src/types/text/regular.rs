@@ -2,11 +2,13 @@
 //!
 //! PostgreSQL's advanced regular expressions (manual, 9.7.3) are translated to the `regex` crate's syntax, which is the same in
 //! nearly all that is used: the escapes `\m`, `\M`, `\y`, `\Y`, `\Z` and the embedded options `(?i)` are rewritten, and
-//! `***` prefixes understood. What that crate cannot do (back-references, look-around) is 0A000. It matches leftmost-first where
+//! `***` prefixes understood. What that crate cannot do (back references, look-around) is marked there, as
+//! [`constraint`](super::constraint) says. It matches leftmost-first where
 //! PostgreSQL matches leftmost-longest: how far a match goes, and its groups, are [`longest`](super::longest)'s business. Each
 //! thread keeps the last expressions it compiled.
 
-use super::longest::{Groups, Pattern};
+use super::constraint::{Constraint, understood};
+use super::longest::{Groups, Pattern, whole};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
@@ -34,8 +36,6 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (6263, Plain(|_, a| matching(a, "", false))),
     (6264, Plain(|_, a| matching(a, a[2].text(), false))),
     (2073, Plain(substring)),
-    (2284, Plain(replace)),
-    (2285, Plain(replace)),
     (3396, Plain(first_match)),
     (3397, Plain(first_match)),
     (2763, Set(|c, _, a, emit| all_matches(c, a, emit))),
@@ -44,7 +44,6 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2768, Plain(split_to_array)),
     (2765, Set(|_, _, a, emit| split_to_rows(a, emit))),
     (2766, Set(|_, _, a, emit| split_to_rows(a, emit))),
-    (6254, Plain(count)),
 ];
 
 thread_local! {
@@ -58,7 +57,7 @@ const COMPILED_MAX: usize = 32;
 const COMPILED_BYTES_MAX: usize = 16 << 20;
 
 /// The compiled form of a pattern under PostgreSQL's option letters (without `g`).
-fn compile(pattern: &str, options: &str) -> Result<Rc<Pattern>> {
+pub(super) fn compile(pattern: &str, options: &str) -> Result<Rc<Pattern>> {
     COMPILED.with_borrow_mut(|compiled| {
         if let Some(at) = compiled.iter().position(|(p, o, _)| p == pattern && o == options) {
             let found = compiled.remove(at);
@@ -96,6 +95,17 @@ impl Options {
         dot_newline: true,
         multi_line: false,
     };
+
+    /// What letters say.
+    fn of(letters: &str) -> Result<Options> {
+        let mut options = Options::PLAIN;
+        match letters.chars().find(|letter| !options.follow(*letter)) {
+            None => Ok(options),
+            Some(letter) => {
+                Err(invalid_parameter(format!("invalid regular expression option: \"{letter}\"")))
+            }
+        }
+    }
 
     /// Follows a letter; false if there is no such.
     fn follow(&mut self, letter: char) -> bool {
@@ -147,17 +157,30 @@ fn refused(reason: &str) -> SqlError {
 }
 
 fn build(pattern: &str, letters: &str) -> Result<Pattern> {
-    let mut options = Options::PLAIN;
-    if let Some(letter) = letters.chars().find(|letter| !options.follow(*letter)) {
-        return Err(invalid_parameter(format!("invalid regular expression option: \"{letter}\"")));
-    }
+    let mut options = Options::of(letters)?;
     if options.literal && (options.extended || options.multi_line || !options.dot_newline) {
         return Err(refused("invalid argument to regex function"));
     }
     let rest = options.follow_prefixes(pattern)?;
     let Options { insensitive, literal, extended, dot_newline, multi_line } = options;
-    let translated = if literal { regex::escape(rest) } else { translate(rest, dot_newline)? };
-    let regex = RegexBuilder::new(&translated)
+    let translated = match literal {
+        true => Translated { text: regex::escape(rest), ..Translated::default() },
+        false => translate(rest, dot_newline, extended)?,
+    };
+    let too_large = || invalid(&regex::Error::CompiledTooBig(COMPILED_BYTES_MAX));
+    let parsed = ParserBuilder::new()
+        .case_insensitive(insensitive)
+        .dot_matches_new_line(dot_newline)
+        .multi_line(multi_line)
+        .ignore_whitespace(extended)
+        .build()
+        .parse(&translated.text);
+    if translated.marks > 0 {
+        let parsed = parsed.map_err(|error| invalid(&regex::Error::Syntax(error.to_string())))?;
+        return Pattern::constrained(understood(parsed), insensitive, COMPILED_BYTES_MAX)
+            .ok_or_else(too_large);
+    }
+    let regex = RegexBuilder::new(&translated.text)
         .case_insensitive(insensitive)
         .dot_matches_new_line(dot_newline)
         .multi_line(multi_line)
@@ -165,15 +188,7 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         .size_limit(COMPILED_BYTES_MAX)
         .build()
         .map_err(|error| invalid(&error))?;
-    let too_large = || invalid(&regex::Error::CompiledTooBig(COMPILED_BYTES_MAX));
-    let hir = ParserBuilder::new()
-        .case_insensitive(insensitive)
-        .dot_matches_new_line(dot_newline)
-        .multi_line(multi_line)
-        .ignore_whitespace(extended)
-        .build()
-        .parse(&translated)
-        .map_err(|_| too_large())?;
+    let hir = parsed.map_err(|_| too_large())?;
     Pattern::new(regex, hir, COMPILED_BYTES_MAX).ok_or_else(too_large)
 }
 
@@ -206,100 +221,266 @@ fn invalid(error: &regex::Error) -> SqlError {
     refused(&reason)
 }
 
+/// A pattern in the crate's words.
+#[derive(Default)]
+struct Translated {
+    text: String,
+    /// How many groups in it stand for constraints.
+    marks: usize,
+}
+
+/// The groups around a place in a pattern, and those that have ended.
+#[derive(Default)]
+struct Nesting {
+    open: Vec<Group>,
+    /// How many of the pattern's own have begun.
+    begun: u32,
+    /// Which of these have ended.
+    ended: Vec<u32>,
+}
+
+/// An open group.
+enum Group {
+    /// One of the pattern's own.
+    Capture(u32),
+    /// `(?:...)`, and each group within a look-around.
+    Plain,
+    Look,
+}
+
+impl Nesting {
+    fn within_look(&self) -> bool {
+        self.open.iter().any(|group| matches!(group, Group::Look))
+    }
+}
+
 /// PostgreSQL's escapes and brackets in the crate's words.
-fn translate(pattern: &str, dot_newline: bool) -> Result<String> {
-    let mut out = String::with_capacity(pattern.len());
-    let mut characters = pattern.chars().peekable();
-    let mut bracket = false;
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                None => return Err(refused("invalid escape \\ sequence")),
-                Some('m') if !bracket => out.push_str(r"\b{start}"),
-                Some('M') if !bracket => out.push_str(r"\b{end}"),
-                Some('y') if !bracket => out.push_str(r"\b"),
-                Some('Y') if !bracket => out.push_str(r"\B"),
-                Some('Z') if !bracket => out.push_str(r"\z"),
-                Some('A') if !bracket => out.push_str(r"\A"),
-                Some(digit @ '1'..='9') if !bracket => {
-                    return Err(SqlError::unsupported(format!(
-                        "the back-reference \\{digit} in a regular expression is"
-                    )));
+fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Result<Translated> {
+    let mut translated = Translated::default();
+    let mut nesting = Nesting::default();
+    let mut rest = pattern;
+    while let Some(character) = rest.chars().next() {
+        let behind = &rest[character.len_utf8()..];
+        let out = &mut translated.text;
+        rest = match character {
+            '\\' => escape(behind, &nesting, &mut translated)?,
+            '[' => match WORD_EDGES.iter().find(|(edge, _)| rest.starts_with(edge)) {
+                Some((edge, meaning)) => {
+                    out.push_str(meaning);
+                    &rest[edge.len()..]
                 }
-                Some(class @ ('d' | 's' | 'D' | 'S')) => {
-                    let members = if matches!(class, 'd' | 'D') { DIGIT } else { SPACE };
-                    let negated = if class.is_ascii_uppercase() { "^" } else { "" };
-                    out.extend(["[", negated, members, "]"]);
-                }
-                Some(class @ ('w' | 'W' | 'n' | 't' | 'r' | 'f' | 'v' | 'a' | 'x' | 'u')) => {
-                    out.push('\\');
-                    out.push(class);
-                }
-                Some('e') => out.push_str(r"\x1b"),
-                Some('B') => out.push_str(r"\\"),
-                Some(other) if other.is_ascii_alphanumeric() => {
-                    return Err(refused("invalid escape \\ sequence"));
-                }
-                Some(other) => out.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+                None => bracket(behind, dot_newline, out)?,
             },
-            '[' if bracket && characters.peek() == Some(&':') => {
-                // Its end is not the end of the bracket.
-                let mut class = String::new();
-                for inner in characters.by_ref() {
-                    class.push(inner);
-                    if class.len() > 1 && class.ends_with(":]") {
-                        break;
+            '#' if extended => behind.find('\n').map_or("", |end| &behind[end..]),
+            '(' => group(rest, &mut nesting, &mut translated)?,
+            ')' => {
+                out.push(')');
+                match nesting.open.pop() {
+                    Some(Group::Capture(number)) => nesting.ended.push(number),
+                    Some(Group::Look) if behind.starts_with(['*', '+', '?', '{']) => {
+                        return Err(refused("quantifier operand invalid"));
                     }
+                    _ => {}
                 }
-                match of_locale(class.trim_matches([':', ']'])) {
-                    Some(members) => out.push_str(members),
-                    None => out.extend(["[", &class]),
-                }
-            }
-            '[' if bracket => out.push_str(r"\["),
-            '[' => {
-                bracket = true;
-                out.push('[');
-                if characters.peek() == Some(&'^') {
-                    out.extend(characters.next());
-                    if !dot_newline {
-                        // A bracket of its own: a hyphen behind it begins no range.
-                        out.push_str(r"[\n]");
-                    }
-                }
-                if characters.peek() == Some(&']') {
-                    characters.next();
-                    out.push_str(r"\]");
-                }
-            }
-            ']' if bracket => {
-                out.push(']');
-                bracket = false;
-            }
-            '&' | '~' if bracket => {
-                // `&&` and `~~` are operations between classes there.
-                out.push('\\');
-                out.push(character);
-            }
-            blank if bracket && (blank.is_whitespace() || blank == '#') => {
-                // The expanded form leaves blanks out, but not in a bracket.
-                out.push_str(&format!(r"\x{{{:x}}}", u32::from(blank)));
-            }
-            '(' if !bracket && characters.peek() == Some(&'?') => {
-                let behind: String = characters.clone().skip(1).take(2).collect();
-                if behind.starts_with('=') || behind.starts_with('!') || behind.starts_with('<') {
-                    return Err(SqlError::unsupported("look-around in a regular expression is"));
-                }
-                out.push('(');
+                behind
             }
             // It bounds a repetition only where a number is behind it.
-            '{' if !bracket && !characters.peek().is_some_and(char::is_ascii_digit) => {
+            '{' if !behind.starts_with(|next: char| next.is_ascii_digit()) => {
                 out.push_str(r"\{");
+                behind
             }
-            other => out.push(other),
+            other => {
+                out.push(other);
+                behind
+            }
+        };
+    }
+    Ok(translated)
+}
+
+/// Brackets that match where a word begins or ends.
+const WORD_EDGES: [(&str, &str); 2] = [("[[:<:]]", r"\b{start}"), ("[[:>:]]", r"\b{end}")];
+
+/// A group's beginning, or a comment; gives what is behind it.
+fn group<'p>(
+    pattern: &'p str,
+    nesting: &mut Nesting,
+    translated: &mut Translated,
+) -> Result<&'p str> {
+    if let Some((look, length)) = Constraint::begun(pattern) {
+        translated.marks += 1;
+        translated.text.push_str(&look.mark(translated.marks));
+        nesting.open.push(Group::Look);
+        return Ok(&pattern[length..]);
+    }
+    if let Some(behind) = pattern.strip_prefix("(?#") {
+        return Ok(behind.split_once(')').map_or("", |(_, rest)| rest));
+    }
+    if let Some(behind) = pattern.strip_prefix("(?:") {
+        nesting.open.push(Group::Plain);
+        translated.text.push_str("(?:");
+        return Ok(behind);
+    }
+    if pattern.starts_with("(?") {
+        return Err(refused("quantifier operand invalid"));
+    }
+    if nesting.within_look() {
+        nesting.open.push(Group::Plain);
+        translated.text.push_str("(?:");
+    } else {
+        nesting.begun += 1;
+        nesting.open.push(Group::Capture(nesting.begun));
+        translated.text.push('(');
+    }
+    Ok(&pattern[1..])
+}
+
+#[cold]
+fn invalid_escape() -> SqlError {
+    refused("invalid escape \\ sequence")
+}
+
+/// What is behind a backslash outside of brackets; gives what is behind that.
+fn escape<'p>(text: &'p str, nesting: &Nesting, translated: &mut Translated) -> Result<&'p str> {
+    let character = text.chars().next().ok_or_else(invalid_escape)?;
+    let behind = &text[character.len_utf8()..];
+    let out = &mut translated.text;
+    let edge = match character {
+        'm' => r"\b{start}",
+        'M' => r"\b{end}",
+        'y' => r"\b",
+        'Y' => r"\B",
+        'Z' => r"\z",
+        'A' => r"\A",
+        '1'..='9' => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let number = text[..digits].parse().unwrap_or(u32::MAX);
+            if digits > 1 && number > nesting.begun {
+                return escaped_character(text, out);
+            }
+            if nesting.within_look() || !nesting.ended.contains(&number) {
+                return Err(refused("invalid backreference number"));
+            }
+            translated.marks += 1;
+            translated.text.push_str(&Constraint::Back(number).mark(translated.marks));
+            return Ok(&text[digits..]);
+        }
+        _ => return escaped_character(text, out),
+    };
+    out.push_str(edge);
+    Ok(behind)
+}
+
+/// A character, or a class of them, as it is written behind a backslash anywhere; gives what is behind it.
+fn escaped_character<'p>(text: &'p str, out: &mut String) -> Result<&'p str> {
+    let character = text.chars().next().ok_or_else(invalid_escape)?;
+    let behind = &text[character.len_utf8()..];
+    let digits = |text: &str, radix, max| {
+        text.chars().take(max).take_while(|digit| digit.is_digit(radix)).count()
+    };
+    let numbered = |out: &mut String, digits: &str, radix| -> Result<()> {
+        let code = u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
+        let character = code.ok_or_else(invalid_escape)?;
+        out.push_str(&format!(r"\x{{{:x}}}", u32::from(character)));
+        Ok(())
+    };
+    match character {
+        'd' | 's' | 'D' | 'S' => {
+            let members = if matches!(character, 'd' | 'D') { DIGIT } else { SPACE };
+            let negated = if character.is_ascii_uppercase() { "^" } else { "" };
+            out.extend(["[", negated, members, "]"]);
+        }
+        'w' | 'W' | 'n' | 't' | 'r' | 'f' | 'v' | 'a' => out.extend(['\\', character]),
+        'b' => out.push_str(r"\x08"),
+        'e' => out.push_str(r"\x1b"),
+        'B' => out.push_str(r"\\"),
+        'c' => {
+            let control = behind.chars().next().ok_or_else(invalid_escape)?;
+            out.push_str(&format!(r"\x{{{:x}}}", u32::from(control) & 0x1F));
+            return Ok(&behind[control.len_utf8()..]);
+        }
+        'x' | 'u' | 'U' => {
+            let wanted = match character {
+                'x' => digits(behind, 16, 255).max(1),
+                'u' => 4,
+                _ => 8,
+            };
+            if digits(behind, 16, wanted) != wanted {
+                return Err(invalid_escape());
+            }
+            numbered(out, &behind[..wanted], 16)?;
+            return Ok(&behind[wanted..]);
+        }
+        '0'..='9' => {
+            let mut count = digits(text, 8, 3);
+            // More than a byte has was a digit too many.
+            if u32::from_str_radix(&text[..count], 8).is_ok_and(|code| code > 0xFF) {
+                count -= 1;
+            }
+            numbered(out, &text[..count], 8)?;
+            return Ok(&text[count..]);
+        }
+        other if other.is_ascii_alphanumeric() => return Err(invalid_escape()),
+        other => out.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+    }
+    Ok(behind)
+}
+
+/// What is within brackets, from behind the first one; gives what is behind the last one.
+fn bracket<'p>(text: &'p str, dot_newline: bool, out: &mut String) -> Result<&'p str> {
+    let mut rest = text;
+    out.push('[');
+    if let Some(behind) = rest.strip_prefix('^') {
+        out.push('^');
+        rest = behind;
+        if !dot_newline {
+            // A bracket of its own: a hyphen behind it begins no range.
+            out.push_str(r"[\n]");
         }
     }
-    Ok(out)
+    if let Some(behind) = rest.strip_prefix(']') {
+        out.push_str(r"\]");
+        rest = behind;
+    }
+    while let Some(character) = rest.chars().next() {
+        let behind = &rest[character.len_utf8()..];
+        rest = match character {
+            ']' => {
+                out.push(']');
+                return Ok(behind);
+            }
+            '\\' => escaped_character(behind, out)?,
+            '[' if behind.starts_with(':') => {
+                // Its end is not the end of the bracket.
+                let end = behind.find(":]").map_or(behind.len(), |end| end + 2);
+                let (class, behind) = behind.split_at(end);
+                match of_locale(class.trim_matches([':', ']'])) {
+                    Some(members) => out.push_str(members),
+                    None => out.extend(["[", class]),
+                }
+                behind
+            }
+            '[' => {
+                out.push_str(r"\[");
+                behind
+            }
+            '&' | '~' => {
+                // `&&` and `~~` are operations between classes there.
+                out.extend(['\\', character]);
+                behind
+            }
+            blank if blank.is_whitespace() || blank == '#' => {
+                // The expanded form leaves blanks out, but not in a bracket.
+                out.push_str(&format!(r"\x{{{:x}}}", u32::from(blank)));
+                behind
+            }
+            other => {
+                out.push(other);
+                behind
+            }
+        };
+    }
+    Ok(rest)
 }
 
 /// What `[:digit:]` and `\d` stand for.
@@ -324,8 +505,13 @@ fn of_locale(class: &str) -> Option<&'static str> {
 }
 
 /// The options argument, with `g` taken out.
-fn options(text: &str) -> (String, bool) {
-    (text.chars().filter(|c| *c != 'g').collect(), text.contains('g'))
+///
+/// # Errors
+/// 22023.
+pub(super) fn options(text: &str) -> Result<(String, bool)> {
+    let letters: String = text.chars().filter(|letter| *letter != 'g').collect();
+    Options::of(&letters)?;
+    Ok((letters, text.contains('g')))
 }
 
 /// Whether a pattern matches in a text, under PostgreSQL's option letters.
@@ -333,7 +519,7 @@ fn options(text: &str) -> (String, bool) {
 /// # Errors
 /// 2201B, 22023, 0A000.
 pub(crate) fn is_match(text: &str, pattern: &str, options: &str) -> Result<bool> {
-    Ok(compile(pattern, options)?.is_match(text))
+    compile(pattern, options)?.is_match(text)
 }
 
 /// Checks a pattern.
@@ -353,56 +539,8 @@ fn substring<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let pattern = compile(a[1].text(), "")?;
     // With a group in the pattern, what the first one matched.
     let group = usize::from(pattern.groups() > 0);
-    let found = pattern.captures_at(text, 0).and_then(|groups| groups[group].clone());
+    let found = pattern.captures_at(text, 0)?.and_then(|groups| groups[group].clone());
     Ok(found.map_or(Datum::Null, |found| Datum::Text(&text[found])))
-}
-
-fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let (text, replacement) = (a[0].text(), a[2].text());
-    let given = a.get(3).map_or("", |options| options.text());
-    if given.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(invalid_parameter(format!("invalid regular expression option: \"{}\"", &given[..1]))
-            .hint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly."));
-    }
-    let (letters, global) = options(given);
-    let pattern = compile(a[1].text(), &letters)?;
-    let mut out = super::growing(context);
-    let mut last = 0;
-    for groups in pattern.matches(text).take(if global { usize::MAX } else { 1 }) {
-        let whole = groups[0].clone().expect("group 0 is the whole match");
-        out.push_str(&text[last..whole.start]);
-        expand(text, &groups, replacement, &mut out);
-        last = whole.end;
-    }
-    out.push_str(&text[last..]);
-    super::finished(out)
-}
-
-/// `\1` to `\9` and `\&` in a replacement.
-fn expand(text: &str, groups: &Groups, replacement: &str, out: &mut super::ArenaString<'_>) {
-    let matched = |group: usize| match groups.get(group) {
-        Some(Some(found)) => &text[found.clone()],
-        _ => "",
-    };
-    let mut characters = replacement.chars();
-    while let Some(character) = characters.next() {
-        if character != '\\' {
-            out.push(character);
-            continue;
-        }
-        match characters.next() {
-            Some('&') => out.push_str(matched(0)),
-            Some(digit @ '1'..='9') => {
-                out.push_str(matched(digit as usize - '0' as usize));
-            }
-            Some('\\') => out.push('\\'),
-            Some(other) => {
-                out.push('\\');
-                out.push(other);
-            }
-            None => out.push('\\'),
-        }
-    }
 }
 
 /// The groups of a match as an array, or the whole match if there are none.
@@ -416,13 +554,13 @@ fn groups<'a>(context: &CallContext<'a>, text: &str, groups: &Groups) -> Datum<'
 }
 
 fn first_match<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
+    let (letters, global) = options(a.get(2).map_or("", |options| options.text()))?;
     if global {
         return Err(invalid_parameter("regexp_match() does not support the \"global\" option")
             .hint("Use the regexp_matches function instead."));
     }
     let text = a[0].text();
-    let found = compile(a[1].text(), &letters)?.captures_at(text, 0);
+    let found = compile(a[1].text(), &letters)?.captures_at(text, 0)?;
     Ok(found.map_or(Datum::Null, |found| groups(context, text, &found)))
 }
 
@@ -431,10 +569,10 @@ fn all_matches<'a>(
     a: &[Datum<'a>],
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
-    let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
+    let (letters, global) = options(a.get(2).map_or("", |options| options.text()))?;
     let (text, pattern) = (a[0].text(), compile(a[1].text(), &letters)?);
-    for found in pattern.matches(text).take(if global { usize::MAX } else { 1 }) {
-        if !emit(&[groups(context, text, &found)])? {
+    for found in pattern.matches(text, 0).take(if global { usize::MAX } else { 1 }) {
+        if !emit(&[groups(context, text, &found?)])? {
             break;
         }
     }
@@ -442,10 +580,10 @@ fn all_matches<'a>(
 }
 
 /// The parts between matches; one without characters splits nothing off at either end, nor right behind another.
-fn parts<'t>(pattern: &Pattern, text: &'t str) -> Vec<&'t str> {
+fn parts<'t>(pattern: &Pattern, text: &'t str) -> Result<Vec<&'t str>> {
     let (mut out, mut last) = (Vec::new(), 0);
-    for groups in pattern.matches(text) {
-        let whole = groups[0].clone().expect("group 0 is the whole match");
+    for groups in pattern.matches(text, 0) {
+        let whole = whole(&groups?);
         if whole.start == text.len() || whole.end <= last {
             continue;
         }
@@ -453,11 +591,11 @@ fn parts<'t>(pattern: &Pattern, text: &'t str) -> Vec<&'t str> {
         last = whole.end;
     }
     out.push(&text[last..]);
-    out
+    Ok(out)
 }
 
 fn split_pattern(a: &[Datum<'_>], function: &str) -> Result<Rc<Pattern>> {
-    let (letters, global) = options(a.get(2).map_or("", |options| options.text()));
+    let (letters, global) = options(a.get(2).map_or("", |options| options.text()))?;
     if global {
         return Err(invalid_parameter(format!(
             "{function} does not support the \"global\" option"
@@ -469,7 +607,7 @@ fn split_pattern(a: &[Datum<'_>], function: &str) -> Result<Rc<Pattern>> {
 fn split_to_array<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let pattern = split_pattern(a, "regexp_split_to_array()")?;
     let mut builder = array::Builder::new(oids::TEXT);
-    parts(&pattern, a[0].text()).into_iter().for_each(|part| builder.push(&Datum::Text(part)));
+    parts(&pattern, a[0].text())?.into_iter().for_each(|part| builder.push(&Datum::Text(part)));
     Ok(builder.finish(context.arena))
 }
 
@@ -478,14 +616,10 @@ fn split_to_rows<'a>(
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
     let pattern = split_pattern(a, "regexp_split_to_table()")?;
-    for part in parts(&pattern, a[0].text()) {
+    for part in parts(&pattern, a[0].text())? {
         if !emit(&[Datum::Text(part)])? {
             break;
         }
     }
     Ok(())
-}
-
-fn count<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    Ok(Datum::Int4(compile(a[1].text(), "")?.matches(a[0].text()).count() as i32))
 }

@@ -1,0 +1,38 @@
+-- Unicode spelled out.
+SELECT unistr('\0064at\+0000FE\u00e9\U0001F600\\'), unistr('\d83d\de00'), unistr('\d83d\U0000de00'), unistr('\+00d83d\ude00!'), unistr('plain'), unistr(''), unistr(NULL);
+SELECT unistr('\d83d');
+SELECT unistr('\de00');
+SELECT unistr('\d83db');
+SELECT unistr('a\d83d\0061');
+SELECT unistr('\d83d\\');
+SELECT unistr('\0000');
+SELECT unistr('\U00110000');
+SELECT unistr('\+110000');
+SELECT unistr('\x');
+SELECT unistr('\004');
+SELECT unistr('abc\');
+
+-- Names taken apart.
+SELECT parse_ident('a'), parse_ident('Schema.Table'), parse_ident('"A""b".Cé.d$1 '), parse_ident(E' a\t.\nb '), parse_ident('"a.b"."c"'), parse_ident('É._x'), parse_ident(NULL);
+SELECT parse_ident('a.b c', false), parse_ident('foo(int)', false), parse_ident('a"b"', false);
+SELECT parse_ident('a.b c');
+SELECT parse_ident('a..b');
+SELECT parse_ident('.b');
+SELECT parse_ident('a.');
+SELECT parse_ident('a. ', false);
+SELECT parse_ident('');
+SELECT parse_ident('1a');
+SELECT parse_ident('""');
+SELECT parse_ident('"abc');
+SELECT parse_ident('a."b""');
+SELECT parse_ident('a.1', false);
+SELECT parse_ident('repeat("x", 3)', strict => true);
+
+-- The clock as a text.
+SELECT timeofday() ~ '^(Sun|Mon|Tue|Wed|Thu|Fri|Sat) [A-Z][a-z][a-z] [0-9][0-9] [0-9:]{8}[.][0-9]{6} [0-9]{4} UTC$';
+SET timezone = 'Asia/Kolkata';
+SELECT timeofday() ~ ' IST$', timeofday()::timestamptz BETWEEN now() - interval '1 minute' AND now() + interval '1 hour';
+RESET timezone;
+
+-- Characters by their bytes.
+SELECT 'a'::char(3) ~<~ 'b'::char(3), 'a'::char(3) ~<=~ 'a'::char(5), 'a'::char(3) ~>=~ 'b'::char(3), 'b'::char(3) ~>~ 'a'::char(3), 'B'::char(3) ~<~ 'a'::char(3);
