@@ -48,7 +48,6 @@ SELECT 'a b'::tsvector;
 SELECT '1'::bit;
 SELECT '1.00'::money;
 SELECT '08:00:2b:01:02:03'::macaddr;
-SELECT '10:20:10'::pg_snapshot;
 -- queries
 WITH w AS (SELECT 1 AS x) SELECT (SELECT count((SELECT x + base.a FROM w)) FROM base AS other LIMIT 1) FROM base;
 SELECT xmlelement(name a);

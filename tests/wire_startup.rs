@@ -229,6 +229,20 @@ fn a_wrong_password_and_an_unknown_user_look_alike() {
     assert!(said.contains(wanted), "{said}");
 }
 
+/// `/etc/hosts` calls the loopback's address `localhost`, alone or with a domain behind it.
+#[test]
+fn a_host_is_let_in_by_its_name() {
+    let rules = "host all named LocalHost trust\nhost all named .localdomain trust\n\
+                 host all other db.example.com trust";
+    let server = Listening::start(Some(rules), &[]);
+    let said = server.psql("127.0.0.1", "named", "");
+    assert!(said.contains("role \"named\" does not exist"), "{said}");
+    let said = server.psql("127.0.0.1", "other", "");
+    let wanted = "FATAL:  no pg_hba.conf entry for host \"127.0.0.1\", user \"other\", \
+                  database \"postgres\", no encryption";
+    assert!(said.contains(wanted), "{said}");
+}
+
 #[test]
 fn messages_out_of_order_during_authentication_end_it() {
     let server = Listening::start(Some("host all all all scram-sha-256"), &[]);

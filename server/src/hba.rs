@@ -1,11 +1,15 @@
 //! `pg_hba.conf`: who may connect from where to what, and how they prove who they are.
 //!
 //! PostgreSQL's format and rules (manual, section 21.1): the first line that fits decides, and no line means no. Left
-//! out, and refused when the file is read: host names (an address says it without a name server), and the methods that
-//! ask another authority (gss, sspi, ident, peer, ldap, radius, cert, pam, bsd).
+//! out, and refused when the file is read: the methods that ask another authority (gss, sspi, ident, peer, ldap, radius,
+//! cert, pam, bsd).
+//!
+//! A line may name a host. Whether it fits is not known before a name service has been asked for the client's name
+//! (`client_name.rs`), which takes as long as it takes: [`Rules::asks_name`] says whether a client needs that.
 //!
 //! `md5` means SCRAM here: verifiers are always SCRAM's, and PostgreSQL's own `md5` does SCRAM with those.
 
+use crate::client_name;
 use crate::stream::Origin;
 use std::net::IpAddr;
 use std::path::Path;
@@ -45,6 +49,8 @@ pub struct Request<'a> {
     pub user: &'a str,
     /// The roles the user is a member of, itself included.
     pub roles: &'a [String],
+    /// The client's host name, where it was asked for and is confirmed.
+    pub client_name: Option<&'a str>,
 }
 
 /// The file.
@@ -85,6 +91,8 @@ impl Word {
 enum Address {
     All,
     SameHost,
+    /// A host by its name, or by the end of it.
+    Name(String),
     Networks(Vec<(IpAddr, IpAddr)>),
 }
 
@@ -129,6 +137,13 @@ impl Rules {
         Ok(Rules(lines))
     }
 
+    /// Whether a line that names a host comes before any that fits without: the client's name has to be known.
+    #[must_use]
+    pub fn asks_name(&self, request: &Request<'_>) -> bool {
+        let decides = |line: &&Line| line.asks_name(request) || line.fits(request);
+        self.0.iter().find(decides).is_some_and(|line| line.asks_name(request))
+    }
+
     /// The method of the first line that fits; none if no line does.
     #[must_use]
     pub fn method(&self, request: &Request<'_>) -> Option<Method> {
@@ -138,23 +153,36 @@ impl Rules {
 
 impl Line {
     fn fits(&self, request: &Request<'_>) -> bool {
-        let origin = request.origin;
-        let connection = match (self.connection, origin.client) {
-            (Connection::Local, client) => return client.is_none() && self.names_fit(request),
+        self.connection_fits(request.origin)
+            && self.address_fits(request)
+            && self.names_fit(request)
+    }
+
+    /// Whether it fits if the client has the name that it tells of.
+    fn asks_name(&self, request: &Request<'_>) -> bool {
+        matches!(self.address, Address::Name(_))
+            && self.connection_fits(request.origin)
+            && self.names_fit(request)
+    }
+
+    fn connection_fits(&self, origin: &Origin) -> bool {
+        match (self.connection, origin.client) {
+            (Connection::Local, client) => client.is_none(),
             (_, None) => false,
             (Connection::Host, Some(_)) => true,
             (Connection::HostSsl, Some(_)) => origin.tls,
             (Connection::HostNoSsl, Some(_)) => !origin.tls,
-        };
-        connection && self.address_fits(origin) && self.names_fit(request)
+        }
     }
 
-    fn address_fits(&self, origin: &Origin) -> bool {
-        let Some(client) = origin.client.map(|client| client.ip().to_canonical()) else {
-            return false;
-        };
+    fn address_fits(&self, request: &Request<'_>) -> bool {
+        let origin = request.origin;
+        let Some(client) = origin.client_ip() else { return self.connection == Connection::Local };
         match &self.address {
             Address::All => true,
+            Address::Name(pattern) => {
+                request.client_name.is_some_and(|name| client_name::matches(pattern, name))
+            }
             Address::SameHost => {
                 client.is_loopback()
                     || origin.local.is_some_and(|local| local.ip().to_canonical() == client)
@@ -296,8 +324,15 @@ fn address(fields: &mut impl Iterator<Item = Vec<Word>>) -> Result<Address, Stri
         Some((host, bits)) => (host, Some(bits)),
         None => (word.text.as_str(), None),
     };
-    let network: IpAddr =
-        host.parse().map_err(|_| format!("host name \"{host}\": only addresses are supported"))?;
+    let Ok(network) = host.parse::<IpAddr>() else {
+        return match bits {
+            None => Ok(Address::Name(host.to_owned())),
+            Some(_) => Err(format!(
+                "specifying both host name and CIDR mask is invalid: \"{}\"",
+                word.text
+            )),
+        };
+    };
     let mask = match bits {
         Some(bits) => bits
             .parse()
@@ -393,11 +428,21 @@ mod tests {
         };
         let client = from.parse().ok().map(|ip: IpAddr| (ip, 1).into());
         let origin = Origin { client, local: None, tls };
+        // Whoever comes from one of these addresses has a name.
+        let client_name = match from {
+            "10.9.0.1" => Some("DB1.example.com"),
+            "10.9.0.2" => Some("example.com"),
+            _ => None,
+        };
         let roles = match user {
             "carol" => vec!["carol".to_owned(), "staff".to_owned()],
             _ => vec![user.to_owned()],
         };
-        rules.method(&Request { origin: &origin, database, user, roles: &roles })
+        let request = Request { origin: &origin, database, user, roles: &roles, client_name };
+        let method = rules.method(&request);
+        let nameless = Request { client_name: None, ..request };
+        assert!(rules.asks_name(&nameless) || rules.method(&nameless) == method, "{from}");
+        method
     }
 
     #[test]
@@ -443,6 +488,50 @@ mod tests {
     }
 
     #[test]
+    fn a_host_is_known_by_its_name_or_the_end_of_it() {
+        let rules = rules(
+            "host d1 all db1.EXAMPLE.com trust\n\
+             hostssl d2 all .example.com password\n\
+             host all bob 10.9.0.0/16 reject\n\
+             host all all example.com md5\n\
+             host all all \"all\" trust",
+        )
+        .unwrap();
+        assert_eq!(asked(&rules, "10.9.0.1", "d1", "u"), Some(Method::Trust));
+        assert_eq!(asked(&rules, "10.9.0.2", "d1", "u"), Some(Method::Scram));
+        assert_eq!(asked(&rules, "10.9.0.3", "d1", "u"), None, "a quoted all is a host's name");
+        assert_eq!(asked(&rules, "tls:10.9.0.1", "d2", "u"), Some(Method::Password));
+        assert_eq!(asked(&rules, "tls:10.9.0.2", "d2", "u"), Some(Method::Scram));
+        assert_eq!(asked(&rules, "10.9.0.1", "d2", "u"), None, "the line is for TLS");
+        assert_eq!(asked(&rules, "10.9.0.1", "d3", "bob"), Some(Method::Reject));
+        assert_eq!(asked(&rules, "local", "d1", "u"), None);
+    }
+
+    #[test]
+    fn nobody_is_asked_for_a_name_that_decides_nothing() {
+        let rules = rules(
+            "local all all trust\n\
+             host all all 10.0.0.0/8 trust\n\
+             host named all db.example trust\n\
+             host all all all reject",
+        )
+        .unwrap();
+        let asks = |from: &str, database: &str| {
+            let client = from.parse().ok().map(|ip: IpAddr| (ip, 1).into());
+            let origin = Origin { client, local: None, tls: false };
+            let roles = ["u".to_owned()];
+            let client_name = None;
+            let request =
+                Request { origin: &origin, database, user: "u", roles: &roles, client_name };
+            rules.asks_name(&request)
+        };
+        assert!(asks("192.0.2.1", "named"));
+        assert!(!asks("192.0.2.1", "other"), "the line is of another database");
+        assert!(!asks("10.1.1.1", "named"), "an earlier line fits");
+        assert!(!asks("local", "named"), "a Unix socket has no address");
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_line() {
         for (text, wanted) in [
             ("# nothing\n", "the file contains no entries"),
@@ -456,8 +545,12 @@ mod tests {
             ),
             ("host all all 1.2.3.4 trust", "line 1: invalid IP mask \"trust\""),
             (
-                "host all all db.example trust",
-                "line 1: host name \"db.example\": only addresses are supported",
+                "host all all db.example/24 trust",
+                "line 1: specifying both host name and CIDR mask is invalid: \"db.example/24\"",
+            ),
+            (
+                "host all all db.example 255.0.0.0 trust",
+                "line 1: invalid authentication method \"255.0.0.0\"",
             ),
             ("local all @nobody trust", "line 1: no nobody"),
         ] {

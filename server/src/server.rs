@@ -38,6 +38,8 @@ const DRAIN: Duration = Duration::from_secs(8);
 const DRAIN_STEP: Duration = Duration::from_millis(5);
 /// Threads that may wait inside the engine beside the sessions' own.
 const SPARE_THREADS: usize = 64;
+/// Clients' names that are looked up at once; other clients with such a question wait their turn.
+const NAME_LOOKUPS_MAX: usize = 64;
 /// The exit status after the log has failed.
 const HALTED: i32 = 70;
 
@@ -284,6 +286,7 @@ impl Started {
         let connections = config.integer("max_connections").unsigned_abs() as usize;
         let desk = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
+            .max_blocking_threads(NAME_LOOKUPS_MAX)
             .thread_name("desk")
             .enable_all()
             .build()

@@ -5,6 +5,7 @@
 
 use crate::auth::{Claimant, Refused};
 use crate::backend::Live;
+use crate::client_name;
 use crate::connection::{Connection, Ended};
 use crate::dialogue::{Dialogue, guarded};
 use crate::hba::{Method, Request};
@@ -198,15 +199,25 @@ async fn authenticate(
     let state = SqlState::INVALID_AUTHORIZATION_SPECIFICATION;
     let origin = client.origin;
     let roles = server.engine.memberships(&startup.user);
-    let request = Request {
+    let mut request = Request {
         origin: &origin,
         database: &startup.database,
         user: &startup.user,
         roles: &roles,
+        client_name: None,
     };
-    let method = match server.rules().method(&request) {
-        Some(Method::Reject) | None => {
-            return Err(no_entry(server.rules().method(&request).is_some(), &request).into());
+    let rules = server.rules();
+    let name = match origin.client_ip() {
+        Some(address) if rules.asks_name(&request) => Some(client_name::look_up(address).await),
+        _ => None,
+    };
+    request.client_name = name.as_ref().and_then(|name| name.as_deref().ok());
+    let method = match rules.method(&request) {
+        method @ (Some(Method::Reject) | None) => {
+            if let Some(Err(unnamed)) = &name {
+                tracing::info!("{unnamed}");
+            }
+            return Err(no_entry(method.is_some(), &request).into());
         }
         Some(method) => method,
     };
@@ -272,6 +283,7 @@ fn open(
         settings: startup.settings.clone(),
         client: client.origin.client,
         server: client.origin.local,
+        encryption: client.stream.as_ref().and_then(Stream::encryption),
     };
     let wait = Arc::clone(&admitted.peer.wait);
     let session = guarded(|| server.engine.connect(connect, wait))?;

@@ -1,8 +1,10 @@
 //! A client's socket, plain or under TLS.
 
 use crate::runtime::Socket;
+use rustls::{CipherSuite, ProtocolVersion};
+use sql::Encryption;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -17,6 +19,41 @@ pub enum Stream {
     Tls(Box<TlsStream<Socket>>),
 }
 
+/// Cipher suites as rustls and as OpenSSL call them, with the length of their keys.
+const SUITES: [(CipherSuite, &str, i32); 9] = [
+    (CipherSuite::TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384", 256),
+    (CipherSuite::TLS13_AES_128_GCM_SHA256, "TLS_AES_128_GCM_SHA256", 128),
+    (CipherSuite::TLS13_CHACHA20_POLY1305_SHA256, "TLS_CHACHA20_POLY1305_SHA256", 256),
+    (CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, "ECDHE-ECDSA-AES256-GCM-SHA384", 256),
+    (CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, "ECDHE-ECDSA-AES128-GCM-SHA256", 128),
+    (
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+        "ECDHE-ECDSA-CHACHA20-POLY1305",
+        256,
+    ),
+    (CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, "ECDHE-RSA-AES256-GCM-SHA384", 256),
+    (CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "ECDHE-RSA-AES128-GCM-SHA256", 128),
+    (CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, "ECDHE-RSA-CHACHA20-POLY1305", 256),
+];
+
+impl Stream {
+    /// How the connection is protected; none for one that is not.
+    #[must_use]
+    pub fn encryption(&self) -> Option<Encryption> {
+        let Stream::Tls(stream) = self else { return None };
+        let (_, connection) = stream.get_ref();
+        let version = match connection.protocol_version()? {
+            ProtocolVersion::TLSv1_2 => "TLSv1.2",
+            ProtocolVersion::TLSv1_3 => "TLSv1.3",
+            _ => "unknown",
+        };
+        let suite = connection.negotiated_cipher_suite()?.suite();
+        let known = SUITES.iter().find(|known| known.0 == suite);
+        let (cipher, bits) = known.map_or(("unknown", 0), |known| (known.1, known.2));
+        Some(Encryption { version, cipher, bits })
+    }
+}
+
 /// Where a client comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
@@ -26,6 +63,14 @@ pub struct Origin {
     pub local: Option<SocketAddr>,
     /// Whether TLS protects the connection.
     pub tls: bool,
+}
+
+impl Origin {
+    /// The client's address, an IPv4 one as such also where it came by IPv6; none for a Unix socket.
+    #[must_use]
+    pub fn client_ip(&self) -> Option<IpAddr> {
+        self.client.map(|client| client.ip().to_canonical())
+    }
 }
 
 impl AsyncRead for Stream {

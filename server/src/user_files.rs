@@ -5,10 +5,10 @@
 
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use sql::copy::server_files::{Ended, Program, ServerFiles};
+use sql::copy::server_files::{Ended, FileFacts, Program, ServerFiles};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -41,6 +41,22 @@ impl ServerFiles for UserFiles {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(true).mode(0o644).open(path)?;
         Ok(Box::new(file))
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<String>> {
+        let entries = std::fs::read_dir(self.data.join(path))?;
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn facts(&self, path: &str) -> io::Result<FileFacts> {
+        let found = std::fs::metadata(self.data.join(path))?;
+        Ok(FileFacts {
+            size: found.size().cast_signed(),
+            accessed: found.atime(),
+            modified: found.mtime(),
+            changed: found.ctime(),
+            directory: found.is_dir(),
+        })
     }
 
     fn start(&self, command: &str, reads: bool) -> io::Result<Box<dyn Program>> {

@@ -3,6 +3,7 @@
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::{Database, Role};
+use crate::catalog::system::Encryption;
 use crate::catalog::system::{Activity, Counters};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
@@ -22,8 +23,8 @@ use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::task::{Poll, Waker};
 use txn::sync::{Mutex, MutexGuard, lock, rank};
 use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, StorageError};
@@ -56,6 +57,8 @@ pub struct Connect {
     pub client: Option<std::net::SocketAddr>,
     /// The address at which it reached the server, none for a Unix socket.
     pub server: Option<std::net::SocketAddr>,
+    /// How the connection is protected, if it is.
+    pub encryption: Option<Encryption>,
 }
 
 /// What authentication needs of a role.
@@ -95,6 +98,8 @@ pub struct Engine {
     files: Option<Arc<dyn ServerFiles>>,
     auto_file: Option<Arc<dyn AutoFile>>,
     started: i64,
+    /// When the server's settings were read last.
+    configured: AtomicI64,
     /// What had been counted when the counters were last reset, and when that was.
     counters_base: Mutex<Counters, { rank::ACTIVITY }>,
 }
@@ -193,6 +198,7 @@ impl Engine {
             files: options.files,
             auto_file: options.auto_file,
             started,
+            configured: AtomicI64::new(started),
             counters_base: Mutex::new(Counters { since: started, ..Counters::default() }),
         }))
     }
@@ -298,7 +304,7 @@ impl Engine {
         };
         let activity = Arc::new(SessionActivity::new(
             (database.oid, role.oid),
-            (connect.client, connect.server),
+            (connect.client, connect.server, connect.encryption),
             self.manager.environment().clock.wall(),
             settings.integer("track_activity_query_size"),
             &wait,
@@ -357,6 +363,7 @@ impl Engine {
     pub fn reload(&self, settings: ServerSettings) {
         let next = self.settings.load().reloaded(settings);
         self.settings.store(Arc::new(next));
+        self.configured.store(self.manager().environment().clock.wall(), Release);
         // Release: whoever sees the number takes these.
         self.reloads.fetch_add(1, Release);
     }
@@ -449,6 +456,11 @@ impl Engine {
         if let Some(peers) = self.peers() {
             sessions.iter().for_each(|pid| peers.wake(*pid));
         }
+    }
+
+    /// `pg_conf_load_time()`: when the server's settings were read last.
+    pub(crate) fn configured(&self) -> i64 {
+        self.configured.load(Acquire)
     }
 
     /// `pg_postmaster_start_time()`.

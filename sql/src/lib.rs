@@ -26,6 +26,7 @@ pub mod sqlstate;
 pub mod tuple;
 pub mod types;
 
+pub use catalog::system::Encryption;
 pub use ddl::role::check_name as check_role_name;
 pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};

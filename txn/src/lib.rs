@@ -30,6 +30,7 @@ pub mod transaction;
 mod versions;
 pub mod wait;
 pub mod writeset;
+pub mod xact_id;
 
 pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
 pub use id::{CommandId, Isolation, TableId, TxnId};
@@ -57,6 +58,7 @@ pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,
 };
 pub use wait::SessionWait;
+pub use xact_id::{XactIds, XactSnapshot, XactStatus};
 
 /// What suites of the layers above simulate power loss with.
 pub mod simulation {

@@ -18,6 +18,7 @@ use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
 use crate::writeset::WriteSet;
+use crate::xact_id::XactIds;
 use crate::{Error, Result, TxnId};
 use std::ops::Range;
 use std::task::{Poll, Waker};
@@ -103,6 +104,8 @@ pub struct Manager {
     /// Trees that a commit dropped, and who may still read them: snapshots below its LSN.
     dropped: Mutex<Vec<(Lsn, TreeId)>, { rank::GARBAGE }>,
     next_ids: AtomicU64,
+    /// The numbers that users see.
+    xact_ids: XactIds,
     recovered: PassTwo,
 }
 
@@ -152,6 +155,7 @@ impl Manager {
             // Every opening begins at a later tail, so numbers are not used again: an opening would have to begin
             // 65,536 transactions for every byte of log to meet the next one's.
             next_ids: AtomicU64::new(tail.0.saturating_mul(1 << 16).max(1)),
+            xact_ids: XactIds::new(data.log().epoch()),
             recovered: PassTwo::default(),
             data,
             env,
@@ -179,6 +183,12 @@ impl Manager {
     #[must_use]
     pub fn data(&self) -> &Arc<DataComponent> {
         &self.data
+    }
+
+    /// The numbers of transactions that users see.
+    #[must_use]
+    pub fn xact_ids(&self) -> &XactIds {
+        &self.xact_ids
     }
 
     /// The environment it runs in.

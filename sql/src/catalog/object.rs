@@ -197,6 +197,8 @@ pub mod well_known {
     pub const DATABASE_OWNER: Oid = Oid(6171);
     /// `pg_read_all_settings`.
     pub const READ_ALL_SETTINGS: Oid = Oid(3374);
+    /// `pg_read_server_files`.
+    pub const READ_SERVER_FILES: Oid = Oid(4569);
     /// template1.
     pub const TEMPLATE1: Oid = Oid(1);
     /// template0.

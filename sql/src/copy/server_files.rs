@@ -4,6 +4,8 @@
 //! Reading and writing may block for as long as whoever is at the other end likes; the session has it done beside itself
 //! (`session::copy_file`).
 
+use crate::error::SqlError;
+use crate::sqlstate::SqlState;
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 
@@ -19,11 +21,36 @@ pub trait ServerFiles: Debug + Send + Sync {
     /// # Errors
     /// The system's.
     fn create(&self, path: &str) -> io::Result<Box<dyn Write + Send>>;
+    /// The names in a directory, in no order; not its own and its parent's.
+    ///
+    /// # Errors
+    /// The system's.
+    fn list(&self, path: &str) -> io::Result<Vec<String>>;
+    /// What the system says of a file; the path as for `open`.
+    ///
+    /// # Errors
+    /// The system's.
+    fn facts(&self, path: &str) -> io::Result<FileFacts>;
     /// Runs a command by the shell; its output is read, or its input written.
     ///
     /// # Errors
     /// The system's.
     fn start(&self, command: &str, reads: bool) -> io::Result<Box<dyn Program>>;
+}
+
+/// What the system says of a file; times in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Bytes.
+    pub size: i64,
+    /// When it was read last.
+    pub accessed: i64,
+    /// When its bytes changed last.
+    pub modified: i64,
+    /// When what is said of it changed last.
+    pub changed: i64,
+    /// Whether it is a directory.
+    pub directory: bool,
 }
 
 /// A program that has been started. One that is dropped has been told to end.
@@ -84,4 +111,33 @@ fn signal_name(signal: i32) -> &'static str {
     ];
     let known = usize::try_from(signal - 1).ok().and_then(|at| NAMES.get(at));
     known.copied().unwrap_or("Unknown signal")
+}
+
+/// An error of the system: its words, and its SQLSTATE (`errcode_for_file_access`).
+#[must_use]
+pub fn failure(what: &str, error: &io::Error) -> SqlError {
+    use io::ErrorKind;
+    /// Linux's numbers of what has no kind of its own.
+    const EIO: i32 = 5;
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    let state = match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            SqlState::INSUFFICIENT_PRIVILEGE
+        }
+        ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
+        ErrorKind::AlreadyExists => SqlState::DUPLICATE_FILE,
+        ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::DirectoryNotEmpty => {
+            SqlState::WRONG_OBJECT_TYPE
+        }
+        ErrorKind::StorageFull => SqlState::DISK_FULL,
+        _ => match error.raw_os_error() {
+            Some(EIO) => SqlState::IO_ERROR,
+            Some(ENFILE | EMFILE) => SqlState::INSUFFICIENT_RESOURCES,
+            _ => SqlState::INTERNAL_ERROR,
+        },
+    };
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    SqlError::new(state, format!("{what}: {words}"))
 }

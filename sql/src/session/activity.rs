@@ -7,7 +7,7 @@
 //!
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
-use crate::catalog::system::Activity;
+use crate::catalog::system::{Activity, Encryption};
 use crate::session::message::TransactionStatus;
 use crate::types::Oid;
 use std::net::SocketAddr;
@@ -44,6 +44,7 @@ pub(crate) struct SessionActivity {
     /// The connection's two ends: the client's address and the server's.
     client: Option<SocketAddr>,
     server: Option<SocketAddr>,
+    encryption: Option<Encryption>,
     backend_start: i64,
     /// The longest text that is shown, in bytes.
     query_bytes: usize,
@@ -66,7 +67,7 @@ impl SessionActivity {
     /// terminator.
     pub fn new(
         (database, user): (Oid, Oid),
-        (client, server): (Option<SocketAddr>, Option<SocketAddr>),
+        (client, server, encryption): (Option<SocketAddr>, Option<SocketAddr>, Option<Encryption>),
         backend_start: i64,
         query_size: i64,
         wait: &Arc<SessionWait>,
@@ -76,6 +77,7 @@ impl SessionActivity {
             user,
             client,
             server,
+            encryption,
             backend_start,
             query_bytes: usize::try_from(query_size).unwrap_or(0).saturating_sub(1),
             wait: Arc::clone(wait),
@@ -98,12 +100,18 @@ impl SessionActivity {
         self.state.store(ACTIVE, Relaxed);
     }
 
-    /// The statement that runs.
-    pub fn says(&self, text: &str) {
+    /// The statement that runs; whether its text is shown whole.
+    pub fn says(&self, text: &str) -> bool {
         let shown = &text[..text.floor_char_boundary(self.query_bytes)];
         let query = &mut self.texts().query;
         query.clear();
         query.push_str(shown);
+        shown.len() == text.len()
+    }
+
+    /// The text that is shown.
+    pub fn query(&self) -> String {
+        self.texts().query.clone()
     }
 
     /// Nothing runs any more, at `now`.
@@ -163,6 +171,7 @@ impl SessionActivity {
             client_address: self.client.map(|client| client.ip()),
             client_port: self.client.map_or(-1, |client| i32::from(client.port())),
             server: self.server,
+            encryption: self.encryption,
             backend_start: self.backend_start,
             transaction_start: time(&self.transaction_start).filter(|_| !hidden),
             query_start: time(&self.query_start),
@@ -202,7 +211,7 @@ mod tests {
     fn session() -> SessionActivity {
         let wait = Arc::new(SessionWait::new(7));
         let client = Some(([127, 0, 0, 1], 5000).into());
-        SessionActivity::new((Oid(5), Oid(10)), (client, None), 100, 8, &wait)
+        SessionActivity::new((Oid(5), Oid(10)), (client, None, None), 100, 8, &wait)
     }
 
     #[test]

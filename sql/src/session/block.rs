@@ -70,6 +70,8 @@ pub(super) struct Block {
 /// What a block needs to end or go back.
 pub(super) struct Parts<'s> {
     pub said: &'s mut Vec<Said>,
+    /// The number of the transaction, if it has one.
+    pub xact_id: &'s mut Option<u64>,
     pub channels: (&'s Arc<Engine>, u32),
     pub catalog: &'s mut CatalogTransaction,
     pub settings: &'s mut Settings,
@@ -77,6 +79,16 @@ pub(super) struct Parts<'s> {
     pub wait: &'s SessionWait,
     pub advisory: &'s mut AdvisoryLocks,
     pub deferred: &'s mut Deferred,
+}
+
+impl Parts<'_> {
+    /// The transaction's number, if it has one, is over: it committed at this LSN, or left nothing.
+    fn end_xact_id(&mut self, committed: bool, at: Option<Lsn>) {
+        if let Some(number) = self.xact_id.take() {
+            let manager = self.channels.0.manager();
+            manager.xact_ids().end(number, committed, at.unwrap_or_else(|| manager.visible()));
+        }
+    }
 }
 
 impl Block {
@@ -161,7 +173,10 @@ impl Block {
     }
 
     /// The block's transaction is prepared, and the session's no more.
-    pub fn prepared(&mut self, ended: Ended, parts: &mut Parts<'_>) {
+    pub fn prepared(&mut self, name: &str, ended: Ended, parts: &mut Parts<'_>) {
+        if let Some(number) = parts.xact_id.take() {
+            parts.channels.0.manager().xact_ids().prepare(number, name.as_bytes());
+        }
         self.savepoints.clear();
         self.state = State::Idle;
         parts.deferred.clear();
@@ -199,11 +214,13 @@ impl Block {
         match committed {
             Ok(ended) => {
                 engine.wake(&woken);
+                parts.end_xact_id(true, ended.committed);
                 parts.settings.commit();
                 self.ended(ended, synchronous);
                 Ok(())
             }
             Err(error) => {
+                parts.end_xact_id(false, None);
                 let seen = parts.wait.failed_after.swap(0, Ordering::Relaxed);
                 self.ended(Ended { wait_for: Lsn(seen), committed: None }, synchronous);
                 parts.settings.rollback();
@@ -239,6 +256,7 @@ impl Block {
         self.state = State::Idle;
         parts.said.clear();
         parts.deferred.clear();
+        parts.end_xact_id(false, None);
         if let Some(transaction) = self.transaction.take() {
             let synchronous = parts.settings.plain().synchronous_commit;
             let ended = parts.catalog.rollback(transaction);

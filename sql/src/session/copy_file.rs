@@ -4,7 +4,8 @@
 //! so that it gives its worker's loop away and can be cancelled. What is cancelled in the middle of a portion is left to
 //! that thread, which ends with it.
 
-use crate::copy::server_files::{Ended, Program, ServerFiles};
+use crate::catalog::object::well_known;
+use crate::copy::server_files::{Ended, Program, ServerFiles, failure};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::ast::{Copy, CopyTarget};
@@ -21,7 +22,6 @@ use txn::{Environment, WaitCell, WaitEvent, Woken};
 const PORTION_BYTES: usize = 256 << 10;
 
 /// PostgreSQL's predefined roles.
-const READ_SERVER_FILES: Oid = Oid(4569);
 const WRITE_SERVER_FILES: Oid = Oid(4570);
 const EXECUTE_SERVER_PROGRAM: Oid = Oid(4571);
 
@@ -82,7 +82,7 @@ impl Session {
                 "pg_execute_server_program role to COPY to or from an external program",
             ),
             (CopyTarget::File(_), true) => {
-                (READ_SERVER_FILES, "pg_read_server_files role to COPY from a file")
+                (well_known::READ_SERVER_FILES, "pg_read_server_files role to COPY from a file")
             }
             (CopyTarget::File(_), false) => {
                 (WRITE_SERVER_FILES, "pg_write_server_files role to COPY to a file")
@@ -182,7 +182,7 @@ impl Session {
                 (input, read.map(|()| portion))
             })?;
             input = back;
-            portion = read.map_err(|error| failed("could not read from COPY file", &error))?;
+            portion = read.map_err(|error| failure("could not read from COPY file", &error))?;
             if portion.is_empty() || self.copy_portion(&portion)? {
                 break;
             }
@@ -248,7 +248,7 @@ impl Session {
                         "could not write to COPY program"
                     }
                 };
-                return Err(failed(what, &error));
+                return Err(failure(what, &error));
             }
             kept.data = data;
             kept.data.clear();
@@ -300,7 +300,7 @@ fn judge(command: Option<&Arc<str>>, ended: io::Result<Ended>, left: bool) -> Re
     /// SIGPIPE, and how a shell tells of it.
     const BROKEN_PIPE: [Ended; 2] = [Ended::Killed(13), Ended::Exited(128 + 13)];
     let ended =
-        ended.map_err(|error| failed("could not close pipe to external command", &error))?;
+        ended.map_err(|error| failure("could not close pipe to external command", &error))?;
     if left && BROKEN_PIPE.contains(&ended) {
         return Ok(());
     }
@@ -314,7 +314,7 @@ fn judge(command: Option<&Arc<str>>, ended: io::Result<Ended>, left: bool) -> Re
 }
 
 fn not_run(command: &str, error: &io::Error) -> SqlError {
-    failed(&format!("could not execute command \"{command}\""), error)
+    failure(&format!("could not execute command \"{command}\""), error)
 }
 
 fn not_opened(path: &str, reads: bool, error: &io::Error) -> SqlError {
@@ -323,41 +323,13 @@ fn not_opened(path: &str, reads: bool, error: &io::Error) -> SqlError {
     }
     let (what, direction, verb) =
         if reads { ("reading", "FROM", "read") } else { ("writing", "TO", "write") };
-    let refused = failed(&format!("could not open file \"{path}\" for {what}"), error);
+    let refused = failure(&format!("could not open file \"{path}\" for {what}"), error);
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => refused.hint(format!(
             "COPY {direction} instructs the PostgreSQL server process to {verb} a file. You may want a client-side facility such as psql's \\copy."
         )),
         _ => refused,
     }
-}
-
-/// An error of the system: its words, and its SQLSTATE (`errcode_for_file_access`).
-fn failed(what: &str, error: &io::Error) -> SqlError {
-    use io::ErrorKind;
-    /// Linux's numbers of what has no kind of its own.
-    const EIO: i32 = 5;
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    let state = match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            SqlState::INSUFFICIENT_PRIVILEGE
-        }
-        ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
-        ErrorKind::AlreadyExists => SqlState::DUPLICATE_FILE,
-        ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::DirectoryNotEmpty => {
-            SqlState::WRONG_OBJECT_TYPE
-        }
-        ErrorKind::StorageFull => SqlState::DISK_FULL,
-        _ => match error.raw_os_error() {
-            Some(EIO) => SqlState::IO_ERROR,
-            Some(ENFILE | EMFILE) => SqlState::INSUFFICIENT_RESOURCES,
-            _ => SqlState::INTERNAL_ERROR,
-        },
-    };
-    let words = error.to_string();
-    let words = words.split(" (os error").next().unwrap_or_default();
-    SqlError::new(state, format!("{what}: {words}"))
 }
 
 fn nothing_to_copy() -> SqlError {

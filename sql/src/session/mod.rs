@@ -157,6 +157,10 @@ pub struct Session {
     deferred: RefCell<Deferred>,
     /// What the open transaction has said of channels.
     said: RefCell<Vec<Said>>,
+    /// The number of the open transaction, once it was asked for.
+    xact_id: Cell<Option<u64>>,
+    /// The text of the running message, if others see only the beginning of it.
+    long_query: String,
     /// What waits to be told, once the session listens.
     inbox: Option<Arc<Inbox>>,
     /// Users that `set_config` has asked for in a statement that has not ended.
@@ -224,6 +228,8 @@ impl Session {
             advisory,
             deferred: RefCell::default(),
             said: RefCell::default(),
+            xact_id: Cell::new(None),
+            long_query: String::new(),
             inbox: None,
             set_users: Vec::new(),
             arena: Bump::new(),
@@ -303,6 +309,7 @@ impl Session {
         }
         let mut parts = Parts {
             said: self.said.get_mut(),
+            xact_id: self.xact_id.get_mut(),
             channels: (&self.engine, self.wait.pid),
             catalog: &mut self.catalog,
             settings: &mut self.settings,
@@ -439,12 +446,22 @@ impl Session {
         if self.engine.reloads() != self.reloads {
             self.take_server_settings();
         }
-        if !self.settings.plain().track_activities {
-            return self.activity.hides(false);
+        let shown = self.settings.plain().track_activities;
+        if shown {
+            self.activity.runs(now);
+        } else {
+            self.activity.hides(false);
         }
-        self.activity.runs(now);
         if let Some(text) = text {
-            self.activity.says(text);
+            let whole = shown && self.activity.says(text);
+            self.keep_query(if whole { "" } else { text });
+        }
+    }
+
+    /// Remembers a message's text of which others see the beginning at most.
+    fn keep_query(&mut self, text: &str) {
+        if !self.long_query.is_empty() || !text.is_empty() {
+            self.long_query = text.to_owned();
         }
     }
 
@@ -679,7 +696,15 @@ impl Session {
             portals: &self.portals,
             domains: &self.domains,
             wait: &self.wait,
-            says: Some((self.wait.pid, &self.said)),
+            own: Some(run::Own {
+                pid: self.wait.pid,
+                said: &self.said,
+                xact_id: &self.xact_id,
+                has_written: false,
+                snapshot: None,
+                long_query: &self.long_query,
+                activity: &self.activity,
+            }),
         };
         let running = RunningSettings::new(&self.settings, &self.path);
         let queries = crate::catalog::queries::SessionCatalog {

@@ -7,6 +7,7 @@ use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::store;
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
 use crate::catalog::{Relation, RelationKind};
+use crate::copy::server_files::ServerFiles;
 use crate::engine::Engine;
 use crate::error::{Result, SqlError, cancel};
 use crate::exec::machine::{Run, Stop};
@@ -14,6 +15,7 @@ use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
 use crate::parse::Statement;
 use crate::session::Session;
+use crate::session::activity::SessionActivity;
 use crate::session::definitions;
 use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
@@ -23,10 +25,13 @@ use crate::session::statement::{Named, Planned, Prepared};
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPolicy, Woken};
+use txn::{
+    Lsn, Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPolicy, Woken,
+    XactSnapshot, XactStatus,
+};
 
 /// What catalog functions ask of the engine, for one session.
 pub(super) struct Asked<'s> {
@@ -35,8 +40,32 @@ pub(super) struct Asked<'s> {
     pub statements: &'s FxHashMap<String, Named>,
     pub portals: &'s FxHashMap<String, Box<Portal>>,
     pub domains: &'s RefCell<KnownDomains>,
-    /// The session's number, and what its transaction says of channels; none where no session calls.
-    pub says: Option<(u32, &'s RefCell<Vec<Said>>)>,
+    /// What is the calling session's own; none where no session calls.
+    pub own: Option<Own<'s>>,
+}
+
+/// What functions ask of the session that calls them, and change of it.
+pub(super) struct Own<'s> {
+    pub pid: u32,
+    /// What its transaction says of channels.
+    pub said: &'s RefCell<Vec<Said>>,
+    /// The number of its transaction, once that was asked for.
+    pub xact_id: &'s Cell<Option<u64>>,
+    /// Whether its transaction has written anything before this statement.
+    pub has_written: bool,
+    /// What its statement sees; none: what is visible now.
+    pub snapshot: Option<Lsn>,
+    /// The text of its message, if others see only the beginning of that.
+    pub long_query: &'s str,
+    pub activity: &'s SessionActivity,
+}
+
+impl Asked<'_> {
+    /// What the statement sees.
+    fn seen(&self) -> Lsn {
+        let own = self.own.as_ref().and_then(|own| own.snapshot);
+        own.unwrap_or_else(|| self.engine.manager().visible())
+    }
 }
 
 impl EngineFacts for Asked<'_> {
@@ -71,14 +100,48 @@ impl EngineFacts for Asked<'_> {
 
     fn notify(&self, channel: &str, payload: &str) -> Result<()> {
         let said = notify::checked(channel, payload)?;
-        if let Some((_, all)) = self.says {
-            notify::keep(&mut all.borrow_mut(), said);
+        if let Some(own) = &self.own {
+            notify::keep(&mut own.said.borrow_mut(), said);
         }
         Ok(())
     }
 
     fn listening(&self) -> Vec<Arc<str>> {
-        self.says.map_or_else(Vec::new, |(pid, _)| self.engine.channels().of(pid))
+        self.own.as_ref().map_or_else(Vec::new, |own| self.engine.channels().of(own.pid))
+    }
+
+    fn query(&self) -> Option<String> {
+        let own = self.own.as_ref()?;
+        Some(if own.long_query.is_empty() {
+            own.activity.query()
+        } else {
+            own.long_query.to_owned()
+        })
+    }
+
+    fn xact_id(&self, gives: bool) -> Option<u64> {
+        let own = self.own.as_ref()?;
+        if own.xact_id.get().is_none() && (gives || own.has_written) {
+            own.xact_id.set(Some(self.engine.manager().xact_ids().give()));
+        }
+        own.xact_id.get()
+    }
+
+    fn xact_snapshot(&self) -> XactSnapshot {
+        let own = self.own.as_ref().and_then(|own| own.xact_id.get());
+        self.engine.manager().xact_ids().snapshot(self.seen(), own)
+    }
+
+    fn xact_status(&self, number: u64) -> XactStatus {
+        self.engine.manager().xact_ids().status(number, self.seen())
+    }
+
+    fn configured(&self) -> i64 {
+        self.engine.configured()
+    }
+
+    fn files(&self) -> Option<Arc<dyn ServerFiles>> {
+        self.engine.server_files()
     }
 
     fn notification_usage(&self) -> f64 {
@@ -486,6 +549,9 @@ impl Session {
             sequences,
             advisory,
             said,
+            xact_id,
+            long_query,
+            activity,
             deferred,
             domains,
             ..
@@ -493,8 +559,16 @@ impl Session {
         let environment = engine.manager().environment();
         let statement_time = block.statement_time;
         let snapshot = catalog.last_snapshot();
-        let asked =
-            Asked { engine, statements, portals, domains, wait, says: Some((wait.pid, said)) };
+        let own = Own {
+            pid: wait.pid,
+            said,
+            xact_id,
+            has_written: block.transaction().is_some_and(|open| open.has_writes()),
+            snapshot: Some(view.snapshot),
+            long_query,
+            activity,
+        };
+        let asked = Asked { engine, statements, portals, domains, wait, own: Some(own) };
         let running = RunningSettings::new(settings, path);
         let queries = SessionCatalog {
             snapshot,

@@ -131,7 +131,7 @@ impl Meaning<'_> {
             portals: &portals,
             domains: &domains,
             wait: self.wait,
-            says: None,
+            own: None,
         };
         let queries = SessionCatalog {
             snapshot,

@@ -73,7 +73,7 @@ impl Session {
             let prepared = transaction.prepare((name.as_bytes(), &note), limit)?;
             match prepared {
                 Ok(ended) => {
-                    self.with_block(|block, parts| block.prepared(ended, parts));
+                    self.with_block(|block, parts| block.prepared(name, ended, parts));
                     Ok(())
                 }
                 Err(Refused::InUse) => Err(SqlError::new(
@@ -163,6 +163,8 @@ impl Session {
         }
         match manager.resolve(name.as_bytes(), commits, &self.wait)? {
             Ok(ended) => {
+                let at = ended.committed.unwrap_or(ended.wait_for);
+                manager.xact_ids().end_prepared(name.as_bytes(), commits, at);
                 self.with_block(|block, parts| block.depends_on(ended, parts));
                 Ok(if commits { "COMMIT PREPARED" } else { "ROLLBACK PREPARED" })
             }

@@ -58,7 +58,7 @@ impl Form {
         match ty.0 {
             16 => Form::Bool,
             // inet and cidr are held as bytes that compare as they do, a jsonpath as its text.
-            17 | 650 | 869 | 4072 => Form::Bytea,
+            17 | 650 | 869 | 2970 | 4072 | 5038 => Form::Bytea,
             18 => Form::Char,
             20 | 27 | 3220 | 5069 => Form::Int8,
             21 => Form::Int2,

@@ -5,7 +5,7 @@ use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
 use super::{
     CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, jsonpath, network, numeric,
-    oids, record,
+    oids, record, xact,
 };
 use crate::catalog::builtin::{self, stand_in};
 use crate::error::{Result, SqlError};
@@ -218,6 +218,7 @@ pub fn read_binary<'a>(
         Form::Record if ty.oid.0 != oids::RECORD => record::receive(context, ty, bytes)?,
         Form::Jsonb => json::receive(context, bytes)?,
         Form::JsonPath => jsonpath::receive(context, bytes)?,
+        Form::Snapshot => xact::receive(context.arena, bytes)?,
         Form::Void => Datum::Text(""),
         Form::Record => {
             return Err(SqlError::new(

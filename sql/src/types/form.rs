@@ -62,6 +62,8 @@ pub enum Form {
     Enum,
     /// [`super::Datum::Jsonb`]
     Jsonb,
+    /// [`super::Datum::Bytea`]: see `xact`.
+    Snapshot,
     /// [`super::Datum::Bytea`]: see `jsonpath`.
     JsonPath,
     /// Always shown as nothing; held as NULL or an empty text.
@@ -120,6 +122,7 @@ pub fn form(oid: u32) -> Form {
         oids::CIDR => Form::Cidr,
         oids::JSONB => Form::Jsonb,
         oids::JSONPATH => Form::JsonPath,
+        oids::PG_SNAPSHOT | oids::TXID_SNAPSHOT => Form::Snapshot,
         oids::RECORD => Form::Record,
         oids::RECORD_ARRAY => Form::Array(oids::RECORD),
         oids::VOID => Form::Void,

@@ -94,6 +94,23 @@ pub trait CatalogQueries {
     fn check_cancel(&self) -> Result<()> {
         Ok(())
     }
+    /// The number of the transaction, or the next one if it has none.
+    fn next_xact_id(&self) -> u64 {
+        0
+    }
+    /// The rows of a set-returning function, by its `pg_proc` OID, that asks the catalog or the session.
+    ///
+    /// # Errors
+    /// Those of the function, and of `emit`.
+    fn set<'a>(
+        &self,
+        _context: &CallContext<'a>,
+        _function: u32,
+        _arguments: &[Datum<'a>],
+        _emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    ) -> Result<()> {
+        Ok(())
+    }
     /// The names and types of a row type's fields; none for another type.
     fn row_fields(&self, _ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {
         None

@@ -120,6 +120,32 @@ pub fn read_oid(text: &str, type_name: &str) -> Result<u32> {
     Ok(value as u32)
 }
 
+/// The number that a text begins with, as C's `strtoull` reads it, and what stands behind: blanks and a sign may come first;
+/// in `any_base` digits behind `0x` are hexadecimal, and others behind `0` octal. Without digits it is 0, too large
+/// the highest; a minus sign wraps.
+pub fn read_c(text: &str, any_base: bool) -> (u64, &str) {
+    let blanks = text.trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8));
+    let unsigned = blanks.strip_prefix(['-', '+']).unwrap_or(blanks);
+    let hexadecimal = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
+    let hexadecimal =
+        hexadecimal.filter(|rest| any_base && rest.starts_with(|c: char| c.is_ascii_hexdigit()));
+    let (base, digits) = match hexadecimal {
+        Some(digits) => (16, digits),
+        None if any_base && unsigned.starts_with('0') => (8, unsigned),
+        None => (10, unsigned),
+    };
+    let end = digits.find(|c: char| !c.is_digit(base)).unwrap_or(digits.len());
+    if end == 0 {
+        return (0, text);
+    }
+    let value = match u64::from_str_radix(&digits[..end], base) {
+        Ok(value) if blanks.starts_with('-') => value.wrapping_neg(),
+        Ok(value) => value,
+        Err(_) => u64::MAX,
+    };
+    (value, &digits[end..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +155,23 @@ mod tests {
         let mut out = Vec::new();
         write_i64(value, &mut out);
         String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn c_reads_what_a_text_begins_with() {
+        for (text, any_base, value, rest) in [
+            (" 12 ", true, 12, " "),
+            ("-1", true, u64::MAX, ""),
+            ("0x1Fg", true, 31, "g"),
+            ("0xg", true, 0, "xg"),
+            ("0x1F", false, 0, "x1F"),
+            ("0178", true, 15, "8"),
+            ("x", true, 0, "x"),
+            ("", false, 0, ""),
+            ("99999999999999999999", false, u64::MAX, ""),
+        ] {
+            assert_eq!(read_c(text, any_base), (value, rest), "{text}");
+        }
     }
 
     #[test]

@@ -46,6 +46,7 @@ pub(crate) mod testing;
 pub mod text;
 mod text_form;
 mod trigonometry;
+pub mod xact;
 
 pub use aggregate::accumulator;
 pub use binary_form::{check_text, read_binary, write_binary};

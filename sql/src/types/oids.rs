@@ -19,6 +19,7 @@ oids! {
     REGOPER 2203 "regoper", REGOPERATOR 2204 "regoperator", REGCLASS 2205 "regclass", REGTYPE 2206 "regtype",
     RECORD 2249 "record", CSTRING 2275 "cstring", ANY 2276 "\"any\"", ANYARRAY 2277 "anyarray", VOID 2278 "void",
     RECORD_ARRAY 2287 "record[]",
+    TXID_SNAPSHOT 2970 "txid_snapshot", PG_SNAPSHOT 5038 "pg_snapshot",
     UUID 2950 "uuid", PG_LSN 3220 "pg_lsn", REGCONFIG 3734 "regconfig", REGDICTIONARY 3769 "regdictionary",
     JSONB 3802 "jsonb", JSONPATH 4072 "jsonpath", REGNAMESPACE 4089 "regnamespace", REGROLE 4096 "regrole", REGCOLLATION 4191 "regcollation",
     XID8 5069 "xid8",

@@ -50,6 +50,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::text::quote::FUNCTIONS,
     super::text::regular::FUNCTIONS,
     super::trigonometry::FUNCTIONS,
+    super::xact::FUNCTIONS,
 ];
 
 static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {

@@ -8,7 +8,7 @@ use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
     CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, jsonpath, network,
-    numeric, oids, record,
+    numeric, oids, record, xact,
 };
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
@@ -53,6 +53,7 @@ pub fn write_text(
             Form::Inet => network::write_stored(bytes, false, out),
             Form::Cidr => network::write_stored(bytes, true, out),
             Form::JsonPath => jsonpath::write(bytes, out)?,
+            Form::Snapshot => xact::write(bytes, out),
             _ => bytea::write(bytes, context.settings.bytea_hex, out),
         },
         Datum::Date(days) => output::write_date(context.settings, *days, out),
@@ -140,10 +141,11 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         }
         Form::Int8 => Datum::Int8(signed(i64::MIN, i64::MAX, "bigint")?),
         Form::Lsn => Datum::Int8(read_lsn(text)?),
-        Form::Xid8 => {
-            Datum::Int8(text.trim().parse::<u64>().map_err(|_| invalid_syntax("xid8", text))? as i64)
-        }
+        Form::Xid8 => Datum::Int8(integer::read_c(text, true).0 as i64),
         Form::Tid => Datum::Int8(read_tid(text)?),
+        Form::Oid if matches!(ty.oid.0, oids::XID | oids::CID) => {
+            Datum::Oid(integer::read_c(text, true).0 as u32)
+        }
         Form::Oid => {
             let name = builtin::type_by_oid(ty.oid.0).map_or("oid", |ty| ty.name);
             Datum::Oid(integer::read_oid(text, name)?)
@@ -183,6 +185,7 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         Form::Record if ty.oid.0 != oids::RECORD => record::read(context, ty, text)?,
         Form::Jsonb => json::jsonb_of_text(context, text)?,
         Form::JsonPath => jsonpath::read(context, text)?,
+        Form::Snapshot => xact::read(context.arena, text)?,
         Form::Void => Datum::Text(""),
         Form::Record => {
             return Err(SqlError::new(

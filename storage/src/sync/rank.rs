@@ -72,7 +72,7 @@ pub const NODE: u16 = 240;
 /// Spilled row locks that stand in their queues again: taken under a node's state.
 pub const LOCK_RUN: u16 = 245;
 /// A worker's queues of garbage, its free states, the lists of spilled runs, of versions and of row locks, who waits for
-/// whose end, owners of advisory locks that are free, dropped trees; each alone.
+/// whose end, owners of advisory locks that are free, dropped trees, numbers of transactions that users see; each alone.
 pub const GARBAGE: u16 = 250;
 /// The list of late commits.
 pub const LATE: u16 = 260;

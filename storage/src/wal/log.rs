@@ -218,6 +218,20 @@ impl Log {
         Lsn(self.shared.inserter.tail())
     }
 
+    /// The epoch that this start of the instance began: every start has a higher one.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.shared.epoch
+    }
+
+    /// The file that holds the byte before `lsn`, below the log's folder, and where in a file `lsn` is.
+    #[must_use]
+    pub fn place_of(&self, lsn: Lsn) -> (String, u64) {
+        let segments = &self.shared.segments;
+        let number = lsn.0.saturating_sub(1) / segments.bytes();
+        (segment::file_name(number), segments.offset(lsn.0))
+    }
+
     /// Records that *end* at or before this are durable.
     #[must_use]
     pub fn durable(&self) -> Lsn {

@@ -59,9 +59,14 @@ impl std::fmt::Debug for Segments {
     }
 }
 
-/// The file name of segment `number`.
+/// The file name of segment `number`, below the log's folder.
+pub(crate) fn file_name(number: u64) -> String {
+    format!("{number:016X}")
+}
+
+/// The path of segment `number`.
 pub(crate) fn name(number: u64) -> String {
-    format!("log/{number:016X}")
+    format!("log/{}", file_name(number))
 }
 
 fn number(name: &str) -> Option<u64> {

@@ -4,16 +4,20 @@
 //! [`SessionCatalog`] is what one statement may ask: the snapshot it runs in, its user, its settings. Functions are known
 //! by their `pg_proc` row; [`answers`] says, when a plan is made, which ones are answered here.
 
+mod addresses;
 mod advisory;
 mod counted;
 mod definitions;
+mod files;
 mod names;
 mod privileges;
+mod properties;
 pub mod running;
 mod sequences;
 mod server;
 pub mod sets;
 mod sizes;
+mod transactions;
 
 use crate::catalog::builtin;
 use crate::catalog::quote::quoting;
@@ -21,13 +25,14 @@ use crate::catalog::relation::RelationKind;
 use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
 use crate::catalog::{Catalog, CatalogSnapshot, Relation};
+use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
 use crate::settings::SessionSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use running::RunningSettings;
 use std::cell::RefCell;
 use std::sync::Arc;
-use txn::AdvisoryLocks;
+use txn::{AdvisoryLocks, XactSnapshot, XactStatus};
 
 /// What only the engine knows.
 pub trait EngineFacts {
@@ -42,6 +47,19 @@ pub trait EngineFacts {
     /// # Errors
     /// 22023.
     fn notify(&self, channel: &str, payload: &str) -> Result<()>;
+    /// The text of the client's message; none where no session calls.
+    fn query(&self) -> Option<String>;
+    /// The number of the session's transaction, given now if it has none and `gives`, or if it has written; none where no
+    /// session calls.
+    fn xact_id(&self, gives: bool) -> Option<u64>;
+    /// Which numbers of transactions are over, as the statement sees it.
+    fn xact_snapshot(&self) -> XactSnapshot;
+    /// What became of the transaction with this number, as the statement sees it.
+    fn xact_status(&self, number: u64) -> XactStatus;
+    /// `pg_conf_load_time()`, as `start_time`.
+    fn configured(&self) -> i64;
+    /// The files of the server's machine; none where there is no server.
+    fn files(&self) -> Option<Arc<dyn ServerFiles>>;
     /// What the session listens to.
     fn listening(&self) -> Vec<Arc<str>>;
     /// How full the queue of notifications is, between 0 and 1.
@@ -154,6 +172,7 @@ const FUNCTIONS: &[&str] = &[
     "acldefault",
     "aclitemeq",
     "col_description",
+    "current_query",
     "current_schema",
     "current_schemas",
     "current_setting",
@@ -193,12 +212,25 @@ const FUNCTIONS: &[&str] = &[
     "pg_cancel_backend",
     "pg_char_to_encoding",
     "pg_client_encoding",
+    "pg_collation_actual_version",
     "pg_collation_is_visible",
+    "pg_column_compression",
     "pg_column_is_updatable",
+    "pg_conf_load_time",
     "pg_conversion_is_visible",
+    "pg_current_logfile",
+    "pg_current_snapshot",
+    "pg_current_wal_flush_lsn",
+    "pg_current_wal_insert_lsn",
+    "pg_current_wal_lsn",
+    "pg_current_xact_id",
+    "pg_current_xact_id_if_assigned",
+    "pg_database_collation_actual_version",
     "pg_database_size",
+    "pg_describe_object",
     "pg_encoding_max_length",
     "pg_encoding_to_char",
+    "pg_filenode_relation",
     "pg_function_is_visible",
     "pg_get_constraintdef",
     "pg_get_expr",
@@ -209,33 +241,54 @@ const FUNCTIONS: &[&str] = &[
     "pg_get_function_sqlbody",
     "pg_get_functiondef",
     "pg_get_indexdef",
+    "pg_get_object_address",
     "pg_get_partition_constraintdef",
     "pg_get_partkeydef",
+    "pg_get_replica_identity_index",
     "pg_get_ruledef",
     "pg_get_serial_sequence",
     "pg_get_statisticsobjdef_columns",
     "pg_get_triggerdef",
     "pg_get_userbyid",
     "pg_get_viewdef",
+    "pg_get_wal_replay_pause_state",
     "pg_has_role",
+    "pg_identify_object",
+    "pg_identify_object_as_address",
+    "pg_index_column_has_property",
+    "pg_index_has_property",
+    "pg_indexam_has_property",
     "pg_indexes_size",
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
+    "pg_is_wal_replay_paused",
+    "pg_jit_available",
+    "pg_last_committed_xact",
+    "pg_last_wal_receive_lsn",
+    "pg_last_wal_replay_lsn",
+    "pg_last_xact_replay_timestamp",
     "pg_my_temp_schema",
     "pg_notification_queue_usage",
     "pg_notify",
     "pg_opclass_is_visible",
     "pg_operator_is_visible",
     "pg_opfamily_is_visible",
+    "pg_partition_root",
     "pg_postmaster_start_time",
+    "pg_promote",
+    "pg_read_binary_file",
+    "pg_read_file",
+    "pg_relation_filenode",
     "pg_relation_is_publishable",
     "pg_relation_is_updatable",
     "pg_relation_size",
     "pg_reload_conf",
     "pg_sequence_last_value",
+    "pg_sequence_parameters",
     "pg_sleep",
     "pg_sleep_for",
     "pg_sleep_until",
+    "pg_stat_file",
     "pg_statistics_obj_is_visible",
     "pg_table_is_visible",
     "pg_table_size",
@@ -243,6 +296,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_tablespace_size",
     "pg_terminate_backend",
     "pg_total_relation_size",
+    "pg_trigger_depth",
     "pg_try_advisory_lock",
     "pg_try_advisory_lock_shared",
     "pg_try_advisory_xact_lock",
@@ -252,16 +306,31 @@ const FUNCTIONS: &[&str] = &[
     "pg_ts_parser_is_visible",
     "pg_ts_template_is_visible",
     "pg_type_is_visible",
+    "pg_wal_replay_pause",
+    "pg_wal_replay_resume",
+    "pg_walfile_name",
+    "pg_walfile_name_offset",
+    "pg_xact_commit_timestamp",
+    "pg_xact_commit_timestamp_origin",
+    "pg_xact_status",
     "regclass",
+    "row_security_active",
     "set_config",
     "setval",
     "shobj_description",
     "to_regclass",
+    "to_regcollation",
     "to_regnamespace",
+    "to_regoper",
+    "to_regoperator",
     "to_regproc",
     "to_regprocedure",
     "to_regrole",
     "to_regtype",
+    "txid_current",
+    "txid_current_if_assigned",
+    "txid_current_snapshot",
+    "txid_status",
     "version",
 ];
 
@@ -315,12 +384,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
         Some(match name {
             "pg_sequence_last_value" => self.last_value_of(),
+            "pg_stat_file" | "pg_read_file" | "pg_read_binary_file" | "pg_current_logfile" => {
+                return self.file_function(name);
+            }
+            "pg_describe_object"
+            | "pg_identify_object"
+            | "pg_identify_object_as_address"
+            | "pg_get_object_address" => self.address_function(name),
             "pg_get_function_arg_default" => Ok(self.argument_default()),
             "format_type" => Ok(self.format_type()),
             "current_schema" => Ok(self.current_schema()),
             "current_schemas" => Ok(self.current_schemas()),
             "to_regclass" | "to_regtype" | "to_regproc" | "to_regprocedure" | "to_regnamespace"
-            | "to_regrole" => self.to_reg(name),
+            | "to_regrole" | "to_regcollation" | "to_regoper" => self.to_reg(name),
+            "to_regoperator" => self.to_reg_operator(),
             "regclass" => {
                 names::reg_named(self.session, oids::REGCLASS, self.str(0)).map(Datum::Oid)
             }
@@ -346,8 +423,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }
             _ if name.ends_with("_is_visible") => Ok(self.is_visible(name)),
             _ if name.ends_with("_size") => return self.size(name),
+            "pg_get_replica_identity_index" => return self.property(name),
+            "pg_get_wal_replay_pause_state" => return self.log_function(name),
             _ if name.starts_with("pg_get_") => return self.definition(name),
-            _ => return self.server_function(name),
+            _ => {
+                let other = self.server_function(name).or_else(|| self.transaction_function(name));
+                return other.or_else(|| self.log_function(name)).or_else(|| self.property(name));
+            }
         })
     }
 }
@@ -363,8 +445,7 @@ impl CatalogQueries for SessionCatalog<'_> {
         function: u32,
         arguments: &[Datum<'a>],
     ) -> Option<Result<Datum<'a>>> {
-        // What a function that makes rows asks for is no function of its own.
-        if !answers(function) && function != sets::LISTENING {
+        if !answers(function) {
             return None;
         }
         let call = Call { session: self, context, arguments };
@@ -422,6 +503,21 @@ impl CatalogQueries for SessionCatalog<'_> {
     fn row_fields(&self, ty: u32) -> Option<Vec<(Arc<str>, SqlType)>> {
         crate::bind::type_name::fields_of(self.snapshot, Oid(ty))
     }
+
+    fn next_xact_id(&self) -> u64 {
+        let next = || self.catalog.manager().xact_ids().next();
+        self.engine.xact_id(false).unwrap_or_else(next)
+    }
+
+    fn set<'a>(
+        &self,
+        context: &CallContext<'a>,
+        function: u32,
+        arguments: &[Datum<'a>],
+        emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    ) -> Result<()> {
+        self.rows_of(&Call { session: self, context, arguments }, function, emit)
+    }
 }
 
 impl SessionCatalog<'_> {
@@ -429,12 +525,12 @@ impl SessionCatalog<'_> {
     ///
     /// # Errors
     /// Those of `emit`.
-    pub fn rows(
+    pub fn rows<'a>(
         &self,
-        context: &CallContext<'_>,
+        context: &CallContext<'a>,
         relation: Oid,
         keys: &[(usize, Datum<'_>)],
-        emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+        emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
     ) -> Result<()> {
         if let Some(found) = self.snapshot.relation(relation)
             && let RelationKind::Sequence(definition) = &found.kind

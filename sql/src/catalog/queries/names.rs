@@ -121,17 +121,69 @@ fn procedures(
 
 /// `name(type, type)` in its parts.
 fn signature(session: &SessionCatalog<'_>, text: &str) -> Result<(String, Vec<u32>)> {
-    let bad =
-        || SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a left parenthesis");
-    let (name, rest) = text.split_once('(').ok_or_else(bad)?;
-    let inner = rest.trim_end().strip_suffix(')').ok_or_else(|| {
-        SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a right parenthesis")
-    })?;
+    let (name, rest) = text.split_once('(').ok_or_else(no_parenthesis)?;
+    let inner = inner(rest)?;
     let mut types = Vec::new();
     for ty in inner.split(',').map(str::trim).filter(|ty| !ty.is_empty()) {
         types.push(type_named(session, ty)?.ok_or_else(|| undefined("type", ty))?);
     }
     Ok((name.to_owned(), types))
+}
+
+/// Operators of a name, which may have a schema in front.
+fn operators(session: &SessionCatalog<'_>, text: &str) -> Result<Vec<&'static builtin::Operator>> {
+    let (schema, name) = match text.rsplit_once('.') {
+        Some((schema, name)) => (Some(qualified_name(session, schema)?.1), name),
+        None => (None, text),
+    };
+    let visible = namespaces(session, schema.as_deref()).contains(&builtin::PG_CATALOG);
+    let named = builtin::operators_named(name, true).iter();
+    let named = named.chain(builtin::operators_named(name, false));
+    Ok(named.filter(|_| visible).copied().collect())
+}
+
+/// The operator that `name(type,type)` names, NONE for no operand, if there is one.
+pub(super) fn operator_of_signature(
+    session: &SessionCatalog<'_>,
+    text: &str,
+) -> Result<Option<u32>> {
+    let (name, sides) = text.split_once('(').ok_or_else(no_parenthesis)?;
+    let sides = inner(sides)?;
+    let mut types = Vec::new();
+    for side in sides.split(',').map(str::trim).filter(|side| !side.is_empty()) {
+        types.push(match side.eq_ignore_ascii_case("none") {
+            true => 0,
+            false => type_named(session, side)?.ok_or_else(|| undefined("type", side))?,
+        });
+    }
+    let (left, right) = match types[..] {
+        [left, right] => (left, right),
+        [_] => {
+            return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, "missing argument")
+                .hint("Use NONE to denote the missing argument of a unary operator."));
+        }
+        _ => {
+            return Err(SqlError::new(SqlState::TOO_MANY_ARGUMENTS, "too many arguments")
+                .hint("Provide two argument types for operator."));
+        }
+    };
+    let found = operators(session, name.trim())?;
+    Ok(found.iter().find(|one| (one.left, one.right) == (left, right)).map(|one| one.oid))
+}
+
+fn no_operator(text: &str) -> SqlError {
+    SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {text}"))
+}
+
+fn no_parenthesis() -> SqlError {
+    SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a left parenthesis")
+}
+
+/// What stands in front of the closing parenthesis.
+fn inner(text: &str) -> Result<&str> {
+    text.trim_end().strip_suffix(')').ok_or_else(|| {
+        SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a right parenthesis")
+    })
 }
 
 fn undefined(kind: &str, name: &str) -> SqlError {
@@ -181,15 +233,26 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
             let found = procedures(session, &name, Some(&types))?.first().copied();
             found.ok_or_else(|| undefined("function", text))
         }
-        oids::REGCOLLATION => match text.trim_matches('"') {
-            "default" => Ok(100),
-            "C" => Ok(950),
-            "POSIX" => Ok(951),
+        oids::REGCOLLATION => {
+            let (schema, name) = qualified_name(session, text)?;
+            let visible = namespaces(session, schema.as_deref()).contains(&builtin::PG_CATALOG);
+            builtin::collation_named(&name).filter(|_| visible).ok_or_else(|| {
+                let shown = schema.map_or(name.clone(), |schema| format!("{schema}.{name}"));
+                SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("collation \"{shown}\" for encoding \"UTF8\" does not exist"),
+                )
+            })
+        }
+        oids::REGOPER => match operators(session, text)?.as_slice() {
+            [one] => Ok(one.oid),
+            [] => Err(no_operator(text)),
             _ => Err(SqlError::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("collation \"{text}\" for encoding \"UTF8\" does not exist"),
+                SqlState::AMBIGUOUS_FUNCTION,
+                format!("more than one operator named {text}"),
             )),
         },
+        oids::REGOPERATOR => operator_of_signature(session, text)?.ok_or_else(|| no_operator(text)),
         other => {
             Err(SqlError::unsupported(format!("input of type {} is", format_type(other, None))))
         }
@@ -247,12 +310,7 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             };
             format!("{}({},{})", found.name, side(found.left), side(found.right))
         }),
-        oids::REGCOLLATION => match value {
-            100 => Some("\"default\"".to_owned()),
-            950 => Some("\"C\"".to_owned()),
-            951 => Some("\"POSIX\"".to_owned()),
-            _ => None,
-        },
+        oids::REGCOLLATION => builtin::collation(value).map(identifier),
         _ => None,
     };
     found.unwrap_or_else(|| value.to_string())
@@ -339,6 +397,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "to_regproc" => oids::REGPROC,
             "to_regprocedure" => oids::REGPROCEDURE,
             "to_regnamespace" => oids::REGNAMESPACE,
+            "to_regcollation" => oids::REGCOLLATION,
+            "to_regoper" => oids::REGOPER,
             _ => oids::REGROLE,
         };
         let text = self.str(0);
@@ -350,6 +410,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
             Err(error) if error.state() == SqlState::INSUFFICIENT_PRIVILEGE => Err(error),
             Err(_) => Ok(Datum::Null),
         }
+    }
+
+    /// A text that is no operator and its operands is an error here too.
+    pub(super) fn to_reg_operator(&self) -> Result<Datum<'a>> {
+        let found = operator_of_signature(self.session, self.str(0))?;
+        Ok(found.map_or(Datum::Null, Datum::Oid))
     }
 
     pub(super) fn is_visible(&self, function: &str) -> Datum<'a> {

@@ -27,7 +27,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         Ok(relation)
     }
 
-    fn demand_one_of(&self, relation: &Relation, wanted: &[Privileges]) -> Result<()> {
+    pub(super) fn demand_one_of(&self, relation: &Relation, wanted: &[Privileges]) -> Result<()> {
         let snapshot = self.session.snapshot;
         let may = |one: &Privileges| snapshot.may_on_relation(self.session.user, relation, *one);
         if wanted.iter().any(may) {

@@ -34,6 +34,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_backend_pid" => Ok(Datum::Int4(session.facts.pid as i32)),
             "pg_postmaster_start_time" => Ok(Datum::TimestampTz(session.engine.start_time())),
             "pg_is_in_recovery" | "pg_is_other_temp_schema" => Ok(Datum::Bool(false)),
+            "pg_conf_load_time" => Ok(Datum::TimestampTz(session.engine.configured())),
+            "current_query" => Ok(self.optional(session.engine.query().as_deref())),
+            // Nothing is compiled while it runs, and there are no triggers of users.
+            "pg_jit_available" => Ok(Datum::Bool(false)),
+            "pg_trigger_depth" => Ok(Datum::Int4(0)),
             "pg_my_temp_schema" => Ok(Datum::Oid(0)),
             "pg_tablespace_location" => Ok(Datum::Text("")),
             "pg_client_encoding" => {
@@ -86,12 +91,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 session.engine.notify(self.str(0), self.str(1)).map(|()| Datum::Text(""))
             }
             "pg_notification_queue_usage" => Ok(Datum::Float8(session.engine.notification_usage())),
-            // One after another, each with a zero behind it: the function itself makes rows of them.
-            "pg_listening_channels" => {
-                let listed = session.engine.listening();
-                let all: String = listed.iter().map(|channel| format!("{channel}\0")).collect();
-                Ok(self.text(&all))
-            }
             "pg_reload_conf" => Ok(Datum::Bool(session.engine.reload())),
             "pg_cancel_backend" => self.signal(cancel::USER),
             "pg_terminate_backend" => self.signal(cancel::TERMINATE),

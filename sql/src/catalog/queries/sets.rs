@@ -1,9 +1,12 @@
-//! Set-returning functions of the catalog: access control lists in rows, what the session listens to, and those about objects
-//! of which there are none.
+//! Set-returning functions of the catalog: access control lists in rows, what PostgreSQL's own views ask, and those about
+//! objects of which there are none.
 
 use super::privileges::parse_item;
+use super::{Call, SessionCatalog};
 use crate::catalog::acl::PRIVILEGES;
+use crate::catalog::object::well_known;
 use crate::catalog::quote::identifier;
+use crate::catalog::system;
 use crate::error::Result;
 use crate::parse::keyword::{Category, Keyword};
 use crate::types::function::{Callable, Signature};
@@ -19,27 +22,77 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     (2289, Callable::Set(options)),
     // aclexplode
     (1689, Callable::Set(explode)),
-    (LISTENING, Callable::Set(listening)),
+    // pg_partition_tree: the same.
+    (3423, Callable::Set(nothing)),
+    (LISTENING_CHANNELS, Callable::Set(asked::<LISTENING_CHANNELS>)),
+    (LOCK_STATUS, Callable::Set(asked::<LOCK_STATUS>)),
+    (SHOW_ALL_SETTINGS, Callable::Set(asked::<SHOW_ALL_SETTINGS>)),
+    (PREPARED_STATEMENT, Callable::Set(asked::<PREPARED_STATEMENT>)),
+    (CURSOR, Callable::Set(asked::<CURSOR>)),
+    (TABLESPACE_DATABASES, Callable::Set(asked::<TABLESPACE_DATABASES>)),
+    (TIMEZONE_ABBREVIATIONS, Callable::Set(asked::<TIMEZONE_ABBREVIATIONS>)),
+    (TIMEZONE_NAMES, Callable::Set(asked::<TIMEZONE_NAMES>)),
+    (LS_DIR, Callable::Set(asked::<LS_DIR>)),
+    (LS_DIR_OR_NOTHING, Callable::Set(asked::<LS_DIR_OR_NOTHING>)),
+    (LS_WAL_DIR, Callable::Set(asked::<LS_WAL_DIR>)),
 ];
 
-/// `pg_listening_channels`.
-pub(super) const LISTENING: u32 = 3035;
+const LISTENING_CHANNELS: u32 = 3035;
+const LOCK_STATUS: u32 = 1371;
+const SHOW_ALL_SETTINGS: u32 = 2084;
+const PREPARED_STATEMENT: u32 = 2510;
+const CURSOR: u32 = 2511;
+const TABLESPACE_DATABASES: u32 = 2556;
+const TIMEZONE_ABBREVIATIONS: u32 = 2599;
+const TIMEZONE_NAMES: u32 = 2856;
+const LS_DIR: u32 = 2625;
+const LS_DIR_OR_NOTHING: u32 = 3297;
+const LS_WAL_DIR: u32 = 3354;
 
-fn listening<'a>(
+/// A function whose rows the session has.
+fn asked<'a, const FUNCTION: u32>(
     context: &CallContext<'a>,
     _: &Signature<'_>,
-    _: &[Datum<'a>],
-    each: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    arguments: &[Datum<'a>],
+    emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
-    let Some(Datum::Text(all)) = context.catalog.call(context, LISTENING, &[]).transpose()? else {
-        return Ok(());
-    };
-    for channel in all.split_terminator('\0') {
-        if !each(&[Datum::Text(channel)])? {
-            break;
+    context.catalog.set(context, FUNCTION, arguments, emit)
+}
+
+impl SessionCatalog<'_> {
+    /// The rows of one of the functions above.
+    pub(super) fn rows_of<'a>(
+        &self,
+        call: &Call<'_, '_, '_, 'a>,
+        function: u32,
+        emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    ) -> Result<()> {
+        let served = match function {
+            LOCK_STATUS => "pg_locks",
+            SHOW_ALL_SETTINGS => "pg_settings",
+            PREPARED_STATEMENT => "pg_prepared_statements",
+            CURSOR => "pg_cursors",
+            TIMEZONE_ABBREVIATIONS => "pg_timezone_abbrevs",
+            TIMEZONE_NAMES => "pg_timezone_names",
+            LISTENING_CHANNELS => {
+                for channel in self.engine.listening() {
+                    if !emit(&[call.text(&channel)])? {
+                        break;
+                    }
+                }
+                return Ok(());
+            }
+            TABLESPACE_DATABASES => return call.tablespace_databases(emit),
+            LS_WAL_DIR => return call.list_log(emit),
+            LS_DIR | LS_DIR_OR_NOTHING => return call.list_directory(emit),
+            _ => return Ok(()),
+        };
+        // PostgreSQL's view of that name is all that its function gives.
+        match system::named(well_known::PG_CATALOG, served) {
+            Some(oid) => self.rows(call.context, oid, &[], emit),
+            None => Ok(()),
         }
     }
-    Ok(())
 }
 
 /// A row for each word that the grammar knows.

@@ -34,6 +34,30 @@ impl EngineFacts for Engine {
         0.0
     }
 
+    fn query(&self) -> Option<String> {
+        None
+    }
+
+    fn xact_id(&self, _: bool) -> Option<u64> {
+        None
+    }
+
+    fn xact_snapshot(&self) -> txn::XactSnapshot {
+        txn::XactSnapshot { xmin: 3, xmax: 3, running: Vec::new() }
+    }
+
+    fn xact_status(&self, _: u64) -> txn::XactStatus {
+        txn::XactStatus::Forgotten
+    }
+
+    fn configured(&self) -> i64 {
+        0
+    }
+
+    fn files(&self) -> Option<Arc<dyn crate::copy::server_files::ServerFiles>> {
+        None
+    }
+
     fn activity(&self) -> Vec<Activity> {
         Vec::new()
     }

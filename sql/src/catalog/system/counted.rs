@@ -118,11 +118,3 @@ pub(super) fn prefetch(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     row[7..].fill(Datum::Int4(0));
     rows.row(&row)
 }
-
-pub(super) fn gssapi(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    for found in (rows.system.activity)() {
-        let no = Datum::Bool(false);
-        rows.row(&[Datum::Int4(found.pid as i32), no, Datum::Null, no])?;
-    }
-    Ok(())
-}

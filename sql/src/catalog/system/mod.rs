@@ -16,7 +16,7 @@ mod time_zones;
 mod types;
 
 pub use counted::Counters;
-pub use rows::{Activity, Cursor, Emit, PreparedStatement, SystemContext, scan};
+pub use rows::{Activity, Cursor, Emit, Encryption, PreparedStatement, SystemContext, scan};
 
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;

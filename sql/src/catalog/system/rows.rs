@@ -35,6 +35,8 @@ pub struct Activity {
     pub client_port: i32,
     /// The address at which the client reached the server; none for a Unix socket. No column shows it.
     pub server: Option<std::net::SocketAddr>,
+    /// How its connection is protected, if it is.
+    pub encryption: Option<Encryption>,
     /// `backend_start`, microseconds since 2000-01-01 UTC.
     pub backend_start: i64,
     /// `xact_start`.
@@ -49,6 +51,17 @@ pub struct Activity {
     pub state: &'static str,
     /// The latest statement.
     pub query: String,
+}
+
+/// How a connection is protected, in OpenSSL's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encryption {
+    /// The protocol's version.
+    pub version: &'static str,
+    /// The cipher suite.
+    pub cipher: &'static str,
+    /// The length of its key.
+    pub bits: i32,
 }
 
 /// A prepared statement: a row of `pg_prepared_statements`.
@@ -360,7 +373,8 @@ pub fn scan<'a>(
         "pg_stat_archiver" => counted::archiver(&mut rows),
         "pg_stat_slru" => counted::simple_caches(&mut rows),
         "pg_stat_recovery_prefetch" => counted::prefetch(&mut rows),
-        "pg_stat_gssapi" => counted::gssapi(&mut rows),
+        "pg_stat_gssapi" => session::gssapi(&mut rows),
+        "pg_stat_ssl" => session::ssl(&mut rows),
         "pg_prepared_xacts" => session::prepared_transactions(&mut rows),
         "pg_prepared_statements" => session::prepared_statements(&mut rows),
         "pg_cursors" => session::cursors(&mut rows),

@@ -1,6 +1,6 @@
 //! `pg_settings`, `pg_stat_activity`, `pg_locks`, `pg_prepared_statements`: what sessions are and do.
 
-use super::rows::Rows;
+use super::rows::{Activity, Encryption, Rows};
 use crate::catalog::object::well_known;
 use crate::error::Result;
 use crate::session::two_phase;
@@ -58,17 +58,53 @@ pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     Ok(())
 }
 
+/// Whether who asks may know what a session does: others' statements are for who may act as them, or may read all
+/// statistics.
+fn is_open(rows: &Rows<'_, '_, '_, '_>, session: &Activity) -> bool {
+    let shared = rows.system.snapshot.shared();
+    let asking = rows.system.user;
+    [session.user, READ_ALL_STATS].iter().any(|role| shared.has_privileges_of(asking, *role))
+}
+
+/// `pg_stat_gssapi`: nobody comes by that way.
+pub(super) fn gssapi(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for found in (rows.system.activity)() {
+        if !is_open(rows, &found) {
+            continue;
+        }
+        let no = Datum::Bool(false);
+        rows.row(&[Datum::Int4(found.pid as i32), no, Datum::Null, no])?;
+    }
+    Ok(())
+}
+
+/// `pg_stat_ssl`. No client shows a certificate.
+pub(super) fn ssl(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    for found in (rows.system.activity)() {
+        if !is_open(rows, &found) {
+            continue;
+        }
+        let [version, cipher, bits] = match found.encryption {
+            Some(Encryption { version, cipher, bits }) => {
+                [Datum::Text(version), Datum::Text(cipher), Datum::Int4(bits)]
+            }
+            None => [Datum::Null; 3],
+        };
+        let protected = Datum::Bool(found.encryption.is_some());
+        let pid = Datum::Int4(found.pid as i32);
+        let [client, serial, issuer] = [Datum::Null; 3];
+        rows.row(&[pid, protected, version, cipher, bits, client, serial, issuer])?;
+    }
+    Ok(())
+}
+
 pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     let shared = snapshot.shared();
     for found in (rows.system.activity)() {
         let database = shared.database_by_oid(found.database).map(|database| &*database.name);
         let user = shared.role_by_oid(found.user).map(|role| &*role.name);
-        // Others' statements are for who may act as them, or may read all statistics.
-        let user_asking = rows.system.user;
-        let own = [found.user, READ_ALL_STATS]
-            .iter()
-            .any(|role| shared.has_privileges_of(user_asking, *role));
+        let own = is_open(rows, &found);
         let time = |at: Option<i64>| match at {
             Some(at) if own => Datum::TimestampTz(at),
             _ => Datum::Null,
