@@ -57,3 +57,14 @@ CREATE TABLE child (a int, b int, FOREIGN KEY (a, b) REFERENCES parent (a));
 CREATE TABLE child (a int, b int, FOREIGN KEY (a, b) REFERENCES parent (b));
 CREATE TABLE child (a int, b int, FOREIGN KEY (a, b) REFERENCES parent);
 DROP TABLE parent;
+-- A key that another one asks for already is made once, and gives its name to one that has none.
+CREATE TABLE repeated (id int PRIMARY KEY UNIQUE, e text UNIQUE UNIQUE, f int CONSTRAINT first UNIQUE CONSTRAINT second UNIQUE, UNIQUE (e), UNIQUE (id, f), UNIQUE (f, id));
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'repeated'::regclass ORDER BY conname;
+CREATE TABLE named_later (id int PRIMARY KEY, b int, UNIQUE (id), CONSTRAINT later UNIQUE (id), CONSTRAINT last UNIQUE (id), UNIQUE (b) INCLUDE (id), UNIQUE (b) DEFERRABLE, UNIQUE NULLS NOT DISTINCT (b), UNIQUE (b));
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'named_later'::regclass ORDER BY conname;
+CREATE TABLE twice (id int PRIMARY KEY, CONSTRAINT of_twice UNIQUE (id), x int REFERENCES repeated);
+ALTER TABLE twice ADD COLUMN y int UNIQUE UNIQUE, ADD UNIQUE (y), ADD CONSTRAINT z UNIQUE (y);
+ALTER TABLE twice ADD COLUMN w int UNIQUE UNIQUE NULLS NOT DISTINCT UNIQUE DEFERRABLE;
+ALTER TABLE twice DROP CONSTRAINT of_twice, ADD COLUMN v int CONSTRAINT keyed UNIQUE PRIMARY KEY;
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'twice'::regclass ORDER BY conname;
+DROP TABLE twice, named_later, repeated;

@@ -218,3 +218,15 @@ CREATE TABLE bad (a int, UNIQUE (a) INITIALLY DEFERRED NOT DEFERRABLE);
 CREATE TABLE bad (a int, CHECK (a > 0) DEFERRABLE);
 CREATE TABLE bad (a int, UNIQUE (a) DEFERRABLE DEFERRABLE);
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'bad'::regclass;
+-- DO NOTHING without a key asks those that were made before a deferrable one, which it refuses.
+CREATE TABLE settled (id int PRIMARY KEY, k int UNIQUE DEFERRABLE, n int UNIQUE);
+INSERT INTO settled VALUES (1, 1, 1);
+INSERT INTO settled VALUES (1, 2, 2) ON CONFLICT DO NOTHING;
+INSERT INTO settled VALUES (2, 1, 2) ON CONFLICT DO NOTHING;
+INSERT INTO settled VALUES (2, 2, 1) ON CONFLICT DO NOTHING;
+INSERT INTO settled VALUES (2, 2, 2) ON CONFLICT DO NOTHING;
+INSERT INTO settled VALUES (1, 2, 2) ON CONFLICT (k) DO NOTHING;
+INSERT INTO settled VALUES (1, 2, 2) ON CONFLICT (id) DO UPDATE SET n = 7;
+INSERT INTO settled VALUES (3, 2, 2) ON CONFLICT (id) DO UPDATE SET n = 7;
+SELECT * FROM settled ORDER BY id;
+DROP TABLE settled;

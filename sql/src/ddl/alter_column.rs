@@ -6,6 +6,7 @@
 use super::build::{Rewrite, contains_null, each_row, is_empty};
 use super::create_table::Parts;
 use super::dependency::Dependents;
+use super::index::distinct_keys;
 use super::resolve::column;
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
@@ -45,7 +46,7 @@ impl Ddl<'_> {
             self.fill_column(relation, &mut next, element, sequence)?;
         }
         self.catalog.put_relation(self.transaction, next.clone())?;
-        for key in &parts.keys {
+        for key in &distinct_keys(parts.keys) {
             next = self.add_key(&next, key)?;
         }
         for new in &parts.checks {

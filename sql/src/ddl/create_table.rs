@@ -5,7 +5,7 @@
 
 use super::build::NO_TREE;
 use super::constraint::NewCheck;
-use super::index::{NewKey, tablespace};
+use super::index::{NewKey, distinct_keys, tablespace};
 use super::resolve::duplicate_relation;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
@@ -337,11 +337,8 @@ impl Ddl<'_> {
         for sequence in &parts.sequences {
             self.make_owned_sequence(relation, sequence)?;
         }
-        // The primary key comes first, whatever the order in the text.
-        let (primary, other): (Vec<_>, Vec<_>) =
-            parts.keys.into_iter().partition(|key| key.options.primary);
         let mut taken = vec![Arc::clone(&relation.name)];
-        for key in primary.iter().chain(&other) {
+        for key in &distinct_keys(parts.keys) {
             let mut index = self.new_key(relation, key, &taken)?;
             taken.push(Arc::clone(&index.name));
             if index.primary {

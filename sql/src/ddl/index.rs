@@ -170,6 +170,31 @@ pub struct NewKey {
     pub options: KeyOptions,
 }
 
+impl NewKey {
+    /// Whether another key asks for the same.
+    fn covers(&self, other: &NewKey) -> bool {
+        let (own, others) = (&self.options, &other.options);
+        self.columns == other.columns
+            && own.include == others.include
+            && own.nulls_not_distinct == others.nulls_not_distinct
+            && own.deferral == others.deferral
+    }
+}
+
+/// The keys of a table or column that is being made: the primary key first, whatever the order in the text, and none that
+/// another asks for already, which takes its name if it has none (`transformIndexConstraints`).
+pub(super) fn distinct_keys(keys: Vec<NewKey>) -> Vec<NewKey> {
+    let (mut kept, other): (Vec<NewKey>, Vec<NewKey>) =
+        keys.into_iter().partition(|key| key.options.primary);
+    for key in other {
+        match kept.iter_mut().find(|known| known.covers(&key)) {
+            Some(known) => known.name = known.name.take().or(key.name),
+            None => kept.push(key),
+        }
+    }
+    kept
+}
+
 impl Ddl<'_> {
     /// Makes the index of a key: named, checked, its tree not yet made. `taken` are names that this statement has given.
     pub(super) fn new_key(
@@ -261,7 +286,10 @@ impl Ddl<'_> {
 
     /// ALTER TABLE ADD PRIMARY KEY, ADD UNIQUE: over rows that are there. A primary key clusters the table anew.
     pub(super) fn add_key(&mut self, relation: &Relation, key: &NewKey) -> Result<Relation> {
-        let mut index = self.new_key(relation, key, &[])?;
+        // Those made by the same statement are not in the catalog yet.
+        let taken: Vec<Arc<str>> =
+            relation.indexes.iter().map(|index| Arc::clone(&index.name)).collect();
+        let mut index = self.new_key(relation, key, &taken)?;
         let mut next = relation.clone();
         let mut not_null: Vec<usize> = Vec::new();
         if index.primary {

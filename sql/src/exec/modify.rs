@@ -269,14 +269,20 @@ impl Modify {
         cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
         self.change.generate(cx)?;
         self.change.check(cx, writer)?;
-        if let Some(clause) = on_conflict {
-            demand_arbiters(&self.change.table.relation, clause)?;
+        let relation = &self.change.table.relation;
+        let deferrable = on_conflict.and_then(|clause| deferrable_arbiter(relation, clause));
+        if let (Some(place), Some(OnConflict { arbiter: Some(_), .. })) = (deferrable, on_conflict)
+        {
+            return Err(refused_arbiter(relation, place));
         }
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
             let arbiter = on_conflict.and_then(|clause| clause.arbiter);
             let conflict = match writer.insert(cx, &self.change.new, arbiter)? {
                 Inserted::Done => {
+                    if let Some(place) = deferrable {
+                        return Err(refused_arbiter(&self.change.table.relation, place));
+                    }
                     self.counted.inserted += 1;
                     self.change.check_views(cx, writer)?;
                     if on_conflict.is_some_and(|conflict| conflict.update.is_some()) {
@@ -294,6 +300,12 @@ impl Modify {
                 }
                 Inserted::Conflict(conflict) => conflict,
             };
+            // Keys are asked in the order in which they were made: one before it settles the matter.
+            let relation = &self.change.table.relation;
+            let made = |place: usize| relation.indexes[place].oid;
+            if let Some(place) = deferrable.filter(|place| made(*place) < made(conflict.index)) {
+                return Err(refused_arbiter(relation, place));
+            }
             let arbitrates = on_conflict
                 .filter(|clause| clause.arbiter.is_none_or(|arbiter| arbiter == conflict.index));
             let Some(clause) = arbitrates else {
@@ -394,21 +406,23 @@ impl Modify {
     }
 }
 
-/// 55000 where ON CONFLICT would be settled by a key that is not checked with each row.
-fn demand_arbiters(relation: &Relation, clause: &OnConflict) -> Result<()> {
+/// The first key that would settle ON CONFLICT and is not checked with each row, by place in the relation.
+fn deferrable_arbiter(relation: &Relation, clause: &OnConflict) -> Option<usize> {
     let arbitrates = |(at, index): &(usize, &Index)| {
-        index.unique && clause.arbiter.is_none_or(|arbiter| arbiter == *at)
+        index.deferral.is_deferrable() && clause.arbiter.is_none_or(|arbiter| arbiter == *at)
     };
-    let mut asked = relation.indexes.iter().enumerate().filter(arbitrates);
-    match asked.find(|(_, index)| index.deferral.is_deferrable()) {
-        None => Ok(()),
-        Some((_, index)) => Err(SqlError::new(
-            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters",
-        )
-        .table(&*relation.schema.1, &*relation.name)
-        .constraint(&*index.name)),
-    }
+    let found = relation.indexes.iter().enumerate().filter(arbitrates);
+    found.min_by_key(|(_, index)| index.oid).map(|(at, _)| at)
+}
+
+/// 55000 for such a key.
+fn refused_arbiter(relation: &Relation, place: usize) -> SqlError {
+    SqlError::new(
+        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters",
+    )
+    .table(&*relation.schema.1, &*relation.name)
+    .constraint(&*relation.indexes[place].name)
 }
 
 impl Operator for Modify {
