@@ -58,3 +58,9 @@ SELECT * FROM em JOIN (em AS x LEFT JOIN o ON o.em_id = x.id) ON true FOR UPDATE
 SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id > 0 ORDER BY 1, 2 FOR UPDATE;
 SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id IS NOT NULL ORDER BY 1, 2 FOR UPDATE OF o;
 SELECT em.id, o.id FROM em LEFT JOIN o ON o.em_id = em.id WHERE o.id = 1 OR o.amt = 30 ORDER BY 1, 2 FOR UPDATE OF o;
+-- The right side of a RIGHT or FULL JOIN names nothing on its left.
+SELECT * FROM (VALUES (1)) AS e (id) RIGHT JOIN LATERAL (SELECT e.id) AS l ON true;
+SELECT * FROM (VALUES (1)) AS e (id) FULL JOIN LATERAL (SELECT id * 2 AS x) AS l ON l.x = e.id;
+SELECT * FROM (VALUES (1)) AS e (id) RIGHT JOIN generate_series(1, e.id) AS g ON true;
+SELECT * FROM (VALUES (1)) AS e (id) CROSS JOIN (VALUES (2)) AS f (n) RIGHT JOIN LATERAL (SELECT (SELECT f.n)) AS l ON true;
+SELECT * FROM (VALUES (1)) AS e (id) LEFT JOIN LATERAL (SELECT * FROM (VALUES (3)) AS f (n) RIGHT JOIN LATERAL (SELECT e.id AS m) AS g ON true) AS l ON true;

@@ -4,6 +4,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::join::{cross, shifted};
 use crate::bind::levels::drop_level;
+use crate::bind::names::refused_lateral;
 use crate::bind::operator::op;
 use crate::bind::query::Outside;
 use crate::bind::sample::Sample;
@@ -54,7 +55,8 @@ impl Binder<'_> {
             let next = match all.take() {
                 None => self.bind_item(item, inside, ctes, scans)?,
                 Some(mut left) => {
-                    let (right, lateral) = self.beside(&mut left, item, inside, ctes, scans)?;
+                    let (right, lateral) =
+                        self.beside(&mut left, item, false, inside, ctes, scans)?;
                     self.check_names(&left.items, &right.items)?;
                     let width = left.width + right.width;
                     let mut items = left.items;
@@ -67,11 +69,12 @@ impl Binder<'_> {
         Ok(all.unwrap_or(From { node: Node::Unit, items: Vec::new(), width: 0 }))
     }
 
-    /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row.
+    /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row; columns of that may be refused.
     fn beside(
         &self,
         left: &mut From,
         item: &FromItem,
+        refused: bool,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
         scans: &Cell<u32>,
@@ -81,7 +84,7 @@ impl Binder<'_> {
         }
         // The names are lent to the right side's scope.
         let items = std::mem::take(&mut left.items);
-        let frame = Scope { items, lateral: true, ..outside.inner() };
+        let frame = Scope { items, lateral: true, refused, ..outside.inner() };
         let stands = Standing { clause: OWN_LEVEL, collected: None };
         let within = Outside { scope: Some(&frame), cost: 1, stands, sees_lateral: true };
         let mut right = self.bind_item(item, within, ctes, scans)?;
@@ -193,18 +196,14 @@ impl Binder<'_> {
                 };
                 let mut left =
                     self.also_within(on_left, || self.bind_item(left, outside, ctes, scans))?;
+                let refused = matches!(kind, JoinKind::Right | JoinKind::Full);
                 let (right, lateral) = self.also_within(on_right, || {
-                    self.beside(&mut left, right, outside, ctes, scans)
+                    self.beside(&mut left, right, refused, outside, ctes, scans)
                 })?;
-                if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_COLUMN_REFERENCE,
-                        "invalid reference to FROM-clause entry",
-                    )
-                    .detail(
-                        "The combining JOIN type must be INNER or LEFT for a LATERAL reference.",
-                    )
-                    .at(self.position(*at)));
+                // What is left is a whole row.
+                if lateral && refused {
+                    let item = left.items.first().and_then(|item| item.name.as_deref());
+                    return Err(refused_lateral(item.unwrap_or_default()).at(self.position(*at)));
                 }
                 self.check_names(&left.items, &right.items)?;
                 self.join(

@@ -25,6 +25,7 @@ impl Binder<'_> {
                         format!("column reference \"{name}\" is ambiguous"),
                     )
                     .at(at)),
+                    Err(Missing::Refused(item)) => Err(refused_lateral(&item).at(at)),
                     // The name of a FROM item stands for its whole row.
                     Err(_) => match place.scope.item(None, name) {
                         Some(_) => self.whole_row(None, name, place, at),
@@ -82,6 +83,7 @@ impl Binder<'_> {
                 )
                 .at(at))
             }
+            Err(Missing::Refused(item)) => Err(refused_lateral(&item).at(at)),
             Err(missing) => {
                 Err(self.missing_item(qualifier.1, missing == Missing::Hidden, place, at))
             }
@@ -262,4 +264,13 @@ impl Binder<'_> {
         });
         SqlType { oid: Oid(oid::RECORD), typmod: i32::try_from(shape).unwrap_or(-1) }
     }
+}
+
+/// 42P10 for a name of a join's left side on its right side, where a row of that may have none on the left.
+pub(super) fn refused_lateral(item: &str) -> SqlError {
+    SqlError::new(
+        SqlState::INVALID_COLUMN_REFERENCE,
+        format!("invalid reference to FROM-clause entry for table \"{item}\""),
+    )
+    .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
 }

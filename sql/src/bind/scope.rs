@@ -89,6 +89,8 @@ pub struct Scope<'p> {
     pub lateral: bool,
     /// Whether names may be found in lateral scopes directly above (LATERAL, functions).
     pub sees_lateral: bool,
+    /// Whether a name found here is refused: the left side of a join whose right side may have no match on the left.
+    pub refused: bool,
     /// Whether any name was found here from inside.
     pub used: Cell<bool>,
 }
@@ -120,6 +122,8 @@ pub enum Missing {
     NoColumn,
     /// The item is in FROM, but not to be referred to from here.
     Hidden,
+    /// The item of this name is on the other side of a RIGHT or FULL JOIN.
+    Refused(Ident),
 }
 
 impl<'p> Scope<'p> {
@@ -133,6 +137,7 @@ impl<'p> Scope<'p> {
             stands: Standing::default(),
             lateral: false,
             sees_lateral: true,
+            refused: false,
             used: Cell::new(false),
         }
     }
@@ -261,6 +266,9 @@ impl<'p> Scope<'p> {
         loop {
             match look(scope) {
                 Some(_) if skip => hidden = true,
+                Some(Ok((item, ..))) if scope.refused => {
+                    return Err(Missing::Refused(item.unwrap_or_else(|| "".into())));
+                }
                 Some(Ok((item, mut expr, origin))) => {
                     scope.used.set(true);
                     raise(&mut expr, level);

@@ -232,7 +232,8 @@ impl Writer<'_, '_, '_> {
 fn part_of<'s>(place: &Place<'s>, items: Range<usize>) -> Scope<'s> {
     let Scope { parent, cost, stands, lateral, sees_lateral, .. } = *place.scope;
     let items = place.scope.items.get(items).unwrap_or_default().to_vec();
-    Scope { items, parent, cost, stands, lateral, sees_lateral, used: Cell::new(false) }
+    let (refused, used) = (false, Cell::new(false));
+    Scope { items, parent, cost, stands, lateral, sees_lateral, refused, used }
 }
 
 /// The columns that a natural join is by.
