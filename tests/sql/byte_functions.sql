@@ -60,3 +60,6 @@ DROP TYPE shade;
 -- Parts of byte strings.
 SELECT substring('\x010203'::bytea FROM 2), substring('\x010203'::bytea FROM 0 FOR 2), overlay('\x010203'::bytea PLACING '\xff' FROM 2), overlay('\x010203'::bytea PLACING '\xff' FROM 2 FOR 0), position('\x02'::bytea IN '\x010203'), trim('\x01'::bytea FROM '\x01020301'), trim(LEADING '\x01'::bytea FROM '\x01020301'), trim(TRAILING '\x01'::bytea FROM '\x01020301');
 SELECT bit_length('\x01'::bytea), octet_length('\x01'::bytea), bit_count('\xff01'::bytea), get_bit('\x01'::bytea, 0), set_bit('\x00'::bytea, 3, 1), get_byte('\x0102', 1), set_byte('\x0102', 1, 255), reverse('abc');
+SELECT overlay('\x01'::bytea PLACING '\x02' FROM 2147483647 - g) FROM generate_series(0, 0) AS g;
+SELECT overlay('a' PLACING 'b' FROM 2147483647 - g FOR 10) FROM generate_series(0, 0) AS g;
+SELECT overlay('a' PLACING 'b' FROM 2147483000 FOR 10), overlay('\x01'::bytea PLACING '\x02' FROM 2147483646);

@@ -54,3 +54,29 @@ SELECT 'a8' ~ 'a\70', 'a' ~ '\141', 'a' ~ '(a)\141?', 'A' ~ '\x41', 'A' ~ '\u004
 SELECT 'a' ~ '\u41';
 SELECT 'a word' ~ '[[:<:]]word[[:>:]]', 'sword' ~ '[[:<:]]word', 'a b' ~ '(?x)a [ ] b # a comment (';
 SELECT 'ab' SIMILAR TO 'a(b|c)', substring('foobar' similar 'foo#"%#"' escape '#');
+
+-- Quantifiers stand behind what has characters, once; brackets and classes as they are written.
+SELECT 'a' ~ '*a';
+SELECT 'a' ~ 'a**';
+SELECT 'a' ~ 'a{1}{2}';
+SELECT 'a' ~ 'a+*';
+SELECT 'a' ~ '(*a)';
+SELECT 'a' ~ 'b|+a';
+SELECT 'a' ~ '^*a';
+SELECT 'a' ~ 'a$+';
+SELECT 'a' ~ '\ma?\M{2}';
+SELECT 'a' ~ '\y?';
+SELECT 'a' ~ '[[:<:]]+a';
+SELECT 'a' ~ 'a{256}';
+SELECT 'a' ~ 'a{2,1}';
+SELECT 'a' ~ 'a{1,x}';
+SELECT 'a' ~ 'a{1';
+SELECT 'a' ~ 'a{1a}';
+SELECT 'a' ~ '(?x)a * b', 'a' ~ '(?x)a # b
+ ?';
+SELECT 'a{' ~ 'a{', 'a{b' ~ 'a{b', 'aa' ~ '^a{2}$', 'aa' ~ '^a{2}?$', 'aaa' ~ '^a{2,}$', 'a' ~ '^a{0,255}$', 'aa' ~ '^a+?$', 'a}' ~ 'a}', 'a' ~ '(?#x)a(?#y)+', 'a' ~ '(a|)+', 'a' ~ '()*a';
+SELECT 'a' ~ '[a--b]';
+SELECT '-' ~ '[+--]', ',' ~ '^[+--]$', 'a' ~ '[[.a.]]', '-' ~ '[[.-.]]', 'b' ~ '[[=a=]b]', 'b' ~ '^[[.a.]-c]$', '_' ~ '[[:word:]]', ' ' ~ '[[:blank:]]';
+SELECT 'a' ~ '[[:foo:]]';
+SELECT 'a' ~ '[[:^alpha:]]';
+SELECT 'a' ~ '[c-a]';

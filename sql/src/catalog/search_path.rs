@@ -61,16 +61,7 @@ impl CatalogSnapshot {
 /// Takes a dotted name apart: `"S".t`. None if it is none.
 #[must_use]
 pub fn split_name(text: &str) -> Option<Vec<String>> {
-    // A dot outside quotes separates; the pieces are identifiers by the rules of lists.
-    let mut quoted = false;
-    let list: String = text
-        .chars()
-        .map(|c| {
-            quoted ^= c == '"';
-            if c == '.' && !quoted { ',' } else { c }
-        })
-        .collect();
-    split_identifiers(&list).filter(|names| !names.is_empty())
+    split_identifiers_at(text, '.').filter(|names| !names.is_empty())
 }
 
 /// The schema that the text of a `regclass` or `regtype` names, if it names one.
@@ -85,6 +76,12 @@ pub fn schema_in_name(text: &str) -> Option<String> {
 /// None if the text is not a list of identifiers.
 #[must_use]
 pub fn split_identifiers(text: &str) -> Option<Vec<String>> {
+    split_identifiers_at(text, ',')
+}
+
+/// The same of identifiers between other characters: a name's parts between dots.
+#[must_use]
+pub fn split_identifiers_at(text: &str, separator: char) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut rest = text.trim_matches(|c: char| c.is_ascii_whitespace());
     if rest.is_empty() {
@@ -106,8 +103,9 @@ pub fn split_identifiers(text: &str) -> Option<Vec<String>> {
             };
             (name, &quoted[end..])
         } else {
-            let end =
-                rest.find(|c: char| c == ',' || c.is_ascii_whitespace()).unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| c == separator || c.is_ascii_whitespace())
+                .unwrap_or(rest.len());
             (rest[..end].to_lowercase(), &rest[end..])
         };
         if name.is_empty() && !rest.starts_with('"') {
@@ -118,7 +116,7 @@ pub fn split_identifiers(text: &str) -> Option<Vec<String>> {
         if rest.is_empty() {
             return Some(names);
         }
-        rest = rest.strip_prefix(',')?.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        rest = rest.strip_prefix(separator)?.trim_start_matches(|c: char| c.is_ascii_whitespace());
         if rest.is_empty() {
             return None;
         }

@@ -251,6 +251,9 @@ pub fn divide(interval: &Interval, divisor: f64) -> Result<Interval> {
     if divisor == 0.0 {
         return Err(crate::types::failure::division_by_zero());
     }
+    if divisor.is_nan() {
+        return Err(interval::out_of_range());
+    }
     let mut out = Interval {
         months: (f64::from(interval.months) / divisor) as i32,
         days: (f64::from(interval.days) / divisor) as i32,

@@ -10,7 +10,7 @@ use super::{DAY, HOUR, MINUTE, SECOND, arithmetic, interval, interval_write, out
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain};
-use crate::types::{CallContext, Datum, Interval};
+use crate::types::{CallContext, Datum, Interval, float};
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -121,10 +121,10 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1961, Plain(|_, a| Ok(Datum::Timestamp(rounded(a[0].timestamp(), a[1].int4())?)))),
     (1967, Plain(|_, a| Ok(Datum::TimestampTz(rounded(a[0].timestamptz(), a[1].int4())?)))),
     (1968, Plain(|_, a| Ok(Datum::Time(arithmetic::round_to(a[0].time(), a[1].int4()))))),
-    (2069, Plain(|_, a| instant_in(&zone::of_user(a[0].text())?, a[1].timestamp()))),
-    (2070, Plain(|c, a| instant_in(&fixed(c, a[0].interval())?, a[1].timestamp()))),
-    (1159, Plain(|_, a| local_in(&zone::of_user(a[0].text())?, a[1].timestamptz()))),
-    (1026, Plain(|c, a| local_in(&fixed(c, a[0].interval())?, a[1].timestamptz()))),
+    (2069, Plain(|_, a| instant_in(|| zone::of_user(a[0].text()), a[1].timestamp()))),
+    (2070, Plain(|c, a| instant_in(|| fixed(c, a[0].interval()), a[1].timestamp()))),
+    (1159, Plain(|_, a| local_in(|| zone::of_user(a[0].text()), a[1].timestamptz()))),
+    (1026, Plain(|c, a| local_in(|| fixed(c, a[0].interval()), a[1].timestamptz()))),
     (1373, Plain(|_, a| Ok(Datum::Bool(a[0].date() != i32::MIN && a[0].date() != i32::MAX)))),
     (1389, Plain(|_, a| Ok(Datum::Bool(!arithmetic::infinite(a[0].timestamptz()))))),
     (2048, Plain(|_, a| Ok(Datum::Bool(!arithmetic::infinite(a[0].timestamp()))))),
@@ -138,7 +138,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
         3463,
         Plain(|_, a| {
             let local = make_timestamp(a)?;
-            instant_in(&zone::of_constructor(a[6].text())?, local)
+            instant_in(|| zone::of_constructor(a[6].text()), local)
         }),
     ),
     (3464, Plain(make_interval)),
@@ -183,19 +183,20 @@ fn local(context: &CallContext<'_>, timestamp: i64) -> i64 {
 }
 
 fn to_instant<'a>(context: &CallContext<'a>, local: i64) -> Result<Datum<'a>> {
-    instant_in(&session_zone(context), local)
+    instant_in(|| Ok(session_zone(context)), local)
 }
 
-fn instant_in(zone: &Zone, local: i64) -> Result<Datum<'static>> {
+fn instant_in(zone: impl FnOnce() -> Result<Zone>, local: i64) -> Result<Datum<'static>> {
+    // The infinities are in every zone, even in none.
     if arithmetic::infinite(local) {
         return Ok(Datum::TimestampTz(local));
     }
-    zone.to_utc(local).map(Datum::TimestampTz).ok_or_else(|| out_of_range("timestamp"))
+    zone()?.to_utc(local).map(Datum::TimestampTz).ok_or_else(|| out_of_range("timestamp"))
 }
 
-fn local_in(zone: &Zone, instant: i64) -> Result<Datum<'static>> {
-    let local = if arithmetic::infinite(instant) { instant } else { zone.to_local(instant) };
-    Ok(Datum::Timestamp(local))
+fn local_in(zone: impl FnOnce() -> Result<Zone>, instant: i64) -> Result<Datum<'static>> {
+    let infinite = arithmetic::infinite(instant);
+    Ok(Datum::Timestamp(if infinite { instant } else { zone()?.to_local(instant) }))
 }
 
 /// A timestamp with so many decimals, which a type's modifier has not more than six of (`AdjustTimestampForTypmod`).
@@ -317,7 +318,8 @@ fn field_error(kind: &str, text: String) -> SqlError {
 /// Days of a year (negative: BC), month and day.
 fn checked_date(year: i32, month: i32, day: i32) -> Option<i64> {
     let year = match year {
-        0 => return None,
+        // The least number is no year before another one.
+        0 | i32::MIN => return None,
         1.. => i64::from(year),
         _ => i64::from(year) + 1,
     };
@@ -332,7 +334,10 @@ fn checked_date(year: i32, month: i32, day: i32) -> Option<i64> {
 fn make_date<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (year, month, day) = (a[0].int4(), a[1].int4(), a[2].int4());
     // There is no year 0: PostgreSQL shows a year before it as it counts them itself.
-    let shown = || format!("{}-{month:02}-{day:02}", year + i32::from(year < 0));
+    let shown = || {
+        let shown = if year < 0 && year != i32::MIN { year + 1 } else { year };
+        format!("{shown}-{month:02}-{day:02}")
+    };
     let days = checked_date(year, month, day).ok_or_else(|| field_error("date", shown()))?;
     if !calendar::is_date(days) {
         return Err(SqlError::new(
@@ -349,32 +354,40 @@ fn checked_time(hour: i32, minute: i32, second: f64) -> Option<i64> {
     let inside = (0..=24).contains(&hour)
         && (0..60).contains(&minute)
         && (0.0..=60.0 * SECOND as f64).contains(&micros);
-    let sum = i64::from(hour) * HOUR + i64::from(minute) * MINUTE + micros as i64;
-    (inside && sum <= DAY).then_some(sum)
+    let sum = || i64::from(hour) * HOUR + i64::from(minute) * MINUTE + micros as i64;
+    inside.then(sum).filter(|sum| *sum <= DAY)
 }
 
 fn make_time<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (hour, minute, second) = (a[0].int4(), a[1].int4(), a[2].float8());
-    let shown = || format!("{hour}:{minute:02}:{second:02}");
+    let shown = || format!("{hour}:{minute:02}:{}", short(second));
     checked_time(hour, minute, second).map(Datum::Time).ok_or_else(|| field_error("time", shown()))
 }
 
 fn make_timestamp(a: &[Datum<'_>]) -> Result<i64> {
     let (year, month, day) = (a[0].int4(), a[1].int4(), a[2].int4());
     let (hour, minute, second) = (a[3].int4(), a[4].int4(), a[5].float8());
-    let days = checked_date(year, month, day)
-        .ok_or_else(|| field_error("date", format!("{year}-{month:02}-{day:02}")))?;
-    let micros = checked_time(hour, minute, second)
-        .ok_or_else(|| field_error("time", format!("{hour}:{minute:02}:{second:02}")))?;
-    calendar::timestamp(days, micros).ok_or_else(|| {
-        let Clock { hours, minutes, .. } = Clock::of(micros);
-        SqlError::new(
-            SqlState::DATETIME_FIELD_OVERFLOW,
-            format!(
-                "timestamp out of range: {year}-{month:02}-{day:02} {hours}:{minutes:02}:{second:02}"
-            ),
-        )
-    })
+    let date = || format!("{year}-{month:02}-{day:02}");
+    let out_of_range = |what: &str, shown: String| {
+        let message = format!("{what} out of range: {shown}");
+        SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, message)
+    };
+    let days = checked_date(year, month, day).ok_or_else(|| field_error("date", date()))?;
+    if !calendar::is_date(days) {
+        return Err(out_of_range("date", date()));
+    }
+    let time = || format!("{hour}:{minute:02}:{}", short(second));
+    let micros = checked_time(hour, minute, second).ok_or_else(|| field_error("time", time()))?;
+    calendar::timestamp(days, micros)
+        .ok_or_else(|| out_of_range("timestamp", format!("{} {}", date(), time())))
+}
+
+/// Seconds as C's `%02g` shows them.
+fn short(seconds: f64) -> String {
+    let mut shown = Vec::new();
+    // Six digits are nine fewer than a float8 has.
+    float::write_f64(seconds, -9, &mut shown);
+    format!("{:0>2}", String::from_utf8_lossy(&shown))
 }
 
 fn make_interval<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {

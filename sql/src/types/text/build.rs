@@ -4,7 +4,7 @@ use super::quote::{self, literal, quoting};
 use super::{byte_of, finished, growing, length};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::failure::invalid_parameter;
+use crate::types::failure::{invalid_parameter, out_of_range};
 use crate::types::function::Callable::{self, Plain, Typed};
 use crate::types::order::without_blanks;
 use crate::types::text_form::{limit_bpchar, limit_varchar};
@@ -248,6 +248,9 @@ fn overlay<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
         ));
     }
     let count = a.get(3).map_or(length(new) as i64, |count| i64::from(count.int4()));
+    if i32::try_from(start + count).is_err() {
+        return Err(out_of_range("integer"));
+    }
     let before = &text[..byte_of(text, start as usize - 1)];
     let behind = &text[byte_of(text, (start - 1 + count).max(0) as usize)..];
     write(context, format_args!("{before}{new}{behind}"))

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::failure::out_of_range;
 use crate::types::function::Callable::{self, Plain, Typed};
 use crate::types::{CallContext, Datum, Signature, write_binary};
 
@@ -115,6 +116,9 @@ fn overlay<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
         ));
     }
     let count = a.get(3).map_or(new.len() as i64, |count| i64::from(count.int4()));
+    if i32::try_from(start + count).is_err() {
+        return Err(out_of_range("integer"));
+    }
     let cut = |at: i64| (at.max(0) as usize).min(bytes.len());
     let parts = [&bytes[..cut(start - 1)], new, &bytes[cut(start - 1 + count)..]];
     Ok(Datum::Bytea(context.arena.alloc_slice_copy(&parts.concat())))

@@ -254,49 +254,112 @@ impl Nesting {
     }
 }
 
+/// What stands before a place in a pattern, as quantifiers see it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    /// Nothing: a pattern, a group or an alternative begins.
+    None,
+    Atom,
+    /// What has no characters, or has a quantifier already.
+    Unfit,
+}
+
 /// PostgreSQL's escapes and brackets in the crate's words.
 fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Result<Translated> {
     let mut translated = Translated::default();
     let mut nesting = Nesting::default();
+    let mut operand = Operand::None;
     let mut rest = pattern;
     while let Some(character) = rest.chars().next() {
         let behind = &rest[character.len_utf8()..];
         let out = &mut translated.text;
+        let mut now = Operand::Atom;
         rest = match character {
-            '\\' => escape(behind, &nesting, &mut translated)?,
+            '\\' => {
+                if behind.starts_with(['m', 'M', 'y', 'Y', 'Z', 'A']) {
+                    now = Operand::Unfit;
+                }
+                escape(behind, &nesting, &mut translated)?
+            }
             '[' => match WORD_EDGES.iter().find(|(edge, _)| rest.starts_with(edge)) {
                 Some((edge, meaning)) => {
+                    now = Operand::Unfit;
                     out.push_str(meaning);
                     &rest[edge.len()..]
                 }
                 None => bracket(behind, dot_newline, out)?,
             },
-            '#' if extended => behind.find('\n').map_or("", |end| &behind[end..]),
-            '(' => group(rest, &mut nesting, &mut translated)?,
+            '#' if extended => {
+                now = operand;
+                behind.find('\n').map_or("", |end| &behind[end..])
+            }
+            '(' => {
+                now = if rest.starts_with("(?#") { operand } else { Operand::None };
+                group(rest, &mut nesting, &mut translated)?
+            }
             ')' => {
                 out.push(')');
                 match nesting.open.pop() {
                     Some(Group::Capture(number)) => nesting.ended.push(number),
-                    Some(Group::Look) if behind.starts_with(['*', '+', '?', '{']) => {
-                        return Err(refused("quantifier operand invalid"));
-                    }
-                    _ => {}
+                    Some(Group::Look) => now = Operand::Unfit,
+                    Some(Group::Plain) | None => {}
                 }
                 behind
             }
-            // It bounds a repetition only where a number is behind it.
+            '*' | '+' | '?' if operand == Operand::Atom => {
+                now = Operand::Unfit;
+                let lazy = behind.strip_prefix('?');
+                out.push(character);
+                out.push_str(if lazy.is_some() { "?" } else { "" });
+                lazy.unwrap_or(behind)
+            }
             '{' if !behind.starts_with(|next: char| next.is_ascii_digit()) => {
+                // It bounds a repetition only where a number is behind it.
                 out.push_str(r"\{");
                 behind
             }
+            '{' if operand == Operand::Atom => {
+                now = Operand::Unfit;
+                let behind = bounds(behind)?;
+                let lazy = behind.strip_prefix('?');
+                out.push_str(&rest[..rest.len() - lazy.unwrap_or(behind).len()]);
+                lazy.unwrap_or(behind)
+            }
+            '*' | '+' | '?' | '{' => return Err(refused("quantifier operand invalid")),
             other => {
+                now = match other {
+                    '|' => Operand::None,
+                    '^' | '$' => Operand::Unfit,
+                    blank if extended && blank.is_whitespace() => operand,
+                    _ => Operand::Atom,
+                };
                 out.push(other);
                 behind
             }
         };
+        operand = now;
     }
     Ok(translated)
 }
+
+/// The bounds of a repetition, from behind its brace; gives what is behind the other one.
+fn bounds(text: &str) -> Result<&str> {
+    let invalid = || refused("invalid repetition count(s)");
+    let number = |text: &str| -> Result<u32> {
+        text.parse().ok().filter(|count| *count <= REPETITIONS_MAX).ok_or_else(invalid)
+    };
+    let (inner, behind) = text.split_once('}').ok_or_else(|| refused("braces {} not balanced"))?;
+    match inner.split_once(',') {
+        None => number(inner).map(|_| ())?,
+        Some((min, "")) => number(min).map(|_| ())?,
+        Some((min, max)) if number(min)? <= number(max)? => {}
+        Some(_) => return Err(invalid()),
+    }
+    Ok(behind)
+}
+
+/// How often a part can be asked for at most.
+const REPETITIONS_MAX: u32 = 255;
 
 /// Brackets that match where a word begins or ends.
 const WORD_EDGES: [(&str, &str); 2] = [("[[:<:]]", r"\b{start}"), ("[[:>:]]", r"\b{end}")];
@@ -454,10 +517,26 @@ fn bracket<'p>(text: &'p str, dot_newline: bool, out: &mut String) -> Result<&'p
                 // Its end is not the end of the bracket.
                 let end = behind.find(":]").map_or(behind.len(), |end| end + 2);
                 let (class, behind) = behind.split_at(end);
-                match of_locale(class.trim_matches([':', ']'])) {
+                let class = class.trim_matches([':', ']']);
+                match of_locale(class) {
                     Some(members) => out.push_str(members),
-                    None => out.extend(["[", class]),
+                    None if CLASSES.contains(&class) => out.extend(["[[:", class, ":]]"]),
+                    None => return Err(refused("invalid character class")),
                 }
+                behind
+            }
+            '[' if behind.starts_with(['.', '=']) => {
+                // A character by itself, or all that are equal to it, which is it alone.
+                let (mark, inside) = behind.split_at(1);
+                let (name, behind) = inside
+                    .split_once(&format!("{mark}]"))
+                    .ok_or_else(|| refused("brackets [] not balanced"))?;
+                if name.chars().count() != 1 {
+                    return Err(SqlError::unsupported(
+                        "the name of a collating element in a regular expression is",
+                    ));
+                }
+                out.push_str(&regex::escape(name));
                 behind
             }
             '[' => {
@@ -467,6 +546,11 @@ fn bracket<'p>(text: &'p str, dot_newline: bool, out: &mut String) -> Result<&'p
             '&' | '~' => {
                 // `&&` and `~~` are operations between classes there.
                 out.extend(['\\', character]);
+                behind
+            }
+            // `--` is one, too: here a range up to the hyphen.
+            '-' if out.ends_with('-') => {
+                out.push_str(r"\-");
                 behind
             }
             blank if blank.is_whitespace() || blank == '#' => {
@@ -482,6 +566,9 @@ fn bracket<'p>(text: &'p str, dot_newline: bool, out: &mut String) -> Result<&'p
     }
     Ok(rest)
 }
+
+/// The classes of which nothing but ASCII is known.
+const CLASSES: [&str; 6] = ["blank", "cntrl", "graph", "print", "punct", "xdigit"];
 
 /// What `[:digit:]` and `\d` stand for.
 const DIGIT: &str = "0-9";
@@ -500,6 +587,7 @@ fn of_locale(class: &str) -> Option<&'static str> {
         "lower" => r"\p{Lowercase}",
         "digit" => DIGIT,
         "space" => SPACE,
+        "word" => r"\w",
         _ => return None,
     })
 }
