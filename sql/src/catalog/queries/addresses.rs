@@ -179,11 +179,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
             _ => 0,
         };
         let address = Address { class: self.oid(0).0, object: self.oid(1), column };
+        // What a dependency on nothing in particular says.
+        if function == "pg_describe_object" && address.class == 0 && address.object == Oid(0) {
+            return Ok(Datum::Null);
+        }
+        if column != 0 && address.class != PG_CLASS {
+            let message =
+                format!("invalid non-zero objectSubId for object class {}", address.class);
+            return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
+        }
         match function {
-            // What a dependency on nothing in particular says.
-            "pg_describe_object" if address.class == 0 && address.object == Oid(0) => {
-                Ok(Datum::Null)
-            }
             "pg_describe_object" => Ok(self.optional(self.description(address)?.as_deref())),
             "pg_identify_object" => self.identify(address),
             _ => self.identify_as_address(address),

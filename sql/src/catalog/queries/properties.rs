@@ -29,6 +29,9 @@ const ACCESS_METHODS: [(u32, [bool; 5]); 6] = [
 const ABILITIES: [&str; 5] =
     ["can_order", "can_unique", "can_multi_col", "can_exclude", "can_include"];
 
+/// The tablespace of what all databases share (`pg_global`).
+const GLOBAL_TABLESPACE: Oid = Oid(1664);
+
 impl<'a> Call<'_, '_, '_, 'a> {
     /// The functions of this file; none for those that are not answered.
     pub(super) fn property(&self, function: &str) -> Option<Result<Datum<'a>>> {
@@ -174,7 +177,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     fn relation_of_file(&self) -> Datum<'a> {
-        let file = self.oid(1);
+        let (tablespace, file) = (self.oid(0), self.oid(1));
+        if ![Oid(0), well_known::DEFAULT_TABLESPACE, GLOBAL_TABLESPACE].contains(&tablespace) {
+            return Datum::Null;
+        }
         let has_it = |class: &CatalogRow<'a>| Self::file_of(class) == Some(file);
         let by_file = |number: Oid| {
             let key = ("relfilenode", Datum::Oid(number.0));
@@ -189,7 +195,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
         &self,
         emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
     ) -> Result<()> {
-        const GLOBAL: Oid = Oid(1664);
         let oid = self.oid(0);
         let warn = |message: String| {
             let warning = SqlError::warning(SqlState::WARNING, message);
@@ -203,7 +208,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     }
                 }
             }
-            GLOBAL => warn("global tablespace never has databases".to_owned()),
+            GLOBAL_TABLESPACE => warn("global tablespace never has databases".to_owned()),
             Oid(other) => warn(format!("{other} is not a tablespace OID")),
         }
         Ok(())
