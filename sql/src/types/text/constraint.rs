@@ -74,14 +74,25 @@ impl Constraint {
     }
 }
 
-/// The expression with its marks understood.
-pub(super) fn understood(hir: Hir) -> Hir {
-    Groups::default().understood(hir)
+/// How many pieces all back references of an expression may stand for together: each holds what it refers to, which may
+/// hold others.
+const COPIED_PIECES_MAX: usize = 10_000;
+
+/// The expression with its marks understood; none where its back references make it too large.
+pub(super) fn understood(hir: Hir) -> Option<Hir> {
+    let mut groups = Groups::default();
+    let understood = groups.understood(hir);
+    (groups.copied <= COPIED_PIECES_MAX).then_some(understood)
 }
 
-/// The groups passed so far: of each its expression, once it has ended.
+/// The groups passed so far.
 #[derive(Default)]
-struct Groups(Vec<Option<Hir>>);
+struct Groups {
+    /// Of each its expression, once it has ended.
+    ended: Vec<Option<Hir>>,
+    /// Pieces that back references stand for.
+    copied: usize,
+}
 
 impl Groups {
     fn understood(&mut self, hir: Hir) -> Hir {
@@ -106,21 +117,31 @@ impl Groups {
 
     fn group(&mut self, capture: Capture) -> Hir {
         let Some(constraint) = capture.name.as_deref().and_then(Constraint::marked) else {
-            let index = self.0.len() + 1;
-            self.0.push(None);
+            let index = self.ended.len() + 1;
+            self.ended.push(None);
             let sub = self.understood(*capture.sub);
-            self.0[index - 1] = Some(sub.clone());
+            self.ended[index - 1] = Some(sub.clone());
             return Hir::capture(Capture { index: index as u32, name: None, sub: Box::new(sub) });
         };
         let (index, sub) = match constraint {
             Constraint::Back(group) => {
-                let copied = self.0.get(group as usize - 1).cloned().flatten();
-                (group, without_groups(copied.expect("the group has ended before")))
+                let referred = self.ended.get(group as usize - 1).and_then(Option::as_ref);
+                let referred = referred.expect("the group has ended before");
+                self.copied = self.copied.saturating_add(pieces(referred));
+                if self.copied > COPIED_PIECES_MAX {
+                    return Hir::empty();
+                }
+                (group, without_groups(referred.clone()))
             }
             _ => (0, self.understood(*capture.sub)),
         };
         Hir::capture(Capture { index, name: Some(constraint.name().into()), sub: Box::new(sub) })
     }
+}
+
+/// How many pieces an expression has.
+fn pieces(hir: &Hir) -> usize {
+    1 + hir.kind().subs().iter().map(pieces).sum::<usize>()
 }
 
 /// The expression with its groups of the pattern gone; constraints stay.
@@ -178,6 +199,19 @@ pub(super) fn refers_back(hir: &Hir) -> bool {
 mod tests {
     use crate::sqlstate::SqlState;
     use crate::types::text::regular::is_match;
+
+    #[test]
+    fn what_back_references_stand_for_is_limited() {
+        let twice = |groups: u32| {
+            (1..groups).fold("(a)".to_owned(), |text, group| text + &format!(r"(\{group}\{group})"))
+        };
+        assert_eq!(is_match(&"a".repeat(15), &twice(4), "").ok(), Some(true));
+        let answer = is_match("a", &twice(40), "");
+        assert_eq!(
+            answer.err().map(|error| error.state()),
+            Some(SqlState::INVALID_REGULAR_EXPRESSION)
+        );
+    }
 
     #[test]
     fn what_takes_too_long_is_given_up() {

@@ -177,7 +177,8 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         .parse(&translated.text);
     if translated.marks > 0 {
         let parsed = parsed.map_err(|error| invalid(&regex::Error::Syntax(error.to_string())))?;
-        return Pattern::constrained(understood(parsed), insensitive, COMPILED_BYTES_MAX)
+        return understood(parsed)
+            .and_then(|hir| Pattern::constrained(hir, insensitive, COMPILED_BYTES_MAX))
             .ok_or_else(too_large);
     }
     let regex = RegexBuilder::new(&translated.text)
