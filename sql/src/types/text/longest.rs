@@ -11,7 +11,7 @@
 //!
 //! An expression with a [`Constraint`] is not for automata: they say where a match may begin, and from there on all ends are
 //! tried, the preferred first, until one lets the parts match with their constraints. That may take long beyond
-//! measure, so it is given up after [`STEPS_MAX`] steps.
+//! measure, so it is given up after a number of steps ([`STEPS_MAX`]).
 
 use super::constraint::{Constraint, loosened, refers_back};
 use crate::error::{Result, SqlError};
@@ -31,8 +31,11 @@ use std::rc::Rc;
 /// How long a match's text may be to have its groups found exactly.
 const DISSECTED_MAX: usize = 16 << 10;
 
-/// How many pieces are looked at from one place on until a match with constraints is given up. So many ends are kept at most.
+/// How many pieces are looked at until the search for a match with constraints is given up, beside [`STEPS_PER_BYTE`]. So many
+/// ends are kept at most.
 const STEPS_MAX: u64 = 8_000_000;
+/// How many more for each byte of the text.
+const STEPS_PER_BYTE: u64 = 100;
 
 /// A compiled expression.
 pub(super) struct Pattern {
@@ -159,10 +162,11 @@ impl Pattern {
         constrained: &Constrained,
     ) -> Result<Option<Groups>> {
         let Constrained { beginnings, insensitive } = constrained;
+        let mut steps_left = STEPS_MAX + STEPS_PER_BYTE * (text.len() - from) as u64;
         while let Some(found) = beginnings.search(&Input::new(text).range(from..)) {
             let start = found.start();
             let mut dissection = Dissection::new(text, text.len(), self.groups, *insensitive);
-            dissection.steps_max = STEPS_MAX;
+            dissection.steps_max = steps_left;
             let ends = dissection.preferred(&self.hir, start, text.len());
             let end = ends
                 .into_iter()
@@ -177,6 +181,7 @@ impl Pattern {
                 dissection.groups[0] = Some(start..end);
                 return Ok(Some(dissection.groups));
             }
+            steps_left -= dissection.steps;
             let Some(passed) = text[start..].chars().next() else { break };
             from = start + passed.len_utf8();
         }
