@@ -40,8 +40,8 @@ INSERT INTO objects (c, o, s) SELECT 'pg_conversion'::regclass, oid, 0 FROM pg_c
 INSERT INTO objects (c, o, s) SELECT 'pg_ts_config'::regclass, oid, 0 FROM pg_ts_config WHERE cfgname = 'english';
 SELECT c::regclass, s, pg_describe_object(c, o, s), pg_identify_object(c, o, s), pg_identify_object_as_address(c, o, s) FROM objects ORDER BY n;
 SELECT n, x.* FROM objects, pg_identify_object(c, o, s) x WHERE n < 6 ORDER BY n;
-SELECT c::regclass, pg_describe_object(c, 999999, 0), pg_identify_object(c, 999999, 0), pg_identify_object_as_address(c, 999999, 0)
-    FROM (SELECT DISTINCT c FROM objects) x ORDER BY c;
+SELECT c::regclass, pg_describe_object(c, 999999, none), pg_identify_object(c, 999999, none), pg_identify_object_as_address(c, 999999, none)
+    FROM (SELECT DISTINCT c FROM objects) x, cardinality('{}'::int[]) none ORDER BY c;
 SET search_path = ads, public;
 SELECT pg_describe_object(c, o, s) FROM objects WHERE n < 12 ORDER BY n;
 SELECT pg_describe_object('pg_type'::regclass, 'd'::regtype, 0), pg_describe_object('pg_type'::regclass, 'public."Q q"'::regtype, 0);
@@ -66,7 +66,7 @@ SELECT pg_get_object_address('view', '{ads,t}', '{}');
 SELECT pg_get_object_address('sequence', '{ads,t}', '{}');
 SELECT pg_get_object_address('materialized view', '{ads,t}', '{}');
 SELECT pg_get_object_address('nope', '{ads,t}', '{}');
-SELECT pg_get_object_address('table', '{ads,NULL}', '{}');
+SELECT pg_get_object_address(kind, '{ads,NULL}', '{}') FROM unnest('{table}'::text[]) kind;
 SELECT pg_get_object_address('table', '{}', '{}');
 SELECT pg_get_object_address('schema', '{a,b}', '{}');
 SELECT pg_get_object_address('schema', '{nope}', '{}');

@@ -25,8 +25,6 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (5064, Set(each_running)),
     (2948, Plain(|_, a| Ok(Datum::Bool(is_over(a[0].int8() as u64, &a[1]))))),
     (5065, Plain(|_, a| Ok(Datum::Bool(is_over(a[0].int8() as u64, &a[1]))))),
-    (5071, Plain(|_, a| Ok(Datum::Oid(a[0].int8() as u32)))),
-    (5083, Plain(|c, a| Ok(Datum::Bytea(c.arena.alloc(a[0].int8().to_be_bytes()))))),
 ];
 
 /// The lowest number that is a transaction's; those below are as old as can be.

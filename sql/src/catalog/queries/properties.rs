@@ -181,7 +181,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
         if ![Oid(0), well_known::DEFAULT_TABLESPACE, GLOBAL_TABLESPACE].contains(&tablespace) {
             return Datum::Null;
         }
-        let has_it = |class: &CatalogRow<'a>| Self::file_of(class) == Some(file);
+        let shared = tablespace == GLOBAL_TABLESPACE;
+        let has_it = |class: &CatalogRow<'a>| {
+            Self::file_of(class) == Some(file)
+                && (class.oid("reltablespace") == GLOBAL_TABLESPACE) == shared
+        };
         let by_file = |number: Oid| {
             let key = ("relfilenode", Datum::Oid(number.0));
             self.find_row("pg_class", key, &has_it)
