@@ -11,6 +11,7 @@
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_prefix};
 use crate::page::{HEADER_BYTES, Kind, Page, PageBuf, PageMut, racy};
 use crate::{Error, FrameId, Lsn, PageId, Result};
+use std::ops::Range;
 
 /// What an inner node says of a child: its page, and the frame where it was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +209,7 @@ fn fences(page: Page<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
 }
 
 /// A node like `page`, with the same counters, that holds the entries `from` between other fences.
-fn cut(page: Page<'_>, from: std::ops::Range<usize>, low: &[u8], high: Option<&[u8]>) -> PageBuf {
+fn cut(page: Page<'_>, from: Range<usize>, low: &[u8], high: Option<&[u8]>) -> PageBuf {
     let mut buf = PageBuf::new(page.bytes());
     let mut to = buf.page_mut();
     let kind = page.kind().expect("only nodes are cut");
@@ -291,23 +292,27 @@ const RUN_MIN: usize = 8;
 
 /// The key to cut a node at, so that the key that has no room finds some: a leaf that grows at its end keeps all it
 /// has (ascending keys leave full pages), one that grows in one place is cut there, so that it soon grows at its end, any
-/// other is halved by bytes. The separator of two leaves is the shortest
-/// that tells them apart; of two inner nodes it is the child's own.
+/// other is halved by bytes, as are those whose long separator would not fit beside all that stays on one side. The
+/// separator of two leaves is the shortest that tells them apart; of two inner nodes it is the child's own.
 #[must_use]
 pub fn cut_key(page: Page<'_>, wanted: &[u8]) -> Vec<u8> {
     let slots = page.slots();
     let leaf = page.kind() == Some(Kind::Leaf);
     if leaf && slots > 0 {
         let place = first_not_below(page, wanted);
-        if place == slots {
-            return separator(page, slots - 1, wanted);
-        }
         let (last, run) = page.insert_run();
-        if place == last + 1 && run >= RUN_MIN {
+        let grown = if place == slots {
+            Some(separator(page, slots - 1, wanted))
+        } else if place == last + 1 && run >= RUN_MIN {
             let mut next = Vec::new();
             page.append_key(place, &mut next);
             next.truncate(common_prefix(wanted, &next) + 1);
-            return next;
+            Some(next)
+        } else {
+            None
+        };
+        if let Some(key) = grown.filter(|key| halves_fit(page, place, key)) {
+            return key;
         }
     }
     assert!(slots > 1, "a node of one entry has room for another");
@@ -325,6 +330,22 @@ pub fn cut_key(page: Page<'_>, wanted: &[u8]) -> Vec<u8> {
     if leaf { separator(page, best_at - 1, &key) } else { key }
 }
 
+/// Whether both halves of a node that is cut before the slot `place` have room for `key` as a fence.
+fn halves_fit(page: Page<'_>, place: usize, key: &[u8]) -> bool {
+    let (low, high) = fences(page);
+    let fits = |entries, low: &[u8], high: Option<&[u8]>| {
+        let fences = low.len() + high.map_or(0, <[u8]>::len);
+        HEADER_BYTES + fences + entries_bytes(page, entries, low, high) <= page.bytes()
+    };
+    fits(0..place, &low, Some(key)) && fits(place..page.slots(), key, high.as_deref())
+}
+
+/// The bytes that some of a node's entries take, with their slots, between the given fences.
+fn entries_bytes(page: Page<'_>, entries: Range<usize>, low: &[u8], high: Option<&[u8]>) -> usize {
+    let (own, prefix) = (page.prefix_len(), high.map_or(0, |high| common_prefix(low, high)));
+    entries.map(|slot| page.entry_bytes(slot) + own - prefix).sum()
+}
+
 fn separator(page: Page<'_>, left: usize, right_key: &[u8]) -> Vec<u8> {
     let mut left_key = Vec::new();
     page.append_key(left, &mut left_key);
@@ -336,13 +357,9 @@ fn separator(page: Page<'_>, left: usize, right_key: &[u8]) -> Vec<u8> {
 pub fn joined(left: Page<'_>, right: Page<'_>, full: usize) -> Option<PageBuf> {
     let (low, _) = fences(left);
     let (_, high) = fences(right);
-    let prefix = high.as_deref().map_or(0, |high| common_prefix(&low, high));
     let entries: usize = [left, right]
         .iter()
-        .map(|page| {
-            let own = page.prefix_len();
-            (0..page.slots()).map(|slot| page.entry_bytes(slot) + own - prefix).sum::<usize>()
-        })
+        .map(|page| entries_bytes(*page, 0..page.slots(), &low, high.as_deref()))
         .sum();
     let high_len = high.as_ref().map_or(0, Vec::len);
     let kept = fence_room(left.bytes()).max(high_len);

@@ -588,6 +588,28 @@ fn keys_that_come_in_order_leave_full_pages_also_in_the_midst_of_others() {
     check(&component);
 }
 
+/// The separator is as long as the keys, and there is no fence to share a prefix with.
+#[test]
+fn long_keys_that_come_in_order_split_their_leaves_too() {
+    let component = fresh(&tiny());
+    let longest = component.key_bytes_max();
+    for shared in [40, 63, 64, 65, 100, 150, 200, 257, 311, longest - 8] {
+        for value in [0, 5, 60, 333] {
+            let tree = component.create_tree().unwrap();
+            let mut keys = Vec::new();
+            for n in 0..200_u32 {
+                // Half of them at the end, and then half of them in one place in the midst.
+                let n = if n < 100 { n * 1_000 } else { 50_000 + n };
+                keys.push([vec![b'x'; shared], n.to_be_bytes().to_vec()].concat());
+                put(&component, &tree, keys.last().unwrap(), Some(&vec![1; value]));
+            }
+            keys.sort();
+            let found = contents(&tree, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
+            assert!(found.iter().map(|(key, _)| key).eq(&keys), "{shared}, {value}");
+        }
+    }
+}
+
 #[test]
 fn what_no_page_takes_is_refused_before_it_is_claimed() {
     let component = fresh(&tiny());
