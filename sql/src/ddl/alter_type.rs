@@ -75,6 +75,7 @@ impl<'a> Ddl<'a> {
             self.retype_identity(relation, at, ty, named)?;
         }
         column_type(name, ty)?;
+        self.check_membership(relation.row_type.0, ty)?;
         if old.ty == ty && using.is_none() {
             return Ok(Retyped { at, name: Arc::clone(name), ty, conversion: None });
         }

@@ -88,13 +88,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;
                 ddl.lock_type(ty)?;
-                let snapshot = ddl.snapshot();
-                if super::domain::holds(&snapshot, ty.oid, found.oid) {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_TABLE_DEFINITION,
-                        format!("composite type {} cannot be made a member of itself", found.name),
-                    ));
-                }
+                ddl.check_membership(found.oid, ty)?;
                 attributes.push(Attribute { name: Arc::clone(name), ty });
             }
             AttributeChange::Drop { name, if_exists } => {
@@ -124,6 +118,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                         ),
                     ));
                 }
+                ddl.check_membership(found.oid, ty)?;
                 attributes[at].ty = ty;
             }
         }

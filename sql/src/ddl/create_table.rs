@@ -263,6 +263,7 @@ impl Ddl<'_> {
             return Err(set_of(name));
         }
         column_type(name, ty)?;
+        self.check_membership(relation.row_type.0, ty)?;
         self.check_compression(element)?;
         self.lock_type(ty)?;
         let collation = self.collation(ty, element.collation.as_ref())?;
@@ -481,6 +482,23 @@ pub(super) fn new_column_name(name: &str) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+impl Ddl<'_> {
+    /// Refuses a part of type `part` in rows of type `whole` that would hold such rows themselves.
+    ///
+    /// # Errors
+    /// 42P16.
+    pub(super) fn check_membership(&mut self, whole: Oid, part: SqlType) -> Result<()> {
+        if !super::domain::holds(&self.snapshot(), part.oid, whole) {
+            return Ok(());
+        }
+        let whole = self.type_shown(SqlType { oid: whole, typmod: -1 });
+        Err(SqlError::new(
+            SqlState::INVALID_TABLE_DEFINITION,
+            format!("composite type {whole} cannot be made a member of itself"),
+        ))
+    }
 }
 
 /// 42P16: a column of SETOF.

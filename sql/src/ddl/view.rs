@@ -205,6 +205,9 @@ fn replace(
         }
         after.default.clone_from(&before.default);
     }
+    for added in &columns[old.columns.len()..] {
+        ddl.check_membership(old.row_type.0, added.ty)?;
+    }
     let mut next = Relation::clone(&old);
     next.columns = columns;
     next.kind = kind;
