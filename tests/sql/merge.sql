@@ -168,3 +168,22 @@ MERGE INTO counted c USING generate_series(1, 4) q ON c.id = q WHEN MATCHED AND 
 MERGE INTO counted c USING generate_series(1, 4) q ON c.id = q WHEN MATCHED AND q < 3 THEN UPDATE SET v = 0 WHEN MATCHED AND q = 3 THEN DELETE WHEN MATCHED THEN UPDATE SET x = 'y' || v, w = w + 1;
 SELECT * FROM counted ORDER BY id;
 DROP TABLE counted;
+-- The target is found whatever the source is made of, the target itself included.
+CREATE TABLE merged (a int, b text);
+CREATE TABLE merging (a int, b text);
+INSERT INTO merged VALUES (1, 'x'), (NULL, 'n'), (5, 'five');
+INSERT INTO merging VALUES (1, 's'), (2, 't'), (NULL, 'u');
+MERGE INTO merged USING (SELECT * FROM merging) s ON merged.a = s.a WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.b);
+SELECT * FROM merged ORDER BY a, b;
+MERGE INTO merged USING (SELECT * FROM merged WHERE b <> 'five') s ON merged.a = s.a WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (10, s.b);
+SELECT * FROM merged ORDER BY a, b;
+MERGE INTO merged m USING (SELECT x.a, y.b FROM merging x, merging y WHERE x.a = y.a) s ON m.a = s.a + 4 WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN DO NOTHING;
+SELECT * FROM merged ORDER BY a, b;
+CREATE INDEX ON merged (a);
+INSERT INTO merged SELECT g, 'g' || g FROM generate_series(100, 400) g;
+ANALYZE merged;
+MERGE INTO merged m USING (SELECT * FROM merged WHERE a IS NULL OR a = 100) s ON m.a = s.a WHEN MATCHED THEN UPDATE SET b = 'matched' WHEN NOT MATCHED THEN INSERT VALUES (-1, s.b);
+SELECT * FROM merged WHERE a <= 100 OR a IS NULL ORDER BY a, b;
+WITH s AS (SELECT * FROM merged WHERE a > 398) MERGE INTO merged m USING (SELECT s.* FROM s JOIN merged ON merged.a = s.a) s ON m.a = s.a + 1 WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.a + 1, 'after');
+SELECT * FROM merged WHERE a > 397 ORDER BY a, b;
+DROP TABLE merged, merging;

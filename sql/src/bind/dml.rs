@@ -15,10 +15,9 @@ use crate::catalog::system_column::is_system_column;
 use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Assignment, ExprKind, Ident, Target, TargetColumn};
-use crate::plan::logical::{Modify, ModifyKind, Node, Output, Query};
+use crate::plan::logical::{Modify, ModifyKind, Node, Output, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
-use std::cell::Cell;
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -186,11 +185,10 @@ impl Binder<'_> {
         filter: Option<&ast::Expr>,
         ctes: &CteScope<'_>,
     ) -> Result<From> {
-        let scans = Cell::new(0);
         let alias = alias.map(|name| ast::Alias { name: name.clone(), columns: Vec::new() });
         let mut target = match view {
-            None => self.scan(relation, alias.as_ref(), &scans)?,
-            Some(view) => view.rows(self, alias.as_ref(), &scans)?,
+            None => self.scan(relation, alias.as_ref(), TARGET)?,
+            Some(view) => view.rows(self, alias.as_ref())?,
         };
         if view.is_some() && matches!(filter, Some(ast::Expr { kind: ExprKind::CurrentOf(_), .. }))
         {
@@ -207,7 +205,7 @@ impl Binder<'_> {
         if others.is_empty() {
             return Ok(target);
         }
-        let rest = self.bind_list(others, Outside::NOTHING, ctes, &scans)?;
+        let rest = self.bind_list(others, Outside::NOTHING, ctes)?;
         let clash =
             rest.items.iter().find(|item| item.name_visible && item.name == target.items[0].name);
         if let Some(name) = clash.and_then(|item| item.name.as_ref()) {

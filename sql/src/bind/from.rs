@@ -22,7 +22,7 @@ use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident};
 use crate::plan::logical::{JoinKind, Node, Output, Query, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -43,7 +43,6 @@ impl Binder<'_> {
         list: &[FromItem],
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-        scans: &Cell<u32>,
     ) -> Result<From> {
         // What stands beside the query in the FROM list around it is seen through here, as LATERAL allows; within this
         // list each item has rules of its own.
@@ -53,10 +52,9 @@ impl Binder<'_> {
         let mut all: Option<From> = None;
         for item in list {
             let next = match all.take() {
-                None => self.bind_item(item, inside, ctes, scans)?,
+                None => self.bind_item(item, inside, ctes)?,
                 Some(mut left) => {
-                    let (right, lateral) =
-                        self.beside(&mut left, item, false, inside, ctes, scans)?;
+                    let (right, lateral) = self.beside(&mut left, item, false, inside, ctes)?;
                     self.check_names(&left.items, &right.items)?;
                     let width = left.width + right.width;
                     let mut items = left.items;
@@ -77,17 +75,16 @@ impl Binder<'_> {
         refused: bool,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-        scans: &Cell<u32>,
     ) -> Result<(From, bool)> {
         if matches!(item, FromItem::Table { .. }) {
-            return Ok((self.bind_item(item, outside, ctes, scans)?, false));
+            return Ok((self.bind_item(item, outside, ctes)?, false));
         }
         // The names are lent to the right side's scope.
         let items = std::mem::take(&mut left.items);
         let frame = Scope { items, lateral: true, refused, ..outside.inner() };
         let stands = Standing { clause: OWN_LEVEL, collected: None };
         let within = Outside { scope: Some(&frame), cost: 1, stands, sees_lateral: true };
-        let mut right = self.bind_item(item, within, ctes, scans)?;
+        let mut right = self.bind_item(item, within, ctes)?;
         let lateral = frame.used.get();
         left.items = frame.items;
         if !lateral {
@@ -121,15 +118,14 @@ impl Binder<'_> {
         item: &FromItem,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-        scans: &Cell<u32>,
     ) -> Result<From> {
         self.deeper(|| match item {
             FromItem::Table { name, alias, .. } => {
-                self.bind_table(name, alias.as_ref(), ctes, scans)
+                self.bind_table(name, alias.as_ref(), ctes)
             }
             FromItem::Sample { table, method, arguments, repeatable } => {
                 let sample = Sample { method, arguments, repeatable: repeatable.as_ref() };
-                self.bind_sample(table, sample, outside, ctes, scans)
+                self.bind_sample(table, sample, outside, ctes)
             }
             FromItem::Function { calls, rows_from, ordinality, alias, definitions, at, .. } => {
                 let at = self.position(*at);
@@ -175,7 +171,7 @@ impl Binder<'_> {
                 let origins: Vec<_> = query.output.iter().map(|column| column.origin).collect();
                 let name = alias.as_ref().map(|alias| alias.name.clone());
                 let shown: Arc<str> = name.clone().unwrap_or_else(|| "unnamed_subquery".into());
-                let number = self.next_item(scans);
+                let number = self.next_item();
                 let node =
                     Node::Derived { query: Arc::new(query), alias: shown, item: Some(number) };
                 let mut from = self.named(node, columns, alias.as_ref(), name)?;
@@ -195,10 +191,10 @@ impl Binder<'_> {
                     _ => (Around::Nothing, Around::Nothing),
                 };
                 let mut left =
-                    self.also_within(on_left, || self.bind_item(left, outside, ctes, scans))?;
+                    self.also_within(on_left, || self.bind_item(left, outside, ctes))?;
                 let refused = matches!(kind, JoinKind::Right | JoinKind::Full);
                 let (right, lateral) = self.also_within(on_right, || {
-                    self.beside(&mut left, right, refused, outside, ctes, scans)
+                    self.beside(&mut left, right, refused, outside, ctes)
                 })?;
                 // What is left is a whole row.
                 if lateral && refused {
@@ -275,7 +271,6 @@ impl Binder<'_> {
         name: &ast::ObjectName,
         alias: Option<&Alias>,
         ctes: &CteScope<'_>,
-        scans: &Cell<u32>,
     ) -> Result<From> {
         let at = self.position(name.at);
         if name.schema().is_none()
@@ -301,7 +296,7 @@ impl Binder<'_> {
         self.require(relation.oid, Privileges::SELECT);
         self.hold(relation.oid, TableLock::AccessShare);
         match &relation.kind {
-            RelationKind::View { query } => self.bind_view(&relation, query, alias, scans),
+            RelationKind::View { query } => self.bind_view(&relation, query, alias),
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
                 if relation.stored_query.as_ref().is_some_and(|stored| !stored.populated) {
                     return Err(SqlError::new(
@@ -310,7 +305,7 @@ impl Binder<'_> {
                     )
                     .hint("Use the REFRESH MATERIALIZED VIEW command."));
                 }
-                Ok(self.scan(&relation, alias, scans)?)
+                Ok(self.scan(&relation, alias, self.next_item())?)
             }
         }
     }
@@ -350,8 +345,8 @@ impl Binder<'_> {
     }
 
     /// A number for a scan or a query in FROM.
-    fn next_item(&self, scans: &Cell<u32>) -> u32 {
-        scans.replace(scans.get() + 1)
+    fn next_item(&self) -> u32 {
+        self.scans.replace(self.scans.get() + 1)
     }
 
     /// A scan of a table: its live columns, and the system columns that the statement speaks of.
@@ -359,7 +354,7 @@ impl Binder<'_> {
         &self,
         relation: &Arc<Relation>,
         alias: Option<&Alias>,
-        scans: &Cell<u32>,
+        number: u32,
     ) -> Result<From> {
         let system = if relation.columns.is_empty() { Vec::new() } else { self.system_columns() };
         let columns: Vec<usize> = (0..relation.columns.len())
@@ -379,7 +374,6 @@ impl Binder<'_> {
                 column.name = name;
             }
         }
-        let number = self.next_item(scans);
         item.source = Source::Relation;
         item.scan = matches!(relation.kind, RelationKind::Table { .. }).then_some(number);
         let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
@@ -402,7 +396,6 @@ impl Binder<'_> {
         relation: &Arc<Relation>,
         text: &str,
         alias: Option<&Alias>,
-        scans: &Cell<u32>,
     ) -> Result<From> {
         let parsed = crate::parse::parse_query(text)?;
         let environment =
@@ -418,7 +411,7 @@ impl Binder<'_> {
         let output = query.output.iter().enumerate();
         let columns: Vec<Expr> = output.map(|(at, column)| column_at(at, column.ty)).collect();
         let mut item = self.view_item(relation, alias, &columns)?;
-        let number = self.next_item(scans);
+        let number = self.next_item();
         item.source = Source::Query(number);
         let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
         let node = Node::Derived { query: Arc::new(query), alias, item: Some(number) };

@@ -13,9 +13,8 @@ use crate::catalog::system_column::TABLE_OID;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, FromItem};
-use crate::plan::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node};
+use crate::plan::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node, TARGET};
 use crate::sqlstate::SqlState;
-use std::cell::Cell;
 use std::sync::Arc;
 
 /// The clause of WHEN's conditions, as messages name it.
@@ -50,13 +49,11 @@ impl Binder<'_> {
                 ast::MergeAction::Insert { .. } => self.require(relation.oid, Privileges::INSERT),
             }
         }
-        let scans = Cell::new(0);
         let alias = merge.alias.clone().map(|name| ast::Alias { name, columns: Vec::new() });
-        let target = self.scan(&relation, alias.as_ref(), &scans)?;
+        let target = self.scan(&relation, alias.as_ref(), TARGET)?;
         let hidden = Scope::hiding(target.items.clone());
         let outside = Outside { scope: Some(&hidden), sees_lateral: false, ..Outside::NOTHING };
-        let source =
-            self.bind_list(std::slice::from_ref(&merge.source), outside, &scope, &scans)?;
+        let source = self.bind_list(std::slice::from_ref(&merge.source), outside, &scope)?;
         check_names(&merge.source, &target.items[0], &source.items)?;
         let items = shifted(target.items, source.width);
         let hidden = Scope::hiding(items.clone());

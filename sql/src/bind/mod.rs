@@ -68,7 +68,7 @@ use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
-use crate::plan::logical::{Modify, Query};
+use crate::plan::logical::{Modify, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowWriter;
 use crate::types::depth::{deeper, too_deep};
@@ -192,7 +192,7 @@ struct Binder<'a> {
     required: RefCell<Vec<Required>>,
     relations: RefCell<Vec<(Oid, TableLock)>>,
     depth: Cell<u32>,
-    /// How many scans and queries the FROM clauses of all queries have: each has its own number.
+    /// The next number for a scan or a query in any FROM of the statement: each has its own.
     scans: Cell<u32>,
     /// How often FROM has named a WITH query.
     with_reads: Cell<u32>,
@@ -440,7 +440,7 @@ impl<'a> Binder<'a> {
             required: RefCell::default(),
             relations: RefCell::default(),
             depth: Cell::new(0),
-            scans: Cell::new(0),
+            scans: Cell::new(TARGET + 1),
             with_reads: Cell::new(0),
             around: Cell::default(),
             records: RefCell::default(),

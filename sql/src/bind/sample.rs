@@ -13,7 +13,6 @@ use crate::parse::ast::{self, FromItem, ObjectName};
 use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
-use std::cell::Cell;
 
 /// What a sample is made by.
 #[derive(Clone, Copy)]
@@ -44,7 +43,6 @@ impl Binder<'_> {
         sample: Sample<'_>,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-        scans: &Cell<u32>,
     ) -> Result<From> {
         let FromItem::Table { name, alias, .. } = table else {
             return Err(SqlError::unsupported("TABLESAMPLE of what is not a table is"));
@@ -57,7 +55,7 @@ impl Binder<'_> {
             );
         }
         let BoundSample { function, percentage, seed } = self.sample(sample, outside, ctes)?;
-        let mut from = self.bind_table(name, alias.as_ref(), ctes, scans)?;
+        let mut from = self.bind_table(name, alias.as_ref(), ctes)?;
         let mut values = vec![percentage];
         if let Some(seed) = seed {
             // With a seed it is the row that decides.

@@ -40,7 +40,7 @@ impl Binder<'_> {
             .at(self.position(into.name.at)));
         }
         let mut scope = outside.inner();
-        let from = self.bind_list(&select.from, outside, ctes, &self.scans)?;
+        let from = self.bind_list(&select.from, outside, ctes)?;
         scope.items = from.items;
         let (mut node, mut width) = (from.node, from.width);
         if let Some(filter) = &select.filter {

@@ -17,9 +17,8 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::{CheckOption, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Alias, TargetColumn};
-use crate::plan::logical::{Node, ViewCheck};
+use crate::plan::logical::{Node, TARGET, ViewCheck};
 use crate::sqlstate::SqlState;
-use std::cell::Cell;
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -146,8 +145,12 @@ impl Binder<'_> {
         let (base_rows, row_width, table) = match &below {
             Some(below) => (below.rows.0.clone(), below.rows.1, Arc::clone(&below.table)),
             None => {
-                let system = match &rows {
-                    Node::Scan { system, .. } => system.len(),
+                let mut rows = rows;
+                let system = match &mut rows {
+                    Node::Scan { system, item, .. } => {
+                        *item = TARGET;
+                        system.len()
+                    }
                     _ => 0,
                 };
                 (rows, width + system, self.target_table(base)?)
@@ -212,17 +215,10 @@ impl Through {
     }
 
     /// The rows that the view shows.
-    pub(super) fn rows(
-        &self,
-        binder: &Binder<'_>,
-        alias: Option<&Alias>,
-        scans: &Cell<u32>,
-    ) -> Result<From> {
-        scans.set(1);
+    pub(super) fn rows(&self, binder: &Binder<'_>, alias: Option<&Alias>) -> Result<From> {
         let (node, width) = self.rows.clone();
         let mut item = self.item(binder, alias, 0)?;
-        // The table's scan is the only one.
-        item.scan = Some(0);
+        item.scan = Some(TARGET);
         Ok(From { node, items: vec![item], width })
     }
 

@@ -60,6 +60,9 @@ pub enum CteBody {
     Modify(Box<Modify>),
 }
 
+/// The number of the FROM item that a modification changes: no other item of the statement has it.
+pub const TARGET: u32 = 0;
+
 /// A plan node.
 #[derive(Clone, Debug)]
 pub enum Node {
@@ -81,7 +84,7 @@ pub enum Node {
         computed: Vec<ComputedIndex>,
         /// The name by which the query knows it, for EXPLAIN and messages.
         alias: Arc<str>,
-        /// Which FROM item of the statement it is, for FOR UPDATE OF; the target of a modification is 0.
+        /// Which FROM item of the statement it is, for FOR UPDATE OF; the target of a modification is [`TARGET`].
         item: u32,
         /// WHERE CURRENT OF: only the row that this cursor stands on.
         current_of: Option<Arc<str>>,

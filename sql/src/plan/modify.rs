@@ -220,13 +220,13 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The source of an UPDATE or DELETE, whose FROM item 0 is the target.
+    /// The source of an UPDATE or DELETE, whose FROM item [`logical::TARGET`] it changes.
     fn source(
         &mut self,
         node: &logical::Node,
     ) -> Result<(Plan, Arc<TargetRow>, Layout, Vec<Scalar>, bool)> {
         let (mut source, layout) = self.node(node)?;
-        let target = self.target(&mut source, 0).ok_or_else(|| {
+        let target = self.target(&mut source, logical::TARGET).ok_or_else(|| {
             SqlError::unsupported("changing rows through this kind of relation is")
         })?;
         let recheck = conditions(&source);
@@ -243,7 +243,7 @@ impl Planner<'_> {
         actions: &[logical::MergeAction],
     ) -> Result<ModifyKind> {
         let (mut source, layout) = self.node(source)?;
-        let target = self.target(&mut source, 0).ok_or_else(|| {
+        let target = self.target(&mut source, logical::TARGET).ok_or_else(|| {
             SqlError::unsupported("changing rows through this kind of relation is")
         })?;
         let (recheck, actions) = self.over(&layout, |planner| {

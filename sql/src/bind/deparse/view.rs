@@ -23,7 +23,7 @@ use crate::parse::ast::{
 };
 use crate::plan::logical::{Query, SetKind, SortKey};
 use crate::types::{CallContext, Oid, SqlType};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 use txn::WaitPolicy;
 
@@ -425,7 +425,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<Vec<Printed>> {
-        let items = self.binder.bind_list(&select.from, outside, ctes, &Cell::new(0))?.items;
+        let items = self.binder.bind_list(&select.from, outside, ctes)?.items;
         let mut names: Vec<Printed> = Vec::with_capacity(items.len());
         for from in &select.from {
             self.items(from, ctes, &[], &mut names)?;
@@ -533,7 +533,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
         let binder = self.binder;
         let mut scope = outside.inner();
-        scope.items = binder.bind_list(&select.from, outside, ctes, &Cell::new(0))?.items;
+        scope.items = binder.bind_list(&select.from, outside, ctes)?.items;
         let collected = RefCell::new(Collected::default());
         let place = Place {
             scope: &scope,
