@@ -105,3 +105,10 @@ INSERT INTO once VALUES (1, 1) ON CONFLICT (a) DO UPDATE SET b = row_number() OV
 INSERT INTO once VALUES (1, 1) ON CONFLICT (a) DO UPDATE SET b = generate_series(1, 2);
 INSERT INTO once VALUES (1, 1) ON CONFLICT (a) DO UPDATE SET b = 2 WHERE generate_series(1, 2) > 0;
 DROP TABLE once;
+-- A constraint without an index is no arbiter.
+CREATE TABLE arbitrated (a int PRIMARY KEY, b int CONSTRAINT positive CHECK (b > 0) CONSTRAINT own REFERENCES arbitrated);
+INSERT INTO arbitrated VALUES (1, 1) ON CONFLICT ON CONSTRAINT positive DO NOTHING;
+INSERT INTO arbitrated VALUES (1, 1) ON CONFLICT ON CONSTRAINT own DO UPDATE SET b = 2;
+INSERT INTO arbitrated VALUES (1, 1) ON CONFLICT ON CONSTRAINT missing DO NOTHING;
+INSERT INTO arbitrated VALUES (1, 1) ON CONFLICT ON CONSTRAINT arbitrated_pkey DO NOTHING;
+DROP TABLE arbitrated;

@@ -425,6 +425,12 @@ impl Binder<'_> {
                         && index.constraint.as_ref().is_some_and(|(_, known)| known == name)
                 });
                 let index = found.ok_or_else(|| {
+                    if named.constraints.iter().any(|known| known.name == *name) {
+                        return SqlError::new(
+                            SqlState::WRONG_OBJECT_TYPE,
+                            "constraint in ON CONFLICT clause has no associated index",
+                        );
+                    }
                     SqlError::new(
                         SqlState::UNDEFINED_OBJECT,
                         format!(
