@@ -90,3 +90,21 @@ create unique index on fresh (upper(b)) where a > 0;
 insert into fresh select g, 'x' || g from generate_series(1, 20) g;
 insert into fresh select 1, 'X5' from generate_series(1, 1);
 rollback;
+-- A key that is a column and nothing else, in whatever form, is the column.
+CREATE TABLE plain_keys (x int, y text, z varchar(5));
+CREATE INDEX ON plain_keys ((y::text), (x), ((x)), (z::text), lower(y));
+CREATE UNIQUE INDEX ON plain_keys ((x::int)) INCLUDE (z) WHERE ((y::text)) = '';
+SELECT indexdef FROM pg_indexes WHERE tablename = 'plain_keys' ORDER BY 1;
+SELECT indkey FROM pg_index WHERE indrelid = 'plain_keys'::regclass ORDER BY indkey::text;
+DROP TABLE plain_keys;
+-- Equal keys are told of before columns that have no value.
+CREATE TABLE some_null (x int, y int);
+INSERT INTO some_null VALUES (1, NULL), (1, 1);
+ALTER TABLE some_null ADD PRIMARY KEY (x);
+ALTER TABLE some_null ADD PRIMARY KEY (y);
+ALTER TABLE some_null ADD PRIMARY KEY (x, y);
+INSERT INTO some_null VALUES (2, NULL), (2, NULL), (NULL, 3);
+ALTER TABLE some_null ADD PRIMARY KEY (x);
+ALTER TABLE some_null ADD PRIMARY KEY (x, y);
+SELECT * FROM some_null ORDER BY x, y;
+DROP TABLE some_null;

@@ -338,6 +338,7 @@ impl Ddl<'_> {
         let (limit, key_limit) = (data.record_bytes_max(), data.key_bytes_max());
         // A key of eight bytes may be an integer's: only what was a row id stays one.
         let had_key = matches!(&old.kind, RelationKind::Table { key, .. } if !key.is_empty());
+        let mut null_key = None;
         each_row(self.transaction, old, &mut |_, old_key, record, row| {
             let computed = rewrite
                 .columns
@@ -386,7 +387,9 @@ impl Ddl<'_> {
                 for part in &keys.columns {
                     let datum = column(part.column);
                     if datum.is_null() {
-                        return Err(contains_null(next, part.column));
+                        // Rows that are equal are told of before columns that have no value.
+                        null_key.get_or_insert(part.column);
+                        return Ok(());
                     }
                     part.encode(datum, &mut new_key)?;
                 }
@@ -399,7 +402,10 @@ impl Ddl<'_> {
             Ok(load.push(&new_key, record).map_err(txn::Error::from)?)
         })?;
         match self.transaction.build(load)? {
-            Loaded::Built(tree) => Ok(self.catalog.adopt_tree(&tree)),
+            Loaded::Built(tree) => {
+                let tree = self.catalog.adopt_tree(&tree);
+                null_key.map_or(Ok(tree), |column| Err(contains_null(next, column)))
+            }
             Loaded::Duplicate(twice, firsts) => {
                 self.catalog.adopt_tree(&firsts);
                 let primary = next.indexes.iter().find(|index| index.holds_rows());

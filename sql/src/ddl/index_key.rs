@@ -7,7 +7,8 @@ use super::Ddl;
 use super::create_table::collation_named;
 use super::resolve::undefined_schema;
 use crate::catalog::builtin::{self, OperatorClass};
-use crate::catalog::relation::{EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation};
+use crate::catalog::relation::{Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation};
+use crate::catalog::quote::identifier;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Direction, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
@@ -24,6 +25,12 @@ fn plain_column(relation: &Relation, key: &IndexKey) -> Result<Option<usize>> {
         SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
     })?;
     Ok(Some(column))
+}
+
+/// The column that an expression is, if that is all it says.
+fn shown_column(relation: &Relation, text: &str) -> Option<usize> {
+    let named = |column: &Column| !column.dropped && identifier(&column.name) == text;
+    relation.columns.iter().position(named)
 }
 
 impl Ddl<'_> {
@@ -50,8 +57,12 @@ impl Ddl<'_> {
                 None => {
                     let made = self.semantics.index_expression(&snapshot, relation, &key.expr)?;
                     let (ty, own) = (made.ty, made.collation);
-                    expressions.push(made);
-                    (EXPRESSIONS + expressions.len() - 1, ty, own)
+                    // A cast to the type that a column has leaves the column.
+                    let at = shown_column(relation, &made.text).unwrap_or_else(|| {
+                        expressions.push(made);
+                        EXPRESSIONS + expressions.len() - 1
+                    });
+                    (at, ty, own)
                 }
             };
             let collation = key.collation.as_ref().map(collation_named).transpose()?;
