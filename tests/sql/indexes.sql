@@ -108,3 +108,11 @@ ALTER TABLE some_null ADD PRIMARY KEY (x);
 ALTER TABLE some_null ADD PRIMARY KEY (x, y);
 SELECT * FROM some_null ORDER BY x, y;
 DROP TABLE some_null;
+-- A predicate that is the constant true is none.
+CREATE TABLE predicates (x int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, y bool);
+CREATE INDEX ON predicates (y) WHERE true;
+CREATE INDEX ON predicates (y) WHERE false;
+CREATE INDEX ON predicates (y) WHERE 1 = 1;
+SELECT indexdef FROM pg_indexes WHERE tablename = 'predicates' ORDER BY 1;
+ALTER TABLE predicates ALTER COLUMN x DROP NOT NULL;
+DROP TABLE predicates;

@@ -357,6 +357,15 @@ impl Ddl<'_> {
 
     pub(super) fn drop_not_null(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
         let at = column(relation, name)?;
+        if relation.columns[at].identity.is_some() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!(
+                    "column \"{name}\" of relation \"{}\" is an identity column",
+                    relation.name
+                ),
+            ));
+        }
         let in_key = relation
             .indexes
             .iter()
@@ -365,15 +374,6 @@ impl Ddl<'_> {
             return Err(SqlError::new(
                 SqlState::INVALID_TABLE_DEFINITION,
                 format!("column \"{name}\" is in a primary key"),
-            ));
-        }
-        if relation.columns[at].identity.is_some() {
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                format!(
-                    "column \"{name}\" of relation \"{}\" is an identity column",
-                    relation.name
-                ),
             ));
         }
         let mut next = Relation::clone(relation);

@@ -68,6 +68,8 @@ pub(super) fn new_index(
         Some((filter, _)) => Some(ddl.semantics.index_predicate(&snapshot, relation, filter)?),
         None => None,
     };
+    // Says no more than no predicate does.
+    let filter = filter.filter(|text| &**text != "true");
     let mut index = Index {
         oid: ddl.catalog.next_oid()?,
         name: "".into(),
@@ -299,14 +301,14 @@ impl Ddl<'_> {
             next.columns[column].not_null = true;
         }
         if !index.holds_rows() {
-            self.demand_values(relation, &not_null)?;
             index.tree = self.build_index(relation, &index)?;
+            self.demand_values(relation, &not_null)?;
             let place = if index.primary { 0 } else { next.indexes.len() };
             next.indexes.insert(place, index);
             return Ok(next);
         }
         next.indexes.insert(0, index);
-        let mut rewrite = Rewrite { columns: Vec::new(), not_null, checks: Vec::new() };
+        let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };
         self.rewrite(relation, &mut next, &mut rewrite)?;
         Ok(next)
     }

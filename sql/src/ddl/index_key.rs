@@ -7,8 +7,10 @@ use super::Ddl;
 use super::create_table::collation_named;
 use super::resolve::undefined_schema;
 use crate::catalog::builtin::{self, OperatorClass};
-use crate::catalog::relation::{Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation};
 use crate::catalog::quote::identifier;
+use crate::catalog::relation::{
+    Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation,
+};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Direction, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
