@@ -13,8 +13,9 @@ use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::sqlstate::SqlState;
+use crate::tuple::long_value::{self, LongValue};
 use crate::tuple::row::Field;
-use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
+use crate::tuple::{Form, Heap, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::{Datum, SqlType, oids};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -311,27 +312,32 @@ impl Ddl<'_> {
         let key: Vec<usize> = primary.map_or_else(Vec::new, |primary| {
             primary.columns.iter().map(|key| key.column).collect()
         });
-        let tree = self.move_rows(old, next, &key, rewrite)?;
+        let (tree, new_long) = self.move_rows(old, next, &key, rewrite)?;
         if let Some(primary) = next.indexes.iter_mut().find(|index| index.holds_rows()) {
             primary.tree = tree;
         }
-        // Long values keep their tree: rows point into it, and the new rows are the only ones to do so.
-        next.kind = RelationKind::Table { tree, key, long_values: old_long };
+        // Without a new one, long values keep their tree: the new rows are the only ones to point into it.
+        next.kind = RelationKind::Table { tree, key, long_values: new_long.unwrap_or(old_long) };
         self.catalog.drop_tree(old_tree);
+        if new_long.is_some() {
+            self.catalog.drop_tree(old_long);
+        }
         // A row's key may be another now: all indexes are built anew.
         self.rebuild_indexes(next)
     }
 
+    /// The tree of the rows as they are to be, and that of their long values where the rows are not the same as before.
     fn move_rows(
         &mut self,
         old: &Relation,
         next: &Relation,
         key: &[usize],
         rewrite: &mut Rewrite<'_>,
-    ) -> Result<TreeId> {
+    ) -> Result<(TreeId, Option<TreeId>)> {
         let layout = RowLayout::of(next);
         let keys = KeyLayout::of_rows(next, key);
         let mut load = self.load(&next.options);
+        let (mut long_load, mut last_id) = (self.load(&next.options), 0);
         let mut number = 0_u64;
         let (mut new_key, mut new_record) = (Vec::new(), Vec::new());
         let data = self.transaction.manager().data();
@@ -359,21 +365,6 @@ impl Ddl<'_> {
                     return Err(contains_null(next, at));
                 }
             }
-            let record = if computed.is_empty() {
-                record
-            } else {
-                let values: Vec<Datum<'_>> = (0..next.columns.len()).map(column).collect();
-                for (name, check) in &mut rewrite.checks {
-                    if matches!(check(&values)?.get(0), Datum::Bool(false)) {
-                        return Err(violated(next, name));
-                    }
-                }
-                layout.write(&values, &[], &mut new_record);
-                if new_record.len() > limit {
-                    return Err(SqlError::unsupported("rewriting rows with long values is"));
-                }
-                &new_record
-            };
             new_key.clear();
             if key.is_empty() {
                 // Rows without a key keep their place.
@@ -399,18 +390,55 @@ impl Ddl<'_> {
             {
                 return Err(too_large(index, new_key.len(), key_limit));
             }
+            let record = if computed.is_empty() {
+                record
+            } else {
+                let values: Vec<Datum<'_>> = (0..next.columns.len()).map(column).collect();
+                for (name, check) in &mut rewrite.checks {
+                    if matches!(check(&values)?.get(0), Datum::Bool(false)) {
+                        return Err(violated(next, name));
+                    }
+                }
+                let mut store = |form: Form, bytes: &[u8]| {
+                    last_id += 1;
+                    let value = LongValue { id: last_id, bytes: bytes.len() as u64, form };
+                    for (key, piece) in value.pieces(bytes, limit) {
+                        long_load.push(&key, piece).map_err(txn::Error::from)?;
+                    }
+                    Ok(value)
+                };
+                let max = limit.saturating_sub(new_key.len());
+                long_value::write_row(&layout, &values, max, &mut store, &mut new_record)?;
+                &new_record
+            };
             Ok(load.push(&new_key, record).map_err(txn::Error::from)?)
         })?;
+        let mut written = Relation::clone(next);
+        let new_long = if rewrite.columns.is_empty() {
+            None
+        } else {
+            let (Loaded::Built(tree) | Loaded::Duplicate(_, tree)) =
+                self.transaction.build(long_load)?;
+            Some(self.catalog.adopt_tree(&tree))
+        };
+        if let (RelationKind::Table { long_values, .. }, Some(new_long)) =
+            (&mut written.kind, new_long)
+        {
+            *long_values = new_long;
+        }
         match self.transaction.build(load)? {
             Loaded::Built(tree) => {
                 let tree = self.catalog.adopt_tree(&tree);
-                null_key.map_or(Ok(tree), |column| Err(contains_null(next, column)))
+                match null_key {
+                    Some(column) => Err(contains_null(next, column)),
+                    None => Ok((tree, new_long)),
+                }
             }
             Loaded::Duplicate(twice, firsts) => {
                 self.catalog.adopt_tree(&firsts);
                 let primary = next.indexes.iter().find(|index| index.holds_rows());
                 let index = primary.expect("a table with a key has a primary key");
-                let row = duplicate_row(self.transaction, next, None, &twice)?;
+                let row = duplicate_row(self.transaction, &written, None, &twice)?;
                 Err(duplicate(next, index, &row, &RowBuf::new()))
             }
         }

@@ -11,9 +11,9 @@ use crate::error::{Result, SqlError};
 use crate::plan::physical::Table;
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
-use crate::tuple::long_value::LongValue;
-use crate::tuple::row::{self, Field};
-use crate::tuple::{KeyLayout, RowBuf, corrupt};
+use crate::tuple::long_value::{self, LongValue};
+use crate::tuple::row::Field;
+use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
 use crate::types::{Datum, SqlType, text_of};
 use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
@@ -404,46 +404,19 @@ impl Writer {
 
     /// Writes the record at `self.key`, long values cut out; over the one there, which is locked, if it is an update.
     fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf, update: bool) -> Result<()> {
-        let data = cx.transaction.manager().data();
-        let max = data.record_bytes_max().saturating_sub(self.key.len());
-        let piece_bytes = data.record_bytes_max().saturating_sub(64);
+        let record_bytes_max = cx.transaction.manager().data().record_bytes_max();
+        let max = record_bytes_max.saturating_sub(self.key.len());
         let row: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(all.iter());
-        let layout = &self.table.layout;
-        let size = |(at, datum): (usize, &Datum<'_>)| match layout.form(at).width() {
-            Some(_) => 0,
-            None => bytes_of(datum),
-        };
-        let fixed: usize =
-            (0..row.len()).map(|at| layout.form(at).width().unwrap_or(2)).sum::<usize>()
-                + 2
-                + row.len().div_ceil(8);
-        if fixed + row.iter().enumerate().map(size).sum::<usize>() <= max {
-            layout.write(row, &[], &mut self.record);
-            return self.put_record(cx, update);
-        }
-        let mut sizes: Vec<usize> = row.iter().enumerate().map(size).collect();
-        let mut long: Vec<(usize, LongValue)> = Vec::new();
-        while fixed + sizes.iter().sum::<usize>() > max {
-            let largest = (0..sizes.len()).max_by_key(|at| sizes[*at]).unwrap_or(0);
-            if sizes.get(largest).is_none_or(|size| *size <= LongValue::WIDTH) {
-                return Err(SqlError::new(
-                    SqlState::PROGRAM_LIMIT_EXCEEDED,
-                    format!(
-                        "row is too big: size {}, maximum size {max}",
-                        fixed + sizes.iter().sum::<usize>()
-                    ),
-                ));
-            }
-            let mut bytes = Vec::with_capacity(sizes[largest]);
-            row::encode(row[largest], &mut bytes);
-            let id = cx.row_ids.next(cx.host.row_ids, &self.long_values)?;
-            let form = self.table.layout.form(largest);
+        let long_values = &self.long_values;
+        let mut store = |form: Form, bytes: &[u8]| {
+            let id = cx.row_ids.next(cx.host.row_ids, long_values)?;
             let value = LongValue { id, bytes: bytes.len() as u64, form };
-            value.store(cx.transaction, &self.long_values, &bytes, piece_bytes)?;
-            sizes[largest] = LongValue::WIDTH;
-            long.push((largest, value));
-        }
-        layout.write(row, &long, &mut self.record);
+            for (key, piece) in value.pieces(bytes, record_bytes_max) {
+                cx.transaction.put(long_values, &key, piece)?;
+            }
+            Ok(value)
+        };
+        long_value::write_row(&self.table.layout, row, max, &mut store, &mut self.record)?;
         self.put_record(cx, update)
     }
 
@@ -653,18 +626,6 @@ fn check_key_size(cx: &Context<'_>, bytes: usize, index: &str) -> Result<()> {
         SqlState::PROGRAM_LIMIT_EXCEEDED,
         format!("index row size {bytes} exceeds maximum {max} for index \"{index}\""),
     ))
-}
-
-fn bytes_of(datum: &Datum<'_>) -> usize {
-    match datum {
-        Datum::Text(v) => v.len(),
-        Datum::Numeric(v)
-        | Datum::Bytea(v)
-        | Datum::Array(v)
-        | Datum::Record(v)
-        | Datum::Jsonb(v) => v.len(),
-        _ => 0,
-    }
 }
 
 /// A value as DETAILs show it, cut to `max` bytes.

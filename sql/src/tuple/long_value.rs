@@ -6,12 +6,18 @@
 //! same transaction. PostgreSQL's TOAST (manual, section 73.2) without compression.
 
 use super::form::Form;
+use super::row::RowLayout;
 use super::value::{Heap, Value};
 use super::{corrupt, row};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, ReadView, Transaction, Tree};
+
+/// What a record of a piece may take beside the piece itself, in bytes.
+const PIECE_OVERHEAD: usize = 64;
 
 /// A pointer to a long value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,66 @@ pub struct LongValue {
     pub bytes: u64,
     /// What it is read back as.
     pub form: Form,
+}
+
+/// Puts a value's bytes, to be read back in this form, into the companion tree, and says where they are.
+pub type Store<'s> = dyn FnMut(Form, &[u8]) -> Result<LongValue> + 's;
+
+/// Writes a row as a record of at most `max` bytes. What does not fit goes to `store`, the largest value first.
+///
+/// # Errors
+/// 54000 if what must stay in the record is too large; those of `store`.
+pub fn write_row(
+    layout: &RowLayout,
+    row: &[Datum<'_>],
+    max: usize,
+    store: &mut Store<'_>,
+    record: &mut Vec<u8>,
+) -> Result<()> {
+    let size = |(at, datum): (usize, &Datum<'_>)| match layout.form(at).width() {
+        Some(_) => 0,
+        None => bytes_of(datum),
+    };
+    let fixed: usize = (0..row.len()).map(|at| layout.form(at).width().unwrap_or(2)).sum::<usize>()
+        + 2
+        + row.len().div_ceil(8);
+    if fixed + row.iter().enumerate().map(size).sum::<usize>() <= max {
+        layout.write(row, &[], record);
+        return Ok(());
+    }
+    let mut sizes: Vec<usize> = row.iter().enumerate().map(size).collect();
+    let mut long: Vec<(usize, LongValue)> = Vec::new();
+    while fixed + sizes.iter().sum::<usize>() > max {
+        let largest = (0..sizes.len()).max_by_key(|at| sizes[*at]).unwrap_or(0);
+        if sizes.get(largest).is_none_or(|size| *size <= LongValue::WIDTH) {
+            return Err(SqlError::new(
+                SqlState::PROGRAM_LIMIT_EXCEEDED,
+                format!(
+                    "row is too big: size {}, maximum size {max}",
+                    fixed + sizes.iter().sum::<usize>()
+                ),
+            ));
+        }
+        let mut bytes = Vec::with_capacity(sizes[largest]);
+        row::encode(row[largest], &mut bytes);
+        long.push((largest, store(layout.form(largest), &bytes)?));
+        sizes[largest] = LongValue::WIDTH;
+    }
+    layout.write(row, &long, record);
+    Ok(())
+}
+
+/// What of a value may leave its record, in bytes.
+fn bytes_of(datum: &Datum<'_>) -> usize {
+    match datum {
+        Datum::Text(v) => v.len(),
+        Datum::Numeric(v)
+        | Datum::Bytea(v)
+        | Datum::Array(v)
+        | Datum::Record(v)
+        | Datum::Jsonb(v) => v.len(),
+        _ => 0,
+    }
 }
 
 impl LongValue {
@@ -53,21 +119,15 @@ impl LongValue {
         key
     }
 
-    /// Writes a value's bytes in pieces of at most `piece_bytes`.
-    ///
-    /// # Errors
-    /// Storage's; 53200.
-    pub fn store(
+    /// The records of the companion tree that hold the value's bytes, where none is larger than `record_bytes_max`.
+    pub fn pieces<'b>(
         &self,
-        transaction: &mut Transaction,
-        tree: &Tree,
-        bytes: &[u8],
-        piece_bytes: usize,
-    ) -> Result<()> {
-        for (number, piece) in bytes.chunks(piece_bytes).enumerate() {
-            transaction.put(tree, &self.piece(number as u32), piece)?;
-        }
-        Ok(())
+        bytes: &'b [u8],
+        record_bytes_max: usize,
+    ) -> impl Iterator<Item = ([u8; 12], &'b [u8])> + use<'b> {
+        let value = *self;
+        let pieces = bytes.chunks(record_bytes_max.saturating_sub(PIECE_OVERHEAD));
+        pieces.enumerate().map(move |(number, piece)| (value.piece(number as u32), piece))
     }
 
     /// Reads the value as `view` shows it.

@@ -1,0 +1,22 @@
+-- Tables whose rows hold long values are written anew.
+CREATE TABLE posts (id int PRIMARY KEY, title text, body text, more bytea, n int);
+INSERT INTO posts SELECT g, 'title ' || g, repeat(md5(g::text), g * 40), decode(repeat('abcd', g * 100), 'hex'), g % 3 FROM generate_series(1, 40) g;
+INSERT INTO posts VALUES (41, 'short', 'body', NULL, NULL), (42, NULL, repeat('x', 300000), '\x00', 9);
+ALTER TABLE posts ALTER COLUMN id TYPE bigint;
+SELECT id, title, length(body), md5(body), length(more), n FROM posts WHERE id IN (1, 2, 20, 40, 41, 42) ORDER BY id;
+INSERT INTO posts VALUES (43, 'later', repeat('later', 5000), NULL, 1);
+UPDATE posts SET body = body || 'tail' WHERE id IN (20, 42);
+ALTER TABLE posts ALTER COLUMN title TYPE varchar(20), ALTER COLUMN body TYPE bytea USING body::bytea, ADD COLUMN made text GENERATED ALWAYS AS (repeat(title, 200)) STORED;
+SELECT id, title, length(body), md5(body), length(more), length(made) FROM posts WHERE id IN (1, 20, 41, 42, 43) ORDER BY id;
+ALTER TABLE posts ALTER COLUMN id TYPE smallint USING (CASE id WHEN 40 THEN 20 ELSE id END)::smallint;
+ALTER TABLE posts DROP CONSTRAINT posts_pkey, DROP COLUMN body;
+ALTER TABLE posts ADD COLUMN fresh text DEFAULT repeat('fresh', 1000);
+SELECT count(*), sum(length(more)), sum(length(made)), sum(length(fresh)) FROM posts;
+BEGIN;
+ALTER TABLE posts ALTER COLUMN n TYPE text USING repeat(coalesce(n, 0)::text, 10000);
+SELECT sum(length(n)), sum(length(fresh)) FROM posts;
+ROLLBACK;
+SELECT sum(n), sum(length(fresh)), sum(length(more)) FROM posts;
+ALTER TABLE posts ADD PRIMARY KEY (id);
+SELECT sum(n), sum(length(fresh)), sum(length(more)) FROM posts WHERE id > 10;
+DROP TABLE posts;
