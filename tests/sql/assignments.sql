@@ -90,3 +90,17 @@ UPDATE ip SET (a[1], n) = (DEFAULT, 2);
 PREPARE q AS INSERT INTO ip (a[$1], n) VALUES ($2, $3) RETURNING a, n, g;
 EXECUTE q(2, 3, 4);
 SELECT a, c::text, d::text, j, n, g FROM ip;
+-- A domain is asked when all parts of the value are in.
+CREATE TYPE two_parts AS (x int, y text[]);
+CREATE DOMAIN both_parts AS two_parts CHECK ((VALUE).x IS NOT NULL AND (VALUE).y IS NOT NULL);
+CREATE DOMAIN two_long AS int[] CHECK (VALUE[1] IS NOT NULL AND VALUE[2] IS NOT NULL);
+CREATE TABLE held (b both_parts, l two_long);
+INSERT INTO held (b.x, b.y, l[1], l[2]) VALUES (1, '{a}', 3, 4) RETURNING *;
+INSERT INTO held (b.x, b.y) VALUES (1, NULL);
+INSERT INTO held (l[1]) VALUES (1);
+INSERT INTO held (l[1], l[2]) SELECT 5, 6 RETURNING *;
+UPDATE held SET b.x = 2, b.y[2] = 'b', l[1] = 7, l[2] = 8 WHERE b IS NOT NULL RETURNING *;
+UPDATE held SET l[1] = 9, l[2] = NULL;
+DROP TABLE held;
+DROP DOMAIN both_parts, two_long;
+DROP TYPE two_parts;

@@ -149,3 +149,25 @@ own
 \.
 SELECT * FROM always ORDER BY id;
 DROP TABLE always;
+-- FORCE_QUOTE names columns of a query too.
+COPY (SELECT 1 AS a, 'x' AS b) TO STDOUT (FORMAT csv, HEADER, FORCE_QUOTE (a));
+COPY (SELECT 1 AS a, 'x' AS b) TO STDOUT (FORMAT csv, FORCE_QUOTE (c));
+-- FREEZE is for a table that is new since the last savepoint.
+CREATE TABLE cold (a int);
+BEGIN;
+TRUNCATE cold;
+SAVEPOINT s;
+COPY cold FROM STDIN (FREEZE);
+1
+\.
+ROLLBACK;
+BEGIN;
+SAVEPOINT s;
+TRUNCATE cold;
+RELEASE s;
+COPY cold FROM STDIN (FREEZE);
+2
+\.
+COMMIT;
+SELECT * FROM cold;
+DROP TABLE cold;

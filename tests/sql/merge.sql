@@ -187,3 +187,16 @@ SELECT * FROM merged WHERE a <= 100 OR a IS NULL ORDER BY a, b;
 WITH s AS (SELECT * FROM merged WHERE a > 398) MERGE INTO merged m USING (SELECT s.* FROM s JOIN merged ON merged.a = s.a) s ON m.a = s.a + 1 WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.a + 1, 'after');
 SELECT * FROM merged WHERE a > 397 ORDER BY a, b;
 DROP TABLE merged, merging;
+-- The source is a query, whose first table is not the target.
+CREATE TABLE stock (id int, n int);
+CREATE TABLE delivery (id int, n int);
+INSERT INTO stock VALUES (1, 10), (2, 20);
+INSERT INTO delivery VALUES (2, 5), (3, 7), (4, 8);
+MERGE INTO stock s USING (SELECT id, n FROM delivery WHERE n > 5) d ON s.id = d.id WHEN NOT MATCHED THEN INSERT VALUES (d.id, d.n);
+MERGE INTO stock s USING (SELECT d.id, d.n + e.n AS n FROM delivery d JOIN delivery e ON e.id = d.id) d ON s.id = d.id WHEN MATCHED THEN UPDATE SET n = s.n + d.n;
+MERGE INTO stock s USING (SELECT id FROM stock WHERE id = 4) d ON s.id = d.id WHEN MATCHED THEN DELETE;
+CREATE VIEW delivered AS SELECT * FROM delivery;
+MERGE INTO stock s USING delivered d ON s.id = d.id WHEN NOT MATCHED THEN INSERT VALUES (d.id, 0);
+SELECT * FROM stock ORDER BY id;
+DROP VIEW delivered;
+DROP TABLE stock, delivery;

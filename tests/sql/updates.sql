@@ -104,3 +104,12 @@ UPDATE lists SET (v[1], v[2], w) = (SELECT 10, 20, 30) RETURNING *;
 INSERT INTO lists VALUES (1, '{5}', 4) ON CONFLICT (id) DO UPDATE SET (v, w) = (SELECT excluded.v || lists.v, excluded.w) RETURNING *;
 MERGE INTO lists USING (VALUES (1, 9)) AS s (i, x) ON id = i WHEN MATCHED THEN UPDATE SET (v, w) = (SELECT ARRAY[i], x);
 SELECT * FROM lists;
+-- A row's columns as the values of several; WITH queries read in the query that gives several.
+UPDATE lists SET (v, w) = ROW(s.*) FROM (VALUES ('{3}'::int[], 33)) AS s RETURNING *;
+UPDATE lists SET (v, w, id) = (s.*, DEFAULT) FROM (VALUES ('{3}'::int[])) AS s;
+UPDATE lists SET (v, w) = ROW(lists.*);
+WITH one AS (SELECT '{6}'::int[] AS v, 66 AS w) UPDATE lists SET (v, w) = (SELECT v, w FROM one) RETURNING *;
+WITH one AS (SELECT 1 AS id, '{7}'::int[] AS v, 77 AS w) UPDATE lists SET (v, w) = (SELECT v || lists.v, w FROM one WHERE one.id = lists.id ORDER BY one.w LIMIT 1) RETURNING *;
+WITH one AS (SELECT '{8}'::int[] AS v, 88 AS w) INSERT INTO lists VALUES (1, '{5}', 4) ON CONFLICT (id) DO UPDATE SET (v, w) = (WITH two AS (SELECT * FROM one) SELECT v, w + excluded.w FROM two) RETURNING *;
+WITH one AS (SELECT '{9}'::int[] AS v, 99 AS w) MERGE INTO lists USING one ON one.w > lists.w WHEN MATCHED THEN UPDATE SET (v, w) = (SELECT v, w FROM one);
+SELECT * FROM lists;

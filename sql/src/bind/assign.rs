@@ -55,9 +55,11 @@ impl Binder<'_> {
         let Some((step, rest)) = path.split_first() else { return Ok(value) };
         let ty = whole.ty();
         if is_domain(ty.oid.0) {
-            // A part of what the domain is over; the whole is held against the domain again.
-            let base = self.catalog.base_type(ty);
-            let whole = Expr::Relabel(Box::new(whole), base);
+            // A part of what the domain is over; the whole is held against the domain again, when all its parts are in.
+            let whole = match whole {
+                Expr::Domain(changed, _) if matches!(*changed, Expr::Assign { .. }) => *changed,
+                whole => Expr::Relabel(Box::new(whole), self.catalog.base_type(ty)),
+            };
             let changed = self.assigned_part(whole, path, value, column, place, at)?;
             return Ok(Expr::Domain(Box::new(changed), ty));
         }

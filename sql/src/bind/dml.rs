@@ -422,11 +422,24 @@ impl Binder<'_> {
                     };
                     match &expr.kind {
                         ExprKind::Row { fields, .. } => {
-                            if fields.len() != columns.len() {
+                            let mut values: Vec<(Option<(Expr, u32)>, &ast::Expr)> = Vec::new();
+                            for field in fields {
+                                if stands_for_several(field) {
+                                    let several = self.values_of([field], place)?;
+                                    let each = several.into_iter().map(|one| (Some(one), field));
+                                    values.extend(each);
+                                } else {
+                                    values.push((None, field));
+                                }
+                            }
+                            if values.len() != columns.len() {
                                 return Err(mismatch());
                             }
-                            for (column, field) in columns.iter().zip(fields) {
-                                set(column, &|number| one(field, number))?;
+                            for (column, (bound, field)) in columns.iter().zip(values) {
+                                set(column, &|number| match &bound {
+                                    Some(bound) => Ok(bound.clone()),
+                                    None => one(field, number),
+                                })?;
                             }
                         }
                         ExprKind::Subquery(query) => {
@@ -463,15 +476,19 @@ pub(super) fn generated_always(column: &str) -> String {
     format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS.")
 }
 
+/// Whether an expression in a list is that of several columns or fields.
+pub(super) fn stands_for_several(expr: &ast::Expr) -> bool {
+    matches!(expr.kind, ExprKind::Star(_) | ExprKind::AllFields(_))
+}
+
 /// The row of a query as one value.
 fn record_of(query: Query) -> Expr {
     let ty = SqlType::plain(oid::RECORD);
     let columns = query.output.iter().enumerate();
     let columns = columns.map(|(number, column)| column_at(number, column.ty)).collect();
     let output = vec![Output { name: "row".into(), ty, origin: None }];
-    let input =
-        Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into(), item: None });
-    let root = Node::Project { input, columns: vec![Expr::Row(columns, ty, None)] };
-    let query = Arc::new(Query { root, output, ctes: Vec::new() });
+    let columns = vec![Expr::Row(columns, ty, None)];
+    let root = Node::Project { input: Box::new(query.root), columns };
+    let query = Arc::new(Query { root, output, ctes: query.ctes });
     Expr::Subquery { kind: SubqueryKind::Record, query, ty }
 }

@@ -3,7 +3,7 @@
 //! MERGE makes its new rows here too.
 
 use crate::bind::Binder;
-use crate::bind::dml::generated_always;
+use crate::bind::dml::{generated_always, stands_for_several};
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
 use crate::bind::query::Outside;
@@ -156,8 +156,6 @@ impl Binder<'_> {
             let types = target.live.iter().map(|&number| relation.columns[number].ty).collect();
             return Ok(Node::Values { rows: vec![self.default_row(target)?], types });
         };
-        let stands_for_several =
-            |expr: &ast::Expr| matches!(expr.kind, ExprKind::Star(_) | ExprKind::AllFields(_));
         if let Body::Values(rows) = &query.body
             && !rows.iter().flatten().any(stands_for_several)
             && query.with.is_none()

@@ -1,6 +1,7 @@
 //! MERGE: a join of the source with the target, and what is done with each of its rows (`transformMergeStmt`).
 
 use crate::bind::Binder;
+use crate::bind::dml::stands_for_several;
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
 use crate::bind::join::shifted;
@@ -12,7 +13,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::TABLE_OID;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, ExprKind, FromItem};
+use crate::parse::ast::{self, FromItem};
 use crate::plan::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node, TARGET};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
@@ -142,10 +143,7 @@ impl Binder<'_> {
                     None => self.default_row(&target)?,
                     Some(values) => {
                         // One that stands for several gives values for who knows how many.
-                        let several = |expr: &ast::Expr| {
-                            matches!(expr.kind, ExprKind::Star(_) | ExprKind::AllFields(_))
-                        };
-                        let all = values.iter().any(several);
+                        let all = values.iter().any(stands_for_several);
                         let given = if all { target.columns.len() } else { values.len() };
                         self.require_insert(&target, given);
                         self.insert_row(

@@ -246,6 +246,8 @@ pub enum Wanted<'a> {
     Assignable(SqlType, &'a str),
     /// The same of a default or a generated column, which are refused in other words.
     Default(SqlType, &'a str),
+    /// What the parameter of this number, from 1 on, takes.
+    Parameter(SqlType, usize),
 }
 
 /// Binds an expression over one table's row: a CHECK constraint, a generated column, the predicate of an index. With no
@@ -280,9 +282,24 @@ pub fn bind_expression(
             )
             .hint("You will need to rewrite or cast the expression."))
         }
+        Wanted::Parameter(ty, number)
+            if !binder.can_coerce(bound.ty().oid, ty.oid, coerce::Context::Assignment) =>
+        {
+            Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "parameter ${number} of type {} cannot be coerced to the expected type {}",
+                    binder.type_text(bound.ty().oid),
+                    binder.type_text(ty.oid)
+                ),
+            )
+            .hint("You will need to rewrite or cast the expression.")
+            .at(at))
+        }
         Wanted::Assignable(ty, column) | Wanted::Default(ty, column) => {
             binder.assign(bound, ty, column, at)
         }
+        Wanted::Parameter(ty, _) => binder.cast(bound, ty, coerce::Context::Assignment, at),
         Wanted::Condition(clause) => binder.boolean(bound, clause, at),
         Wanted::Anything => Ok(bound),
     }

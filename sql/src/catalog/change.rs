@@ -59,6 +59,11 @@ enum Undo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CatalogSavepoint(usize);
 
+impl CatalogSavepoint {
+    /// Before everything that the transaction has done.
+    pub const START: CatalogSavepoint = CatalogSavepoint(0);
+}
+
 impl CatalogTransaction {
     /// For sessions of `database`.
     ///
@@ -296,7 +301,14 @@ impl CatalogTransaction {
     /// Whether this transaction made the tree: nobody else can see it, and a bulk build may fill it.
     #[must_use]
     pub fn made(&self, tree: TreeId) -> bool {
-        self.undo.iter().any(|entry| matches!(entry, Undo::Created(made) if *made == tree))
+        self.made_since(CatalogSavepoint::START, tree)
+    }
+
+    /// The same of what was done since a savepoint.
+    #[must_use]
+    pub fn made_since(&self, savepoint: CatalogSavepoint, tree: TreeId) -> bool {
+        let mut since = self.undo[savepoint.0..].iter();
+        since.any(|entry| matches!(entry, Undo::Created(made) if *made == tree))
     }
 
     /// Says that an empty table, which others may read, gets new trees: older snapshots go on with the old ones.

@@ -4,7 +4,7 @@
 //! Finishing a plan means to find out which homes are read at all: scans then leave the other columns in the record, and
 //! operators that keep rows keep only what somebody will read.
 
-use crate::bind::{BoundStatement, Literal};
+use crate::bind::{BoundStatement, Literal, lock_words};
 use crate::catalog::builtin;
 use crate::error::Result;
 use crate::exec::sink::ColumnDescription;
@@ -21,6 +21,7 @@ use crate::plan::subplan::{Hashed, Subplan, SubplanKind};
 use crate::plan::translate::constant;
 use crate::plan::vars;
 use crate::types::{Oid, SqlType, oids};
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ pub struct Program {
     pub columns: Option<Vec<ColumnDescription>>,
     /// The first words of the command tag.
     pub tag: &'static str,
-    /// Running it changes rows, or locks them.
+    /// Running it changes rows, or locks them, and others can see these.
     pub writes: bool,
     /// Running it changes rows: it comes to its end before anything of its answer goes out.
     pub changes: bool,
@@ -197,8 +198,11 @@ impl Program {
         }
         program.changes = program.has(|node| matches!(node, Plan::Modify(_)));
         program.writes = program.has(|node| match node {
-            Plan::Modify(modify) => modify.writes(),
-            node => matches!(node, Plan::LockRows(_)),
+            Plan::Modify(modify) => modify.writes() && modify.table.relation.persistence != 't',
+            Plan::LockRows(lock) => {
+                lock.targets.iter().any(|target| target.scan.relation.persistence != 't')
+            }
+            _ => false,
         });
         program.lean =
             program.ctes.is_empty() && program.subplans.is_empty() && !program.has(holds_rows);
@@ -243,12 +247,30 @@ impl Program {
     }
 
     /// Whether the statement or one of its CTEs has such a node.
+    /// The command's name where a transaction that is READ ONLY does not run it.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let strength = Cell::new(None);
+        self.has(|node| match node {
+            Plan::LockRows(lock) => {
+                strength.set(strength.get().or(lock.targets.first().map(|target| target.lock)));
+                true
+            }
+            _ => false,
+        });
+        match strength.get() {
+            Some(strength) if self.tag == "SELECT" => format!("SELECT {}", lock_words(strength)),
+            _ => self.tag.trim_end_matches(" 0").to_owned(),
+        }
+    }
+
     fn has(&self, wanted: impl Fn(&Plan) -> bool) -> bool {
         let mut found = false;
         let mut look = |plan: &Plan| {
             vars::walk(plan, &mut |node| found |= wanted(node));
         };
         look(&self.plan);
+        self.subplans.iter().for_each(|subplan| look(&subplan.plan));
         for cte in &self.ctes {
             cte.body.parts().into_iter().for_each(|(plan, _)| look(plan));
         }

@@ -58,7 +58,7 @@ impl Columns {
     fn resolve(
         &mut self,
         option: &str,
-        table: &str,
+        table: Option<&str>,
         columns: &[Arc<str>],
         exists: &dyn Fn(&str) -> bool,
     ) -> Result<()> {
@@ -74,9 +74,10 @@ impl Columns {
                     ));
                 }
                 None => {
+                    let whose = table.map(|table| format!(" of relation \"{table}\""));
                     return Err(SqlError::new(
                         SqlState::UNDEFINED_COLUMN,
-                        format!("column \"{name}\" of relation \"{table}\" does not exist"),
+                        format!("column \"{name}\"{} does not exist", whose.unwrap_or_default()),
                     ));
                 }
             }
@@ -146,13 +147,13 @@ impl Options {
         raw.check(from)
     }
 
-    /// Looks the columns of the FORCE options up.
+    /// Looks the columns of the FORCE options up among those of a table, or of a query.
     ///
     /// # Errors
     /// 42703, 42P10.
     pub fn resolve(
         &mut self,
-        table: &str,
+        table: Option<&str>,
         columns: &[Arc<str>],
         exists: &dyn Fn(&str) -> bool,
     ) -> Result<()> {

@@ -44,6 +44,8 @@ struct Named {
     advisory: usize,
     said: usize,
     deferred: DeferredSavepoint,
+    /// The transaction's access mode, which it has again when the savepoint is released or gone back to.
+    read_only: bool,
 }
 
 /// The session's transaction.
@@ -54,6 +56,8 @@ pub(super) struct Block {
     savepoints: Vec<Named>,
     /// What transactions begin with.
     pub defaults: Begin,
+    /// What AND CHAIN has begun the transaction with: unlike modes that were set, it stays when the block fails.
+    chained: Option<Begin>,
     /// When the statement that runs began.
     pub statement_time: i64,
     /// When the transaction began: with its first statement.
@@ -69,6 +73,8 @@ pub(super) struct Block {
 
 /// What a block needs to end or go back.
 pub(super) struct Parts<'s> {
+    /// Whether the statement stands alone, in no block and in no message of several.
+    pub alone: bool,
     pub said: &'s mut Vec<Said>,
     /// The number of the transaction, if it has one.
     pub xact_id: &'s mut Option<u64>,
@@ -98,6 +104,7 @@ impl Block {
             transaction: None,
             savepoints: Vec::new(),
             defaults: Begin::default(),
+            chained: None,
             statement_time: 0,
             started: 0,
             seen: Lsn::ZERO,
@@ -123,6 +130,11 @@ impl Block {
         matches!(self.state, State::Explicit | State::Failed)
     }
 
+    /// Where the innermost savepoint stands among the changes of the catalog.
+    pub fn catalog_savepoint(&self) -> CatalogSavepoint {
+        self.savepoints.last().map_or(CatalogSavepoint::START, |named| named.catalog)
+    }
+
     /// How many savepoints are open.
     pub fn depth(&self) -> usize {
         self.savepoints.len()
@@ -135,6 +147,7 @@ impl Block {
             self.transaction = Some(manager.begin(begin, wait));
             self.started = self.statement_time;
             self.activity.transaction_begins(self.started);
+            self.chained = None;
             self.number += 1;
             if self.state == State::Idle {
                 self.state = State::Implicit;
@@ -359,11 +372,16 @@ impl Block {
             begin.isolation = isolation;
         }
         if let Some(read_only) = modes.read_only {
-            if begin.read_only && !read_only && transaction.has_snapshot() {
-                return Err(SqlError::new(
-                    SqlState::ACTIVE_SQL_TRANSACTION,
-                    "transaction read-write mode must be set before any query",
-                ));
+            let refused = match (self.savepoints.is_empty(), transaction.has_snapshot()) {
+                _ if read_only || !begin.read_only => None,
+                (false, _) => {
+                    Some("cannot set transaction read-write mode inside a read-only transaction")
+                }
+                (true, true) => Some("transaction read-write mode must be set before any query"),
+                (true, false) => None,
+            };
+            if let Some(why) = refused {
+                return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, why));
             }
             begin.read_only = read_only;
         }
@@ -404,6 +422,17 @@ impl Block {
         Ok(())
     }
 
+    /// Gives the transaction the access mode that it had before a savepoint.
+    fn set_access(&mut self, read_only: bool, parts: &mut Parts<'_>) {
+        let Some(transaction) = &mut self.transaction else { return };
+        let begin = *transaction.begin();
+        if begin.read_only != read_only {
+            transaction.set_begin(Begin { read_only, ..begin });
+            let word = if read_only { "on" } else { "off" };
+            parts.settings.set_internal("transaction_read_only", word, true);
+        }
+    }
+
     /// Runs a statement about the transaction; its tag. The transaction has been begun.
     pub fn control(
         &mut self,
@@ -442,7 +471,8 @@ impl Block {
                     }
                     no_block(parts);
                 }
-                let modes = self.transaction.as_ref().map_or(self.defaults, |open| *open.begin());
+                let lost = self.chained.unwrap_or(self.defaults);
+                let modes = self.transaction.as_ref().map_or(lost, |open| *open.begin());
                 let commits = wants_commit && self.state != State::Failed;
                 if commits {
                     self.commit(parts)?;
@@ -450,7 +480,9 @@ impl Block {
                     self.rollback(parts);
                 }
                 if *chain {
-                    self.ensure(manager, wait).set_begin(Begin { after: Lsn::ZERO, ..modes });
+                    let modes = Begin { after: Lsn::ZERO, ..modes };
+                    self.ensure(manager, wait).set_begin(modes);
+                    self.chained = Some(modes);
                     self.state = State::Explicit;
                     parts.settings.set_internal(
                         "transaction_isolation",
@@ -476,6 +508,7 @@ impl Block {
                     advisory: parts.advisory.savepoint(),
                     said: parts.said.len(),
                     deferred: parts.deferred.savepoint(),
+                    read_only: transaction.begin().read_only,
                 });
                 "SAVEPOINT"
             }
@@ -486,6 +519,7 @@ impl Block {
                 if let Some(transaction) = &mut self.transaction {
                     transaction.release_savepoint(released[0].transaction);
                 }
+                self.set_access(released[0].read_only, parts);
                 "RELEASE"
             }
             S::RollbackTo(name) => {
@@ -501,11 +535,12 @@ impl Block {
                 parts.advisory.rollback_to(named.advisory);
                 parts.said.truncate(named.said);
                 parts.deferred.rollback_to(&named.deferred);
+                self.set_access(named.read_only, parts);
                 self.state = State::Explicit;
                 "ROLLBACK"
             }
             S::Set(modes) => {
-                if !self.is_explicit() {
+                if parts.alone {
                     parts.notices.push(SqlError::warning(
                         SqlState::NO_ACTIVE_SQL_TRANSACTION,
                         "SET TRANSACTION can only be used in transaction blocks",

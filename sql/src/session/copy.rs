@@ -249,9 +249,12 @@ impl Session {
                     return refused("MERGE not supported in COPY");
                 }
                 let prepared = self.prepare(Arc::new(parsed.inner(statement)), &[])?;
-                if prepared.columns.is_none() {
+                let Some(columns) = &prepared.columns else {
                     return refused("COPY query must have a RETURNING clause");
-                }
+                };
+                let listed: Vec<Arc<str>> =
+                    columns.iter().map(|column| Arc::clone(&column.name)).collect();
+                options.resolve(None, &listed, &|_| false)?;
                 self.copy_to(prepared, &copy.target, options, portal, sink)
             }
             CopySubject::Table(name, names) => {
@@ -261,8 +264,8 @@ impl Session {
                     .iter()
                     .map(|&column| Arc::clone(&relation.columns[column].name))
                     .collect();
-                options
-                    .resolve(&relation.name, &listed, &|name| relation.column(name).is_some())?;
+                let exists = |name: &str| relation.column(name).is_some();
+                options.resolve(Some(&relation.name), &listed, &exists)?;
                 if copy.from {
                     match self.copy_from(parsed, copy, name, &relation, &columns, options)? {
                         Some(outcome) => Ok(outcome),
@@ -359,7 +362,7 @@ impl Session {
         };
         self.may_run(&planned)?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
-        if transaction.begin().read_only {
+        if transaction.begin().read_only && relation.persistence != 't' {
             return Err(run::read_only("COPY FROM"));
         }
         for (oid, mode) in &planned.relations {

@@ -63,10 +63,14 @@ impl Session {
     /// Why COPY FROM does not freeze the rows of a table: another transaction could have read it before.
     pub(super) fn freeze_refusal(&self, relation: &Relation) -> Option<SqlError> {
         match relation.kind {
-            RelationKind::Table { tree, .. } if !self.catalog.made(tree) => Some(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction",
-            )),
+            RelationKind::Table { tree, .. }
+                if !self.catalog.made_since(self.block.catalog_savepoint(), tree) =>
+            {
+                Some(SqlError::new(
+                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction",
+                ))
+            }
             _ => None,
         }
     }

@@ -123,7 +123,6 @@ impl Session {
         portal: &mut Portal,
     ) -> Result<&'static str> {
         let prepared = self.cursor_query(parsed, declare, &portal.prepared.parameters)?;
-        // Statements behind this one in a Query message share its transaction.
         if !declare.hold && self.is_alone() {
             return Err(SqlError::new(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,

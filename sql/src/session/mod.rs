@@ -122,6 +122,8 @@ pub struct Session {
     unnamed_portal: Option<Box<Portal>>,
     /// What is left of a Query message; none outside one.
     script: Option<VecDeque<Arc<Source>>>,
+    /// Whether it has had more than one: they share a transaction.
+    several: bool,
     /// The memory of the last Query message's statements.
     spare_script: VecDeque<Arc<Source>>,
     /// What a Query message's statement is, with its parameters, where that was found by its text: as it stands, or
@@ -208,6 +210,7 @@ impl Session {
             portals: FxHashMap::default(),
             unnamed_portal: None,
             script: None,
+            several: false,
             spare_script: VecDeque::new(),
             lifted: None,
             own_plans: PlanCache::default(),
@@ -308,6 +311,7 @@ impl Session {
             self.block.depend_on(logged);
         }
         let mut parts = Parts {
+            alone: self.is_alone(),
             said: self.said.get_mut(),
             xact_id: self.xact_id.get_mut(),
             channels: (&self.engine, self.wait.pid),

@@ -392,7 +392,7 @@ impl Session {
         self.may_run(planned)?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         if transaction.begin().read_only && planned.program.writes {
-            return Err(read_only(planned.program.tag));
+            return Err(read_only(&planned.program.command()));
         }
         if planned.relations.iter().any(|held| self.changes_past(held)) {
             return Err(txn::Error::Conflict(txn::ConflictKind::Update).into());
@@ -613,11 +613,10 @@ pub(super) fn cannot_run(name: &str) -> SqlError {
 }
 
 /// 25006 for a statement that a READ ONLY transaction does not run.
-pub(super) fn read_only(tag: &str) -> SqlError {
-    let words = if tag == "INSERT 0" { "INSERT" } else { tag };
+pub(super) fn read_only(command: &str) -> SqlError {
     SqlError::new(
         SqlState::READ_ONLY_SQL_TRANSACTION,
-        format!("cannot execute {words} in a read-only transaction"),
+        format!("cannot execute {command} in a read-only transaction"),
     )
 }
 
@@ -641,6 +640,7 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
             | Statement::Copy(_)
             | Statement::Vacuum(_)
             | Statement::Analyze(_)
+            | Statement::Reindex(_)
             | Statement::AlterSystem(_)
             | Statement::Checkpoint
             | Statement::Lock(_)

@@ -22,6 +22,7 @@ impl Session {
                 let mut script = std::mem::take(&mut session.spare_script);
                 script.clear();
                 script.push_back(Arc::clone(&prepared.parsed));
+                session.several = false;
                 session.script = Some(script);
                 session.lifted = Some((prepared, parameters));
                 return Ok(());
@@ -44,6 +45,7 @@ impl Session {
                     script.extend(parsed.into_iter().map(Arc::new));
                 }
             }
+            session.several = script.len() > 1;
             session.script = Some(script);
             Ok(())
         })
@@ -108,7 +110,7 @@ impl Session {
 
     /// Whether a statement stands alone, so that it may be one that no block holds.
     pub(super) fn is_alone(&self) -> bool {
-        !self.block.is_explicit() && self.script.as_ref().is_none_or(VecDeque::is_empty)
+        !self.block.is_explicit() && !(self.several && self.script.is_some())
     }
 }
 

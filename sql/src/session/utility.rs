@@ -92,7 +92,7 @@ impl Session {
         let engine = Arc::clone(&self.engine);
         let transaction = self.block.ensure(engine.manager(), &self.wait);
         if transaction.begin().read_only && !only_looks(statement) {
-            return Err(read_only(&statement_words(parsed)));
+            return Err(read_only(&statement_words(parsed, statement)));
         }
         match statement {
             Statement::Set(set) => self.set(set),
@@ -269,7 +269,7 @@ impl Session {
             SetValue::Current => return Err(SqlError::unsupported("SET ... FROM CURRENT is")),
             SetValue::Values(_) => kept_settings::text_of(set)?,
         };
-        if set.local && !self.block.is_explicit() {
+        if set.local && self.is_alone() {
             self.notices.get_mut().push(SqlError::warning(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
                 "SET LOCAL can only be used in transaction blocks",
@@ -340,7 +340,10 @@ impl Session {
         let types: Vec<Oid> = prepare
             .types
             .iter()
-            .map(|ty| Ok(bind::type_name::resolve(&snapshot, &basis.path, ty)?.oid))
+            .map(|ty| {
+                let resolved = bind::type_name::resolve(&snapshot, &basis.path, ty);
+                Ok(resolved.map_err(|error| error.at(parsed.position(ty.name.at)))?.oid)
+            })
             .collect::<Result<_>>()?;
         let inner = Arc::new(parsed.inner(&prepare.statement));
         let mut prepared = self.prepare(inner, &types)?;
@@ -402,16 +405,12 @@ impl Session {
             exprs
                 .iter()
                 .zip(types)
-                .map(|(expr, ty)| {
-                    let wanted = crate::types::SqlType { oid: *ty, typmod: -1 };
-                    bind::bind_expression(
-                        environment,
-                        text,
-                        expr,
-                        None,
-                        bind::Wanted::Assignable(wanted, "parameter"),
-                        "EXECUTE parameters",
-                    )
+                .enumerate()
+                .map(|(at, (expr, ty))| {
+                    let wanted =
+                        bind::Wanted::Parameter(crate::types::SqlType::plain(ty.0), at + 1);
+                    let clause = "EXECUTE parameters";
+                    bind::bind_expression(environment, text, expr, None, wanted, clause)
                 })
                 .collect::<Result<Vec<_>>>()
         })?;
@@ -629,11 +628,26 @@ pub(super) fn in_block(statement: &str) -> SqlError {
 }
 
 /// A statement's words for 25006: `CREATE TABLE`.
-fn statement_words(parsed: &Source) -> String {
-    let text = parsed.text();
+fn statement_words(parsed: &Source, statement: &Statement) -> String {
     // The words of a command's tag: not those that say how its object is to be.
     const HOW: [&str; 8] =
         ["OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL", "UNLOGGED", "UNIQUE"];
+    let text = parsed.text();
     let words = text.split_whitespace().map(str::to_uppercase);
-    words.filter(|word| !HOW.contains(&word.as_str())).take(2).collect::<Vec<_>>().join(" ")
+    let words: Vec<String> = words.filter(|word| !HOW.contains(&word.as_str())).collect();
+    let first = words.first().map_or("", String::as_str);
+    match statement {
+        Statement::CreateTableAs(_) if first == "SELECT" => "SELECT INTO".to_owned(),
+        Statement::CreateTableAs(create) if !create.materialized => "CREATE TABLE AS".to_owned(),
+        Statement::Truncate(_) => "TRUNCATE TABLE".to_owned(),
+        _ => {
+            let second = words.get(1).map_or("", String::as_str);
+            let length = match (first, second) {
+                ("COMMENT" | "GRANT" | "REVOKE", _) => 1,
+                (_, "MATERIALIZED" | "DEFAULT") => 3,
+                _ => 2,
+            };
+            words[..length.min(words.len())].join(" ")
+        }
+    }
 }

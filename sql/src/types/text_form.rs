@@ -244,10 +244,22 @@ fn read_lsn(text: &str) -> Result<i64> {
 
 fn read_tid(text: &str) -> Result<i64> {
     let invalid = || invalid_syntax("tid", text);
-    let inner = text.trim().strip_prefix('(').and_then(|t| t.strip_suffix(')'));
-    let (block, offset) = inner.and_then(|inner| inner.split_once(',')).ok_or_else(invalid)?;
-    let block: u32 = block.parse().map_err(|_| invalid())?;
-    let offset: u16 = offset.parse().map_err(|_| invalid())?;
+    // What stands before the first parenthesis and behind the last is not looked at, and no digits are 0.
+    let (_, inner) = text.split_once('(').ok_or_else(invalid)?;
+    let (block, rest) = inner.split_once(',').ok_or_else(invalid)?;
+    let (offset, _) = rest.split_once(')').ok_or_else(invalid)?;
+    let number = |digits: &str, spaces: &[char]| match digits.trim_start_matches(spaces) {
+        "" if digits.is_empty() => Ok(0),
+        digits => digits.parse::<i64>().map_err(|_| invalid()),
+    };
+    const SPACES: [char; 6] = [' ', '\t', '\n', '\r', '\u{b}', '\u{c}'];
+    let block = number(block, &SPACES)?;
+    // A negative number is one from the end of all.
+    let block = match i32::try_from(block) {
+        Ok(block) => block.cast_unsigned(),
+        Err(_) => u32::try_from(block).map_err(|_| invalid())?,
+    };
+    let offset = u16::try_from(number(offset, &SPACES)?).map_err(|_| invalid())?;
     Ok((u64::from(block) << 16 | u64::from(offset)) as i64)
 }
 

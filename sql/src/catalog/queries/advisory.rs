@@ -3,7 +3,8 @@
 use super::Call;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::{Datum, array, oids};
+use crate::types::array::{self, Array};
+use crate::types::{Datum, oids};
 use txn::{AdvisoryKey, AdvisoryLevel};
 
 /// `ERRCODE_WARNING`'s words for an unlock of what is not locked.
@@ -61,10 +62,29 @@ impl<'a> Call<'_, '_, '_, 'a> {
         Ok(Datum::Text(""))
     }
 
+    /// Whom the session that the first argument names waits for.
+    fn blockers(&self) -> Vec<u32> {
+        let Some(Datum::Int4(pid)) = self.arguments.first() else { return Vec::new() };
+        self.session.catalog.manager().blocking_pids(pid.cast_unsigned())
+    }
+
+    /// `pg_isolation_test_session_is_blocked`: whether a session waits for any of these.
+    pub(super) fn is_blocked_by(&self) -> Result<Datum<'a>> {
+        let Some(Datum::Array(suspects)) = self.arguments.get(1) else { return Ok(Datum::Null) };
+        let blockers = self.blockers();
+        for suspect in Array::of(suspects).datums(self.context.arena) {
+            if let Datum::Int4(pid) = suspect?
+                && blockers.contains(&pid.cast_unsigned())
+            {
+                return Ok(Datum::Bool(true));
+            }
+        }
+        Ok(Datum::Bool(false))
+    }
+
     /// `pg_blocking_pids`.
     pub(super) fn blocking_pids(&self) -> Datum<'a> {
-        let Some(Datum::Int4(pid)) = self.arguments.first() else { return Datum::Null };
-        let pids = self.session.catalog.manager().blocking_pids(pid.cast_unsigned());
+        let pids = self.blockers();
         let pids: Vec<Datum<'_>> =
             pids.into_iter().map(|pid| Datum::Int4(pid.cast_signed())).collect();
         array::from_datums(self.context.arena, oids::INT4, &pids)

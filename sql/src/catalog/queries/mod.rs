@@ -262,6 +262,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
     "pg_is_wal_replay_paused",
+    "pg_isolation_test_session_is_blocked",
     "pg_jit_available",
     "pg_last_committed_xact",
     "pg_last_wal_receive_lsn",
@@ -417,6 +418,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 return self.acl_function(name);
             }
             "pg_blocking_pids" => Ok(self.blocking_pids()),
+            "pg_isolation_test_session_is_blocked" => self.is_blocked_by(),
             "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => self.sleep(),
             _ if name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_") => {
                 self.advisory(name)

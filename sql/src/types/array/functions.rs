@@ -40,8 +40,8 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1193, Typed(fill)),
     (1286, Typed(fill)),
     (6172, Plain(trim)),
-    (438, Typed(|_, s, a| Ok(Datum::Int4(count_nulls(s, a, true))))),
-    (440, Typed(|_, s, a| Ok(Datum::Int4(count_nulls(s, a, false))))),
+    (438, Typed(|_, s, a| Ok(count_nulls(s, a, true)))),
+    (440, Typed(|_, s, a| Ok(count_nulls(s, a, false)))),
     (2331, Set(|c, _, a, emit| super::sets::unnest(c, a, emit))),
     (13208, Set(|c, _, a, emit| super::sets::numbered(c, a, emit))),
     (1191, Set(|_, _, a, emit| super::sets::subscripts(a, emit))),
@@ -409,11 +409,13 @@ fn trim<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     Ok(Datum::Array(array.slice(context.arena, &[(None, Some(last))])))
 }
 
-fn count_nulls(signature: &Signature<'_>, a: &[Datum<'_>], nulls: bool) -> i32 {
-    match a {
+fn count_nulls(signature: &Signature<'_>, a: &[Datum<'_>], nulls: bool) -> Datum<'static> {
+    let count = match a {
+        [Datum::Null] if !signature.variadic_spread => return Datum::Null,
         [Datum::Array(bytes)] if !signature.variadic_spread => {
-            Array::of(bytes).slots().filter(|slot| slot.is_none() == nulls).count() as i32
+            Array::of(bytes).slots().filter(|slot| slot.is_none() == nulls).count()
         }
-        values => values.iter().filter(|value| value.is_null() == nulls).count() as i32,
-    }
+        values => values.iter().filter(|value| value.is_null() == nulls).count(),
+    };
+    Datum::Int4(count as i32)
 }
