@@ -95,10 +95,15 @@ impl Binder<'_> {
         (named_keys, place): (&[ast::ConflictKey], u32),
         filter: Option<&ast::Expr>,
         (relation, view): (&Relation, Option<&Through>),
+        alias: Option<&ast::Ident>,
     ) -> Result<Oid> {
         let item = match view {
-            Some(view) => view.item(self, None, 0)?,
-            None => table_item(relation, None, 0, &[]),
+            Some(view) => {
+                let named =
+                    |name: &ast::Ident| ast::Alias { name: name.clone(), columns: Vec::new() };
+                view.item(self, alias.map(named).as_ref(), 0)?
+            }
+            None => table_item(relation, alias, 0, &[]),
         };
         let mut scope = Scope::new(None, 0);
         scope.items.push(item);

@@ -4,7 +4,7 @@ use crate::bind::expression::Place;
 use crate::bind::from::{From, own_ctes};
 use crate::bind::join::cross;
 use crate::bind::query::Outside;
-use crate::bind::scope::{Scope, ScopeItem, column_at};
+use crate::bind::scope::{Scope, column_at};
 use crate::bind::through::{Change, Through};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
@@ -161,15 +161,13 @@ impl Binder<'_> {
     pub(super) fn returning(
         &self,
         targets: &[Target],
-        items: Vec<ScopeItem>,
+        names: &Scope<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<Option<Vec<(Expr, Output)>>> {
         if targets.is_empty() {
             return Ok(None);
         }
-        let mut scope = Scope::new(None, 0);
-        scope.items = items;
-        let bound = self.targets(targets, &Place::plain(&scope, Some(ctes), "RETURNING"), true)?;
+        let bound = self.targets(targets, &Place::plain(names, Some(ctes), "RETURNING"), true)?;
         Ok(Some(bound.into_iter().map(|target| (target.expr.clone(), target.output())).collect()))
     }
 
@@ -267,7 +265,7 @@ impl Binder<'_> {
         let place = Place::plain(&names, Some(&scope), "UPDATE");
         let assignments = self.assignments(&update.assignments, (&relation, view), &place)?;
         let node = self.filtered(from.node, filter, &names, &scope)?;
-        let returning = self.returning(&update.returning, names.items, &scope)?;
+        let returning = self.returning(&update.returning, &names, &scope)?;
         let checks = self.checks(&relation)?;
         let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let actions = self.actions_of_update(&relation, &assignments)?;
@@ -303,7 +301,7 @@ impl Binder<'_> {
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let node = self.filtered(from.node, filter, &names, &scope)?;
-        let returning = self.returning(&delete.returning, names.items, &scope)?;
+        let returning = self.returning(&delete.returning, &names, &scope)?;
         let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let kind = ModifyKind::Delete { source: Box::new(node) };
         let actions = self.actions_of_delete(&relation)?;

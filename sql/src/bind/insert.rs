@@ -77,9 +77,17 @@ impl Binder<'_> {
         let on_conflict = insert
             .on_conflict
             .as_ref()
-            .map(|conflict| self.on_conflict(conflict, (&relation, view), &item, &scope))
+            .map(|conflict| {
+                let alias = insert.alias.as_ref();
+                self.on_conflict(conflict, (&relation, view), (&item, alias), &scope)
+            })
             .transpose()?;
-        let returning = self.returning(&insert.returning, vec![item], &scope)?;
+        // RETURNING knows of `excluded`, but cannot name it.
+        let updates = on_conflict.as_ref().is_some_and(|conflict| conflict.update.is_some());
+        let excluded = updates.then(|| table_item(&relation, Some(&"excluded".into()), 0, &[]));
+        let hidden = Scope::hiding(excluded.into_iter().collect());
+        let names = Scope { items: vec![item], ..Scope::beside(&hidden) };
+        let returning = self.returning(&insert.returning, &names, &scope)?;
         let checks = self.checks(&relation)?;
         let view_checks = view.map_or_else(Vec::new, |view| view.checks().to_vec());
         let update = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
@@ -399,7 +407,7 @@ impl Binder<'_> {
         &self,
         conflict: &ast::OnConflict,
         (relation, view): (&Arc<Relation>, Option<&Through>),
-        item: &ScopeItem,
+        (item, alias): (&ScopeItem, Option<&ast::Ident>),
         ctes: &CteScope<'_>,
     ) -> Result<OnConflict> {
         let at = self.position(conflict.at);
@@ -448,7 +456,8 @@ impl Binder<'_> {
                         self.read_column(Some((named.oid, number as i16 + 1)));
                     }
                 }
-                Some(self.arbiter((keys, self.position(*at)), filter.as_ref(), (relation, view))?)
+                let place = self.position(*at);
+                Some(self.arbiter((keys, place), filter.as_ref(), (relation, view), alias)?)
             }
         };
         let update = conflict

@@ -195,6 +195,9 @@ pub mod well_known {
     pub const SUPERUSER: Oid = Oid(10);
     /// `pg_database_owner`, which owns the schema public.
     pub const DATABASE_OWNER: Oid = Oid(6171);
+    /// The relations of the system that all databases share.
+    pub const SHARED_RELATIONS: [u32; 11] =
+        [1213, 1214, 1260, 1261, 1262, 2396, 2964, 3592, 6000, 6100, 6243];
     /// `pg_read_all_settings`.
     pub const READ_ALL_SETTINGS: Oid = Oid(3374);
     /// `pg_read_server_files`.

@@ -10,7 +10,8 @@ use super::Ddl;
 use super::build::each_row;
 use super::resolve::undefined_table;
 use super::value_text::shown;
-use crate::catalog::object::{Class, Object};
+use crate::catalog::Named;
+use crate::catalog::object::{Class, Object, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
@@ -29,13 +30,13 @@ const WIDTH_MAX: usize = 1024;
 /// Bytes of a page, as `relpages` counts them.
 const PAGE_BYTES: u64 = 8192;
 
-/// ANALYZE, and the half of VACUUM ANALYZE.
+/// ANALYZE, and the half of VACUUM ANALYZE, of tables that are locked.
 ///
 /// # Errors
-/// 42P01, 42703; storage's.
-pub fn analyze(ddl: &mut Ddl<'_>, tables: &[TableColumns]) -> Result<()> {
-    for relation in maintained(ddl, tables, "analyze")? {
-        let statistics = Arc::new(sample(ddl, &relation)?);
+/// Storage's.
+pub fn analyze(ddl: &mut Ddl<'_>, relations: &[Arc<Relation>]) -> Result<()> {
+    for relation in relations {
+        let statistics = Arc::new(sample(ddl, relation)?);
         let key = ddl.catalog.key(Class::Statistics, relation.oid);
         ddl.catalog.change(ddl.transaction, key, Some(Object::Statistics(statistics)))?;
     }
@@ -43,14 +44,15 @@ pub fn analyze(ddl: &mut Ddl<'_>, tables: &[TableColumns]) -> Result<()> {
 }
 
 /// The tables that VACUUM and ANALYZE work on, locked; all of the current user's if none is named. What the user does not
-/// own is passed over with a warning.
+/// own, or what somebody has locked where `skips_locked`, is passed over with a warning.
 ///
 /// # Errors
-/// 42P01, 42703.
+/// 42P01, 42703, 42701.
 pub(super) fn maintained(
     ddl: &mut Ddl<'_>,
     tables: &[TableColumns],
     verb: &str,
+    skips_locked: bool,
 ) -> Result<Vec<Arc<Relation>>> {
     let mut found = Vec::new();
     if tables.is_empty() {
@@ -67,20 +69,29 @@ pub(super) fn maintained(
     let all: Vec<ObjectName> = found.into_iter().chain(named).collect();
     let mut locked = Vec::new();
     for (at, name) in all.iter().enumerate() {
+        if skips_locked && ddl.is_locked(name)? {
+            ddl.skip_locked(name.name(), verb);
+            continue;
+        }
         let Some((_, relation)) = ddl.lock_named(name, TableLock::AccessShare)? else {
             if tables.is_empty() {
                 continue;
             }
             return Err(undefined_table(name));
         };
-        for column in tables.get(at).into_iter().flat_map(|table| &table.columns) {
+        let columns = tables.get(at).map_or(&[][..], |table| &table.columns);
+        for (place, column) in columns.iter().enumerate() {
             super::resolve::column(&relation, column)?;
+            if columns[..place].contains(column) {
+                let message = format!(
+                    "column \"{column}\" of relation \"{}\" appears more than once",
+                    relation.name
+                );
+                return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+            }
         }
-        if !ddl.snapshot().owns(ddl.user, relation.owner) {
-            let message = format!(
-                "skipping \"{}\" --- only table or database owner can {verb} it",
-                relation.name
-            );
+        if let Some(who) = maintainers(ddl, &relation) {
+            let message = format!("skipping \"{}\" --- only {who} can {verb} it", relation.name);
             ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
             continue;
         }
@@ -95,10 +106,45 @@ pub(super) fn maintained(
             continue;
         }
         let mode = TableLock::ShareUpdateExclusive;
-        ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+        let policy = if skips_locked { WaitPolicy::Skip } else { WaitPolicy::Block };
+        if !ddl.transaction.lock_table(relation.lock, mode, policy)? {
+            ddl.skip_locked(&relation.name, verb);
+            continue;
+        }
         locked.extend(ddl.relation(relation.oid));
     }
     Ok(locked)
+}
+
+impl Ddl<'_> {
+    /// Whether somebody keeps even readers out of a relation.
+    fn is_locked(&mut self, name: &ObjectName) -> Result<bool> {
+        let Some(Named::Relation(oid)) = self.lookup(name)? else { return Ok(false) };
+        let Some(relation) = self.relation(oid) else { return Ok(false) };
+        let (mode, policy) = (TableLock::AccessShare, WaitPolicy::Skip);
+        Ok(!self.transaction.lock_table(relation.lock, mode, policy)?)
+    }
+
+    fn skip_locked(&mut self, name: &str, verb: &str) {
+        let message = format!("skipping {verb} of \"{name}\" --- lock not available");
+        self.notices.push(SqlError::warning(SqlState::LOCK_NOT_AVAILABLE, message));
+    }
+}
+
+/// Who could look after a relation that the current user may not; none if the user may.
+fn maintainers(ddl: &mut Ddl<'_>, relation: &Relation) -> Option<&'static str> {
+    let (snapshot, user) = (ddl.snapshot(), ddl.user);
+    let shared = well_known::SHARED_RELATIONS.contains(&relation.oid.0);
+    if snapshot.owns(user, relation.owner)
+        || !shared && snapshot.owns(user, well_known::DATABASE_OWNER)
+    {
+        return None;
+    }
+    Some(match relation.oid.0 < well_known::FIRST_NORMAL {
+        _ if shared => "superuser",
+        true => "superuser or database owner",
+        false => "table or database owner",
+    })
 }
 
 /// xorshift64*: which rows the reservoir keeps. Any sequence would do; this one is the same for the same seed.

@@ -6,7 +6,7 @@ use super::resolve::{
 };
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
-use crate::catalog::relation::RelationKind;
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Comment, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
@@ -64,36 +64,35 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         }
         ObjectKind::Column => {
             let (table, name) = split(name).ok_or_else(|| missing("column"))?;
-            let found = ddl.lock_named(&table, TableLock::ShareUpdateExclusive)?;
-            let (named, relation) = found.ok_or_else(|| undefined_table(&table))?;
-            let wrong = match (named, &relation.kind) {
-                (Named::Index { .. }, _) => Some("indexes"),
-                (_, RelationKind::Sequence(_)) => Some("sequences"),
-                _ => None,
-            };
-            if let Some(wrong) = wrong {
+            let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+                let wrong = match (named, &relation.kind) {
+                    (Named::Index { .. }, _) => "indexes",
+                    (_, RelationKind::Sequence(_)) => "sequences",
+                    _ => return ddl.check_owner(relation),
+                };
                 let table = table.name();
-                return Err(SqlError::new(
+                Err(SqlError::new(
                     SqlState::WRONG_OBJECT_TYPE,
                     format!("cannot set comment on relation \"{table}\""),
                 )
-                .detail(format!("This operation is not supported for {wrong}.")));
-            }
-            ddl.check_owner(&relation)?;
+                .detail(format!("This operation is not supported for {wrong}.")))
+            };
+            let found = ddl.lock_checked(&table, TableLock::ShareUpdateExclusive, &check)?;
+            let (_, relation) = found.ok_or_else(|| undefined_table(&table))?;
             let sub = column(&relation, name)? as u32 + 1;
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Comment, relation.oid) };
             Ok((well_known::PG_CLASS, key))
         }
         ObjectKind::Index => {
-            let found = ddl.lock_named(name, TableLock::ShareUpdateExclusive)?;
-            let Some((Named::Index { index, .. }, relation)) = &found else {
-                return Err(match found {
-                    Some((_, relation)) => wrong_kind(&relation.name, comment.kind),
-                    None => undefined_table(name),
-                });
+            let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| match named {
+                Named::Relation(_) => Err(wrong_kind(&relation.name, comment.kind)),
+                Named::Index { .. } => ddl.check_owner(relation),
             };
-            ddl.check_owner(relation)?;
-            Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, *index)))
+            let found = ddl.lock_checked(name, TableLock::ShareUpdateExclusive, &check)?;
+            let Some((Named::Index { index, .. }, _)) = found else {
+                return Err(undefined_table(name));
+            };
+            Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, index)))
         }
         ObjectKind::Constraint => {
             let (table, name) = split(name).ok_or_else(|| missing("constraint"))?;

@@ -89,20 +89,22 @@ pub fn refreshed(
     with_data: bool,
 ) -> Result<(Arc<Relation>, Relation)> {
     let mode = if concurrently { TableLock::Exclusive } else { TableLock::AccessExclusive };
-    let Some((named, relation)) = ddl.lock_named(name, mode)? else {
-        return Err(undefined_table(name));
+    let other_kind = || {
+        let message = format!("\"{}\" is not a materialized view", name.name());
+        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
     };
-    let Some(query) = relation.stored_query.clone().filter(|_| matches!(named, Named::Relation(_)))
-    else {
-        return Err(SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            format!("\"{}\" is not a materialized view", name.name()),
-        ));
+    let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+        if matches!(named, Named::Index { .. }) || relation.stored_query.is_none() {
+            return Err(other_kind());
+        }
+        if !ddl.snapshot().owns(ddl.user, relation.owner) {
+            return Err(must_own("materialized view", &relation.name));
+        }
+        Ok(())
     };
-    let snapshot = ddl.snapshot();
-    if !snapshot.owns(ddl.user, relation.owner) {
-        return Err(must_own("materialized view", &relation.name));
-    }
+    let found = ddl.lock_checked(name, mode, &check)?;
+    let (_, relation) = found.ok_or_else(|| undefined_table(name))?;
+    let query = relation.stored_query.clone().ok_or_else(other_kind)?;
     if concurrently && !with_data {
         return Err(SqlError::new(
             SqlState::SYNTAX_ERROR,

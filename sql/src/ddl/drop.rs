@@ -59,8 +59,9 @@ fn find(
     drop: &Drop,
     name: &ObjectName,
     mode: TableLock,
+    check: &dyn Fn(&mut Ddl<'_>, &Named, &Relation) -> Result<()>,
 ) -> Result<Option<(Named, Arc<Relation>)>> {
-    let found = match ddl.lock_named(name, mode) {
+    let found = match ddl.lock_checked(name, mode, check) {
         Ok(found) => found,
         Err(error) if drop.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
         Err(error) => return Err(error),
@@ -94,15 +95,17 @@ fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     let mut going: Vec<Arc<Relation>> = Vec::new();
     for name in &drop.names {
         let exclusive = TableLock::AccessExclusive;
-        let Some((named, relation)) = find(ddl, drop, name, exclusive)? else { continue };
-        if matches!(named, Named::Index { .. }) {
-            return Err(other_kind(name.name(), drop, "INDEX"));
-        }
-        let kind = kind_noun(&relation);
-        if kind != drop.kind.words().to_ascii_lowercase() {
-            return Err(other_kind(&relation.name, drop, &kind.to_ascii_uppercase()));
-        }
-        may_drop(ddl, &relation)?;
+        let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+            if matches!(named, Named::Index { .. }) {
+                return Err(other_kind(name.name(), drop, "INDEX"));
+            }
+            let kind = kind_noun(relation);
+            if kind != drop.kind.words().to_ascii_lowercase() {
+                return Err(other_kind(&relation.name, drop, &kind.to_ascii_uppercase()));
+            }
+            may_drop(ddl, relation)
+        };
+        let Some((_, relation)) = find(ddl, drop, name, exclusive, &check)? else { continue };
         if going.iter().all(|known| known.oid != relation.oid) {
             going.push(relation);
         }
@@ -178,15 +181,18 @@ pub(super) fn droppable_index(
     name: &ObjectName,
     mode: TableLock,
 ) -> Result<Option<(Arc<Relation>, Oid)>> {
-    let Some((named, relation)) = find(ddl, drop, name, mode)? else { return Ok(None) };
-    let Named::Index { index: oid, .. } = named else {
-        let kind = kind_noun(&relation).to_ascii_uppercase();
-        return Err(other_kind(&relation.name, drop, &kind));
+    let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+        if matches!(named, Named::Relation(_)) {
+            let kind = kind_noun(relation).to_ascii_uppercase();
+            return Err(other_kind(&relation.name, drop, &kind));
+        }
+        if !ddl.snapshot().owns(ddl.user, relation.owner) {
+            return Err(must_own("index", name.name()));
+        }
+        Ok(())
     };
-    let snapshot = ddl.snapshot();
-    if !snapshot.owns(ddl.user, relation.owner) {
-        return Err(must_own("index", name.name()));
-    }
+    let found = find(ddl, drop, name, mode, &check)?;
+    let Some((Named::Index { index: oid, .. }, relation)) = found else { return Ok(None) };
     let index = relation.indexes.iter().find(|index| index.oid == oid);
     let index = index.expect("a name of an index leads to a table that has it");
     if let Some((_, constraint)) = &index.constraint {

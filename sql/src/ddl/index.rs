@@ -4,6 +4,7 @@ use super::build::{NO_TREE, Rewrite};
 use super::name;
 use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
+use crate::catalog::Named;
 use crate::catalog::relation::{Deferral, Index, IndexColumn, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateIndex, Ident, KeyOptions};
@@ -35,22 +36,24 @@ pub(super) fn lock_indexed(
     mode: TableLock,
 ) -> Result<Arc<Relation>> {
     supported(create)?;
-    let Some((named, relation)) = ddl.lock_named(&create.table, mode)? else {
+    let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+        if matches!(named, Named::Index { .. })
+            || !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System)
+        {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("cannot create index on relation \"{}\"", create.table.name()),
+            )
+            .detail(match relation.kind {
+                RelationKind::Sequence(_) => "This operation is not supported for sequences.",
+                _ => "This operation is not supported for views.",
+            }));
+        }
+        ddl.check_owner(relation)
+    };
+    let Some((_, relation)) = ddl.lock_checked(&create.table, mode, &check)? else {
         return Err(undefined_table(&create.table));
     };
-    if matches!(named, crate::catalog::Named::Index { .. })
-        || !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System)
-    {
-        return Err(SqlError::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("cannot create index on relation \"{}\"", create.table.name()),
-        )
-        .detail(match relation.kind {
-            RelationKind::Sequence(_) => "This operation is not supported for sequences.",
-            _ => "This operation is not supported for views.",
-        }));
-    }
-    ddl.check_owner(&relation)?;
     ddl.refuse_active("CREATE INDEX", &relation)?;
     Ok(relation)
 }

@@ -349,10 +349,7 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::Grant(grant) => privilege::grant(ddl, grant)?,
         Statement::AlterDefaultPrivileges(alter) => privilege::alter_default(ddl, alter)?,
         Statement::Vacuum(vacuum) => vacuum::vacuum(ddl, vacuum)?,
-        Statement::Analyze(analyze) => {
-            analyze::analyze(ddl, &analyze.tables)?;
-            "ANALYZE"
-        }
+        Statement::Analyze(analyze) => vacuum::analyze_tables(ddl, analyze)?,
         _ => return Err(SqlError::unsupported("this statement is")),
     };
     Ok(CommandTag { words, rows: None })

@@ -77,29 +77,32 @@ pub(super) fn find(
     mode: TableLock,
 ) -> Result<(Arc<Relation>, Option<Oid>)> {
     let name = &reindex.name;
-    let found = ddl.lock_named(name, mode)?;
-    let (named, relation) = found.ok_or_else(|| undefined_table(name))?;
-    if reindex.kind == ObjectKind::Index {
-        let Named::Index { index, .. } = named else {
-            return Err(wrong_kind(name.name(), ObjectKind::Index));
-        };
-        if !ddl.snapshot().owns(ddl.user, relation.owner) {
-            return Err(super::resolve::must_own("index", name.name()));
+    let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+        if reindex.kind == ObjectKind::Index {
+            return match named {
+                Named::Relation(_) => Err(wrong_kind(name.name(), ObjectKind::Index)),
+                _ if ddl.snapshot().owns(ddl.user, relation.owner) => Ok(()),
+                _ => Err(super::resolve::must_own("index", name.name())),
+            };
         }
-        return Ok((relation, Some(index)));
+        let is_table = matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System);
+        if matches!(named, Named::Index { .. }) || !is_table {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("\"{}\" is not a table or materialized view", name.name()),
+            ));
+        }
+        if reindex.is_concurrent() && matches!(relation.kind, RelationKind::System) {
+            return Err(system_concurrently());
+        }
+        ddl.check_owner(relation)
+    };
+    let found = ddl.lock_checked(name, mode, &check)?;
+    let (named, relation) = found.ok_or_else(|| undefined_table(name))?;
+    match named {
+        Named::Index { index, .. } => Ok((relation, Some(index))),
+        Named::Relation(_) => Ok((relation, None)),
     }
-    let is_table = matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System);
-    if matches!(named, Named::Index { .. }) || !is_table {
-        return Err(SqlError::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("\"{}\" is not a table or materialized view", name.name()),
-        ));
-    }
-    if reindex.is_concurrent() && matches!(relation.kind, RelationKind::System) {
-        return Err(system_concurrently());
-    }
-    ddl.check_owner(&relation)?;
-    Ok((relation, None))
 }
 
 /// 0A000.

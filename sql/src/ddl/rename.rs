@@ -53,7 +53,18 @@ pub fn rename(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<&'static str> {
 }
 
 fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
-    let found = ddl.lock_named(&rename.name, TableLock::AccessExclusive);
+    let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+        if let Named::Index { .. } = named {
+            if rename.part.is_some() {
+                return Err(wrong_kind(rename.name.name(), ObjectKind::Table));
+            }
+            if !ddl.snapshot().owns(ddl.user, relation.owner) {
+                return Err(must_own("index", rename.name.name()));
+            }
+        }
+        ddl.check_owner(relation)
+    };
+    let found = ddl.lock_checked(&rename.name, TableLock::AccessExclusive, &check);
     let found = match found {
         Err(error) if rename.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
         found => found?,
@@ -72,25 +83,18 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         (Some(RenamePart::Constraint(_)), _) | (None, Named::Index { .. })
     );
     match (&rename.part, named) {
-        (Some(_), Named::Index { .. }) => {
-            return Err(wrong_kind(rename.name.name(), ObjectKind::Table));
-        }
-        (Some(RenamePart::Column(from)), Named::Relation(_)) => {
-            ddl.check_owner(&relation)?;
+        (Some(RenamePart::Column(from)), _) => {
             rename_column(&mut next, from, &rename.to)?;
             // The texts of CHECKs and generated columns are printed anew with the new name.
             ddl.semantics.reprint(ddl.catalog.last_snapshot(), &relation, &mut next)?;
         }
-        (Some(RenamePart::Constraint(from)), Named::Relation(_)) => {
-            ddl.check_owner(&relation)?;
+        (Some(RenamePart::Constraint(from)), _) => {
             rename_constraint(ddl, &mut next, from, &rename.to)?;
         }
         (None, Named::Index { index, .. }) => {
-            ddl.check_owner(&relation)?;
             rename_index(ddl, &mut next, index, &rename.to)?;
         }
         (None, Named::Relation(_)) => {
-            ddl.check_owner(&relation)?;
             if rename.kind == ObjectKind::Index
                 || (rename.kind != ObjectKind::Table
                     && kind_noun(&relation) != rename.kind.words().to_ascii_lowercase())

@@ -146,6 +146,18 @@ impl Ddl<'_> {
         name: &ObjectName,
         mode: TableLock,
     ) -> Result<Option<(Named, Arc<Relation>)>> {
+        self.lock_checked(name, mode, &|_, _, _| Ok(()))
+    }
+
+    /// The same for a statement that not everybody may run on every relation: `check` is asked before the lock, so that
+    /// who is refused does not wait for it and nobody waits for them, and again of what is found behind it
+    /// (`RangeVarGetRelidExtended`).
+    pub(super) fn lock_checked(
+        &mut self,
+        name: &ObjectName,
+        mode: TableLock,
+        check: &dyn Fn(&mut Self, &Named, &Relation) -> Result<()>,
+    ) -> Result<Option<(Named, Arc<Relation>)>> {
         let mut locked = None;
         loop {
             let Some(named) = self.lookup(name)? else { return Ok(None) };
@@ -154,6 +166,7 @@ impl Ddl<'_> {
                 Named::Index { table, .. } => table,
             };
             let Some(relation) = self.relation(oid) else { return Ok(None) };
+            check(self, &named, &relation)?;
             if locked == Some(named) {
                 return Ok(Some((named, relation)));
             }
@@ -171,18 +184,16 @@ impl Ddl<'_> {
         mode: TableLock,
         if_exists: bool,
     ) -> Result<Option<Arc<Relation>>> {
-        // Whoever does not own it does not wait for it, and nobody waits for them.
-        if let Ok(Some(Named::Relation(oid))) = self.lookup(name)
-            && let Some(relation) = self.relation(oid)
-        {
-            self.check_owner(&relation)?;
-        }
-        let found = match self.lock_named(name, mode) {
+        let owned = |ddl: &mut Self, named: &Named, relation: &Relation| match named {
+            Named::Index { .. } => Err(wrong_kind(name.name(), wanted)),
+            Named::Relation(_) => ddl.check_owner(relation),
+        };
+        let found = match self.lock_checked(name, mode, &owned) {
             Ok(found) => found,
             Err(error) if if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
             Err(error) => return Err(error),
         };
-        let Some((named, relation)) = found else {
+        let Some((_, relation)) = found else {
             if if_exists {
                 let message = format!("relation \"{name}\" does not exist, skipping");
                 self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
@@ -190,10 +201,6 @@ impl Ddl<'_> {
             }
             return Err(undefined_table(name));
         };
-        if matches!(named, Named::Index { .. }) {
-            return Err(wrong_kind(name.name(), wanted));
-        }
-        self.check_owner(&relation)?;
         let fits = match wanted {
             ObjectKind::View => matches!(relation.kind, RelationKind::View { .. }),
             ObjectKind::Sequence => matches!(relation.kind, RelationKind::Sequence(_)),

@@ -19,11 +19,12 @@ use txn::{Direction, KeyRange, ReadView, TableLock, WaitPolicy};
 pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> {
     let mut going: Vec<Arc<Relation>> = Vec::new();
     for name in &truncate.tables {
-        let found = ddl.lock_named(name, TableLock::AccessExclusive)?;
-        let Some((named, relation)) = found else { return Err(undefined_table(name)) };
-        if matches!(named, Named::Index { .. }) {
-            return Err(wrong_kind(name.name(), ObjectKind::Table));
-        }
+        let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| match named {
+            Named::Index { .. } => Err(wrong_kind(name.name(), ObjectKind::Table)),
+            Named::Relation(_) => may_truncate(ddl, relation),
+        };
+        let found = ddl.lock_checked(name, TableLock::AccessExclusive, &check)?;
+        let Some((_, relation)) = found else { return Err(undefined_table(name)) };
         add(ddl, &mut going, relation)?;
     }
     references(ddl, &mut going, truncate.cascade)?;
@@ -43,24 +44,29 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
     Ok("TRUNCATE TABLE")
 }
 
-fn add(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, relation: Arc<Relation>) -> Result<()> {
+/// 42809, 42501.
+fn may_truncate(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
     match relation.kind {
         RelationKind::Table { .. } if relation.stored_query.is_some() => {
             return Err(wrong_kind(&relation.name, ObjectKind::Table));
         }
         RelationKind::Table { .. } => {}
-        RelationKind::System => ddl.check_owner(&relation)?,
+        RelationKind::System => ddl.check_owner(relation)?,
         RelationKind::View { .. } | RelationKind::Sequence(_) => {
             return Err(wrong_kind(&relation.name, ObjectKind::Table));
         }
     }
     let snapshot = ddl.snapshot();
-    if !snapshot.may_on_relation(ddl.user, &relation, Privileges::TRUNCATE) {
+    if !snapshot.may_on_relation(ddl.user, relation, Privileges::TRUNCATE) {
         return Err(SqlError::new(
             SqlState::INSUFFICIENT_PRIVILEGE,
             format!("permission denied for table {}", relation.name),
         ));
     }
+    Ok(())
+}
+
+fn add(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, relation: Arc<Relation>) -> Result<()> {
     ddl.refuse_active("TRUNCATE", &relation)?;
     ddl.refuse_pending("TRUNCATE", &relation)?;
     if going.iter().all(|known| known.oid != relation.oid) {

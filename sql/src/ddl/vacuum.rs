@@ -7,47 +7,136 @@ use super::Ddl;
 use super::analyze::{analyze, maintained};
 use crate::catalog::Relation;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::Vacuum;
+use crate::parse::ast::{Analyze, OptionValue, Vacuum};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 
-/// The options of VACUUM.
-const OPTIONS: [&str; 10] = [
-    "analyze",
-    "disable_page_skipping",
-    "freeze",
-    "full",
-    "index_cleanup",
-    "parallel",
-    "process_toast",
-    "skip_locked",
-    "truncate",
-    "verbose",
-];
+/// The most workers that PARALLEL may name.
+const WORKERS_MAX: i64 = 1024;
+
+/// The options of VACUUM and ANALYZE that ask for anything here, or exclude each other.
+#[derive(Default)]
+struct Options {
+    analyze: bool,
+    full: bool,
+    skip_locked: bool,
+    disable_page_skipping: bool,
+    keeps_toast: bool,
+    /// PARALLEL; none where it is not said.
+    workers: Option<i64>,
+}
+
+fn syntax(message: String) -> SqlError {
+    SqlError::new(SqlState::SYNTAX_ERROR, message)
+}
+
+fn unsupported(message: &str) -> SqlError {
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+}
+
+/// An option that is on or off.
+fn flag(option: &OptionValue) -> Result<bool> {
+    let not_boolean = || syntax(format!("{} requires a Boolean value", option.name));
+    option.boolean().ok_or_else(not_boolean)
+}
+
+/// How many workers PARALLEL names.
+fn workers(option: &OptionValue, at: u32) -> Result<i64> {
+    let Some(value) = &option.value else {
+        let message = format!("parallel option requires a value between 0 and {WORKERS_MAX}");
+        return Err(syntax(message).at(at));
+    };
+    let workers = value.text().and_then(|text| text.parse::<i64>().ok());
+    let workers = workers.ok_or_else(|| syntax("parallel requires an integer value".to_owned()))?;
+    if !(0..=WORKERS_MAX).contains(&workers) {
+        let message = format!("parallel workers for vacuum must be between 0 and {WORKERS_MAX}");
+        return Err(syntax(message).at(at));
+    }
+    Ok(workers)
+}
+
+impl Options {
+    /// Reads them (`ExecVacuum`).
+    fn of(ddl: &Ddl<'_>, options: &[OptionValue], vacuum: bool) -> Result<Options> {
+        let mut read = Options::default();
+        for option in options {
+            let at = ddl.semantics.position(option.at);
+            match (&*option.name, vacuum) {
+                ("verbose", _) => drop(flag(option)?),
+                ("skip_locked", _) => read.skip_locked = flag(option)?,
+                ("analyze", true) => read.analyze = flag(option)?,
+                ("full", true) => read.full = flag(option)?,
+                ("freeze" | "truncate", true) => drop(flag(option)?),
+                ("disable_page_skipping", true) => read.disable_page_skipping = flag(option)?,
+                ("process_toast", true) => read.keeps_toast = !flag(option)?,
+                ("index_cleanup", true) => {
+                    let word = option.value.as_ref().and_then(|value| value.text());
+                    if !word.is_some_and(|word| word.eq_ignore_ascii_case("auto")) {
+                        flag(option)?;
+                    }
+                }
+                ("parallel", true) => read.workers = Some(workers(option, at)?),
+                (name, _) => {
+                    let statement = if vacuum { "VACUUM" } else { "ANALYZE" };
+                    return Err(
+                        syntax(format!("unrecognized {statement} option \"{name}\"")).at(at)
+                    );
+                }
+            }
+        }
+        if read.full && read.workers.is_some_and(|workers| workers > 0) {
+            return Err(unsupported("VACUUM FULL cannot be performed in parallel"));
+        }
+        Ok(read)
+    }
+}
 
 /// VACUUM.
 ///
 /// # Errors
-/// 25001 in a transaction block, 42P01, 42601 for an option it does not have.
+/// 42601 for an option that it does not have, 0A000 for those that exclude each other, 25001 in a transaction block, 42P01.
 pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
+    let options = Options::of(ddl, &vacuum.options, true)?;
+    if !options.analyze && vacuum.tables.iter().any(|table| !table.columns.is_empty()) {
+        let message = "ANALYZE option must be specified when a column list is provided";
+        return Err(unsupported(message));
+    }
     ddl.refuse_block("VACUUM")?;
-    let mut analyzes = false;
-    for option in &vacuum.options {
-        if !OPTIONS.contains(&&*option.name) {
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("unrecognized VACUUM option \"{}\"", option.name),
-            ));
+    if options.full && options.disable_page_skipping {
+        let message = "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL";
+        return Err(unsupported(message));
+    }
+    if options.full && options.keeps_toast {
+        return Err(unsupported("PROCESS_TOAST required with VACUUM FULL"));
+    }
+    let relations = maintained(ddl, &vacuum.tables, "vacuum", options.skip_locked)?;
+    for relation in &relations {
+        let parallel =
+            options.workers.is_some_and(|workers| workers > 0) && relation.indexes.len() > 1;
+        if relation.persistence == 't' && parallel {
+            let message = format!(
+                "disabling parallel option of vacuum on \"{}\" --- cannot vacuum temporary tables in parallel",
+                relation.name
+            );
+            ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
         }
-        analyzes |= &*option.name == "analyze" && option.boolean() != Some(false);
+        ddl.reclaim(relation)?;
     }
-    for relation in maintained(ddl, &vacuum.tables, "vacuum")? {
-        ddl.reclaim(&relation)?;
-    }
-    if analyzes {
-        analyze(ddl, &vacuum.tables)?;
+    if options.analyze {
+        analyze(ddl, &relations)?;
     }
     Ok("VACUUM")
+}
+
+/// ANALYZE.
+///
+/// # Errors
+/// 42601 for an option that it does not have, 42P01, 42703, 42701.
+pub fn analyze_tables(ddl: &mut Ddl<'_>, named: &Analyze) -> Result<&'static str> {
+    let options = Options::of(ddl, &named.options, false)?;
+    let relations = maintained(ddl, &named.tables, "analyze", options.skip_locked)?;
+    analyze(ddl, &relations)?;
+    Ok("ANALYZE")
 }
 
 impl Ddl<'_> {

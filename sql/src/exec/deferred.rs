@@ -399,6 +399,7 @@ fn check_key(
         let other_row = &other[columns.len()..];
         cx.transaction.lock_key(&rows, other_row, RowLock::KeyShare, policy, &mut record)?;
         if cx.transaction.get_latest(&tree, &other, &mut record)? {
+            cx.transaction.check_reads()?;
             let names: Vec<usize> = found.columns.iter().map(|key| key.column).collect();
             let key = Writer::key_text(cx, &table.relation, &names, row)?;
             return Err(duplicate_key(&table.relation, found, &key));

@@ -239,7 +239,9 @@ impl Writer {
     ///
     /// # Errors
     /// Those of the types' text forms, instead.
-    pub fn duplicate(&self, cx: &Context<'_>, index: usize, all: &RowBuf) -> Result<SqlError> {
+    pub fn duplicate(&self, cx: &mut Context<'_>, index: usize, all: &RowBuf) -> Result<SqlError> {
+        // Whoever has not seen the key where it looked is told to try again: then it finds it.
+        cx.transaction.check_reads()?;
         let relation = &self.table.relation;
         let values = self.new_keys.of(self.table.computed.as_ref(), index).flatten();
         let index = &relation.indexes[index];

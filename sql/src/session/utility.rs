@@ -147,13 +147,6 @@ impl Session {
             Statement::AlterSystem(alter) => self.alter_system(alter),
             Statement::Lock(lock) => self.lock(parsed, lock),
             Statement::Discard(discard) => self.discard(*discard),
-            Statement::Vacuum(vacuum) => {
-                if !self.is_alone() {
-                    return Err(in_block("VACUUM"));
-                }
-                self.maintain(parsed, statement, Some(vacuum), None)
-            }
-            Statement::Analyze(analyze) => self.maintain(parsed, statement, None, Some(analyze)),
             Statement::Declare(declare) => done(self.declare(parsed, declare, portal)?),
             Statement::Close(name) => done(self.close_cursor(name.as_deref())?),
             Statement::Listen(channel) => {
@@ -579,22 +572,6 @@ impl Session {
         let done = body(&mut ddl)?;
         self.basis = None;
         Ok(done)
-    }
-
-    /// VACUUM and ANALYZE.
-    fn maintain(
-        &mut self,
-        parsed: &Arc<Source>,
-        statement: &Statement,
-        vacuum: Option<&ast::Vacuum>,
-        analyze: Option<&ast::Analyze>,
-    ) -> Result<Outcome> {
-        let tables = vacuum.map(|vacuum| &vacuum.tables).or(analyze.map(|analyze| &analyze.tables));
-        for table in tables.into_iter().flatten() {
-            self.relation(parsed, &table.table)?;
-        }
-        self.change_schema(parsed, statement)?;
-        done(if vacuum.is_some() { "VACUUM" } else { "ANALYZE" })
     }
 }
 

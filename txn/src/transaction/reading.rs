@@ -113,8 +113,12 @@ impl Transaction {
         self.check_reads()
     }
 
-    /// Whether all that has been read still stands. May wait for pages; what commits meanwhile it may miss.
-    pub(crate) fn check_reads(&mut self) -> Result<()> {
+    /// Makes sure that all that has been read still stands, where it is noted. May wait for pages; what commits meanwhile it
+    /// may miss.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`]; storage's.
+    pub fn check_reads(&mut self) -> Result<()> {
         let Some(snapshot) = self.snapshot else { return Ok(()) };
         let Some(reads) = &mut self.reads else { return Ok(()) };
         if self.manager.planted(Fault::SkipValidation) {
