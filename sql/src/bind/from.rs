@@ -13,7 +13,7 @@ use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
-use crate::bind::{Environment, Holder, Required, table_item};
+use crate::bind::{Holder, Required, table_item};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin::function;
 use crate::catalog::{Named, Relation, RelationKind};
@@ -398,9 +398,7 @@ impl Binder<'_> {
         alias: Option<&Alias>,
     ) -> Result<From> {
         let parsed = crate::parse::parse_query(text)?;
-        let environment =
-            Environment { catalog: self.catalog, path: self.path, constants: self.constants };
-        let inner = Binder::new(environment, text, &[]);
+        let inner = self.within_view(relation, text)?;
         inner.depth.set(self.depth.get());
         inner.scans.set(self.scans.get());
         let query = inner.top_query(&parsed)?;

@@ -44,7 +44,8 @@ impl Binder<'_> {
         let relation = self.merge_target(&merge.table)?;
         for clause in &merge.clauses {
             match clause.action {
-                ast::MergeAction::Nothing => {}
+                // PostgreSQL asks for it here alone: else the columns that are named say what is read.
+                ast::MergeAction::Nothing => self.require(relation.oid, Privileges::SELECT),
                 ast::MergeAction::Update(_) => self.require(relation.oid, Privileges::UPDATE),
                 ast::MergeAction::Delete => self.require(relation.oid, Privileges::DELETE),
                 ast::MergeAction::Insert { .. } => self.require(relation.oid, Privileges::INSERT),

@@ -206,6 +206,8 @@ struct Binder<'a> {
     subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
     printed: bool,
+    /// The views that this is the query of, the outermost first.
+    views: Vec<Oid>,
 }
 
 /// How deeply expressions and queries may be nested.
@@ -464,7 +466,22 @@ impl<'a> Binder<'a> {
             inlining: Cell::new(0),
             subqueries: None,
             printed: false,
+            views: Vec::new(),
         }
+    }
+
+    /// What binds the query of a view that this one names.
+    ///
+    /// # Errors
+    /// 42P17 for a view that reads itself.
+    fn within_view<'v>(&'v self, view: &Relation, text: &'v str) -> Result<Binder<'v>> {
+        if self.views.contains(&view.oid) {
+            let message =
+                format!("infinite recursion detected in rules for relation \"{}\"", view.name);
+            return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
+        }
+        let views = self.views.iter().copied().chain([view.oid]).collect();
+        Ok(Binder { views, ..Binder::new(self.environment(), text, &[]) })
     }
 
     fn finish(self, statement: BoundStatement) -> Result<Bound> {

@@ -103,7 +103,7 @@ impl Binder<'_> {
             .hint(change.hint())
         };
         let parsed = crate::parse::parse_query(text)?;
-        let inner = Binder::new(self.environment(), text, &[]);
+        let inner = self.within_view(view, text)?;
         inner.depth.set(self.depth.get());
         let query = inner.top_query(&parsed)?;
         let simple = SimpleView::of(&inner, &parsed, &query)?.map_err(refused)?;
