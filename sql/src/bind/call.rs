@@ -340,6 +340,13 @@ impl Binder<'_> {
             && chosen.procedure.variadic == oid::ANY
             && let Some(array) = arguments.pop()
         {
+            if self.element_of(array.ty().oid).is_none() {
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    "VARIADIC argument must be an array",
+                )
+                .at(places.last().copied().unwrap_or(at)));
+            }
             let ty = SqlType { oid: array.ty().oid, typmod: VARIADIC_ARRAY };
             arguments.push(Expr::Relabel(Box::new(array), ty));
         }

@@ -17,23 +17,6 @@ pub(super) fn op(name: &str) -> ast::Operator {
 impl Binder<'_> {
     /// `op operand`.
     pub(super) fn prefix(&self, operator: &ast::Operator, operand: Expr, at: u32) -> Result<Expr> {
-        // The grammar folds a minus into the number behind it.
-        if &*operator.name == "-" && operator.schema.is_none() {
-            match &operand {
-                Expr::Constant(Literal::Int4(value), ty) if *value != i32::MIN => {
-                    return Ok(Expr::Constant(Literal::Int4(-value), *ty));
-                }
-                Expr::Constant(Literal::Int8(value), ty) => {
-                    return Ok(match i32::try_from(-value) {
-                        Ok(small) => {
-                            Expr::Constant(Literal::Int4(small), SqlType::plain(oid::INT4))
-                        }
-                        Err(_) => Expr::Constant(Literal::Int8(-value), *ty),
-                    });
-                }
-                _ => {}
-            }
-        }
         let chosen = self.operator(operator, &[operand.ty().oid], at)?;
         let operand = self.argument(operand, Oid(chosen.right), at)?;
         Ok(Expr::Call {

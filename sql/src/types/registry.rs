@@ -43,6 +43,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::text::bytes::FUNCTIONS,
     super::text::cut::FUNCTIONS,
     super::text::encode::FUNCTIONS,
+    super::text::format::FUNCTIONS,
     super::text::encoding::FUNCTIONS,
     super::text::like::FUNCTIONS,
     super::text::normal::FUNCTIONS,

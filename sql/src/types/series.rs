@@ -87,7 +87,8 @@ fn numeric<'a>(context: &CallContext<'a>, a: &[Datum<'a>], emit: Emit<'_, 'a>) -
         if !emit(&[Datum::Numeric(value.store(context.arena))])? {
             break;
         }
-        value = value.add(&step).checked()?;
+        // What is beyond a numeric's range is beyond the last one too.
+        value = value.add(&step);
     }
     Ok(())
 }

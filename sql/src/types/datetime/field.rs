@@ -169,7 +169,11 @@ fn date_part_of_date<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<D
 /// `date_part`: as PostgreSQL computes it in floating point, which is not always what the exact value rounds to.
 fn date_part<'a>(context: &CallContext<'a>, ty: u32, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (_, field) = extracted(a[0].text(), ty)?;
-    let since_1970 = |micros: i64| (micros + calendar::UNIX_DAYS * DAY) as f64 / 1e6;
+    let since_1970 = |micros: i64| {
+        const UNIX: i64 = calendar::UNIX_DAYS * DAY;
+        // Near the end of time the sum is beyond 64 bits.
+        micros.checked_add(UNIX).map_or(micros as f64 + UNIX as f64, |sum| sum as f64) / 1e6
+    };
     let value = match (field, a[1]) {
         (Field::Epoch, Datum::Time(micros)) => micros as f64 / 1e6,
         (Field::Epoch, Datum::TimeTz(time)) => time.micros as f64 / 1e6 + f64::from(time.west),

@@ -6,6 +6,7 @@
 
 use super::document::{self, Item, Kind};
 use super::{View, jsonb_of_text};
+use crate::catalog::builtin::is_domain;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Builder, Dimension};
@@ -30,33 +31,91 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
 
 type Columns = Vec<(Arc<str>, SqlType)>;
 
-/// The columns to be filled: those that the call was given, or of the type of the first argument.
+/// Whether a row is one value, as in a select list.
+fn is_whole(signature: &Signature<'_>) -> bool {
+    matches!(signature.columns, [(name, _)] if name.is_empty())
+}
+
+/// The columns to be filled: of the type of the first argument, of the row itself where that is any record, or those that
+/// the call was given.
 fn columns(
     context: &CallContext<'_>,
     signature: &Signature<'_>,
     base: &Datum<'_>,
     function: &str,
 ) -> Result<Columns> {
-    if let Some(first) = signature.arguments.first()
-        && let Some(fields) = context.catalog.row_fields(first.oid.0)
-    {
-        return Ok(fields);
+    let given = signature.columns.iter().filter(|_| !is_whole(signature));
+    if let [first, _] = signature.arguments {
+        let ty = context.catalog.base_type(*first).oid.0;
+        match context.catalog.row_fields(ty).filter(|_| ty != oids::RECORD) {
+            Some(fields) => return Ok(fields),
+            None if ty != oids::RECORD => {
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!("first argument of {function} must be a row type"),
+                ));
+            }
+            None => {}
+        }
     }
     if let Datum::Record(bytes) = base {
-        let names = record::names(context, oids::RECORD, bytes);
         let types = record::fields(bytes).map(|(ty, _)| SqlType::plain(ty));
-        return Ok(names.into_iter().zip(types).collect());
+        let mut names = record::names(context, oids::RECORD, bytes).into_iter();
+        let own = types
+            .zip(1..)
+            .map(|(ty, number)| (names.next().unwrap_or_else(|| format!("f{number}").into()), ty));
+        let own: Columns = own.collect();
+        return same_columns(context, own, given.map(|(_, ty)| *ty).collect());
     }
-    if !signature.columns.is_empty() {
-        return Ok(signature.columns.to_vec());
+    if given.clone().next().is_some() {
+        return Ok(given.cloned().collect());
     }
     Err(SqlError::new(
         SqlState::FEATURE_NOT_SUPPORTED,
-        "function returning record called in context that cannot accept type record",
+        format!("could not determine row type for result of {function}"),
     )
-    .hint(format!(
-        "Provide a non-null record argument, or call the function in the FROM clause using a column definition list ({function})."
-    )))
+    .hint(
+        "Provide a non-null record argument, or call the function in the FROM clause using a column definition list.",
+    ))
+}
+
+/// A row's own columns, held against those that the call was given, if any.
+fn same_columns(context: &CallContext<'_>, own: Columns, given: Vec<SqlType>) -> Result<Columns> {
+    let mismatch = |detail: String| {
+        let message = "function return row and query-specified return row do not match";
+        Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
+    };
+    if given.is_empty() {
+        return Ok(own);
+    }
+    if own.len() != given.len() {
+        let (count, plural) = (own.len(), if own.len() == 1 { "" } else { "s" });
+        let wanted = given.len();
+        return mismatch(format!(
+            "Returned row contains {count} attribute{plural}, but query expects {wanted}."
+        ));
+    }
+    for (number, ((_, own), given)) in (1..).zip(own.iter().zip(&given)) {
+        if own.oid != given.oid {
+            let [own, given] = [own, given].map(|ty| context.catalog.type_name(ty.oid.0));
+            return mismatch(format!(
+                "Returned type {own} at ordinal position {number}, but query expects {given}."
+            ));
+        }
+    }
+    Ok(own)
+}
+
+/// A row of a type that may be a domain over a row type.
+fn of_type<'a>(
+    context: &CallContext<'a>,
+    ty: Option<&SqlType>,
+    row: Datum<'a>,
+) -> Result<Datum<'a>> {
+    if let Some(ty) = ty.filter(|ty| is_domain(ty.oid.0)) {
+        context.catalog.check_domain(context, *ty, &row)?;
+    }
+    Ok(row)
 }
 
 fn document<'a>(context: &CallContext<'a>, json: &Datum<'a>) -> Result<Item<'a>> {
@@ -94,7 +153,7 @@ fn populated<'a>(
     }
     let values = filled(context, &columns, &base, &item)?;
     let fields: Vec<(SqlType, Datum<'a>)> = columns.iter().map(|(_, ty)| *ty).zip(values).collect();
-    Ok(record::build(context.arena, &fields))
+    of_type(context, signature.arguments.first(), record::build(context.arena, &fields))
 }
 
 fn rows<'a>(
@@ -105,10 +164,10 @@ fn rows<'a>(
     function: &str,
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
+    let columns = columns(context, signature, &base, function)?;
     if json.is_null() {
         return Ok(());
     }
-    let columns = columns(context, signature, &base, function)?;
     let invalid = |message| SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message);
     let item = document(context, &json)?;
     let Kind::Array(elements) = item.kind else {
@@ -122,15 +181,11 @@ fn rows<'a>(
             return Err(invalid(format!("argument of {function} must be an array of objects")));
         }
         let values = filled(context, &columns, &base, element)?;
-        // In a select list a row is one value.
-        let whole = signature.columns.len() == 1 && signature.columns[0].0.is_empty();
-        let go_on = if whole {
-            let types = columns.iter().map(|(_, ty)| *ty);
-            let fields: Vec<(SqlType, Datum<'a>)> = types.zip(values).collect();
-            emit(&[record::build(context.arena, &fields)])?
-        } else {
-            emit(&values)?
-        };
+        let fields: Vec<(SqlType, Datum<'a>)> =
+            columns.iter().map(|(_, ty)| *ty).zip(values.iter().copied()).collect();
+        let row = record::build(context.arena, &fields);
+        let row = of_type(context, signature.arguments.first(), row)?;
+        let go_on = if is_whole(signature) { emit(&[row])? } else { emit(&values)? };
         if !go_on {
             break;
         }
@@ -151,31 +206,35 @@ fn filled<'a>(
     };
     let mut values = Vec::with_capacity(columns.len());
     for (name, ty) in columns {
-        let own = base_fields.as_mut().and_then(Iterator::next);
-        values.push(match object.member(name) {
-            Some(item) => value(context, *ty, &item, name)?,
-            None => match own {
-                Some((ty, Some(bytes))) => stored::read(context.arena, ty, bytes)?,
-                _ => domain::null(context, *ty)?,
-            },
+        let own = match base_fields.as_mut().and_then(Iterator::next) {
+            Some((ty, Some(bytes))) => Some(stored::read(context.arena, ty, bytes)?),
+            Some((_, None)) => Some(Datum::Null),
+            None => None,
+        };
+        values.push(match (object.member(name), own) {
+            (Some(item), own) => value(context, *ty, &item, name, own.unwrap_or(Datum::Null))?,
+            (None, Some(own)) => own,
+            (None, None) => domain::null(context, *ty)?,
         });
     }
     Ok(values)
 }
 
-/// The value of type `ty` that an item stands for; `key` names it in errors.
+/// The value of type `ty` that an item stands for; `key` names it in errors, and a row has what `own` has where the item is
+/// silent.
 fn value<'a>(
     context: &CallContext<'a>,
     ty: SqlType,
     item: &Item<'a>,
     key: &str,
+    own: Datum<'a>,
 ) -> Result<Datum<'a>> {
-    if let Some(read) = domain::read(context, ty, |base| value(context, base, item, key)) {
+    if let Some(read) = domain::read(context, ty, |base| value(context, base, item, key, own)) {
         return read;
     }
     match form(ty.oid.0) {
-        Form::Jsonb => return jsonb_of_text(context, item.text),
         _ if matches!(item.kind, Kind::Null) => return Ok(Datum::Null),
+        Form::Jsonb => return jsonb_of_text(context, item.text),
         _ if ty.oid.0 == oids::JSON => return Ok(Datum::Text(item.text)),
         Form::Array(element) if !matches!(item.kind, Kind::String(_)) => {
             return array(context, SqlType { oid: Oid(element), typmod: ty.typmod }, item, key);
@@ -193,7 +252,7 @@ fn value<'a>(
                     },
                 ));
             }
-            let values = filled(context, &fields, &Datum::Null, item)?;
+            let values = filled(context, &fields, &own, item)?;
             let fields: Vec<(SqlType, Datum<'a>)> =
                 fields.iter().map(|(_, ty)| *ty).zip(values).collect();
             return Ok(record::build(context.arena, &fields));
@@ -220,12 +279,9 @@ fn array<'a>(
     item: &Item<'a>,
     key: &str,
 ) -> Result<Datum<'a>> {
-    if !matches!(item.kind, Kind::Array(_)) {
-        return Err(SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected JSON array")
-            .hint(format!("See the value of key \"{key}\".")));
-    }
     let mut lengths = vec![None; depth(item, element)];
-    let mut filling = Filling { context, element, key, builder: Builder::new(element.oid.0) };
+    let builder = Builder::new(element.oid.0);
+    let mut filling = Filling { context, element, key, builder, done: Vec::new() };
     filling.level(item, 0, &mut lengths)?;
     let dimensions: Vec<Dimension> =
         lengths.iter().map(|length| Dimension { length: length.unwrap_or(0), lower: 1 }).collect();
@@ -237,6 +293,8 @@ struct Filling<'c, 'k, 'a> {
     element: SqlType,
     key: &'k str,
     builder: Builder,
+    /// How many elements of each array around this place have been read.
+    done: Vec<usize>,
 }
 
 impl<'a> Filling<'_, '_, 'a> {
@@ -246,11 +304,16 @@ impl<'a> Filling<'_, '_, 'a> {
                 .detail(detail)
         };
         let Kind::Array(elements) = item.kind else {
+            let place: String = self.done.iter().map(|number| format!("[{number}]")).collect();
+            let what = match at {
+                0 => format!("value of key \"{}\"", self.key),
+                _ => format!("array element {place} of key \"{}\"", self.key),
+            };
             return Err(SqlError::new(
                 SqlState::INVALID_TEXT_REPRESENTATION,
                 "expected JSON array",
             )
-            .hint(format!("See the value of key \"{}\".", self.key)));
+            .hint(format!("See the {what}.")));
         };
         let length = elements.len() as i32;
         if lengths[at].is_some_and(|known| known != length) {
@@ -259,14 +322,17 @@ impl<'a> Filling<'_, '_, 'a> {
             ));
         }
         lengths[at] = Some(length);
+        self.done.push(0);
         for element in elements {
             if at + 1 < lengths.len() {
                 self.level(element, at + 1, lengths)?;
             } else {
-                let value = value(self.context, self.element, element, self.key)?;
+                let value = value(self.context, self.element, element, self.key, Datum::Null)?;
                 self.builder.push(&value);
             }
+            self.done[at] += 1;
         }
+        self.done.pop();
         Ok(())
     }
 }

@@ -42,7 +42,15 @@ impl Decimal {
     /// # Errors
     /// 2201F.
     pub fn square_root(&self) -> Result<Decimal> {
-        self.root_at(self.root_scale())
+        let scale = self.root_scale();
+        let root = self.root_at(scale)?;
+        // The iteration's own rounding may have made a tie of what is not quite one.
+        let half = Decimal::read(&format!("5e-{}", scale + 1))?.unwrap_or_else(one);
+        let below = root.subtract(&half);
+        if below.multiply(&below).compare(self).is_gt() {
+            return Ok(below.subtract(&half).rounded(scale));
+        }
+        Ok(root)
     }
 
     /// Its square root to `scale` decimals.
@@ -286,12 +294,12 @@ impl Decimal {
         if estimate > WEIGHT_LIMIT {
             return Err(overflow());
         }
-        if estimate + 1.0 < -f64::from(CHOSEN_SCALE_MAX) {
-            return Ok(Decimal::zero(CHOSEN_SCALE_MAX));
-        }
         let weight = estimate as i32;
         // Unlike elsewhere the weight does not lower the scale: 2 to the 6th shows 16 decimals.
         let scale = chosen(SIGNIFICANT_DIGITS, &[self.scale, exponent_scale]);
+        if estimate + 1.0 < -f64::from(scale) {
+            return Ok(Decimal::zero(scale));
+        }
         match exponent {
             0 => return Ok(one().with_scale(scale)),
             1 => return Ok(self.clone().rounded(scale)),

@@ -1,4 +1,4 @@
-//! Functions that make new text: concatenation, case, padding, replacement, quoting, format.
+//! Functions that make new text: concatenation, case, padding, replacement, quoting.
 
 use super::quote::{self, literal, quoting};
 use super::{byte_of, finished, growing, length};
@@ -45,8 +45,6 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1290, Typed(quote_any)),
     (2089, Plain(|c, a| write(c, format_args!("{:x}", a[0].int4())))),
     (2090, Plain(|c, a| write(c, format_args!("{:x}", a[0].int8())))),
-    (3539, Typed(format)),
-    (3540, Typed(format)),
     (401, Plain(|_, a| Ok(Datum::Text(without_blanks(a[0].text()))))),
     (406, Plain(|_, a| Ok(a[0]))),
     (407, Plain(to_name)),
@@ -117,30 +115,28 @@ fn concatenate_any<'a>(
     concatenate(context, &[Datum::Text(left), Datum::Text(right)])
 }
 
-/// The texts of VARIADIC "any" arguments from `first` on: given one by one, or as the array's elements.
-fn variadic<'a>(
+/// The texts of VARIADIC "any" arguments from `first` on: given one by one, or as the array's elements; none of a NULL
+/// array.
+pub(super) fn variadic<'a>(
     context: &CallContext<'a>,
     signature: &Signature<'_>,
     a: &[Datum<'a>],
     first: usize,
-) -> Result<Vec<Option<&'a str>>> {
+) -> Result<Option<Vec<Option<&'a str>>>> {
     let text = |ty, datum: &Datum<'a>| match datum {
         Datum::Null => Ok(None),
         datum => text_of(context, ty, datum).map(Some),
     };
-    if signature.variadic_spread
-        || !matches!(a.get(first), Some(Datum::Array(_)))
-        || a.len() > first + 1
-    {
-        return a[first..]
-            .iter()
-            .zip(&signature.arguments[first..])
-            .map(|(d, ty)| text(*ty, d))
-            .collect();
+    if signature.variadic_spread {
+        let given = a[first..].iter().zip(&signature.arguments[first..]);
+        return given.map(|(datum, ty)| text(*ty, datum)).collect::<Result<_>>().map(Some);
+    }
+    if a[first].is_null() {
+        return Ok(None);
     }
     let array = a[first].array();
     let element = SqlType::plain(array.element);
-    array.datums(context.arena).map(|datum| text(element, &datum?)).collect()
+    array.datums(context.arena).map(|datum| text(element, &datum?)).collect::<Result<_>>().map(Some)
 }
 
 fn concat<'a>(
@@ -148,8 +144,9 @@ fn concat<'a>(
     signature: &Signature<'_>,
     a: &[Datum<'a>],
 ) -> Result<Datum<'a>> {
+    let Some(texts) = variadic(context, signature, a, 0)? else { return Ok(Datum::Null) };
     let mut out = growing(context);
-    variadic(context, signature, a, 0)?.into_iter().flatten().for_each(|text| out.push_str(text));
+    texts.into_iter().flatten().for_each(|text| out.push_str(text));
     finished(out)
 }
 
@@ -161,8 +158,9 @@ fn concat_ws<'a>(
     if a[0].is_null() {
         return Ok(Datum::Null);
     }
+    let Some(texts) = variadic(context, signature, a, 1)? else { return Ok(Datum::Null) };
     let mut out = growing(context);
-    for (i, text) in variadic(context, signature, a, 1)?.into_iter().flatten().enumerate() {
+    for (i, text) in texts.into_iter().flatten().enumerate() {
         if i > 0 {
             out.push_str(a[0].text());
         }
@@ -210,7 +208,7 @@ fn pad<'a>(a: &[Datum<'a>]) -> Result<(&'a str, String)> {
 }
 
 /// 54000 for results past PostgreSQL's 1 GB, 4 bytes of which say how long they are.
-fn check_size(bytes: usize) -> Result<()> {
+pub(super) fn check_size(bytes: usize) -> Result<()> {
     if bytes > 0x3fff_ffff - 4 {
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "requested length too large"));
     }
@@ -312,7 +310,7 @@ fn quote_nullable<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datu
 }
 
 /// A name as the session wants it quoted.
-fn identifier(context: &CallContext<'_>, name: &str) -> String {
+pub(super) fn identifier(context: &CallContext<'_>, name: &str) -> String {
     quoting(context.settings.quote_all_identifiers, || quote::identifier(name))
 }
 
@@ -326,109 +324,4 @@ fn quote_any<'a>(
     }
     let text = text_of(context, signature.arguments[0], &a[0])?;
     Ok(Datum::Text(context.arena.alloc_str(&literal(text))))
-}
-
-/// format(): `%s`, `%I`, `%L`, `%%`, with `n$` positions and `-` and width flags.
-fn format<'a>(
-    context: &CallContext<'a>,
-    signature: &Signature<'_>,
-    a: &[Datum<'a>],
-) -> Result<Datum<'a>> {
-    if a[0].is_null() {
-        return Ok(Datum::Null);
-    }
-    let values = if a.len() > 1 { variadic(context, signature, a, 1)? } else { Vec::new() };
-    let few = || invalid_parameter("too few arguments for format()");
-    let unterminated = || {
-        invalid_parameter("unterminated format() type specifier")
-            .hint("For a single \"%\" use \"%%\".")
-    };
-    let mut out = growing(context);
-    let mut next = 0;
-    let mut rest = a[0].text();
-    while let Some(at) = rest.find('%') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        if let Some(behind) = rest.strip_prefix('%') {
-            out.push('%');
-            rest = behind;
-            continue;
-        }
-        let number = |rest: &mut &str| -> Result<Option<usize>> {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, behind) = rest.split_at(digits);
-            if digits == 0 {
-                return Ok(None);
-            }
-            *rest = behind;
-            number.parse().map(Some).map_err(|_| {
-                SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "number is out of range")
-            })
-        };
-        let (mut left, mut width, mut position) = (false, 0, None);
-        let before = rest;
-        if let Some(found) = number(&mut rest)? {
-            match rest.strip_prefix('$') {
-                Some(behind) => {
-                    if found == 0 {
-                        return Err(invalid_parameter(
-                            "format specifies argument 0, but arguments are numbered from 1",
-                        ));
-                    }
-                    position = Some(found - 1);
-                    rest = behind;
-                }
-                None => rest = before,
-            }
-        }
-        while let Some(behind) = rest.strip_prefix('-') {
-            left = true;
-            rest = behind;
-        }
-        if let Some(behind) = rest.strip_prefix('*') {
-            rest = behind;
-            let value = *values.get(next).ok_or_else(few)?;
-            next += 1;
-            let signed: i64 = value.unwrap_or("0").parse().unwrap_or(0);
-            left |= signed < 0;
-            width = signed.unsigned_abs() as usize;
-        } else if let Some(found) = number(&mut rest)? {
-            width = found;
-        }
-        check_size(width)?;
-        let mut characters = rest.chars();
-        let kind = characters.next().ok_or_else(unterminated)?;
-        rest = characters.as_str();
-        if !matches!(kind, 's' | 'I' | 'L') {
-            return Err(invalid_parameter(format!(
-                "unrecognized format() type specifier \"{kind}\""
-            ))
-            .hint("For a single \"%\" use \"%%\"."));
-        }
-        let index = position.unwrap_or(next);
-        let value = *values.get(index).ok_or_else(few)?;
-        next = index + 1;
-        let shown = match (kind, value) {
-            ('s', value) => value.unwrap_or("").to_owned(),
-            ('I', Some(value)) => identifier(context, value),
-            ('I', None) => {
-                return Err(SqlError::new(
-                    SqlState::NULL_VALUE_NOT_ALLOWED,
-                    "null values cannot be formatted as an SQL identifier",
-                ));
-            }
-            (_, Some(value)) => literal(value),
-            (_, None) => "NULL".to_owned(),
-        };
-        let padding = " ".repeat(width.saturating_sub(length(&shown)));
-        if left {
-            out.push_str(&shown);
-            out.push_str(&padding);
-        } else {
-            out.push_str(&padding);
-            out.push_str(&shown);
-        }
-    }
-    out.push_str(rest);
-    finished(out)
 }

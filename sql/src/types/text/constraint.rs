@@ -7,6 +7,7 @@
 //! where a match may begin.
 
 use regex_syntax::hir::{Capture, Hir, HirKind, Repetition};
+use std::collections::HashMap;
 
 /// A constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,23 +79,25 @@ impl Constraint {
 /// hold others.
 const COPIED_PIECES_MAX: usize = 10_000;
 
-/// The expression with its marks understood; none where its back references make it too large.
-pub(super) fn understood(hir: Hir) -> Option<Hir> {
-    let mut groups = Groups::default();
+/// The expression with its marks understood; none where its back references make it too large. `numbers` says what each group
+/// of the translated expression is: which of the pattern's own, from 1, or 0.
+pub(super) fn understood(hir: Hir, numbers: &[u32]) -> Option<Hir> {
+    let mut groups = Groups { numbers, ended: HashMap::new(), copied: 0 };
     let understood = groups.understood(hir);
     (groups.copied <= COPIED_PIECES_MAX).then_some(understood)
 }
 
 /// The groups passed so far.
-#[derive(Default)]
-struct Groups {
-    /// Of each its expression, once it has ended.
-    ended: Vec<Option<Hir>>,
+struct Groups<'n> {
+    /// What each group of the translated expression is. Some are gone: `(a){0}` is nothing.
+    numbers: &'n [u32],
+    /// The expressions of those that have ended, by their numbers.
+    ended: HashMap<u32, Hir>,
     /// Pieces that back references stand for.
     copied: usize,
 }
 
-impl Groups {
+impl Groups<'_> {
     fn understood(&mut self, hir: Hir) -> Hir {
         match hir.into_kind() {
             HirKind::Capture(capture) => self.group(capture),
@@ -117,16 +120,16 @@ impl Groups {
 
     fn group(&mut self, capture: Capture) -> Hir {
         let Some(constraint) = capture.name.as_deref().and_then(Constraint::marked) else {
-            let index = self.ended.len() + 1;
-            self.ended.push(None);
+            let index = self.numbers[capture.index as usize - 1];
             let sub = self.understood(*capture.sub);
-            self.ended[index - 1] = Some(sub.clone());
-            return Hir::capture(Capture { index: index as u32, name: None, sub: Box::new(sub) });
+            self.ended.insert(index, sub.clone());
+            return Hir::capture(Capture { index, name: None, sub: Box::new(sub) });
         };
         let (index, sub) = match constraint {
             Constraint::Back(group) => {
-                let referred = self.ended.get(group as usize - 1).and_then(Option::as_ref);
-                let referred = referred.expect("the group has ended before");
+                // What is never there is never found again.
+                let never = Hir::fail();
+                let referred = self.ended.get(&group).unwrap_or(&never);
                 self.copied = self.copied.saturating_add(pieces(referred));
                 if self.copied > COPIED_PIECES_MAX {
                     return Hir::empty();

@@ -80,7 +80,7 @@ pub(super) type Groups = Vec<Option<Range<usize>>>;
 
 impl Pattern {
     /// Puts together what was compiled from one expression; none if it is too large.
-    pub fn new(regex: Regex, hir: Hir, bytes_max: usize) -> Option<Pattern> {
+    pub fn new(regex: Regex, hir: Hir, groups: usize, bytes_max: usize) -> Option<Pattern> {
         let config = thompson::Config::new().nfa_size_limit(Some(bytes_max));
         let nfa = NFA::compiler().configure(config).build_from_hir(&hir).ok()?;
         let all = PikeVM::config().match_kind(MatchKind::All);
@@ -92,16 +92,19 @@ impl Pattern {
             (dfa, cache)
         });
         let shortest = prefers_longest(&hir) == Some(false);
-        let groups = regex.captures_len() - 1;
         let ends = Ends { dfa, simulation };
         let finder = Finder::Automata(Automata { regex, shortest, ends });
         Some(Pattern { hir, groups, finder })
     }
 
     /// Puts together an expression with constraints; none if it is too large.
-    pub fn constrained(hir: Hir, insensitive: bool, bytes_max: usize) -> Option<Pattern> {
+    pub fn constrained(
+        hir: Hir,
+        groups: usize,
+        insensitive: bool,
+        bytes_max: usize,
+    ) -> Option<Pattern> {
         let loose = loosened(hir.clone());
-        let groups = loose.properties().explicit_captures_len();
         let config = meta::Config::new().nfa_size_limit(Some(bytes_max));
         let beginnings = meta::Builder::new().configure(config).build_from_hir(&loose).ok()?;
         let finder = Finder::Dissection(Constrained { beginnings, insensitive });
@@ -150,7 +153,8 @@ impl Pattern {
         }
         let captures = regex.captures_at(text, from);
         let ranges = |captures: regex::Captures<'_>| {
-            captures.iter().map(|group| group.map(|found| found.range())).collect()
+            let found = |group| captures.get(group).map(|found: regex::Match<'_>| found.range());
+            (0..=self.groups).map(found).collect()
         };
         Ok(captures.map(ranges))
     }

@@ -9,6 +9,7 @@ mod constraint;
 pub mod cut;
 pub mod encode;
 pub(crate) mod encoding;
+pub mod format;
 pub mod like;
 mod longest;
 pub mod normal;

@@ -167,6 +167,8 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         true => Translated { text: regex::escape(rest), ..Translated::default() },
         false => translate(rest, dot_newline, extended)?,
     };
+    // Those that can match nothing, as in `(a){0}`, are there too.
+    let groups = translated.groups.iter().max().map_or(0, |last| *last as usize);
     let too_large = || invalid(&regex::Error::CompiledTooBig(COMPILED_BYTES_MAX));
     let parsed = ParserBuilder::new()
         .case_insensitive(insensitive)
@@ -177,8 +179,8 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         .parse(&translated.text);
     if translated.marks > 0 {
         let parsed = parsed.map_err(|error| invalid(&regex::Error::Syntax(error.to_string())))?;
-        return understood(parsed)
-            .and_then(|hir| Pattern::constrained(hir, insensitive, COMPILED_BYTES_MAX))
+        return understood(parsed, &translated.groups)
+            .and_then(|hir| Pattern::constrained(hir, groups, insensitive, COMPILED_BYTES_MAX))
             .ok_or_else(too_large);
     }
     let regex = RegexBuilder::new(&translated.text)
@@ -190,7 +192,7 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         .build()
         .map_err(|error| invalid(&error))?;
     let hir = parsed.map_err(|_| too_large())?;
-    Pattern::new(regex, hir, COMPILED_BYTES_MAX).ok_or_else(too_large)
+    Pattern::new(regex, hir, groups, COMPILED_BYTES_MAX).ok_or_else(too_large)
 }
 
 #[cold]
@@ -228,6 +230,16 @@ struct Translated {
     text: String,
     /// How many groups in it stand for constraints.
     marks: usize,
+    /// What each group in it is: which of the pattern's own, from 1, or 0 for a constraint.
+    groups: Vec<u32>,
+}
+
+impl Translated {
+    fn mark(&mut self, constraint: Constraint) {
+        self.marks += 1;
+        self.groups.push(0);
+        self.text.push_str(&constraint.mark(self.marks));
+    }
 }
 
 /// The groups around a place in a pattern, and those that have ended.
@@ -372,8 +384,7 @@ fn group<'p>(
     translated: &mut Translated,
 ) -> Result<&'p str> {
     if let Some((look, length)) = Constraint::begun(pattern) {
-        translated.marks += 1;
-        translated.text.push_str(&look.mark(translated.marks));
+        translated.mark(look);
         nesting.open.push(Group::Look);
         return Ok(&pattern[length..]);
     }
@@ -393,6 +404,7 @@ fn group<'p>(
         translated.text.push_str("(?:");
     } else {
         nesting.begun += 1;
+        translated.groups.push(nesting.begun);
         nesting.open.push(Group::Capture(nesting.begun));
         translated.text.push('(');
     }
@@ -425,8 +437,7 @@ fn escape<'p>(text: &'p str, nesting: &Nesting, translated: &mut Translated) -> 
             if nesting.within_look() || !nesting.ended.contains(&number) {
                 return Err(refused("invalid backreference number"));
             }
-            translated.marks += 1;
-            translated.text.push_str(&Constraint::Back(number).mark(translated.marks));
+            translated.mark(Constraint::Back(number));
             return Ok(&text[digits..]);
         }
         _ => return escaped_character(text, out),
