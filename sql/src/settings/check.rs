@@ -6,6 +6,7 @@ use super::value::invalid;
 use super::{DateOrder, DateStyle, IntervalStyle};
 use crate::catalog::search_path::split_identifiers;
 use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::datetime::zone::Zone;
 use crate::types::datetime::{SECOND, interval_read};
 use jiff::tz::TimeZoneDatabase;
@@ -149,7 +150,16 @@ fn time_zone(definition: &Definition, text: &str) -> Result<String> {
         // A number counts hours east of Greenwich.
         return offset(if hours.is_nan() { i64::MAX } else { (hours * 3600.0) as i64 });
     }
-    named_zone(text).ok_or_else(wrong)
+    let name = named_zone(text).ok_or_else(wrong)?;
+    // `pg_tz_acceptable`
+    if Zone::named(&name).is_some_and(|zone| zone.offset(0) % 60 != 0) {
+        return Err(SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("time zone \"{text}\" appears to use leap seconds"),
+        )
+        .detail("PostgreSQL does not support leap seconds."));
+    }
+    Ok(name)
 }
 
 /// The name of a zone as it is kept, if there is one.

@@ -24,8 +24,9 @@ pub(super) fn names(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 }
 
 pub(super) fn abbreviations(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    for (name, seconds, is_summer) in zone::abbreviations() {
-        let row = [rows.text(&name.to_uppercase()), offset(rows, seconds), Datum::Bool(is_summer)];
+    for (name, found) in zone::abbreviations() {
+        let summer = Datum::Bool(found.summer);
+        let row = [rows.text(&name.to_uppercase()), offset(rows, found.east), summer];
         rows.row(&row)?;
     }
     Ok(())

@@ -104,6 +104,7 @@ pub(super) fn time(now: Now<'_>, fields: &[Field], zoned: bool) -> Step<TimeTz> 
     }
     let east = match &decoder.rules {
         Some(zone) if dated => offset_on(zone, decoder.days(), micros),
+        Some(zone @ Zone::Named(..)) => offset_on(zone, calendar::split(now.local().0).0, micros),
         // What a zone's rules make of a time, only a date can tell.
         Some(zone) => zone.always().ok_or(Failure::Syntax)?,
         None if of_session && zoned => {
@@ -253,6 +254,10 @@ impl<'a> Decoder<'a> {
     fn take_word(&mut self, text: &str, next: Option<Kind>) -> Step<Parts> {
         // An abbreviation goes before a word.
         if let Some(found) = zone::abbreviation(text) {
+            if let Some(changing) = found.changing(text) {
+                self.rules = Some(changing);
+                return Ok(ZONE);
+            }
             self.east = found.east;
             return Ok(if found.summer { ZONE | SUMMER } else { ZONE });
         }

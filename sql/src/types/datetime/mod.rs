@@ -19,6 +19,7 @@ mod lexer;
 pub mod output;
 pub mod parse;
 pub mod pattern;
+mod posix;
 pub(crate) mod standard;
 mod template;
 pub(crate) mod timetz;

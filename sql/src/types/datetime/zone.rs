@@ -7,7 +7,7 @@
 //!
 //! The last zone asked for by name is remembered by each thread: nearly all calls ask for the session's.
 
-use super::{DAY, SECOND, calendar, clock};
+use super::{DAY, SECOND, calendar, clock, posix};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -22,6 +22,23 @@ pub enum Zone {
     Fixed(i32),
     /// By rules.
     Rules(TimeZone),
+    /// By rules in POSIX's notation, with what they call standard time and summer time.
+    Posix(TimeZone, [Box<str>; 2]),
+    /// By the rules of a zone, but for when it is called by a name, in capitals: then what that name meant last, or first.
+    Named(TimeZone, Box<str>),
+}
+
+/// What a name of a zone meant before or at an instant the last time, or else the first time behind it.
+fn meaning(rules: &TimeZone, name: &str, at: jiff::Timestamp) -> i32 {
+    let now = rules.to_offset_info(at);
+    if now.abbreviation() == name {
+        return now.offset().seconds();
+    }
+    // Rules that go on for ever repeat within a year.
+    const LATER_MAX: usize = 1000;
+    let last = rules.preceding(at).find(|change| change.abbreviation() == name);
+    let first = || rules.following(at).take(LATER_MAX).find(|change| change.abbreviation() == name);
+    last.or_else(first).map_or_else(|| now.offset(), |change| change.offset()).seconds()
 }
 
 /// Microseconds from 1970-01-01 to 2000-01-01.
@@ -76,28 +93,7 @@ impl Zone {
         if let Ok(zone) = TimeZone::get(name) {
             return Some(Zone::Rules(zone));
         }
-        // POSIX without an abbreviation, as PostgreSQL takes it: so much *west*.
-        if name.starts_with(['+', '-']) {
-            return west(name).map(|seconds| Zone::Fixed(-seconds));
-        }
-        // An offset as it is kept: its quoted abbreviation may have minutes, which the rules' reader does not know.
-        if let Some((quoted, behind)) = name.strip_prefix('<').and_then(|name| name.split_once('>'))
-            && quoted.starts_with(['+', '-'])
-            && let Some(seconds) = west(behind).filter(|seconds| *seconds != 0)
-        {
-            return Some(Zone::Fixed(-seconds));
-        }
-        // POSIX: an abbreviation, then hours *west*: `EST5EDT`, `<+02>-02`.
-        if name.bytes().any(|b| b.is_ascii_digit()) && name.is_ascii() {
-            // Hours of more digits than the rules' reader takes: `GMT+0100` is 100 hours west.
-            let behind = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-            let far = || west(behind).filter(|_| name.len() >= behind.len() + 3);
-            return match TimeZone::posix(name) {
-                Ok(zone) => Some(Zone::Rules(zone)),
-                Err(_) => far().map(|seconds| Zone::Fixed(-seconds)),
-            };
-        }
-        None
+        posix::zone(name)
     }
 
     /// The name as PostgreSQL shows it, if it is one of the database's.
@@ -115,9 +111,14 @@ impl Zone {
             Zone::Fixed(seconds) => (*seconds, offset_text(*seconds)),
             Zone::Rules(zone) => {
                 let info = zone.to_offset_info(instant(utc));
-                let abbreviation = info.abbreviation().trim_matches(['<', '>']);
-                (info.offset().seconds(), abbreviation.to_owned())
+                (info.offset().seconds(), info.abbreviation().to_owned())
             }
+            Zone::Posix(rules, [standard, summer]) => {
+                let info = rules.to_offset_info(instant(utc));
+                let name = if info.dst().is_dst() { summer } else { standard };
+                (info.offset().seconds(), (**name).to_owned())
+            }
+            Zone::Named(_, name) => (self.offset(utc), (**name).to_owned()),
         }
     }
 
@@ -126,7 +127,8 @@ impl Zone {
     pub fn offset(&self, utc: i64) -> i32 {
         match self {
             Zone::Fixed(seconds) => *seconds,
-            Zone::Rules(zone) => zone.to_offset(instant(utc)).seconds(),
+            Zone::Rules(zone) | Zone::Posix(zone, _) => zone.to_offset(instant(utc)).seconds(),
+            Zone::Named(rules, name) => meaning(rules, name, instant(utc)),
         }
     }
 
@@ -135,7 +137,8 @@ impl Zone {
     pub fn always(&self) -> Option<i32> {
         match self {
             Zone::Fixed(seconds) => Some(*seconds),
-            Zone::Rules(zone) => {
+            Zone::Named(..) => None,
+            Zone::Rules(zone) | Zone::Posix(zone, _) => {
                 let mut changes = zone.following(jiff::Timestamp::MIN);
                 changes.next().is_none().then(|| self.offset(0))
             }
@@ -148,7 +151,11 @@ impl Zone {
     pub fn local_offset(&self, local: i64) -> i32 {
         match self {
             Zone::Fixed(seconds) => *seconds,
-            Zone::Rules(zone) => {
+            Zone::Named(rules, _) => {
+                let local_offset = Zone::Rules(rules.clone()).local_offset(local);
+                self.offset(local.saturating_sub(i64::from(local_offset) * SECOND))
+            }
+            Zone::Rules(zone) | Zone::Posix(zone, _) => {
                 let civil = jiff::tz::Offset::UTC.to_datetime(instant(local));
                 match zone.to_ambiguous_timestamp(civil).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset.seconds(),
@@ -171,18 +178,6 @@ impl Zone {
     pub fn to_local(&self, utc: i64) -> i64 {
         utc.saturating_add(i64::from(self.offset(utc)) * SECOND)
     }
-}
-
-/// An offset in POSIX's notation, in seconds: `-5`, `+05:30:36`, less than a week.
-fn west(text: &str) -> Option<i32> {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let mut parts = digits.splitn(3, ':').map(|part| part.parse::<u16>().ok().map(i32::from));
-    let hours = parts.next()??;
-    let minutes = parts.next().unwrap_or(Some(0))?;
-    let seconds = parts.next().unwrap_or(Some(0))?;
-    let total = hours * 3600 + minutes * 60 + seconds;
-    let inside = hours <= 167 && minutes < 60 && seconds < 60;
-    inside.then_some(if text.starts_with('-') { -total } else { total })
 }
 
 /// Why a text is no displacement from Greenwich.
@@ -253,28 +248,38 @@ pub fn write_xsd_offset(seconds: i32, out: &mut Vec<u8>) {
     }
 }
 
-/// The abbreviations in lower case, in order, each with its seconds east and whether it is one of summer.
-pub fn abbreviations() -> impl Iterator<Item = (&'static str, i32, bool)> {
+/// The abbreviations in lower case, in order.
+pub fn abbreviations() -> impl Iterator<Item = (&'static str, Abbreviation)> {
     include_str!("abbreviations.tsv").lines().filter_map(|line| {
         let mut fields = line.split('\t');
-        let (name, seconds) = (fields.next()?, fields.next()?.parse().ok()?);
-        Some((name, seconds, fields.next()? == "true"))
+        let (name, east) = (fields.next()?, fields.next()?.parse().ok()?);
+        let (summer, zone) = (fields.next()? == "true", fields.next());
+        Some((name, Abbreviation { east, summer, zone }))
     })
 }
 
 /// What the abbreviation of a zone stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abbreviation {
-    /// Seconds east of Greenwich.
+    /// Seconds east of Greenwich; now, where that has changed.
     pub east: i32,
     /// It is one of summer time.
     pub summer: bool,
+    /// The zone that says what it stood for at a time.
+    pub zone: Option<&'static str>,
 }
 
-static ABBREVIATIONS: LazyLock<HashMap<&'static str, Abbreviation>> = LazyLock::new(|| {
-    let known = |(name, east, summer)| (name, Abbreviation { east, summer });
-    abbreviations().map(known).collect()
-});
+impl Abbreviation {
+    /// What it has stood for, where that has changed. `name` is the abbreviation.
+    #[must_use]
+    pub fn changing(&self, name: &str) -> Option<Zone> {
+        let rules = TimeZone::get(self.zone?).ok()?;
+        Some(Zone::Named(rules, name.to_ascii_uppercase().into()))
+    }
+}
+
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, Abbreviation>> =
+    LazyLock::new(|| abbreviations().collect());
 
 /// What a zone says at some moment.
 #[derive(Debug)]
@@ -318,7 +323,7 @@ pub fn abbreviation(name: &str) -> Option<Abbreviation> {
 /// 22023.
 pub fn of_user(name: &str) -> Result<Zone> {
     if let Some(found) = abbreviation(&name.to_ascii_lowercase()) {
-        return Ok(Zone::Fixed(found.east));
+        return Ok(found.changing(name).unwrap_or(Zone::Fixed(found.east)));
     }
     Zone::named(name).ok_or_else(|| {
         SqlError::new(
@@ -384,6 +389,13 @@ mod tests {
         assert_eq!(displacement("+0230"), Ok(9000));
         assert_eq!(displacement("+20"), Err(NoDisplacement::Range));
         assert_eq!(displacement("5"), Err(NoDisplacement::Form));
-        assert_eq!(abbreviation("pst"), Some(Abbreviation { east: -8 * 3600, summer: false }));
+        assert_eq!(
+            abbreviation("pst"),
+            Some(Abbreviation { east: -8 * 3600, summer: false, zone: None })
+        );
+        // Moscow was three hours east, then four, and then three again.
+        let moscow = of_user("msk").expect("an abbreviation");
+        let noon = |year| calendar::days(year, 7, 1) * DAY + DAY / 2;
+        assert_eq!([2009, 2012, 2020].map(|year| moscow.offset(noon(year)) / 3600), [3, 4, 3]);
     }
 }

@@ -19,14 +19,14 @@ use std::sync::Arc;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
-    (3960, Typed(|c, s, a| populated(c, s, a[0], a[1], "json_populate_record"))),
-    (3209, Typed(|c, s, a| populated(c, s, a[0], a[1], "jsonb_populate_record"))),
-    (3204, Typed(|c, s, a| populated(c, s, Datum::Null, a[0], "json_to_record"))),
-    (3490, Typed(|c, s, a| populated(c, s, Datum::Null, a[0], "jsonb_to_record"))),
-    (3961, Set(|c, s, a, emit| rows(c, s, a[0], a[1], "json_populate_recordset", emit))),
-    (3475, Set(|c, s, a, emit| rows(c, s, a[0], a[1], "jsonb_populate_recordset", emit))),
-    (3205, Set(|c, s, a, emit| rows(c, s, Datum::Null, a[0], "json_to_recordset", emit))),
-    (3491, Set(|c, s, a, emit| rows(c, s, Datum::Null, a[0], "jsonb_to_recordset", emit))),
+    (3960, Typed(|c, s, a| populated(c, s, Some(a[0]), a[1], "json_populate_record"))),
+    (3209, Typed(|c, s, a| populated(c, s, Some(a[0]), a[1], "jsonb_populate_record"))),
+    (3204, Typed(|c, s, a| populated(c, s, None, a[0], "json_to_record"))),
+    (3490, Typed(|c, s, a| populated(c, s, None, a[0], "jsonb_to_record"))),
+    (3961, Set(|c, s, a, emit| rows(c, s, Some(a[0]), a[1], "json_populate_recordset", emit))),
+    (3475, Set(|c, s, a, emit| rows(c, s, Some(a[0]), a[1], "jsonb_populate_recordset", emit))),
+    (3205, Set(|c, s, a, emit| rows(c, s, None, a[0], "json_to_recordset", emit))),
+    (3491, Set(|c, s, a, emit| rows(c, s, None, a[0], "jsonb_to_recordset", emit))),
 ];
 
 type Columns = Vec<(Arc<str>, SqlType)>;
@@ -41,11 +41,11 @@ fn is_whole(signature: &Signature<'_>) -> bool {
 fn columns(
     context: &CallContext<'_>,
     signature: &Signature<'_>,
-    base: &Datum<'_>,
+    base: Option<Datum<'_>>,
     function: &str,
 ) -> Result<Columns> {
     let given = signature.columns.iter().filter(|_| !is_whole(signature));
-    if let [first, _] = signature.arguments {
+    if let Some(first) = signature.arguments.first().filter(|_| base.is_some()) {
         let ty = context.catalog.base_type(*first).oid.0;
         match context.catalog.row_fields(ty).filter(|_| ty != oids::RECORD) {
             Some(fields) => return Ok(fields),
@@ -58,7 +58,7 @@ fn columns(
             None => {}
         }
     }
-    if let Datum::Record(bytes) = base {
+    if let Some(Datum::Record(bytes)) = base {
         let types = record::fields(bytes).map(|(ty, _)| SqlType::plain(ty));
         let mut names = record::names(context, oids::RECORD, bytes).into_iter();
         let own = types
@@ -133,14 +133,14 @@ fn document<'a>(context: &CallContext<'a>, json: &Datum<'a>) -> Result<Item<'a>>
 fn populated<'a>(
     context: &CallContext<'a>,
     signature: &Signature<'_>,
-    base: Datum<'a>,
+    base: Option<Datum<'a>>,
     json: Datum<'a>,
     function: &str,
 ) -> Result<Datum<'a>> {
     if json.is_null() {
-        return Ok(base);
+        return Ok(base.unwrap_or(Datum::Null));
     }
-    let columns = columns(context, signature, &base, function)?;
+    let columns = columns(context, signature, base, function)?;
     let item = document(context, &json)?;
     if !matches!(item.kind, Kind::Object(_)) {
         return Err(SqlError::new(
@@ -151,20 +151,21 @@ fn populated<'a>(
             },
         ));
     }
-    let values = filled(context, &columns, &base, &item)?;
+    let values = filled(context, &columns, &base.unwrap_or(Datum::Null), &item)?;
     let fields: Vec<(SqlType, Datum<'a>)> = columns.iter().map(|(_, ty)| *ty).zip(values).collect();
-    of_type(context, signature.arguments.first(), record::build(context.arena, &fields))
+    let ty = signature.arguments.first().filter(|_| base.is_some());
+    of_type(context, ty, record::build(context.arena, &fields))
 }
 
 fn rows<'a>(
     context: &CallContext<'a>,
     signature: &Signature<'_>,
-    base: Datum<'a>,
+    base: Option<Datum<'a>>,
     json: Datum<'a>,
     function: &str,
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
-    let columns = columns(context, signature, &base, function)?;
+    let columns = columns(context, signature, base, function)?;
     if json.is_null() {
         return Ok(());
     }
@@ -180,11 +181,12 @@ fn rows<'a>(
         if !matches!(element.kind, Kind::Object(_)) {
             return Err(invalid(format!("argument of {function} must be an array of objects")));
         }
-        let values = filled(context, &columns, &base, element)?;
+        let values = filled(context, &columns, &base.unwrap_or(Datum::Null), element)?;
         let fields: Vec<(SqlType, Datum<'a>)> =
             columns.iter().map(|(_, ty)| *ty).zip(values.iter().copied()).collect();
         let row = record::build(context.arena, &fields);
-        let row = of_type(context, signature.arguments.first(), row)?;
+        let ty = signature.arguments.first().filter(|_| base.is_some());
+        let row = of_type(context, ty, row)?;
         let go_on = if is_whole(signature) { emit(&[row])? } else { emit(&values)? };
         if !go_on {
             break;

@@ -194,7 +194,7 @@ impl Decimal {
         };
         // Each place sums at most 32768 * 4 products below 10⁸: far inside 64 bits.
         let mut sums = vec![0u64; long.len() + short.len()];
-        for (i, &a) in short.iter().enumerate() {
+        for (i, &a) in short.iter().enumerate().filter(|(_, digit)| **digit != 0) {
             for (j, &b) in long.iter().enumerate() {
                 sums[i + j + 1] += u64::from(a) * u64::from(b);
             }
