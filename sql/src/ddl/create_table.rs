@@ -232,10 +232,12 @@ impl Ddl<'_> {
     }
 
     /// The `pg_collation` row of the collation that is asked for, or of the type's own; 0A000 for one that does not
-    /// compare by bytes.
-    pub(super) fn collation(&self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
-        let own = builtin::collation_of(ty.oid.0);
-        collation.map_or(Ok(Oid(own)), collation_named)
+    /// compare by bytes, 42804 for a type that has none.
+    pub(super) fn collation(&mut self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
+        let own = Oid(builtin::collation_of(self.snapshot().base_type(ty).oid.0));
+        let chosen = collation.map(collation_named).transpose()?;
+        self.check_collation(ty, own, chosen)?;
+        Ok(chosen.unwrap_or(own))
     }
 
     /// Adds a column to a relation that is being made; what it asks for beside goes to `parts`.
@@ -264,9 +266,13 @@ impl Ddl<'_> {
         }
         column_type(name, ty)?;
         self.check_membership(relation.row_type.0, ty)?;
-        self.check_compression(element)?;
+        self.check_compression(element, ty)?;
         self.lock_type(ty)?;
-        let collation = self.collation(ty, element.collation.as_ref())?;
+        let chosen = element.collation.as_ref();
+        let collation = self.collation(ty, chosen).map_err(|error| match chosen {
+            Some(named) => error.at(self.semantics.position(named.at)),
+            None => error,
+        })?;
         relation.columns.push(Column {
             not_null: serial.is_some(),
             ..Column::plain(Arc::clone(name), ty, collation)

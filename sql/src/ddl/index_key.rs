@@ -133,7 +133,12 @@ impl Ddl<'_> {
     }
 
     /// 42804 where a type has no collations.
-    fn check_collation(&mut self, ty: SqlType, own: Oid, given: Option<Oid>) -> Result<()> {
+    pub(super) fn check_collation(
+        &mut self,
+        ty: SqlType,
+        own: Oid,
+        given: Option<Oid>,
+    ) -> Result<()> {
         if given.is_none() || own != Oid(0) {
             return Ok(());
         }

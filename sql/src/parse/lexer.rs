@@ -375,6 +375,9 @@ impl<'t> Lexer<'t> {
                 kind = Kind::Number;
                 self.at += 1 + sign;
                 self.digits();
+            } else if sign == 1 {
+                self.at += 2;
+                return self.token(Kind::Error(LexicalError::JunkAfterNumber), start);
             }
         }
         self.junk(start, kind, LexicalError::JunkAfterNumber)

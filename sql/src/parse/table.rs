@@ -2,8 +2,8 @@
 
 use super::ast::{
     ColumnConstraint, ColumnConstraintKind, ColumnElement, CreateTable, CreateTableAs, Expr,
-    KeyOptions, LikeProperty, OnCommit, References, Refresh, Span, SpecialTable, Statement,
-    StorageOption, TableConstraint, TableConstraintKind, TableElement,
+    KeyOptions, LikeProperty, ObjectName, OnCommit, References, Refresh, Span, SpecialTable,
+    Statement, StorageOption, TableConstraint, TableConstraintKind, TableElement,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -226,7 +226,9 @@ impl<'t> Parser<'t> {
         loop {
             let place = self.here();
             if self.accept(Keyword::Collate) {
-                if column.collation.replace(self.object_name()?).is_some() {
+                // Errors about it are told of where the clause begins.
+                let named = ObjectName { at: place, ..self.object_name()? };
+                if column.collation.replace(named).is_some() {
                     return Err(self.complaint("multiple COLLATE clauses not allowed", place));
                 }
             } else if let Some(constraint) = self.column_constraint()? {

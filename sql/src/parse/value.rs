@@ -154,6 +154,7 @@ fn escapes(piece: &str, positions: &Positions<'_>, at: u32, value: &mut Vec<u8>)
             }
             b'u' | b'U' => {
                 let length = if escape == b'u' { 4 } else { 8 };
+                let begin = index - 2;
                 let place = positions.of(at + index as u32 - 2);
                 let mut code = hex(bytes, index, length).ok_or_else(|| {
                     SqlError::new(SqlState::INVALID_ESCAPE_SEQUENCE, "invalid Unicode escape")
@@ -169,16 +170,29 @@ fn escapes(piece: &str, positions: &Positions<'_>, at: u32, value: &mut Vec<u8>)
                     };
                     let Some((low, length)) = low.filter(|(low, _)| (0xDC00..0xE000).contains(low))
                     else {
-                        return Err(SqlError::new(
-                            SqlState::SYNTAX_ERROR,
-                            "invalid Unicode surrogate pair",
-                        )
-                        .at(place));
+                        // It is told of where the other half should have been.
+                        let near = at as usize + index;
+                        let rest = &positions.text()[near..];
+                        let length = match (bytes.get(index), bytes.get(index + 1)) {
+                            (Some(b'\\'), Some(b'u')) if low.is_some() => 6,
+                            (Some(b'\\'), Some(b'U')) if low.is_some() => 10,
+                            _ => rest.chars().next().map_or(0, char::len_utf8),
+                        };
+                        let message = format!(
+                            "invalid Unicode surrogate pair at or near \"{}\"",
+                            &rest[..length]
+                        );
+                        return Err(SqlError::new(SqlState::SYNTAX_ERROR, message)
+                            .at(positions.of(near as u32)));
                     };
                     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
                     index += length;
                 }
-                push_char(value, code, place)?;
+                push_char(value, code).map_err(|message| {
+                    let near = &piece[begin..index];
+                    let message = format!("{message} at or near \"{near}\"");
+                    SqlError::new(SqlState::SYNTAX_ERROR, message).at(place)
+                })?;
             }
             other => value.push(other),
         }
@@ -202,15 +216,14 @@ fn push_byte(value: &mut Vec<u8>, byte: u8) -> Result<()> {
     Ok(())
 }
 
-fn push_char(value: &mut Vec<u8>, code: u32, place: u32) -> Result<()> {
+/// Appends a character; what is wrong with it, if it is none.
+fn push_char(value: &mut Vec<u8>, code: u32) -> std::result::Result<(), &'static str> {
     let character = char::from_u32(code).filter(|&character| character != '\0');
     let Some(character) = character else {
-        let message = if (0xDC00..0xE000).contains(&code) {
-            "invalid Unicode surrogate pair"
-        } else {
-            "invalid Unicode escape value"
-        };
-        return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(place));
+        return Err(match (0xDC00..0xE000).contains(&code) {
+            true => "invalid Unicode surrogate pair",
+            false => "invalid Unicode escape value",
+        });
     };
     value.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     Ok(())
@@ -301,7 +314,8 @@ fn unicode(text: &str, escape: u8, positions: &Positions<'_>, at: u32) -> Result
                 }
             }
         }
-        push_char(&mut value, code, place)?;
+        push_char(&mut value, code)
+            .map_err(|message| SqlError::new(SqlState::SYNTAX_ERROR, message).at(place))?;
     }
     Ok(String::from_utf8(value).expect("whole characters were put together"))
 }

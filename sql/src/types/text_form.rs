@@ -222,7 +222,7 @@ pub fn read_bool(text: &str) -> Result<bool> {
 }
 
 /// "char": an octal escape, else the first byte.
-fn read_char(text: &str) -> u8 {
+pub(super) fn read_char(text: &str) -> u8 {
     match text.as_bytes() {
         [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7'] => {
             (a - b'0') << 6 | (b - b'0') << 3 | (c - b'0')

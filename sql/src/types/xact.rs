@@ -87,7 +87,9 @@ fn each_running<'a>(
 /// Whether these can be a snapshot's numbers.
 fn is_sound(xmin: u64, xmax: u64, running: &[u64]) -> bool {
     let within = running.iter().all(|number| (xmin..xmax).contains(number));
-    xmin != 0 && xmin <= xmax && within && running.is_sorted()
+    // The number of a transaction within its epoch is never 0.
+    let valid = |number: u64| number as u32 != 0;
+    valid(xmin) && valid(xmax) && xmin <= xmax && within && running.is_sorted()
 }
 
 /// Reads `xmin:xmax:number,number`; a number that is listed twice is so once.

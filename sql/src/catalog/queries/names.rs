@@ -17,13 +17,55 @@ fn invalid_name() -> SqlError {
 
 /// The schema a name gives, and the name itself.
 fn qualified_name(session: &SessionCatalog<'_>, text: &str) -> Result<(Option<String>, String)> {
-    let mut names = split_name(text).ok_or_else(invalid_name)?;
+    within_database(session, split_name(text).ok_or_else(invalid_name)?)
+}
+
+/// The same by a name's parts, of which the first may be the database.
+fn within_database(
+    session: &SessionCatalog<'_>,
+    mut names: Vec<String>,
+) -> Result<(Option<String>, String)> {
+    let shown = names.join(".");
     if names.len() == 3 && names[0] == session.snapshot.database_name() {
         names.remove(0);
     }
     match names.as_slice() {
         [name] => Ok((None, name.clone())),
         [schema, name] => Ok((Some(schema.clone()), name.clone())),
+        [_, _, _] => Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("cross-database references are not implemented: {shown}"),
+        )),
+        _ => Err(SqlError::new(
+            SqlState::SYNTAX_ERROR,
+            format!("improper qualified name (too many dotted names): {shown}"),
+        )),
+    }
+}
+
+/// The same of a relation, of which errors speak otherwise.
+fn relation_in_database(
+    session: &SessionCatalog<'_>,
+    text: &str,
+) -> Result<(Option<String>, String)> {
+    let names = split_name(text).ok_or_else(invalid_name)?;
+    let shown = names.join(".");
+    within_database(session, names).map_err(|error| match error.state() {
+        SqlState::FEATURE_NOT_SUPPORTED => SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("cross-database references are not implemented: \"{shown}\""),
+        ),
+        _ => SqlError::new(
+            SqlState::SYNTAX_ERROR,
+            format!("improper relation name (too many dotted names): {shown}"),
+        ),
+    })
+}
+
+/// A name that nothing stands before.
+fn bare_name(text: &str) -> Result<String> {
+    match split_name(text).ok_or_else(invalid_name)?.as_slice() {
+        [name] => Ok(name.clone()),
         _ => Err(invalid_name()),
     }
 }
@@ -32,24 +74,21 @@ fn find(session: &SessionCatalog<'_>, schema: Option<&str>, name: &str) -> Resul
     match schema {
         None => Ok(session.snapshot.find(&session.settings.path.get().schemas, name)),
         Some(schema) => {
-            let found = session.snapshot.schema(schema).ok_or_else(|| {
-                SqlError::new(
-                    SqlState::INVALID_SCHEMA_NAME,
-                    format!("schema \"{schema}\" does not exist"),
-                )
-            })?;
+            let found =
+                session.snapshot.schema(schema).ok_or_else(|| undefined("schema", schema))?;
             Ok(session.snapshot.named(found.oid, name))
         }
     }
 }
 
 /// The schemas a name may stand in: the one it gives, or those of the search path.
-fn namespaces(session: &SessionCatalog<'_>, schema: Option<&str>) -> Vec<u32> {
+fn namespaces(session: &SessionCatalog<'_>, schema: Option<&str>) -> Result<Vec<u32>> {
     match schema {
         Some(schema) => {
-            session.snapshot.schema(schema).map(|schema| schema.oid.0).into_iter().collect()
+            let found = session.snapshot.schema(schema);
+            Ok(vec![found.ok_or_else(|| undefined("schema", schema))?.oid.0])
         }
-        None => session.settings.path.get().schemas.iter().map(|schema| schema.0).collect(),
+        None => Ok(session.settings.path.get().schemas.iter().map(|schema| schema.0).collect()),
     }
 }
 
@@ -85,8 +124,11 @@ fn type_named(session: &SessionCatalog<'_>, text: &str) -> Result<Option<u32>> {
     if !word.is_empty() {
         return Ok(builtin::type_by_name(builtin::PG_CATALOG, word).map(|ty| ty.oid));
     }
-    let (schema, name) = qualified_name(session, bare)?;
-    for namespace in namespaces(session, schema.as_deref()) {
+    let names = split_name(bare).ok_or_else(|| {
+        SqlError::new(SqlState::SYNTAX_ERROR, format!("invalid type name \"{text}\""))
+    })?;
+    let (schema, name) = within_database(session, names)?;
+    for namespace in namespaces(session, schema.as_deref())? {
         if let Some(ty) = builtin::type_by_name(namespace, &name) {
             return Ok(Some(ty.oid));
         }
@@ -110,7 +152,7 @@ fn procedures(
     arguments: Option<&[u32]>,
 ) -> Result<Vec<u32>> {
     let (schema, name) = qualified_name(session, text)?;
-    let spaces = namespaces(session, schema.as_deref());
+    let spaces = namespaces(session, schema.as_deref())?;
     Ok(builtin::functions_named(&name)
         .iter()
         .filter(|found| spaces.contains(&found.namespace))
@@ -124,7 +166,16 @@ fn signature(session: &SessionCatalog<'_>, text: &str) -> Result<(String, Vec<u3
     let (name, rest) = text.split_once('(').ok_or_else(no_parenthesis)?;
     let inner = inner(rest)?;
     let mut types = Vec::new();
-    for ty in inner.split(',').map(str::trim).filter(|ty| !ty.is_empty()) {
+    if inner.trim().is_empty() {
+        return Ok((name.to_owned(), types));
+    }
+    for ty in inner.split(',').map(str::trim) {
+        if ty.is_empty() {
+            return Err(SqlError::new(
+                SqlState::INVALID_TEXT_REPRESENTATION,
+                "expected a type name",
+            ));
+        }
         types.push(type_named(session, ty)?.ok_or_else(|| undefined("type", ty))?);
     }
     Ok((name.to_owned(), types))
@@ -133,10 +184,14 @@ fn signature(session: &SessionCatalog<'_>, text: &str) -> Result<(String, Vec<u3
 /// Operators of a name, which may have a schema in front.
 fn operators(session: &SessionCatalog<'_>, text: &str) -> Result<Vec<&'static builtin::Operator>> {
     let (schema, name) = match text.rsplit_once('.') {
-        Some((schema, name)) => (Some(qualified_name(session, schema)?.1), name),
+        Some((schema, name)) => {
+            let mut names = split_name(schema).ok_or_else(invalid_name)?;
+            names.push(name.to_owned());
+            (within_database(session, names)?.0, name)
+        }
         None => (None, text),
     };
-    let visible = namespaces(session, schema.as_deref()).contains(&builtin::PG_CATALOG);
+    let visible = namespaces(session, schema.as_deref())?.contains(&builtin::PG_CATALOG);
     let named = builtin::operators_named(name, true).iter();
     let named = named.chain(builtin::operators_named(name, false));
     Ok(named.filter(|_| visible).copied().collect())
@@ -200,7 +255,7 @@ fn undefined(kind: &str, name: &str) -> SqlError {
 pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) -> Result<u32> {
     match reg_type {
         oids::REGCLASS => {
-            let (schema, name) = qualified_name(session, text)?;
+            let (schema, name) = relation_in_database(session, text)?;
             match find(session, schema.as_deref(), &name)? {
                 Some(Named::Relation(oid) | Named::Index { index: oid, .. }) => Ok(oid.0),
                 None => {
@@ -211,14 +266,14 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
         }
         oids::REGTYPE => type_named(session, text)?.ok_or_else(|| undefined("type", text)),
         oids::REGNAMESPACE => {
-            let names = split_name(text).ok_or_else(invalid_name)?;
-            let found = session.snapshot.schema(&names[0]);
-            found.map(|schema| schema.oid.0).ok_or_else(|| undefined("schema", &names[0]))
+            let name = bare_name(text)?;
+            let found = session.snapshot.schema(&name);
+            found.map(|schema| schema.oid.0).ok_or_else(|| undefined("schema", &name))
         }
         oids::REGROLE => {
-            let names = split_name(text).ok_or_else(invalid_name)?;
-            let found = session.snapshot.shared().role(&names[0]);
-            found.map(|role| role.oid.0).ok_or_else(|| undefined("role", &names[0]))
+            let name = bare_name(text)?;
+            let found = session.snapshot.shared().role(&name);
+            found.map(|role| role.oid.0).ok_or_else(|| undefined("role", &name))
         }
         oids::REGPROC => match procedures(session, text, None)?.as_slice() {
             [one] => Ok(*one),
@@ -235,7 +290,7 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
         }
         oids::REGCOLLATION => {
             let (schema, name) = qualified_name(session, text)?;
-            let visible = namespaces(session, schema.as_deref()).contains(&builtin::PG_CATALOG);
+            let visible = namespaces(session, schema.as_deref())?.contains(&builtin::PG_CATALOG);
             builtin::collation_named(&name).filter(|_| visible).ok_or_else(|| {
                 let shown = schema.map_or(name.clone(), |schema| format!("{schema}.{name}"));
                 SqlError::new(
@@ -274,7 +329,8 @@ pub(super) fn reg_named(session: &SessionCatalog<'_>, reg_type: u32, text: &str)
 /// not there.
 pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -> String {
     if value == 0 {
-        return "-".to_owned();
+        let operator = matches!(reg_type, oids::REGOPER | oids::REGOPERATOR);
+        return if operator { "0" } else { "-" }.to_owned();
     }
     let found = match reg_type {
         oids::REGCLASS => relation_name(session, Oid(value)),
@@ -402,13 +458,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
             _ => oids::REGROLE,
         };
         let text = self.str(0);
-        if let Ok(number) = text.parse() {
-            return Ok(Datum::Oid(number));
+        if reg_type == oids::REGPROCEDURE {
+            // Types that are not there are an error.
+            signature(self.session, text)?;
         }
         match reg_named(self.session, reg_type, text) {
             Ok(found) => Ok(Datum::Oid(found)),
-            Err(error) if error.state() == SqlState::INSUFFICIENT_PRIVILEGE => Err(error),
-            Err(_) => Ok(Datum::Null),
+            Err(error) => match error.state() {
+                SqlState::UNDEFINED_TABLE
+                | SqlState::UNDEFINED_OBJECT
+                | SqlState::UNDEFINED_FUNCTION
+                | SqlState::AMBIGUOUS_FUNCTION
+                | SqlState::INVALID_SCHEMA_NAME => Ok(Datum::Null),
+                _ => Err(error),
+            },
         }
     }
 

@@ -255,7 +255,7 @@ impl<'a> Reader<'_, '_, 'a> {
             lengths.push(None);
         }
         self.at += 1;
-        let mut count = 0;
+        let (mut count, mut behind_array) = (0, false);
         self.skip_space();
         if self.peek() == Some(b'}') {
             if depth > 0 {
@@ -266,8 +266,19 @@ impl<'a> Reader<'_, '_, 'a> {
             loop {
                 self.skip_space();
                 if self.peek() == Some(b'{') {
+                    if count > 0 && !behind_array {
+                        return self.fail("Unexpected \"{\" character.");
+                    }
                     self.nested(depth + 1, lengths)?;
+                    behind_array = true;
                 } else {
+                    if behind_array {
+                        return self.fail(match self.peek() {
+                            None => "Unexpected end of input.",
+                            Some(b'\\') => "Unexpected \"\\\" character.",
+                            Some(_) => "Unexpected array element.",
+                        });
+                    }
                     if lengths.len() > depth + 1 {
                         return self.fail("Multidimensional arrays must have sub-arrays with matching dimensions.");
                     }

@@ -33,6 +33,12 @@ fn add_months(timestamp: i64, months: i32) -> Option<i64> {
     calendar::timestamp(calendar::days(year, month, i64::from(day)), micros)
 }
 
+/// A local timestamp with days added. They may be more than 64 bits have room for in microseconds.
+fn add_days(timestamp: i64, days: i32) -> Option<i64> {
+    let (day, micros) = calendar::split(timestamp);
+    calendar::timestamp(day + i64::from(days), micros)
+}
+
 /// Whether a timestamp is one of the infinities.
 #[must_use]
 pub fn infinite(timestamp: i64) -> bool {
@@ -52,10 +58,7 @@ pub fn add(timestamp: i64, interval: &Interval) -> Result<i64> {
         if interval.months != 0 {
             sum = add_months(sum, interval.months)?;
         }
-        sum = sum.checked_add(i64::from(interval.days).checked_mul(DAY)?)?;
-        if !calendar::is_timestamp(sum) {
-            return None;
-        }
+        sum = add_days(sum, interval.days)?;
         sum.checked_add(interval.micros).filter(|&sum| calendar::is_timestamp(sum))
     };
     sum().ok_or_else(|| super::out_of_range("timestamp"))
@@ -75,11 +78,7 @@ pub fn add_in_zone(timestamp: i64, interval: &Interval, zone: &Zone) -> Result<i
             sum = zone.to_utc(add_months(zone.to_local(sum), interval.months)?)?;
         }
         if interval.days != 0 {
-            let local = zone.to_local(sum).checked_add(i64::from(interval.days) * DAY)?;
-            if !calendar::is_timestamp(local) {
-                return None;
-            }
-            sum = zone.to_utc(local)?;
+            sum = zone.to_utc(add_days(zone.to_local(sum), interval.days)?)?;
         }
         sum.checked_add(interval.micros).filter(|&sum| calendar::is_timestamp(sum))
     };
@@ -186,64 +185,45 @@ pub fn justify_days(interval: &Interval) -> Result<Interval> {
 /// # Errors
 /// 22008.
 pub fn justify(interval: &Interval) -> Result<Interval> {
-    let mut out = justify_days(&justify_hours(interval)?)?;
-    let positive = out.months > 0 || (out.months == 0 && out.days > 0);
-    let negative = out.months < 0 || (out.months == 0 && out.days < 0);
-    if positive && out.micros < 0 {
-        out.micros += DAY;
-        out.days -= 1;
-    } else if negative && out.micros > 0 {
-        out.micros -= DAY;
-        out.days += 1;
+    let mut out = *interval;
+    let months_of_days = |out: &mut Interval| -> Result<()> {
+        let months = out.months.checked_add(out.days / 30).ok_or_else(interval::out_of_range)?;
+        (out.months, out.days) = (months, out.days % 30);
+        Ok(())
+    };
+    // First the days, where the time would make them too many.
+    if out.days > 0 && out.micros > 0 || out.days < 0 && out.micros < 0 {
+        months_of_days(&mut out)?;
     }
-    if out.months > 0 && out.days < 0 {
+    out.days += (out.micros / DAY) as i32;
+    out.micros %= DAY;
+    months_of_days(&mut out)?;
+    if out.months > 0 && (out.days < 0 || out.days == 0 && out.micros < 0) {
         out.days += 30;
         out.months -= 1;
-    } else if out.months < 0 && out.days > 0 {
+    } else if out.months < 0 && (out.days > 0 || out.days == 0 && out.micros > 0) {
         out.days -= 30;
         out.months += 1;
+    }
+    if out.days > 0 && out.micros < 0 {
+        out.micros += DAY;
+        out.days -= 1;
+    } else if out.days < 0 && out.micros > 0 {
+        out.micros -= DAY;
+        out.days += 1;
     }
     Ok(out)
 }
 
-/// interval * factor: fractions of months go to days, of days to the time.
+/// interval * factor.
 ///
 /// # Errors
 /// 22008.
 pub fn multiply(interval: &Interval, factor: f64) -> Result<Interval> {
-    let product = || {
-        let months = f64::from(interval.months) * factor;
-        let days = f64::from(interval.days) * factor;
-        let fits = |value: f64| {
-            !value.is_nan() && value >= f64::from(i32::MIN) && value <= f64::from(i32::MAX)
-        };
-        if !fits(months) || !fits(days) {
-            return None;
-        }
-        let mut out = Interval { months: months as i32, days: days as i32, micros: 0 };
-        // What the truncations have cut off; rounded to microseconds against noise of the multiplication.
-        let round = |value: f64| (value * SECOND as f64).round_ties_even() / SECOND as f64;
-        let month_days = round((months - f64::from(out.months)) * 30.0);
-        let seconds =
-            round((days - f64::from(out.days) + month_days - month_days.trunc()) * 86_400.0);
-        let mut seconds = seconds;
-        if seconds.abs() >= 86_400.0 {
-            let whole = (seconds / 86_400.0) as i32;
-            out.days = out.days.checked_add(whole)?;
-            seconds -= f64::from(whole) * 86_400.0;
-        }
-        out.days = out.days.checked_add(month_days as i32)?;
-        let micros = (interval.micros as f64 * factor + seconds * SECOND as f64).round_ties_even();
-        if micros.is_nan() || micros < i64::MIN as f64 || micros >= i64::MAX as f64 {
-            return None;
-        }
-        out.micros = micros as i64;
-        Some(out)
-    };
-    product().ok_or_else(interval::out_of_range)
+    scaled(interval, |part| part * factor)
 }
 
-/// interval / divisor, its fractions as in [`multiply`].
+/// interval / divisor.
 ///
 /// # Errors
 /// 22008, 22012.
@@ -251,28 +231,37 @@ pub fn divide(interval: &Interval, divisor: f64) -> Result<Interval> {
     if divisor == 0.0 {
         return Err(crate::types::failure::division_by_zero());
     }
-    if divisor.is_nan() {
-        return Err(interval::out_of_range());
-    }
-    let mut out = Interval {
-        months: (f64::from(interval.months) / divisor) as i32,
-        days: (f64::from(interval.days) / divisor) as i32,
-        micros: 0,
+    scaled(interval, |part| part / divisor)
+}
+
+/// An interval with each of its parts made larger or smaller: fractions of months go to days, of days to the time.
+fn scaled(interval: &Interval, scale: impl Fn(f64) -> f64) -> Result<Interval> {
+    // The highest numbers themselves are no doubles.
+    let whole = |value: f64| {
+        let limit = -f64::from(i32::MIN);
+        (-limit..limit).contains(&value).then_some(value as i32)
     };
+    // Rounded to microseconds against noise of the multiplication.
     let round = |value: f64| (value * SECOND as f64).round_ties_even() / SECOND as f64;
-    let months = f64::from(interval.months) / divisor;
-    let month_days = round((months - f64::from(out.months)) * 30.0);
-    let days = f64::from(interval.days) / divisor - f64::from(out.days);
-    let mut seconds = round((days + month_days - month_days.trunc()) * 86_400.0);
-    if seconds.abs() >= 86_400.0 {
-        let whole = (seconds / 86_400.0) as i32;
-        out.days = out.days.checked_add(whole).ok_or_else(interval::out_of_range)?;
-        seconds -= f64::from(whole) * 86_400.0;
-    }
-    out.days = out.days.checked_add(month_days as i32).ok_or_else(interval::out_of_range)?;
-    let micros = interval.micros as f64 / divisor + seconds * SECOND as f64;
-    out.micros = micros.round_ties_even() as i64;
-    Ok(out)
+    let result = || {
+        let months = scale(f64::from(interval.months));
+        let days = scale(f64::from(interval.days));
+        let mut out = Interval { months: whole(months)?, days: whole(days)?, micros: 0 };
+        let month_days = round((months - f64::from(out.months)) * 30.0);
+        let part = days - f64::from(out.days) + month_days - month_days.trunc();
+        let mut seconds = round(part * 86_400.0);
+        if seconds.abs() >= 86_400.0 {
+            let whole = (seconds / 86_400.0) as i32;
+            out.days = out.days.checked_add(whole)?;
+            seconds -= f64::from(whole) * 86_400.0;
+        }
+        out.days = out.days.checked_add(month_days as i32)?;
+        let micros = scale(interval.micros as f64) + seconds * SECOND as f64;
+        let (micros, limit) = (micros.round_ties_even(), -(i64::MIN as f64));
+        out.micros = (-limit..limit).contains(&micros).then_some(micros as i64)?;
+        Some(out)
+    };
+    result().ok_or_else(interval::out_of_range)
 }
 
 /// age(a, b): years, months, days and a time, as a calendar counts.

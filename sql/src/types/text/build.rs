@@ -7,7 +7,7 @@ use crate::sqlstate::SqlState;
 use crate::types::failure::{invalid_parameter, out_of_range};
 use crate::types::function::Callable::{self, Plain, Typed};
 use crate::types::order::without_blanks;
-use crate::types::text_form::{limit_bpchar, limit_varchar};
+use crate::types::text_form::{limit_bpchar, limit_varchar, read_char};
 use crate::types::{CallContext, Datum, Signature, SqlType, oids, text_of, truncate_bytes};
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1401, Plain(|_, a| Ok(a[0]))),
     (860, Plain(char_to_text)),
     (946, Plain(char_to_text)),
-    (944, Plain(|_, a| Ok(Datum::Char(a[0].text().bytes().next().unwrap_or(0))))),
+    (944, Plain(|_, a| Ok(Datum::Char(read_char(a[0].text()))))),
     (668, Plain(|c, a| Ok(Datum::Text(limit_bpchar(c, a[0].text(), a[1].int4(), a[2].bool())?)))),
     (669, Plain(|_, a| Ok(Datum::Text(limit_varchar(a[0].text(), a[1].int4(), a[2].bool())?)))),
     (2971, Plain(|_, a| Ok(Datum::Text(if a[0].bool() { "true" } else { "false" })))),

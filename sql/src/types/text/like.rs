@@ -185,6 +185,26 @@ fn with_backslash<U: From<u8> + PartialEq + Copy>(
     Ok(true)
 }
 
+/// Where a place in a pattern stands in brackets.
+#[derive(Default)]
+struct Bracket {
+    /// How many are open: a class by its name, or a collating element, has brackets of its own.
+    depth: u32,
+    /// 1 behind the first bracket, 2 behind the caret there: at both a closing bracket is a member.
+    place: u32,
+}
+
+impl Bracket {
+    fn follow(&mut self, character: char) {
+        match character {
+            ']' if self.place > 2 => self.depth -= 1,
+            '[' => (self.depth, self.place) = (self.depth + 1, 3),
+            '^' => self.place += 1,
+            _ => self.place = 3,
+        }
+    }
+}
+
 /// A SIMILAR TO pattern as a regular expression: anchored, `%` and `_` spelled out, what means more in those escaped.
 fn similar_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     if a[0].is_null() {
@@ -204,11 +224,11 @@ fn similar_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datu
     };
     let mut out = growing(context);
     out.push_str("^(?:");
-    let (mut behind_escape, mut bracket, mut separators) = (false, false, 0);
+    let (mut behind_escape, mut bracket, mut separators) = (false, Bracket::default(), 0);
     for character in a[0].text().chars() {
         if behind_escape {
             behind_escape = false;
-            if character == '"' && !bracket {
+            if character == '"' && bracket.depth == 0 {
                 // What stands before the first separator is as short as can be, what stands behind the second is not told.
                 out.push_str(match separators {
                     0 => "){1,1}?(",
@@ -225,19 +245,20 @@ fn similar_escape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datu
             }
             out.push('\\');
             out.push(character);
+            bracket.place = 3;
         } else if Some(character) == escape {
             behind_escape = true;
-        } else if bracket {
+        } else if bracket.depth > 0 {
             if character == '\\' {
                 out.push('\\');
             }
             out.push(character);
-            bracket = character != ']';
+            bracket.follow(character);
         } else {
             match character {
                 '[' => {
                     out.push('[');
-                    bracket = true;
+                    bracket = Bracket { depth: 1, place: 1 };
                 }
                 '%' => out.push_str(".*"),
                 '_' => out.push('.'),

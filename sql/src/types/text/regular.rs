@@ -34,7 +34,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1241, Plain(|_, a| matching(a, "i", true))),
     (1657, Plain(|_, a| matching(a, "i", true))),
     (6263, Plain(|_, a| matching(a, "", false))),
-    (6264, Plain(|_, a| matching(a, a[2].text(), false))),
+    (6264, Plain(regexp_like)),
     (2073, Plain(substring)),
     (3396, Plain(first_match)),
     (3397, Plain(first_match)),
@@ -632,6 +632,14 @@ pub(crate) fn check(pattern: &str, options: &str) -> Result<()> {
 
 fn matching<'a>(a: &[Datum<'a>], options: &str, negated: bool) -> Result<Datum<'a>> {
     Ok(Datum::Bool(is_match(a[0].text(), a[1].text(), options)? != negated))
+}
+
+fn regexp_like<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let (letters, global) = options(a[2].text())?;
+    if global {
+        return Err(invalid_parameter("regexp_like() does not support the \"global\" option"));
+    }
+    matching(a, &letters, false)
 }
 
 fn substring<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
