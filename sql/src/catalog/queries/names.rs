@@ -222,7 +222,10 @@ pub(super) fn operator_of_signature(
                 .hint("Provide two argument types for operator."));
         }
     };
-    let found = operators(session, name.trim())?;
+    let found = match operators(session, name.trim()) {
+        Err(error) if error.state() == SqlState::INVALID_SCHEMA_NAME => Vec::new(),
+        found => found?,
+    };
     Ok(found.iter().find(|one| (one.left, one.right) == (left, right)).map(|one| one.oid))
 }
 

@@ -216,7 +216,13 @@ fn put(
             return number(shown, digits as usize);
         }
         Keyword::IsoYear(digits) => {
-            let year = shown_year(calendar::iso_week(shown.date()?).0);
+            // The years, months and days of an interval are taken for a date.
+            let days = shown.date.unwrap_or_else(|| {
+                let months = shown.year * 12 + shown.month - 1;
+                let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
+                calendar::days(year, month, shown.day)
+            });
+            let year = shown_year(calendar::iso_week(days).0);
             let shown = if digits == 4 { year } else { year % 10i64.pow(digits) };
             return number(shown, digits as usize);
         }

@@ -137,10 +137,13 @@ fn populated<'a>(
     json: Datum<'a>,
     function: &str,
 ) -> Result<Datum<'a>> {
+    if json.is_null() && base.is_none() {
+        return Ok(Datum::Null);
+    }
+    let columns = columns(context, signature, base, function)?;
     if json.is_null() {
         return Ok(base.unwrap_or(Datum::Null));
     }
-    let columns = columns(context, signature, base, function)?;
     let item = document(context, &json)?;
     if !matches!(item.kind, Kind::Object(_)) {
         return Err(SqlError::new(

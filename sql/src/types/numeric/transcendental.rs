@@ -47,7 +47,7 @@ impl Decimal {
         // The iteration's own rounding may have made a tie of what is not quite one.
         let half = Decimal::read(&format!("5e-{}", scale + 1))?.unwrap_or_else(one);
         let below = root.subtract(&half);
-        if below.multiply(&below).compare(self).is_gt() {
+        if !root.is_zero() && below.multiply(&below).compare(self).is_gt() {
             return Ok(below.subtract(&half).rounded(scale));
         }
         Ok(root)
@@ -242,7 +242,7 @@ impl Decimal {
         if exponent.is_integer()
             && let Some(whole) = exponent.to_i128().and_then(|whole| i32::try_from(whole).ok())
         {
-            return self.power_integer(whole, exponent.scale);
+            return self.power_integer(whole);
         }
         if self.is_zero() {
             return Ok(Decimal::zero(SIGNIFICANT_DIGITS));
@@ -279,7 +279,7 @@ impl Decimal {
         Ok(if negative { result.negated() } else { result })
     }
 
-    fn power_integer(&self, exponent: i32, exponent_scale: i32) -> Result<Decimal> {
+    fn power_integer(&self, exponent: i32) -> Result<Decimal> {
         /// (SHRT_MAX + 1) * 4.
         const WEIGHT_LIMIT: f64 = 131_072.0;
         let mut estimate = 0.0;
@@ -296,7 +296,7 @@ impl Decimal {
         }
         let weight = estimate as i32;
         // Unlike elsewhere the weight does not lower the scale: 2 to the 6th shows 16 decimals.
-        let scale = chosen(SIGNIFICANT_DIGITS, &[self.scale, exponent_scale]);
+        let scale = chosen(SIGNIFICANT_DIGITS, &[self.scale]);
         if estimate + 1.0 < -f64::from(scale) {
             return Ok(Decimal::zero(scale));
         }
