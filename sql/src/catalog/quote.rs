@@ -1,6 +1,6 @@
 //! Names of schemas' objects as SQL writes them, and what the catalog keeps of sequences.
 
-pub use crate::types::text::quote::{identifier, literal, quoting};
+pub use crate::types::text::quote::{constant, identifier, literal, quoting};
 
 /// A schema's name and a name in it.
 #[must_use]

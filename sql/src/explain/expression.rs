@@ -9,7 +9,7 @@ use crate::bind::Quantifier;
 use crate::bind::deparse::current;
 use crate::bind::type_name::format_type;
 use crate::catalog::builtin::{self, cast, function, operators, type_by_oid};
-use crate::catalog::quote::{identifier, literal};
+use crate::catalog::quote::{constant, identifier};
 use crate::catalog::{CatalogSnapshot, builtin::TypeKind};
 use crate::compile::Program;
 use crate::plan::functions::Comparison;
@@ -458,7 +458,7 @@ impl<'p> Printer<'p, '_, '_> {
             Some(values) => {
                 let name =
                     format_type(self.catalog, Some(self.path), SqlType { oid: ty, typmod: -1 });
-                let text = literal(&format!("{{{}}}", values.join(",")));
+                let text = constant(&format!("{{{}}}", values.join(",")));
                 out.push_str(&format!("{text}::{name}"));
             }
             None => out.push_str(&format!("ARRAY[{}]", self.list(elements, scope))),
@@ -505,8 +505,8 @@ impl<'p> Printer<'p, '_, '_> {
                 out.push_str(text);
             }
             BOOL => out.push_str(if text == "t" || text == "true" { "true" } else { "false" }),
-            UNKNOWN => out.push_str(&literal(text)),
-            _ => out.push_str(&format!("{}::{}", literal(text), name())),
+            UNKNOWN => out.push_str(&constant(text)),
+            _ => out.push_str(&format!("{}::{}", constant(text), name())),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::bind::type_name::{fields_of, format_type, oid};
 use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{Operator, aggregate, cast, function, operators, type_by_oid};
-use crate::catalog::quote::{identifier, literal, qualified};
+use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{Query, SortKey};
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, text_of};
@@ -434,7 +434,7 @@ impl Printer<'_, '_> {
                 let number = own.oid.0 == oids::NUMERIC
                     && text.starts_with(|first: char| first.is_ascii_digit())
                     && text.contains(['.', 'e', 'E']);
-                if number { out.push_str(text) } else { out.push_str(&literal(text)) }
+                if number { out.push_str(text) } else { out.push_str(&constant(text)) }
             }
             _ => {
                 self.plain('(', out);
@@ -714,8 +714,8 @@ impl Printer<'_, '_> {
             oid::BOOL => {
                 out.push_str(if matches!(datum, Datum::Bool(true)) { "true" } else { "false" });
             }
-            oid::UNKNOWN => out.push_str(&literal(text)),
-            _ => write!(out.text, "{}::{}", literal(text), name()).expect("a string grows"),
+            oid::UNKNOWN => out.push_str(&constant(text)),
+            _ => write!(out.text, "{}::{}", constant(text), name()).expect("a string grows"),
         }
         Ok(())
     }

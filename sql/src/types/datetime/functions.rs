@@ -110,7 +110,13 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (1419, Plain(|_, a| Ok(Datum::Time(a[0].interval().micros.rem_euclid(DAY))))),
     // casts
     (2024, Plain(|_, a| date_to_timestamp(a[0].date()).map(Datum::Timestamp))),
-    (1174, Plain(|c, a| to_instant(c, date_to_timestamp(a[0].date())?))),
+    (
+        1174,
+        Plain(|c, a| {
+            let midnight = date_to_timestamp(a[0].date())?;
+            to_instant(c, midnight).map_err(|_| date_out_of_range())
+        }),
+    ),
     (1176, Plain(|c, a| to_instant(c, date_with_time(a[0].date(), a[1].time())?.timestamp()))),
     (2028, Plain(|c, a| to_instant(c, a[0].timestamp()))),
     (2027, Plain(|c, a| Ok(Datum::Timestamp(local(c, a[0].timestamptz()))))),
@@ -232,10 +238,13 @@ pub(crate) fn date_to_timestamp(days: i32) -> Result<i64> {
     match days {
         i32::MIN => Ok(i64::MIN),
         i32::MAX => Ok(i64::MAX),
-        days => calendar::timestamp(i64::from(days), 0).ok_or_else(|| {
-            SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "date out of range for timestamp")
-        }),
+        days => calendar::timestamp(i64::from(days), 0).ok_or_else(date_out_of_range),
     }
+}
+
+#[cold]
+fn date_out_of_range() -> SqlError {
+    SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "date out of range for timestamp")
 }
 
 fn date_difference<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {

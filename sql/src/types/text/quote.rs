@@ -58,6 +58,12 @@ pub fn literal(text: &str) -> String {
     }
 }
 
+/// A text as a constant of a definition: its backslashes stand for themselves.
+#[must_use]
+pub fn constant(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 #[cold]
 fn no_identifier(text: &str) -> SqlError {
     invalid_parameter(format!("string is not a valid identifier: \"{text}\""))
