@@ -21,6 +21,7 @@ pub mod form;
 pub mod function;
 #[cfg(test)]
 mod golden;
+mod hash;
 mod in_range;
 pub mod integer;
 pub mod json;

@@ -22,6 +22,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::datetime::pattern::FUNCTIONS,
     super::datetime::timetz::FUNCTIONS,
     super::enums::FUNCTIONS,
+    super::hash::FUNCTIONS,
     super::in_range::FUNCTIONS,
     super::json::access::FUNCTIONS,
     super::json::build::FUNCTIONS,
