@@ -1,4 +1,4 @@
-//! What automata do not know: look-around constraints and back references.
+//! What automata do not know: look-around constraints, back references, and what a part prefers against its parts.
 //!
 //! Manual, 9.7.3.3. In the translated expression each of them is a group whose name says what it is. Here those groups get
 //! short names and are taken out of the count; a back reference holds a copy of what it refers to, as in Spencer's
@@ -18,6 +18,8 @@ pub(super) enum Constraint {
     Behind { negated: bool },
     /// `\1`: what the group has matched.
     Back(u32),
+    /// `{2,2}` and `{2,2}?`, which the parser of expressions takes for `{2}`: that is what they prefer.
+    Prefers { longest: bool },
 }
 
 /// The names of groups that are constraints, with how they begin in a pattern.
@@ -31,6 +33,9 @@ const LOOKS: [(&str, &str, Constraint); 4] = [
 /// The name of a back reference.
 const BACK: &str = "\\";
 
+/// Those of what prefers to be short, or long.
+const PREFERENCES: [&str; 2] = ["shortest", "longest"];
+
 impl Constraint {
     /// The look-around that a pattern begins with, and how long its beginning is.
     pub fn begun(pattern: &str) -> Option<(Constraint, usize)> {
@@ -43,6 +48,9 @@ impl Constraint {
     pub fn mark(self, number: usize) -> String {
         match self {
             Constraint::Back(group) => format!("(?P<back_{group}_{number}>(?s:.)*)"),
+            Constraint::Prefers { longest } => {
+                format!("(?P<{}_{number}>", PREFERENCES[usize::from(longest)])
+            }
             look => {
                 let at = LOOKS.iter().position(|(.., known)| *known == look);
                 format!("(?P<look_{}_{number}>", at.expect("it is one of them"))
@@ -56,6 +64,9 @@ impl Constraint {
         if name == BACK {
             return Some(Constraint::Back(capture.index));
         }
+        if let Some(longest) = PREFERENCES.iter().position(|known| *known == name) {
+            return Some(Constraint::Prefers { longest: longest == 1 });
+        }
         LOOKS.iter().find(|(_, known, _)| *known == name).map(|(.., found)| *found)
     }
 
@@ -65,11 +76,17 @@ impl Constraint {
         if let Some(rest) = name.strip_prefix("back_") {
             return number(rest).map(Constraint::Back);
         }
+        if let Some(longest) = PREFERENCES.iter().position(|known| name.starts_with(known)) {
+            return Some(Constraint::Prefers { longest: longest == 1 });
+        }
         let look = number(name.strip_prefix("look_")?)?;
         LOOKS.get(look as usize).map(|(.., found)| *found)
     }
 
     fn name(self) -> &'static str {
+        if let Constraint::Prefers { longest } = self {
+            return PREFERENCES[usize::from(longest)];
+        }
         let look = LOOKS.iter().find(|(.., known)| *known == self);
         look.map_or(BACK, |(_, name, _)| name)
     }
@@ -159,7 +176,7 @@ fn without_groups(hir: Hir) -> Hir {
 pub(super) fn loosened(hir: Hir) -> Hir {
     rebuilt(hir, &|capture, sub| match Constraint::of(&capture) {
         Some(Constraint::Ahead { .. } | Constraint::Behind { .. }) => Hir::empty(),
-        Some(Constraint::Back(_)) => sub,
+        Some(Constraint::Back(_) | Constraint::Prefers { .. }) => sub,
         None => Hir::capture(Capture { sub: Box::new(sub), ..capture }),
     })
 }

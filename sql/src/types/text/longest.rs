@@ -58,6 +58,8 @@ struct Automata {
     /// Whether the shortest match is preferred.
     shortest: bool,
     ends: Ends,
+    /// Which of its groups the pattern's own are.
+    places: Vec<usize>,
 }
 
 /// For one with constraints.
@@ -80,9 +82,9 @@ pub(super) type Groups = Vec<Option<Range<usize>>>;
 
 impl Pattern {
     /// Puts together what was compiled from one expression; none if it is too large.
-    pub fn new(regex: Regex, hir: Hir, groups: usize, bytes_max: usize) -> Option<Pattern> {
+    pub fn new(regex: Regex, hir: Hir, places: Vec<usize>, bytes_max: usize) -> Option<Pattern> {
         let config = thompson::Config::new().nfa_size_limit(Some(bytes_max));
-        let nfa = NFA::compiler().configure(config).build_from_hir(&hir).ok()?;
+        let nfa = NFA::compiler().configure(config).build_from_hir(&loosened(hir.clone())).ok()?;
         let all = PikeVM::config().match_kind(MatchKind::All);
         let simulation = PikeVM::builder().configure(all).build_from_nfa(nfa.clone()).ok()?;
         let all = DFA::config().match_kind(MatchKind::All).unicode_word_boundary(true);
@@ -93,7 +95,8 @@ impl Pattern {
         });
         let shortest = prefers_longest(&hir) == Some(false);
         let ends = Ends { dfa, simulation };
-        let finder = Finder::Automata(Automata { regex, shortest, ends });
+        let groups = places.len();
+        let finder = Finder::Automata(Automata { regex, shortest, ends, places });
         Some(Pattern { hir, groups, finder })
     }
 
@@ -132,7 +135,7 @@ impl Pattern {
     /// # Errors
     /// As [`Pattern::is_match`].
     pub fn captures_at(&self, text: &str, from: usize) -> Result<Option<Groups>> {
-        let Automata { regex, shortest, ends } = match &self.finder {
+        let Automata { regex, shortest, ends, places } = match &self.finder {
             Finder::Automata(automata) => automata,
             Finder::Dissection(constrained) => {
                 return self.constrained_at(text, from, constrained);
@@ -154,7 +157,7 @@ impl Pattern {
         let captures = regex.captures_at(text, from);
         let ranges = |captures: regex::Captures<'_>| {
             let found = |group| captures.get(group).map(|found: regex::Match<'_>| found.range());
-            (0..=self.groups).map(found).collect()
+            std::iter::once(0).chain(places.iter().copied()).map(found).collect()
         };
         Ok(captures.map(ranges))
     }
@@ -246,8 +249,11 @@ fn prefers_longest(hir: &Hir) -> Option<bool> {
             prefers_longest(&repetition.sub)
         }
         HirKind::Repetition(repetition) => Some(repetition.greedy),
-        HirKind::Capture(capture) if Constraint::of(capture).is_some() => None,
-        HirKind::Capture(capture) => prefers_longest(&capture.sub),
+        HirKind::Capture(capture) => match Constraint::of(capture) {
+            Some(Constraint::Prefers { longest }) => Some(longest),
+            Some(_) => None,
+            None => prefers_longest(&capture.sub),
+        },
         HirKind::Concat(parts) => parts.iter().find_map(prefers_longest),
         HirKind::Alternation(_) => Some(true),
     }
@@ -297,6 +303,7 @@ impl<'t> Dissection<'t> {
             HirKind::Capture(capture) if let Some(constraint) = Constraint::of(capture) => {
                 match constraint {
                     Constraint::Back(group) => self.copies(group, piece) == Some(1),
+                    Constraint::Prefers { .. } => self.exactly(&capture.sub, piece),
                     _ => piece.is_empty() && !self.ends_of(hir, piece.start).is_empty(),
                 }
             }
@@ -450,7 +457,9 @@ impl<'t> Dissection<'t> {
     /// Forgets what the groups in a part have matched.
     fn forget(&mut self, hir: &Hir) {
         match hir.kind() {
-            HirKind::Capture(capture) if Constraint::of(capture).is_some() => {}
+            HirKind::Capture(capture) if Constraint::of(capture).is_some() => {
+                self.forget(&capture.sub);
+            }
             HirKind::Capture(capture) => {
                 self.groups[capture.index as usize] = None;
                 self.forget(&capture.sub);
@@ -501,7 +510,9 @@ impl<'t> Dissection<'t> {
                     let stands = self.stands_before(&capture.sub, from);
                     (stands != negated).then_some(from).into_iter().collect()
                 }
-                Some(Constraint::Back(_)) | None => self.find_ends(&capture.sub, from),
+                Some(Constraint::Back(_) | Constraint::Prefers { .. }) | None => {
+                    self.find_ends(&capture.sub, from)
+                }
             },
             HirKind::Concat(parts) => {
                 let mut places = BTreeSet::from([from]);

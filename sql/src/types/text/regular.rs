@@ -167,8 +167,9 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         true => Translated { text: regex::escape(rest), ..Translated::default() },
         false => translate(rest, dot_newline, extended)?,
     };
-    // Those that can match nothing, as in `(a){0}`, are there too.
-    let groups = translated.groups.iter().max().map_or(0, |last| *last as usize);
+    // Where in the translation the pattern's own groups are. Those that can match nothing, as in `(a){0}`, are there too.
+    let places = translated.groups.iter().zip(1..).filter(|(own, _)| **own > 0);
+    let places: Vec<usize> = places.map(|(_, place)| place).collect();
     let too_large = || invalid(&regex::Error::CompiledTooBig(COMPILED_BYTES_MAX));
     let parsed = ParserBuilder::new()
         .case_insensitive(insensitive)
@@ -180,7 +181,9 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
     if translated.marks > 0 {
         let parsed = parsed.map_err(|error| invalid(&regex::Error::Syntax(error.to_string())))?;
         return understood(parsed, &translated.groups)
-            .and_then(|hir| Pattern::constrained(hir, groups, insensitive, COMPILED_BYTES_MAX))
+            .and_then(|hir| {
+                Pattern::constrained(hir, places.len(), insensitive, COMPILED_BYTES_MAX)
+            })
             .ok_or_else(too_large);
     }
     let regex = RegexBuilder::new(&translated.text)
@@ -191,8 +194,11 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         .size_limit(COMPILED_BYTES_MAX)
         .build()
         .map_err(|error| invalid(&error))?;
-    let hir = parsed.map_err(|_| too_large())?;
-    Pattern::new(regex, hir, groups, COMPILED_BYTES_MAX).ok_or_else(too_large)
+    let mut hir = parsed.map_err(|_| too_large())?;
+    if translated.preferences > 0 {
+        hir = understood(hir, &translated.groups).ok_or_else(too_large)?;
+    }
+    Pattern::new(regex, hir, places, COMPILED_BYTES_MAX).ok_or_else(too_large)
 }
 
 #[cold]
@@ -230,7 +236,9 @@ struct Translated {
     text: String,
     /// How many groups in it stand for constraints.
     marks: usize,
-    /// What each group in it is: which of the pattern's own, from 1, or 0 for a constraint.
+    /// How many say what they prefer.
+    preferences: usize,
+    /// What each group in it is: which of the pattern's own, from 1, or 0.
     groups: Vec<u32>,
 }
 
@@ -242,10 +250,33 @@ impl Translated {
     }
 }
 
+/// A place in a translation: behind so much text and so many groups.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    text: usize,
+    groups: usize,
+}
+
+impl Translated {
+    fn place(&self) -> Place {
+        Place { text: self.text.len(), groups: self.groups.len() }
+    }
+
+    /// Puts what begins at a place into a group that says what it prefers.
+    fn prefer(&mut self, from: Place, longest: bool) {
+        self.preferences += 1;
+        self.groups.insert(from.groups, 0);
+        let mark = Constraint::Prefers { longest }.mark(self.preferences);
+        self.text.insert_str(from.text, &mark);
+        self.text.push(')');
+    }
+}
+
 /// The groups around a place in a pattern, and those that have ended.
 #[derive(Default)]
 struct Nesting {
-    open: Vec<Group>,
+    /// With where they begin.
+    open: Vec<(Group, Place)>,
     /// How many of the pattern's own have begun.
     begun: u32,
     /// Which of these have ended.
@@ -263,7 +294,7 @@ enum Group {
 
 impl Nesting {
     fn within_look(&self) -> bool {
-        self.open.iter().any(|group| matches!(group, Group::Look))
+        self.open.iter().any(|(group, _)| matches!(group, Group::Look))
     }
 }
 
@@ -282,9 +313,12 @@ fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Result<Transla
     let mut translated = Translated::default();
     let mut nesting = Nesting::default();
     let mut operand = Operand::None;
+    // Where the operand begins.
+    let mut atom = Place::default();
     let mut rest = pattern;
     while let Some(character) = rest.chars().next() {
         let behind = &rest[character.len_utf8()..];
+        let here = translated.place();
         let out = &mut translated.text;
         let mut now = Operand::Atom;
         rest = match character {
@@ -312,11 +346,13 @@ fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Result<Transla
             }
             ')' => {
                 out.push(')');
-                match nesting.open.pop() {
-                    Some(Group::Capture(number)) => nesting.ended.push(number),
-                    Some(Group::Look) => now = Operand::Unfit,
-                    Some(Group::Plain) | None => {}
+                let (group, begin) = nesting.open.pop().unwrap_or((Group::Plain, here));
+                match group {
+                    Group::Capture(number) => nesting.ended.push(number),
+                    Group::Look => now = Operand::Unfit,
+                    Group::Plain => {}
                 }
+                atom = begin;
                 behind
             }
             '*' | '+' | '?' if operand == Operand::Atom => {
@@ -333,9 +369,12 @@ fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Result<Transla
             }
             '{' if operand == Operand::Atom => {
                 now = Operand::Unfit;
-                let behind = bounds(behind)?;
+                let (prefers, behind) = bounds(behind)?;
                 let lazy = behind.strip_prefix('?');
                 out.push_str(&rest[..rest.len() - lazy.unwrap_or(behind).len()]);
+                if prefers {
+                    translated.prefer(atom, lazy.is_none());
+                }
                 lazy.unwrap_or(behind)
             }
             '*' | '+' | '?' | '{' => return Err(refused("quantifier operand invalid")),
@@ -350,25 +389,36 @@ fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Result<Transla
                 behind
             }
         };
+        // A group began before, and comments leave the operand what it was.
+        let comment = extended && (character == '#' || character.is_whitespace());
+        if now == Operand::Atom && !comment && !matches!(character, '(' | ')') {
+            atom = here;
+        }
         operand = now;
     }
     Ok(translated)
 }
 
-/// The bounds of a repetition, from behind its brace; gives what is behind the other one.
-fn bounds(text: &str) -> Result<&str> {
+/// The bounds of a repetition, from behind its brace; gives what is behind the other one, and whether it is so many times and no
+/// more, but said so that it has a preference: `{2,2}`, and not `{2}`.
+fn bounds(text: &str) -> Result<(bool, &str)> {
     let invalid = || refused("invalid repetition count(s)");
     let number = |text: &str| -> Result<u32> {
         text.parse().ok().filter(|count| *count <= REPETITIONS_MAX).ok_or_else(invalid)
     };
     let (inner, behind) = text.split_once('}').ok_or_else(|| refused("braces {} not balanced"))?;
-    match inner.split_once(',') {
-        None => number(inner).map(|_| ())?,
-        Some((min, "")) => number(min).map(|_| ())?,
-        Some((min, max)) if number(min)? <= number(max)? => {}
-        Some(_) => return Err(invalid()),
-    }
-    Ok(behind)
+    let prefers = match inner.split_once(',') {
+        None => number(inner).map(|_| false)?,
+        Some((min, "")) => number(min).map(|_| false)?,
+        Some((min, max)) => {
+            let (min, max) = (number(min)?, number(max)?);
+            if min > max {
+                return Err(invalid());
+            }
+            min == max && min > 0
+        }
+    };
+    Ok((prefers, behind))
 }
 
 /// How often a part can be asked for at most.
@@ -383,16 +433,17 @@ fn group<'p>(
     nesting: &mut Nesting,
     translated: &mut Translated,
 ) -> Result<&'p str> {
+    let here = translated.place();
     if let Some((look, length)) = Constraint::begun(pattern) {
         translated.mark(look);
-        nesting.open.push(Group::Look);
+        nesting.open.push((Group::Look, here));
         return Ok(&pattern[length..]);
     }
     if let Some(behind) = pattern.strip_prefix("(?#") {
         return Ok(behind.split_once(')').map_or("", |(_, rest)| rest));
     }
     if let Some(behind) = pattern.strip_prefix("(?:") {
-        nesting.open.push(Group::Plain);
+        nesting.open.push((Group::Plain, here));
         translated.text.push_str("(?:");
         return Ok(behind);
     }
@@ -400,12 +451,12 @@ fn group<'p>(
         return Err(refused("quantifier operand invalid"));
     }
     if nesting.within_look() {
-        nesting.open.push(Group::Plain);
+        nesting.open.push((Group::Plain, here));
         translated.text.push_str("(?:");
     } else {
         nesting.begun += 1;
         translated.groups.push(nesting.begun);
-        nesting.open.push(Group::Capture(nesting.begun));
+        nesting.open.push((Group::Capture(nesting.begun), here));
         translated.text.push('(');
     }
     Ok(&pattern[1..])
