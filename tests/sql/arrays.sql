@@ -53,3 +53,8 @@ DROP TABLE sliced CASCADE;
 SELECT '{{1,2},{3,4}}'::int[] || '[2:3]={5,6}'::int[];
 SELECT '{{1,2}}'::int[] || '[1:1][0:1]={{3,4}}'::int[];
 SELECT '[0:0][1:2]={{1,2}}'::int[] || '{{3,4}}'::int[], '{5,6}'::int[] || '[0:0][1:2]={{1,2}}'::int[];
+-- What is where nothing may be.
+SELECT '{{1,{2}},{2,3}}'::text[];
+SELECT '{1,{2}}'::text[];
+SELECT '{{1},2}'::text[];
+SELECT '{{1},\2}'::text[];

@@ -68,3 +68,11 @@ ALTER TABLE twice ADD COLUMN w int UNIQUE UNIQUE NULLS NOT DISTINCT UNIQUE DEFER
 ALTER TABLE twice DROP CONSTRAINT of_twice, ADD COLUMN v int CONSTRAINT keyed UNIQUE PRIMARY KEY;
 SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'twice'::regclass ORDER BY conname;
 DROP TABLE twice, named_later, repeated;
+-- COLLATE and COMPRESSION of types that take none.
+CREATE TABLE clauses_of_types (a int COMPRESSION pglz);
+CREATE TABLE clauses_of_types (a text, b int COLLATE "C");
+CREATE TABLE clauses_of_types (a text COLLATE "nope");
+CREATE DOMAIN clauses_of_types AS int COLLATE "C";
+CREATE TABLE clauses_of_types (a text COLLATE "C" COMPRESSION pglz, b uuid COMPRESSION default);
+ALTER TABLE clauses_of_types ADD COLUMN c int COLLATE "C";
+DROP TABLE clauses_of_types;

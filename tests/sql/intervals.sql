@@ -40,3 +40,18 @@ SELECT interval '1 day', array[interval '1 day'], row(interval '1 day'), to_json
 SHOW intervalstyle;
 RESET intervalstyle;
 SELECT interval '-1 2:03', interval '1 day' || '';
+-- At the ends of the range.
+SELECT interval '1 day' / 0.0000000004656612, interval '1 month' * 2147483647.5, interval '-1 month' * 2147483648.0;
+SELECT interval '3000000 months' / 0.001;
+SELECT interval '1 day' / 'NaN'::float8;
+SELECT interval '4611686018427387904 usec' / 0.1;
+SELECT interval '1 day' / 'Infinity'::float8;
+SELECT justify_interval(interval '2147483647 days 24 hrs'), justify_interval(interval '-2147483648 days -24 hrs'), justify_interval(interval '1 mon -1 hour'), justify_interval(interval '-1 mon 1 hour'), justify_interval(interval '29 days 25 hours -1 mon'), justify_interval(interval '100 days -2600 hours');
+SELECT justify_interval(interval '2147483647 months 30 days');
+SELECT timestamp '4713-01-01 BC' + interval '107000000 days', timestamp '4713-01-01 BC' + interval '109203489 days';
+SELECT timestamp '2000-01-01' + interval '2147483647 days';
+SELECT timestamptz '2000-01-01' - interval '2147483648 days';
+SELECT date_part('epoch', timestamp '294270-01-01'), date_part('epoch', timestamptz '294270-01-01 00:00Z'), extract(epoch FROM timestamp '294270-01-01');
+SELECT to_char(interval '123 years', 'I IY IYY IYYY'), to_char(interval '-123 years', 'I IY IYY IYYY'), to_char(interval '5 mons', 'IYYY');
+SELECT to_char(interval '1 year', 'IW');
+SELECT date_bin('106751991 days'::interval, timestamp '2000-01-01', timestamp '2000-01-02');

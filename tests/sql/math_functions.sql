@@ -57,3 +57,12 @@ SELECT pg_size_pretty('infinity'::numeric), pg_size_pretty('-infinity'::numeric)
 SELECT length(round(3::numeric, 2147483647)::text), length(trunc(3::numeric, 16384)::text);
 SELECT round(5e131071, -131072);
 SELECT round(4e131071, -131072), round(123.456, -2147483648), trunc(123.456, -3), round(550, -2), round(550, -3);
+-- Roots beside a tie; powers that vanish, and what their scale is.
+SELECT sqrt(1.000000000000003), sqrt(1.000000000000001), sqrt(8015491789940783531003294973900306), sqrt(8015491789940783531003294973900307), sqrt(0.0), sqrt(0.25), sqrt(2.25), sqrt(1e-30::numeric);
+SELECT 2 ^ 3.00000000000000000000, 2.0 ^ 3.00000000000000000000, 10.0 ^ -2147483648, 10.0 ^ (-17), 10.0 ^ (-16), 2.00000000000000000000 ^ (-80), 0.9 ^ 100000;
+SELECT i / (10::numeric ^ 131071) FROM generate_series(6 * (10::numeric ^ 131071), 9 * (10::numeric ^ 131071), 10::numeric ^ 131071) AS a(i);
+-- A minus is part of the number behind it, not of a cast one.
+SELECT pg_typeof(-('5'::int8)), pg_typeof(-(5)), pg_typeof(- 5::int8), pg_typeof(-2147483648), pg_typeof(-(-2147483648)), pg_typeof(- 9223372036854775808), - - 5;
+SELECT -('-9223372036854775808'::int8);
+SELECT -('-2147483648'::int4);
+SELECT -('-32768'::int2);

@@ -55,3 +55,9 @@ ALTER TABLE p RENAME COLUMN a TO renamed;
 ALTER TABLE c RENAME TO child;
 SELECT pg_get_viewdef('w1'), pg_get_viewdef('l2'), pg_get_viewdef('r1'), pg_get_viewdef('t2');
 SELECT * FROM r1 ORDER BY id;
+-- Backslashes stand for themselves.
+CREATE VIEW with_backslashes AS SELECT 'a\b' AS x, E'a\\"b' AS y WHERE 'a' ~ '\w';
+SELECT pg_get_viewdef('with_backslashes');
+SELECT * FROM with_backslashes;
+EXPLAIN (COSTS OFF) SELECT relname FROM pg_class WHERE relkind::text || '\' = 'r\' AND relname ~ '^\w';
+DROP VIEW with_backslashes;

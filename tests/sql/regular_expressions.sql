@@ -20,3 +20,15 @@ SELECT '٣' ~ '\d', '3' ~ '^\d$', 'x' ~ '^\D$', '٣' ~ '[[:digit:]]', E'\u00a0' 
 SELECT regexp_replace('Hello {name}!', '{name}', 'Bob'), '{a}' ~ '{', '{"a":1}' ~ '^{.*}$', 'aaa' ~ '^a{2,3}$', 'a{' ~ 'a{$', 'x{y}' ~ 'x{y}';
 SELECT '[' ~ '[[]', 'a-b' ~ '^[[:alpha:]-]+$', '_' ~ '^[[:alnum:]_]$', ' ' ~ '[[:blank:]]', '!' ~ '[[:punct:]]';
 SELECT regexp_replace('a b#c d', '[ #]', '_', 'gx'), 'a b' ~ '(?x)a [ ] b # behind', ' ' ~ '[ -~]';
+-- Groups that can match nothing have their numbers; what refers to one never matches.
+SELECT regexp_match('b', '(b)(a){0}'), regexp_match('b', '(a){0}(b)'), regexp_match('bb', '(a){0}(b)\2'), regexp_replace('abc', '(x){0}(b)', '[\1|\2]'), regexp_match('b', '((x)(y)){0}(b)(z)?');
+SELECT 'xxx' ~ '(.){0}(\1)', 'xxx' ~ '((.)){0}(\2)', 'xyz' ~ '((.)){0}(\2){0}', 'ab' ~ '(a){0}\1|ab';
+-- Both bounds alike: it prefers the longest, or the shortest, whatever is within.
+SELECT regexp_match('llmmmfff', '^(l*){1,1}(.*)(f*)$'), regexp_match('llmmmfff', '^(l*){1,1}?(.*)(f*)$'), regexp_match('llmmmfff', '^(l*){1,1}?(.*){1,1}?(f*)$'), regexp_match('llmmmfff', '^(l*?){1,1}(.*)(f*)$'), regexp_match('llmmmfff', '^(l*?){1,1}?(.*){1,1}?(f*)$');
+SELECT regexp_match('aaaa', '(a*){2,2}?(a*)'), regexp_match('aaaa', '(a*?){2,2}(a*)'), regexp_match('aaaa', '(a*?){2}(a*)'), regexp_match('abab', '(?x) (a b) {1,1}? (.*)'), regexp_match('abab', '((a)(b)){2,2}'), regexp_match('abab', '(?:(a)(b)){2,2}?(.*)');
+SELECT regexp_replace('abab', '(a){1,1}?(b)', '\2\1', 'g'), regexp_match('aab', '(a){1,1}\1(b)'), regexp_match('aab', '(?=a)(a{1,1}?)(a*)'), regexp_match('foo.bar', '[o]{2,2}?(.)'), regexp_match('a', '((((a){1,1}){1,1}?){1,1})'), regexp_match('aa', 'a{0,0}(a)');
+SELECT regexp_match(repeat('ab', 10000), '(a){1,1}?(b)(.*){1,1}?'), length((regexp_match(repeat('ab', 10000), '(a){1,1}(b)(.*){1,1}'))[3]);
+SELECT substring('abcdefg' SIMILAR 'a*#"%#"g*' ESCAPE '#'), substring('oobxoob' SIMILAR '%#"o_b#"%' ESCAPE '#'), substring('aaa' SIMILAR 'a+#"a*#"' ESCAPE '#');
+SELECT 'abc' SIMILAR TO '[[:alpha:]_]%', 'a]' SIMILAR TO 'a[]]', 'a%c' SIMILAR TO '[^]%]%', 'x' SIMILAR TO '[^^]', 'a.c' SIMILAR TO 'a.c', 'abc' SIMILAR TO 'a.c', '[' SIMILAR TO '[[]', 'a%' SIMILAR TO 'a[%]', 'ax' SIMILAR TO 'a[[:digit:]%]';
+SELECT regexp_like('abc', 'A.c', 'i');
+SELECT regexp_like('abc', 'a.c', 'g');

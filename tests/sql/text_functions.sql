@@ -36,3 +36,16 @@ RESET timezone;
 
 -- Characters by their bytes.
 SELECT 'a'::char(3) ~<~ 'b'::char(3), 'a'::char(3) ~<=~ 'a'::char(5), 'a'::char(3) ~>=~ 'b'::char(3), 'b'::char(3) ~>~ 'a'::char(3), 'B'::char(3) ~<~ 'a'::char(3);
+-- format: widths of arguments by number, and what is wrong with a specifier.
+SELECT format('%*2$s|', 'Hello', 10, 'x'), format('>>%2$*1$L<<', 10, 'Hello'), format('>>%2$*1$L<<', -10, NULL), format('>>%*1$s<<', 10, 'Hello'), format('>>%2$*1$L<<', NULL, 'Hello'), format('%3$s %1$s %s', 'a', 'b', 'c');
+SELECT format('%*0$s', 'Hello');
+SELECT format('%0$s', 'Hello');
+SELECT format('%*1', 'Hello');
+SELECT format('%*1s', 'Hello');
+SELECT format('%1$', 1);
+SELECT format('%-', 1);
+SELECT format('%*s', 'a', 'b');
+SELECT format('%99999999999s', 'b');
+SELECT format('%*s', -2147483648, 'b');
+SELECT format('%10-s', 'a');
+SELECT '\377'::text::"char", '\101'::text::"char", ''::text::"char" = '', 'xy'::text::"char";

@@ -76,3 +76,20 @@ SELECT '{1,2}'::regclass;
 SELECT '"a.b".c'::regclass;
 SELECT make_time(3, 3, 'infinity');
 SELECT make_timestamp(-2147483648, 10, 5, 4, 10, 100);
+-- Rules in POSIX's notation: short names, none, summer time without rules; what is no zone.
+RESET timezone;
+SELECT z, timestamp '2006-03-20 12:00' AT TIME ZONE z, timestamp '2016-12-20 12:00' AT TIME ZONE z FROM unnest(ARRAY['FOO8BAR', '-12.5', '00:30', 'A3', '<>3', 'AB-3C', '+5', '5', 'FOO8BAR7', 'FOO8BAR+7:30', 'FOO8BAR,M3.2.0,M11.1.0', '1:2:3', 'FOO24:59:59', 'AB3CD,M10.5.0,M3.5.0/3', 'F8.']) z;
+SELECT make_timestamptz(2014, 12, 10, 10, 10, 10, 'FOO8BAR');
+SELECT timestamp '2006-03-20 12:00' AT TIME ZONE ':30';
+SELECT timestamp '2006-03-20 12:00' AT TIME ZONE 'FOO';
+SET timezone = '00:30';
+SELECT to_char(timestamptz '2024-01-01 12:00Z', 'HH24:MI OF');
+SET timezone = 'ab-3c';
+SELECT to_char(timestamptz '2024-07-01 12:00Z', 'HH24:MI OF TZ');
+SET timezone = '1:2:3';
+RESET timezone;
+-- Abbreviations that have meant several things: the last one before a time, or else the first.
+SELECT timestamptz '2009-07-01 10:00 MSK', timestamptz '2012-07-01 10:00 MSK', timestamptz '2020-07-01 10:00 msk', timestamp '2012-07-01 10:00' AT TIME ZONE 'MSK', make_timestamptz(2012, 7, 1, 10, 0, 0, 'MSK'), timestamptz '2012-07-01 10:00Z' AT TIME ZONE 'MSK', timetz '2012-07-01 10:00 MSK';
+SELECT timestamptz '1990-07-01 10:00 OMSST', timestamptz '2012-07-01 10:00 KGT', timestamptz '1850-07-01 10:00 SGT', timestamptz '2005-07-01 10:00 VET';
+SELECT timestamptz '2012-07-01 10:00 MSK DST';
+SELECT date '4714-11-24 BC' + 1, timestamptz '4714-11-24 00:00 BC';

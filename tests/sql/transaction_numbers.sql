@@ -89,3 +89,7 @@ SELECT pg_promote();
 SELECT pg_xact_commit_timestamp('3');
 SELECT pg_xact_commit_timestamp_origin('3');
 SELECT pg_last_committed_xact();
+-- A number whose lower half is 0 is none.
+SELECT pg_snapshot '1:9223372036854775807:3', pg_snapshot '1:18446744073709551615:';
+SELECT pg_snapshot '1:9223372036854775808:3';
+SELECT pg_snapshot '4294967296:4294967297:';

@@ -22,3 +22,14 @@ SELECT U&'wrong: !db99' UESCAPE '!';
 SELECT U&'wrong: !db99x' UESCAPE '!';
 SELECT U&'wrong: !0000' UESCAPE '!';
 SELECT U&"wrong: !061" UESCAPE '!';
+-- Half a pair is told of where the other half should have been.
+SELECT E'a\udb99';
+SELECT E'a\udb99b';
+SELECT E'a\udb99\\';
+SELECT E'a\udb99\u0061';
+SELECT E'a\udb99\U00000061';
+SELECT E'a\udc00';
+SELECT E'a\U002FFFFF';
+-- A number that ends in the middle of its exponent.
+SELECT 0.0e+a;
+SELECT 0.0e;
