@@ -47,3 +47,5 @@ SELECT regtype('ng_catalog.int4');
 SELECT regoper('ng_catalog.||/');
 SELECT regoperator('ng_catalog.+(int4,int4)');
 SELECT to_regclass('ng_catalog.t'), to_regtype('ng_catalog.int4'), to_regproc('ng_catalog.now'), to_regoper('ng_catalog.||/'), to_regoperator('ng_catalog.+(int4,int4)'), to_regcollation('ng_catalog."C"'), to_regclass('123'), to_regrole('123'), '0'::regoper, '0'::regoperator, '0'::regproc;
+SELECT nodb.pg_catalog.now();
+SELECT a.b.c.d();

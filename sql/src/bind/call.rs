@@ -98,6 +98,7 @@ impl Binder<'_> {
     fn plain_call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
         let name = &**call.name.name();
         let shown = call.name.to_string();
+        self.catalog.demand_qualified(&call.name.parts).map_err(|error| error.at(at))?;
         let namespace = match call.name.schema() {
             None => PG_CATALOG,
             Some(schema) => match self.catalog.schema(schema) {

@@ -49,6 +49,7 @@ mod set_calls;
 mod set_operation;
 mod shape;
 mod subquery;
+mod suggest;
 mod target;
 mod through;
 pub mod type_name;

@@ -4,7 +4,7 @@ use crate::bind::expression::Place;
 use crate::bind::scope::{Found, Missing, ScopeColumn, ScopeItem};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
-use crate::bind::{Binder, levels};
+use crate::bind::{Binder, levels, suggest};
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::TABLE_OID;
 use crate::error::{Result, SqlError};
@@ -12,6 +12,14 @@ use crate::parse::ast::{self, Ident};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
+
+/// With a hint at what may have been meant.
+fn suggested(error: SqlError, place: &Place<'_>, item: Option<&str>, name: &str) -> SqlError {
+    match suggest::column(place.scope, item, name) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
 
 impl Binder<'_> {
     /// A name of one to four parts.
@@ -36,7 +44,7 @@ impl Binder<'_> {
                             )
                             .at(at);
                             Err(match place.scope.hidden_item(name) {
-                                None => error,
+                                None => suggested(error, place, None, name),
                                 Some(item) => error.hint(format!(
                                     "There is a column named \"{name}\" in table \"{item}\", but it cannot be referenced from this part of the query."
                                 )),
@@ -77,11 +85,12 @@ impl Binder<'_> {
             .at(at)),
             Err(Missing::NoColumn) => {
                 // `t.f` may be the function f of the row.
-                Err(SqlError::new(
+                let error = SqlError::new(
                     SqlState::UNDEFINED_COLUMN,
                     format!("column {}.{name} does not exist", qualifier.1),
                 )
-                .at(at))
+                .at(at);
+                Err(suggested(error, place, Some(qualifier.1), name))
             }
             Err(Missing::Refused(item)) => Err(refused_lateral(&item).at(at)),
             Err(missing) => {

@@ -159,6 +159,7 @@ fn invalid_modifier() -> SqlError {
 }
 
 fn lookup(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<u32> {
+    catalog.demand_qualified(&name.name.parts)?;
     let own = name.name.name();
     let schemas: Vec<Oid> = match name.name.schema() {
         None => path.to_vec(),

@@ -41,6 +41,25 @@ impl CatalogSnapshot {
         ))
     }
 
+    /// The same of a function's or a type's name, and 42601 for more parts (`DeconstructQualifiedName`).
+    ///
+    /// # Errors
+    /// 0A000, 42601.
+    pub fn demand_qualified(&self, parts: &[Arc<str>]) -> Result<()> {
+        match parts {
+            [] | [_] | [_, _] => Ok(()),
+            [database, _, _] if **database == *self.database_name() => Ok(()),
+            [_, _, _] => Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("cross-database references are not implemented: {}", parts.join(".")),
+            )),
+            _ => Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("improper qualified name (too many dotted names): {}", parts.join(".")),
+            )),
+        }
+    }
+
     /// 42501 for who names a schema and may not use it. Everybody may use the system's.
     ///
     /// # Errors

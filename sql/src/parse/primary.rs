@@ -120,6 +120,14 @@ impl<'t> Parser<'t> {
                 constant(self, ExprKind::CurrentValue(CurrentValue::Schema))
             }
             Keyword::Default => constant(self, ExprKind::Default),
+            Keyword::Collation if self.is_at(1, Keyword::For) => {
+                self.advance();
+                self.advance();
+                self.expect_symbol(b'(')?;
+                let operand = self.expr()?;
+                self.expect_symbol(b')')?;
+                Ok(call(system_name("pg_collation_for", at), vec![operand], true))
+            }
             _ => {
                 if self.kind_at(1) == Kind::Symbol(b'(')
                     && let Some(form) = self.standard_form(keyword, at)?

@@ -10,6 +10,7 @@ use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, array, oids};
+use std::sync::Arc;
 
 fn invalid_name() -> SqlError {
     SqlError::new(SqlState::INVALID_NAME, "invalid name syntax")
@@ -25,22 +26,10 @@ fn within_database(
     session: &SessionCatalog<'_>,
     mut names: Vec<String>,
 ) -> Result<(Option<String>, String)> {
-    let shown = names.join(".");
-    if names.len() == 3 && names[0] == session.snapshot.database_name() {
-        names.remove(0);
-    }
-    match names.as_slice() {
-        [name] => Ok((None, name.clone())),
-        [schema, name] => Ok((Some(schema.clone()), name.clone())),
-        [_, _, _] => Err(SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            format!("cross-database references are not implemented: {shown}"),
-        )),
-        _ => Err(SqlError::new(
-            SqlState::SYNTAX_ERROR,
-            format!("improper qualified name (too many dotted names): {shown}"),
-        )),
-    }
+    let parts: Vec<Arc<str>> = names.iter().map(|name| Arc::from(name.as_str())).collect();
+    session.snapshot.demand_qualified(&parts)?;
+    let name = names.pop().ok_or_else(invalid_name)?;
+    Ok((names.pop(), name))
 }
 
 /// The same of a relation, of which errors speak otherwise.

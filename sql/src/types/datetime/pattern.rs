@@ -50,6 +50,15 @@ impl Shown {
         Shown { year, month, day, clock, date: None, zone: None }
     }
 
+    /// The week, with its year. The years, months and days of an interval are taken for a date.
+    fn iso_week(&self) -> (i64, u32) {
+        calendar::iso_week(self.date.unwrap_or_else(|| {
+            let months = self.year * 12 + self.month - 1;
+            let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
+            calendar::days(year, month, self.day)
+        }))
+    }
+
     fn date(&self) -> Result<i64> {
         self.date.ok_or_else(|| {
             SqlError::new(
@@ -189,7 +198,7 @@ fn put(
             return number((date - calendar::days(shown.year, 1, 1)) / 7 + 1, 2);
         }
         Keyword::WeekOfMonth => return number((shown.day - 1) / 7 + 1, 0),
-        Keyword::IsoWeek => return number(i64::from(calendar::iso_week(shown.date()?).1), 2),
+        Keyword::IsoWeek => return number(i64::from(shown.iso_week().1), 2),
         Keyword::Quarter => {
             if shown.month == 0 {
                 return Ok(None);
@@ -216,13 +225,7 @@ fn put(
             return number(shown, digits as usize);
         }
         Keyword::IsoYear(digits) => {
-            // The years, months and days of an interval are taken for a date.
-            let days = shown.date.unwrap_or_else(|| {
-                let months = shown.year * 12 + shown.month - 1;
-                let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
-                calendar::days(year, month, shown.day)
-            });
-            let year = shown_year(calendar::iso_week(days).0);
+            let year = shown_year(shown.iso_week().0);
             let shown = if digits == 4 { year } else { year % 10i64.pow(digits) };
             return number(shown, digits as usize);
         }

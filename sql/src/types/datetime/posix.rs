@@ -19,7 +19,7 @@ pub(super) fn zone(text: &str) -> Option<Zone> {
     let (west, rest) = offset(rest)?;
     if rest.is_empty() {
         // A name that is an offset need not be remembered.
-        if standard.is_empty() || standard.starts_with(['+', '-']) {
+        if west != 0 && standard.starts_with(['+', '-']) {
             return Some(Zone::Fixed(-west));
         }
         let Ok(rules) = TimeZone::posix(&format!("<AAA>{}", hours(west))) else {
