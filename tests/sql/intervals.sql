@@ -53,5 +53,6 @@ SELECT timestamp '2000-01-01' + interval '2147483647 days';
 SELECT timestamptz '2000-01-01' - interval '2147483648 days';
 SELECT date_part('epoch', timestamp '294270-01-01'), date_part('epoch', timestamptz '294270-01-01 00:00Z'), extract(epoch FROM timestamp '294270-01-01');
 SELECT to_char(interval '123 years', 'I IY IYY IYYY'), to_char(interval '-123 years', 'I IY IYY IYYY'), to_char(interval '5 mons', 'IYYY');
-SELECT to_char(interval '1 year', 'IW');
+SELECT to_char(interval '1 year', 'IW IDDD WW DDD'), to_char(interval '1 year 2 mons', 'IW WW'), to_char(interval '-5 mons', 'IW I');
+SELECT to_char(interval '1 year', 'ID');
 SELECT date_bin('106751991 days'::interval, timestamp '2000-01-01', timestamp '2000-01-02');

@@ -50,13 +50,21 @@ impl Shown {
         Shown { year, month, day, clock, date: None, zone: None }
     }
 
-    /// The week, with its year. The years, months and days of an interval are taken for a date.
-    fn iso_week(&self) -> (i64, u32) {
-        calendar::iso_week(self.date.unwrap_or_else(|| {
+    /// The date; that which an interval would be by its years, months and days.
+    fn as_date(&self) -> i64 {
+        self.date.unwrap_or_else(|| {
             let months = self.year * 12 + self.month - 1;
             let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
             calendar::days(year, month, self.day)
-        }))
+        })
+    }
+
+    /// The day of the year; of an interval all of its days, with twelve months of thirty to a year.
+    fn day_of_year(&self) -> i64 {
+        match self.date {
+            Some(date) => date - calendar::days(self.year, 1, 1) + 1,
+            None => self.year * 360 + self.month * 30 + self.day,
+        }
     }
 
     fn date(&self) -> Result<i64> {
@@ -178,15 +186,9 @@ fn put(
             write!(out, "{:0width$}", shown.day).expect("strings grow");
             return Ok(Some(shown.day));
         }
-        Keyword::DayOfYear => {
-            let day = match shown.date {
-                Some(date) => date - calendar::days(shown.year, 1, 1) + 1,
-                None => shown.year * 360 + shown.month * 30 + shown.day,
-            };
-            return number(day, 3);
-        }
+        Keyword::DayOfYear => return number(shown.day_of_year(), 3),
         Keyword::IsoDayOfYear => {
-            let date = shown.date()?;
+            let date = shown.as_date();
             return number(date - calendar::iso_year_start(calendar::iso_week(date).0) + 1, 3);
         }
         Keyword::DayOfWeek => return number(i64::from(calendar::weekday(shown.date()?)) + 1, 0),
@@ -194,11 +196,10 @@ fn put(
             return number((i64::from(calendar::weekday(shown.date()?)) + 6) % 7 + 1, 0);
         }
         Keyword::WeekOfYear => {
-            let date = shown.date()?;
-            return number((date - calendar::days(shown.year, 1, 1)) / 7 + 1, 2);
+            return number((shown.day_of_year() - 1) / 7 + 1, 2);
         }
         Keyword::WeekOfMonth => return number((shown.day - 1) / 7 + 1, 0),
-        Keyword::IsoWeek => return number(i64::from(shown.iso_week().1), 2),
+        Keyword::IsoWeek => return number(i64::from(calendar::iso_week(shown.as_date()).1), 2),
         Keyword::Quarter => {
             if shown.month == 0 {
                 return Ok(None);
@@ -225,7 +226,7 @@ fn put(
             return number(shown, digits as usize);
         }
         Keyword::IsoYear(digits) => {
-            let year = shown_year(shown.iso_week().0);
+            let year = shown_year(calendar::iso_week(shown.as_date()).0);
             let shown = if digits == 4 { year } else { year % 10i64.pow(digits) };
             return number(shown, digits as usize);
         }
