@@ -16,6 +16,7 @@ pub mod normal;
 pub(crate) mod occurrences;
 pub mod quote;
 pub mod regular;
+mod translate;
 
 use super::{CallContext, Datum};
 use crate::error::Result;
