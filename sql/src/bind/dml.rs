@@ -17,9 +17,12 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Assignment, ExprKind, Ident, Target, TargetColumn};
 use crate::plan::logical::{Modify, ModifyKind, Node, Output, Query, TARGET};
 use crate::sqlstate::SqlState;
-use crate::types::SqlType;
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 use txn::TableLock;
+
+/// `nextval`'s row of `pg_proc`.
+pub const NEXTVAL: u32 = 1574;
 
 impl Binder<'_> {
     /// What a statement changes: a table, or what is behind a view.
@@ -114,14 +117,13 @@ impl Binder<'_> {
             Some(text) if !column.generated => {
                 let parsed = crate::parse::parse_expression(text)?;
                 let wanted = Wanted::Assignable(column.ty, &column.name);
-                bind_expression(
-                    self.environment(),
-                    text,
-                    &parsed,
-                    None,
-                    wanted,
-                    "DEFAULT expressions",
-                )
+                let clause = "DEFAULT expressions";
+                let environment = self.environment();
+                let mut value = bind_expression(environment, text, &parsed, None, wanted, clause)?;
+                if column.identity.is_some() {
+                    without_check(&mut value);
+                }
+                Ok(value)
             }
             // A generated column is filled in behind the others.
             Some(_) => Ok(Expr::Constant(Literal::Null, column.ty)),
@@ -155,6 +157,10 @@ impl Binder<'_> {
                 bound.push((number, expr));
             }
         }
+        // Of several that a row violates, the first by its name is told.
+        bound.sort_by(|(a, _), (b, _)| {
+            relation.constraints[*a].name.cmp(&relation.constraints[*b].name)
+        });
         Ok(bound)
     }
 
@@ -489,4 +495,15 @@ fn record_of(query: Query) -> Expr {
     let root = Node::Project { input: Box::new(query.root), columns };
     let query = Arc::new(Query { root, output, ctes: query.ctes });
     Expr::Subquery { kind: SubqueryKind::Record, query, ty }
+}
+
+/// The value of an identity column needs no privilege on its sequence, unlike a `nextval` that anybody has written: it is
+/// told so by a second argument, which no caller can give.
+fn without_check(value: &mut Expr) {
+    let Expr::Call { function, arguments, .. } = value else { return };
+    if *function == Oid(NEXTVAL) {
+        arguments.push(Expr::Constant(Literal::Bool(true), SqlType::plain(oids::BOOL)));
+    } else if let Some(first) = arguments.first_mut() {
+        without_check(first);
+    }
 }

@@ -404,6 +404,8 @@ fn current_type(value: CurrentValue) -> SqlType {
         CurrentValue::LocalTime(precision) => with(oid::TIME, precision),
         CurrentValue::LocalTimestamp(precision) => with(oid::TIMESTAMP, precision),
         CurrentValue::User
+        | CurrentValue::Role
+        | CurrentValue::PlainUser
         | CurrentValue::SessionUser
         | CurrentValue::Catalog
         | CurrentValue::Schema => SqlType::plain(oid::NAME),

@@ -298,13 +298,6 @@ impl Binder<'_> {
         match &relation.kind {
             RelationKind::View { query } => self.bind_view(&relation, query, alias),
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
-                if relation.stored_query.as_ref().is_some_and(|stored| !stored.populated) {
-                    return Err(SqlError::new(
-                        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                        format!("materialized view \"{}\" has not been populated", relation.name),
-                    )
-                    .hint("Use the REFRESH MATERIALIZED VIEW command."));
-                }
                 Ok(self.scan(&relation, alias, self.next_item())?)
             }
         }

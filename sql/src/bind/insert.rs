@@ -445,6 +445,9 @@ impl Binder<'_> {
                         ),
                     )
                 })?;
+                for key in index.columns.iter().filter(|key| key.expression().is_none()) {
+                    self.read_column(Some((named.oid, key.column as i16 + 1)));
+                }
                 Some(index.oid)
             }
             ConflictTarget::Inferred(keys, filter, at) => {

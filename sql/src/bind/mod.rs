@@ -19,7 +19,7 @@ mod coerce;
 mod computed;
 mod copy;
 pub mod deparse;
-mod dml;
+pub mod dml;
 mod expression;
 mod from;
 #[cfg(test)]
@@ -236,6 +236,17 @@ pub fn bind(
         _ => return Err(SqlError::unsupported("this statement inside another is")),
     };
     binder.finish(statement)
+}
+
+/// The indexes of a relation that have expressions or predicates, bound.
+///
+/// # Errors
+/// As [`bind`].
+pub fn computed_indexes(
+    environment: Environment<'_>,
+    relation: &Relation,
+) -> Result<Vec<crate::plan::logical::ComputedIndex>> {
+    Binder::new(environment, "", &[]).computed_indexes(relation)
 }
 
 /// What an expression that stands by itself has to be.

@@ -217,6 +217,8 @@ fn figure(expr: &ast::Expr) -> Option<(Ident, u8)> {
             CurrentValue::LocalTime(_) => "localtime",
             CurrentValue::LocalTimestamp(_) => "localtimestamp",
             CurrentValue::User => "current_user",
+            CurrentValue::Role => "current_role",
+            CurrentValue::PlainUser => "user",
             CurrentValue::SessionUser => "session_user",
             CurrentValue::Catalog => "current_catalog",
             CurrentValue::Schema => "current_schema",

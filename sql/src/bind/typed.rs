@@ -193,8 +193,12 @@ pub enum CurrentValue {
     LocalTime(Option<u8>),
     /// LOCALTIMESTAMP.
     LocalTimestamp(Option<u8>),
-    /// CURRENT_USER, CURRENT_ROLE, USER.
+    /// CURRENT_USER.
     User,
+    /// CURRENT_ROLE: the same.
+    Role,
+    /// USER: the same.
+    PlainUser,
     /// SESSION_USER.
     SessionUser,
     /// CURRENT_CATALOG.

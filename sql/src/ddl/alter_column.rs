@@ -36,6 +36,12 @@ impl Ddl<'_> {
         for (column, expr) in &parts.generated {
             self.generate(&mut next, *column, expr).map_err(SqlError::nowhere)?;
         }
+        let new = &next.columns[next.columns.len() - 1];
+        let of_domain = self.snapshot().domain(new.ty.oid).is_some_and(|it| it.default.is_some());
+        if new.default.is_some() || of_domain || !parts.sequences.is_empty() {
+            self.refuse_used_row_type(relation)?;
+        }
+        self.demand_unused_row_type(relation, "ADD")?;
         let mut sequence = None;
         for new in &parts.sequences {
             sequence = Some(self.make_owned_sequence(&mut next, new)?);
@@ -240,6 +246,7 @@ impl Ddl<'_> {
 
     /// Takes a column from its table, with the constraints and indexes that name it and what else is only its own.
     fn remove_column(&mut self, current: &Relation, at: usize) -> Result<()> {
+        self.demand_unused_row_type(current, "DROP")?;
         let gone = self.indexes_of_column(current, at);
         let mut next = Relation::clone(current);
         self.constraints_without(&mut next, current, at)?;

@@ -333,6 +333,12 @@ impl Ddl<'_> {
     ) -> Result<()> {
         let mut next = Relation::clone(relation);
         if let Some(at) = next.constraints.iter().position(|constraint| constraint.name == *name) {
+            if let ConstraintKind::ForeignKey(key) = &next.constraints[at].kind
+                && let Some(parent) = self.relation(key.references)
+            {
+                self.refuse_active("ALTER TABLE", &parent)?;
+                self.refuse_pending("ALTER TABLE", &parent)?;
+            }
             next.constraints.remove(at);
             return self.put_without(relation, next);
         }

@@ -157,6 +157,7 @@ impl<'a> Ddl<'a> {
         if columns.is_empty() {
             return Ok(());
         }
+        self.refuse_used_row_type(relation)?;
         let changed: Vec<usize> = columns.iter().map(|column| column.0).collect();
         let affected = self.read_again(relation, &mut next, &changed)?;
         let not_null = (0..next.columns.len()).filter(|&at| next.columns[at].not_null).collect();

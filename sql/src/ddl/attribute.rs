@@ -7,7 +7,7 @@ use super::Ddl;
 use super::create_table::column_type;
 use super::user_type::{find, owned, put};
 use crate::catalog::quote::identifier;
-use crate::catalog::relation::RelationKind;
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterComposite, AttributeChange, Ident, ObjectName};
@@ -59,6 +59,30 @@ fn used_by(ddl: &mut Ddl<'_>, oid: Oid) -> Option<(Arc<str>, Arc<str>)> {
                 live.filter(|column| super::domain::holds(&snapshot, column.ty.oid, oid));
             holding.next().map(|column| (Arc::clone(&relation.name), Arc::clone(&column.name)))
         })
+}
+
+impl Ddl<'_> {
+    /// 0A000 where columns of other tables hold rows of this one, which would get, or lose, a column.
+    pub(super) fn demand_unused_row_type(&mut self, relation: &Relation, what: &str) -> Result<()> {
+        let Some((table, column)) = used_by(self, relation.row_type.0) else { return Ok(()) };
+        Err(SqlError::unsupported(format!(
+            "ALTER TABLE ... {what} COLUMN of \"{}\", whose rows column \"{table}.{column}\" has, is",
+            relation.name
+        )))
+    }
+
+    /// 0A000 where columns of other tables hold rows of this one, whose columns are about to get new values
+    /// (`find_composite_type_dependencies`).
+    pub(super) fn refuse_used_row_type(&mut self, relation: &Relation) -> Result<()> {
+        let Some((table, column)) = used_by(self, relation.row_type.0) else { return Ok(()) };
+        Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!(
+                "cannot alter table \"{}\" because column \"{table}.{column}\" uses its row type",
+                relation.name
+            ),
+        ))
+    }
 }
 
 fn demand_unused(ddl: &mut Ddl<'_>, found: &UserType, what: &str) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::Ddl;
 use super::resolve::{
-    column, kind_noun, undefined_role, undefined_schema, undefined_table, wrong_kind,
+    column, kind_noun, must_own, undefined_role, undefined_schema, undefined_table, wrong_kind,
 };
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
@@ -68,7 +68,7 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
                 let wrong = match (named, &relation.kind) {
                     (Named::Index { .. }, _) => "indexes",
                     (_, RelationKind::Sequence(_)) => "sequences",
-                    _ => return ddl.check_owner(relation),
+                    _ => return check_owner_of_part(ddl, relation),
                 };
                 let table = table.name();
                 Err(SqlError::new(
@@ -96,9 +96,13 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         }
         ObjectKind::Constraint => {
             let (table, name) = split(name).ok_or_else(|| missing("constraint"))?;
-            let mode = TableLock::ShareUpdateExclusive;
-            let relation = ddl.lock_table(&table, ObjectKind::Table, mode, false)?;
-            let relation = relation.ok_or_else(|| undefined_table(&table))?;
+            let found = ddl.lock_named(&table, TableLock::ShareUpdateExclusive)?;
+            let relation = match found {
+                Some((Named::Relation(_), relation)) => relation,
+                Some(_) => return Err(wrong_kind(table.name(), ObjectKind::Table)),
+                None => return Err(undefined_table(&table)),
+            };
+            check_owner_of_part(ddl, &relation)?;
             let plain = relation.constraints.iter().find(|found| found.name == *name);
             let keys = relation.indexes.iter().filter_map(|index| index.constraint.as_ref());
             let oid = plain
@@ -111,6 +115,11 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
                 )
             })?;
             Ok((Oid(2606), ddl.catalog.key(Class::Comment, oid)))
+        }
+        ObjectKind::DomainConstraint => {
+            let (domain, name) = split(name).ok_or_else(|| missing("constraint"))?;
+            let check = super::domain::owned_check(ddl, &domain, name)?;
+            Ok((Oid(2606), ddl.catalog.key(Class::Comment, check)))
         }
         ObjectKind::Schema => {
             let snapshot = ddl.snapshot();
@@ -129,7 +138,7 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         }
         ObjectKind::Role => {
             let role = ddl.role(name.name()).map_err(|_| undefined_role(name.name()))?;
-            ddl.check_member(&role)?;
+            super::role::check_may_comment(ddl, &role)?;
             Ok((Oid(1260), shared(role.oid)))
         }
         ObjectKind::Extension => {
@@ -138,4 +147,14 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         }
         kind => Err(SqlError::unsupported(format!("COMMENT ON {} is", kind.words()))),
     }
+}
+
+/// 42501 as PostgreSQL words it for parts of relations.
+fn check_owner_of_part(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
+    ddl.check_owner(relation).map_err(|error| {
+        if relation.oid.0 < well_known::FIRST_NORMAL {
+            return error;
+        }
+        must_own("relation", &relation.name)
+    })
 }

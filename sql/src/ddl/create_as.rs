@@ -10,7 +10,7 @@ use super::query_columns::query_columns;
 use super::resolve::{duplicate_relation, must_own, undefined_table};
 use super::view::{modifies, reads_temporary};
 use crate::catalog::Named;
-use crate::catalog::relation::{Relation, StoredQuery};
+use crate::catalog::relation::{Index, Relation, StoredQuery};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateTableAs, ObjectName, OnCommit, Statement};
 use crate::sqlstate::SqlState;
@@ -108,7 +108,7 @@ pub fn refreshed(
     if concurrently && !with_data {
         return Err(SqlError::new(
             SqlState::SYNTAX_ERROR,
-            "REFRESH options CONCURRENTLY and WITH NO DATA cannot be used together",
+            "CONCURRENTLY and WITH NO DATA options cannot be used together",
         ));
     }
     if concurrently && !query.populated {
@@ -118,7 +118,11 @@ pub fn refreshed(
         ));
     }
     ddl.refuse_active("REFRESH MATERIALIZED VIEW", &relation)?;
-    if concurrently && !relation.indexes.iter().any(|index| index.unique && index.is_valid()) {
+    // One that all rows are in, by columns.
+    let whole = |index: &&Index| {
+        index.unique && index.is_valid() && index.filter.is_none() && index.expressions.is_empty()
+    };
+    if concurrently && !relation.indexes.iter().any(|index| whole(&index)) {
         let shown = crate::catalog::quote::qualified(&relation.schema.1, &relation.name);
         return Err(SqlError::new(
             SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -10,6 +10,7 @@ use super::{Ddl, name};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{self, TypeKind};
+use crate::catalog::object::Class;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Domain, DomainCheck, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -229,7 +230,8 @@ pub fn alter_domain(ddl: &mut Ddl<'_>, alter: &AlterDomain) -> Result<&'static s
                 }
                 return Err(missing);
             };
-            domain.checks.remove(at);
+            let comment = ddl.catalog.key(Class::Comment, domain.checks.remove(at).oid);
+            ddl.catalog.change(ddl.transaction, comment, None)?;
         }
         DomainChange::ValidateConstraint(name) => {
             let at = domain.checks.iter().position(|check| check.name == *name);
@@ -242,6 +244,18 @@ pub fn alter_domain(ddl: &mut Ddl<'_>, alter: &AlterDomain) -> Result<&'static s
     }
     put_domain(ddl, &found, domain)?;
     Ok(TAG)
+}
+
+/// The `pg_constraint` row of a check of a domain that the current user owns.
+pub(super) fn owned_check(ddl: &mut Ddl<'_>, name: &ObjectName, check: &Ident) -> Result<Oid> {
+    let (found, domain) = owned_domain(ddl, name, true)?;
+    let check_of = domain.checks.iter().find(|known| known.name == *check);
+    check_of.map(|check| check.oid).ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("constraint \"{check}\" for domain {} does not exist", found.name),
+        )
+    })
 }
 
 /// ALTER DOMAIN ... RENAME CONSTRAINT.

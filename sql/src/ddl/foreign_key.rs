@@ -6,15 +6,15 @@ use super::resolve::undefined_table;
 use super::value_text::key_values;
 use super::{Ddl, name};
 use crate::catalog::acl::Privileges;
-use crate::catalog::builtin;
 use crate::catalog::relation::{
-    Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
+    Action, Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
 };
 use crate::error::{Result, SqlError};
-use crate::exec::foreign_key::converted;
+use crate::exec::key_match::{Comparable, comparable, converted};
 use crate::parse::ast::{Ident, References};
 use crate::sqlstate::SqlState;
 use crate::tuple::KeyLayout;
+use bumpalo::Bump;
 use std::sync::Arc;
 use txn::{RecordBuffer, TableLock, WaitPolicy};
 
@@ -49,6 +49,13 @@ impl Ddl<'_> {
                 ))
             })
             .collect::<Result<Vec<usize>>>()?;
+        let mut set_columns: Vec<usize> = Vec::new();
+        for column in delete_columns {
+            if !set_columns.contains(&column) {
+                set_columns.push(column);
+            }
+        }
+        check_generated(relation, &columns, references)?;
         let (referenced, index) = referenced_key(&parent, references)?;
         if referenced.len() != columns.len() {
             return Err(SqlError::new(
@@ -78,7 +85,7 @@ impl Ddl<'_> {
             match_type: references.match_type,
             on_update: references.on_update,
             on_delete: references.on_delete,
-            delete_columns,
+            delete_columns: set_columns,
         };
         let oid = self.catalog.next_oid()?;
         Ok(Constraint {
@@ -169,12 +176,13 @@ impl Ddl<'_> {
                     .detail("MATCH FULL does not allow mixing of null and nonnull key values."));
             }
             wanted.clear();
+            let arena = Bump::new();
             for part in &layout.columns {
                 let at = key.referenced.iter().position(|&column| column == part.column);
                 let child = key.columns[at.expect("the index is over the referenced columns")];
-                match converted(row.get(child), part) {
+                match converted(row.get(child), relation.columns[child].ty.oid, part, &arena) {
                     Some(datum) => part.encode(datum, &mut wanted)?,
-                    // Out of the parent type's range: no parent has that value.
+                    // The parent's type cannot hold it: no parent has that value.
                     None => return Err(missing(relation, &parent, constraint, key, row)),
                 }
             }
@@ -225,6 +233,25 @@ fn referencing_column(relation: &Relation, name: &str) -> Result<usize> {
             format!("column \"{name}\" referenced in foreign key constraint does not exist"),
         )
     })
+}
+
+/// 42601: an action cannot assign to a generated column.
+fn check_generated(relation: &Relation, columns: &[usize], references: &References) -> Result<()> {
+    if !columns.iter().any(|&column| relation.columns[column].generated) {
+        return Ok(());
+    }
+    let assigns = |action| matches!(action, Action::SetNull | Action::SetDefault);
+    let clause = if assigns(references.on_update) || references.on_update == Action::Cascade {
+        "ON UPDATE"
+    } else if assigns(references.on_delete) {
+        "ON DELETE"
+    } else {
+        return Ok(());
+    };
+    Err(SqlError::new(
+        SqlState::SYNTAX_ERROR,
+        format!("invalid {clause} action for foreign key constraint containing generated column"),
+    ))
 }
 
 /// The referenced columns, and the unique index over them.
@@ -285,8 +312,8 @@ fn cannot_be_deferrable(parent: &Relation, what: &str) -> SqlError {
 }
 
 impl Ddl<'_> {
-    /// 42804 for types that have no equality; 0A000 for those that have one but other bytes as keys. A domain is held as what
-    /// it is over.
+    /// 42804 for types that have no equality; 0A000 for those whose equality is not known here. A domain is held as what it
+    /// is over.
     pub(super) fn demand_comparable(
         &mut self,
         relation: &Relation,
@@ -295,21 +322,17 @@ impl Ddl<'_> {
         name: &str,
     ) -> Result<()> {
         let (one, two) = (&relation.columns[child], &parent.columns[key]);
-        let integer = |ty: u32| matches!(ty, 20 | 21 | 23);
-        let text = |ty: u32| matches!(ty, 25 | 1043);
         let snapshot = self.snapshot();
         let (a, b) = (snapshot.base_type(one.ty).oid.0, snapshot.base_type(two.ty).oid.0);
-        if a == b || (integer(a) && integer(b)) || (text(a) && text(b)) {
-            return Ok(());
-        }
-        let type_of = |oid| builtin::type_by_oid(oid);
-        let (first, second) = (type_of(a), type_of(b));
-        let same_category = first.zip(second).is_some_and(|(a, b)| a.category == b.category);
-        if same_category {
-            return Err(SqlError::unsupported(format!(
-                "a foreign key between columns \"{}\" and \"{}\" of different types is",
-                one.name, two.name
-            )));
+        match comparable(a, b) {
+            Comparable::Yes => return Ok(()),
+            Comparable::NotYet => {
+                return Err(SqlError::unsupported(format!(
+                    "a foreign key between columns \"{}\" and \"{}\" of different types is",
+                    one.name, two.name
+                )));
+            }
+            Comparable::No => {}
         }
         Err(SqlError::new(
             SqlState::DATATYPE_MISMATCH,

@@ -165,6 +165,7 @@ pub fn create_role(ddl: &mut Ddl<'_>, create: &CreateRole) -> Result<&'static st
     put(ddl, role)?;
     for group in &memberships.in_roles {
         let group = ddl.role(group)?;
+        check_may_grant(ddl, &own, &group)?;
         add_member(ddl, group.oid, oid, false)?;
     }
     for (members, admin) in [(&memberships.members, false), (&memberships.admins, true)] {
@@ -417,7 +418,63 @@ fn membership_key(group: Oid, member: Oid) -> ObjectKey {
     ObjectKey { class: Class::Membership, database: Oid(0), oid: group, sub: member.0 }
 }
 
+/// Whether the current user may give others membership in a role, or take it from them (`AddRoleMems`).
+///
+/// # Errors
+/// 42501.
+fn check_may_grant(ddl: &mut Ddl<'_>, own: &Role, group: &Role) -> Result<()> {
+    if own.superuser {
+        return Ok(());
+    }
+    if group.superuser {
+        return Err(denied("must be superuser to alter superusers"));
+    }
+    let snapshot = ddl.snapshot();
+    let shared = snapshot.shared();
+    let own_roles = shared.groups_of(own.oid, false);
+    let admin = shared
+        .memberships()
+        .any(|known| known.group == group.oid && known.admin && own_roles.contains(&known.member));
+    if own.create_role || admin {
+        return Ok(());
+    }
+    Err(denied(format!("must have admin option on role \"{}\"", group.name)))
+}
+
+/// Roles are owned by whoever may make roles, but superusers by superusers only.
+///
+/// # Errors
+/// 42501.
+pub(super) fn check_may_comment(ddl: &mut Ddl<'_>, role: &Role) -> Result<()> {
+    let own = current(ddl)?;
+    if own.superuser {
+        Ok(())
+    } else if role.superuser {
+        Err(denied("must be superuser"))
+    } else if own.create_role {
+        Ok(())
+    } else {
+        Err(denied("must have CREATEROLE privilege"))
+    }
+}
+
+/// Nobody is made a member of whoever owns the database, and that is made a member of nothing.
+fn check_database_owner(ddl: &mut Ddl<'_>, group: Oid, member: Oid) -> Result<()> {
+    let refused = if group == well_known::DATABASE_OWNER {
+        "cannot have explicit members"
+    } else if member == well_known::DATABASE_OWNER {
+        "cannot be a member of any role"
+    } else {
+        return Ok(());
+    };
+    let snapshot = ddl.snapshot();
+    let role = snapshot.shared().role_by_oid(well_known::DATABASE_OWNER);
+    let name = role.map_or("", |role| &*role.name);
+    Err(SqlError::new(SqlState::INTERNAL_ERROR, format!("role \"{name}\" {refused}")))
+}
+
 fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result<()> {
+    check_database_owner(ddl, group, member)?;
     let key = membership_key(group, member);
     ddl.catalog.lock(ddl.transaction, key)?;
     let snapshot = ddl.snapshot();
@@ -452,18 +509,7 @@ pub fn grant_role(ddl: &mut Ddl<'_>, grant: &GrantRole) -> Result<&'static str> 
     let own = current(ddl)?;
     for group in &grant.roles {
         let group = if grant.revoke { ddl.role(group)? } else { ddl.role_to_stay(group)? };
-        let snapshot = ddl.snapshot();
-        let admin = snapshot
-            .shared()
-            .memberships()
-            .any(|known| known.group == group.oid && known.member == own.oid && known.admin);
-        if !own.superuser && !admin && (group.superuser || !own.create_role) {
-            return Err(denied(if group.superuser {
-                "must be superuser to alter superusers".to_owned()
-            } else {
-                format!("must have admin option on role \"{}\"", group.name)
-            }));
-        }
+        check_may_grant(ddl, &own, &group)?;
         for member in &grant.grantees {
             if grant.revoke {
                 let member = ddl.role(member)?;

@@ -205,6 +205,9 @@ fn replace(
         }
         after.default.clone_from(&before.default);
     }
+    if columns.len() > old.columns.len() {
+        ddl.demand_unused_row_type(&old, "ADD")?;
+    }
     for added in &columns[old.columns.len()..] {
         ddl.check_membership(old.row_type.0, added.ty)?;
     }

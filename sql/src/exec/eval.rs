@@ -438,7 +438,9 @@ impl Eval<'_> {
         use crate::types::oids;
         let text = |text: &str| Datum::Text(self.call.arena.alloc_str(text));
         let (ty, precision) = match value {
-            CurrentValue::User => return Ok(text(self.call.catalog.session().user)),
+            CurrentValue::User | CurrentValue::Role | CurrentValue::PlainUser => {
+                return Ok(text(self.call.catalog.session().user));
+            }
             CurrentValue::SessionUser => return Ok(text(self.call.catalog.session().session_user)),
             CurrentValue::Catalog => return Ok(text(self.call.catalog.session().database)),
             CurrentValue::Schema => {

@@ -10,6 +10,7 @@
 
 use super::context::Context;
 use super::deferred::{self, Check};
+use super::key_match::{converted, is_one_to_one, meets, same_image};
 use super::referential_action;
 use super::write::{Writer, differ, encode_key};
 use crate::catalog::{
@@ -21,7 +22,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
 use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
-use crate::types::Datum;
+use bumpalo::Bump;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
@@ -101,7 +102,9 @@ fn still_refers(
         let (now, then) = (heap.view(&value), row.get(*column));
         let same = match (now.is_null(), then.is_null()) {
             (true, true) => true,
-            (false, false) => equal(table.relation.columns[*column].ty.oid.0, now, then),
+            (false, false) => {
+                crate::types::compare(table.relation.columns[*column].ty.oid.0, &now, &then).is_eq()
+            }
             _ => false,
         };
         if !same {
@@ -158,11 +161,12 @@ fn lock_parent(
         SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key has lost its parent's index")
     })?;
     let layout = KeyLayout::of_index(parent, index);
-    let mut bytes = Vec::new();
+    let (mut bytes, arena) = (Vec::new(), Bump::new());
     for column in &layout.columns {
         let at = key.referenced.iter().position(|referenced| *referenced == column.column);
         let from = key.columns[at.expect("the index is over the referenced columns")];
-        let Some(value) = converted(child.get(from), column) else { return Ok(false) };
+        let ty = reference.child.columns[from].ty.oid;
+        let Some(value) = converted(child.get(from), ty, column, &arena) else { return Ok(false) };
         column.encode(value, &mut bytes)?;
     }
     let rows = cx.tree(*tree)?;
@@ -205,32 +209,19 @@ fn lock_row_of_key(
     Ok(cx.transaction.lock_key(rows, bytes, RowLock::KeyShare, WaitPolicy::Block, &mut record)?)
 }
 
-/// An integer in the width of the column it is looked up in; none where it does not fit.
-#[must_use]
-pub fn converted<'d>(value: Datum<'d>, column: &KeyColumn) -> Option<Datum<'d>> {
-    use crate::tuple::Form;
-    let wide = match value {
-        Datum::Int2(v) => i64::from(v),
-        Datum::Int4(v) => i64::from(v),
-        Datum::Int8(v) => v,
-        other => return Some(other),
-    };
-    match column.form {
-        Form::Int2 => i16::try_from(wide).ok().map(Datum::Int2),
-        Form::Int4 => i32::try_from(wide).ok().map(Datum::Int4),
-        Form::Int8 => Some(Datum::Int8(wide)),
-        _ => None,
-    }
-}
-
 /// Whether the referenced columns of a parent row are about to go or change.
 fn concerns(reference: &Reference, old: &RowBuf, new: Option<&RowBuf>) -> bool {
     let key = key_of(reference);
     if key.referenced.iter().any(|column| old.get(*column).is_null()) {
         return false;
     }
+    // A key that only looks different is another one, so that CASCADE makes what refers to it look the same.
     new.is_none_or(|new| {
-        key.referenced.iter().any(|column| differ(&reference.parent, *column, old, new))
+        let mut columns = key.referenced.iter();
+        columns.any(|column| {
+            let ty = reference.parent.columns[*column].ty.oid;
+            !same_image(ty, &old.get(*column), &new.get(*column))
+        })
     })
 }
 
@@ -353,27 +344,14 @@ fn child_key(child: &Relation, columns: &[usize]) -> Option<(TreeId, Vec<KeyColu
     })
 }
 
-/// Whether two values of a referencing and a referenced column are equal: integers of any width, else of this type.
-fn equal(ty: u32, a: Datum<'_>, b: Datum<'_>) -> bool {
-    let wide = |value: &Datum<'_>| match *value {
-        Datum::Int2(v) => Some(i64::from(v)),
-        Datum::Int4(v) => Some(i64::from(v)),
-        Datum::Int8(v) => Some(v),
-        _ => None,
-    };
-    match (wide(&a), wide(&b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => crate::types::compare(ty, &a, &b).is_eq(),
-    }
-}
-
 /// Whether a row of the child, all its columns by index, refers to this row of the parent.
 #[must_use]
 pub fn refers(reference: &Reference, child: &RowBuf, parent: &RowBuf) -> bool {
     let key = key_of(reference);
     key.columns.iter().zip(&key.referenced).all(|(from, to)| {
         let (a, b) = (child.get(*from), parent.get(*to));
-        !a.is_null() && !b.is_null() && equal(reference.parent.columns[*to].ty.oid.0, b, a)
+        let (child, parent) = (&reference.child.columns[*from], &reference.parent.columns[*to]);
+        !a.is_null() && !b.is_null() && meets((a, child.ty.oid), (b, parent.ty.oid))
     })
 }
 
@@ -391,12 +369,18 @@ pub fn children(
     let child = &reference.child;
     let (mut found, mut bytes) = (Vec::new(), 0);
     let RelationKind::Table { tree: rows, .. } = &child.kind else { return Ok(found) };
-    if let Some((tree, columns)) = child_key(child, &key.columns) {
-        let mut low = Vec::new();
+    let one_to_one = key.columns.iter().zip(&key.referenced).all(|(from, to)| {
+        is_one_to_one(child.columns[*from].ty.oid, reference.parent.columns[*to].ty.oid)
+    });
+    let by_key = if one_to_one { child_key(child, &key.columns) } else { None };
+    if let Some((tree, columns)) = by_key {
+        let (mut low, arena) = (Vec::new(), Bump::new());
         for column in &columns {
             let at = key.columns.iter().position(|from| *from == column.column);
             let to = key.referenced[at.expect("the key is over the referencing columns")];
-            let Some(value) = converted(parent.get(to), column) else { return Ok(found) };
+            let ty = reference.parent.columns[to].ty.oid;
+            let value = converted(parent.get(to), ty, column, &arena);
+            let Some(value) = value else { return Ok(found) };
             column.encode(value, &mut low)?;
         }
         let mut high = low.clone();
@@ -434,7 +418,8 @@ pub fn children(
                 break;
             };
             let (a, b) = (heap.view(&value), parent.get(*to));
-            if a.is_null() || !equal(reference.parent.columns[*to].ty.oid.0, b, a) {
+            let (own, of) = (&reference.child.columns[*from], &reference.parent.columns[*to]);
+            if a.is_null() || !meets((a, own.ty.oid), (b, of.ty.oid)) {
                 refers = false;
                 break;
             }

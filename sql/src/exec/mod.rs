@@ -16,6 +16,7 @@ pub mod grouping;
 pub mod hash_rows;
 pub(crate) mod index_keys;
 mod join;
+pub mod key_match;
 pub mod lock_rows;
 pub mod machine;
 mod members;

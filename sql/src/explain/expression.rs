@@ -7,6 +7,7 @@
 use super::names::{Home, Names};
 use crate::bind::Quantifier;
 use crate::bind::deparse::current;
+use crate::bind::dml::NEXTVAL;
 use crate::bind::type_name::format_type;
 use crate::catalog::builtin::{self, cast, function, operators, type_by_oid};
 use crate::catalog::quote::{constant, identifier};
@@ -302,6 +303,11 @@ impl<'p> Printer<'p, '_, '_> {
             }
             return;
         };
+        if let (NEXTVAL, [sequence, _]) = (callee.oid, arguments) {
+            // An identity column's value, which PostgreSQL shows without the cast.
+            let shown = self.text(sequence, scope);
+            return out.push_str(&format!("nextval({})", shown.trim_end_matches("::regclass")));
+        }
         if let (Some(first), Some(&source)) = (arguments.first(), procedure.arguments.first())
             && cast(source, procedure.result).is_some_and(|found| found.function == callee.oid)
         {

@@ -561,7 +561,7 @@ impl<'t> Parser<'t> {
         if kind == ObjectKind::Constraint {
             self.expect(Keyword::On)?;
             if self.accept(Keyword::Domain) {
-                kind = ObjectKind::Other("DOMAIN CONSTRAINT");
+                kind = ObjectKind::DomainConstraint;
             }
             let table = self.object_name()?;
             let constraint = name.parts.remove(0);

@@ -106,9 +106,9 @@ impl<'t> Parser<'t> {
             Keyword::Localtimestamp => {
                 self.current(at, ("TIMESTAMP", false), CurrentValue::LocalTimestamp)
             }
-            Keyword::CurrentUser | Keyword::CurrentRole | Keyword::User => {
-                constant(self, ExprKind::CurrentValue(CurrentValue::User))
-            }
+            Keyword::CurrentUser => constant(self, ExprKind::CurrentValue(CurrentValue::User)),
+            Keyword::CurrentRole => constant(self, ExprKind::CurrentValue(CurrentValue::Role)),
+            Keyword::User => constant(self, ExprKind::CurrentValue(CurrentValue::PlainUser)),
             Keyword::SessionUser => {
                 constant(self, ExprKind::CurrentValue(CurrentValue::SessionUser))
             }

@@ -1,7 +1,6 @@
 //! INSERT, UPDATE, DELETE, MERGE as plans, with all that writing a table needs to know of it.
 
 use super::build::{Layout, Planner};
-use super::functions::{key_compatible, predicate};
 use super::physical::{
     ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
     Reference, ReferentialAction, ScanColumn, Table, TargetRow,
@@ -10,7 +9,7 @@ use super::pushdown;
 use super::recheck::conditions;
 use super::scalar::{Scalar, Var};
 use crate::bind::Expr;
-use crate::catalog::{ConstraintKind, Relation, RelationKind, builtin};
+use crate::catalog::{ConstraintKind, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::plan::logical;
 use crate::sqlstate::SqlState;
@@ -381,12 +380,14 @@ pub fn table_of(
         if let ConstraintKind::ForeignKey(key) = &constraint.kind
             && let Some(parent) = find(key.references)
         {
-            references.push(reference(at, Arc::clone(relation), parent)?);
+            let child = Arc::clone(relation);
+            references.push(Reference { constraint: at, child, parent });
         }
     }
     for (child, at) in &relation.referenced_by {
         if let Some(child) = find(*child) {
-            referenced_by.push(reference(*at, child, Arc::clone(relation))?);
+            let parent = Arc::clone(relation);
+            referenced_by.push(Reference { constraint: *at, child, parent });
         }
     }
     Ok(Table {
@@ -408,31 +409,6 @@ pub fn table_of(
         references,
         referenced_by,
     })
-}
-
-fn reference(constraint: usize, child: Arc<Relation>, parent: Arc<Relation>) -> Result<Reference> {
-    let ConstraintKind::ForeignKey(key) = &child.constraints[constraint].kind else {
-        return Err(SqlError::new(SqlState::INTERNAL_ERROR, "a reference is no foreign key"));
-    };
-    let mut equals = Vec::new();
-    for (from, to) in key.columns.iter().zip(&key.referenced) {
-        let (from_type, to_type) = (child.columns[*from].ty, parent.columns[*to].ty);
-        let (from, to) = (from_type.oid, to_type.oid);
-        equals.push(if key_compatible(to, from) {
-            None
-        } else {
-            let operator = builtin::operators_named("=", false)
-                .iter()
-                .find(|operator| operator.left == to.0 && operator.right == from.0);
-            match operator {
-                Some(operator) => {
-                    Some(predicate(crate::types::Oid(operator.function), to_type, from_type)?)
-                }
-                None => return Err(SqlError::unsupported("foreign keys between these types are")),
-            }
-        });
-    }
-    Ok(Reference { constraint, child, parent, equals })
 }
 
 fn live_place(table: &Table, column: usize) -> Result<usize> {

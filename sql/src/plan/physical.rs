@@ -820,6 +820,4 @@ pub struct Reference {
     pub child: Arc<Relation>,
     /// The referenced table.
     pub parent: Arc<Relation>,
-    /// `=` between the parent's and the child's column types, where they differ nothing.
-    pub equals: Vec<Option<Callee>>,
 }

@@ -13,7 +13,7 @@ use crate::exec::probe::Probes;
 use crate::exec::sink::RowSink;
 use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
-use crate::plan::logical::{Modify, ModifyKind, Node, Query};
+use crate::plan::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
@@ -121,7 +121,8 @@ impl Session {
         let (mut sources, _) = Source::parse(&text, Dialect::default())?;
         let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
         let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
-        self.fill(stored, (next, !concurrently), portal, sink, None)?;
+        self.fill(stored, (next, !concurrently), portal, sink, None)
+            .map_err(|error| if *concurrently { error } else { of_index_build(error) })?;
         Ok(Outcome::Done(TAG))
     }
 
@@ -235,16 +236,37 @@ impl Session {
         let BoundStatement::Query(query) = statement else {
             return Err(SqlError::unsupported("storing the rows of this statement is"));
         };
-        let statement = BoundStatement::Modify(insert_of(query, relation));
-        let bound = Bound { statement, parameters, required, relations };
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let engine = Arc::clone(&self.engine);
         self.with_context(|context| {
             let reader = Reader(context);
+            let environment =
+                bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
+            let computed = bind::computed_indexes(environment, relation)?;
+            let statement = BoundStatement::Modify(insert_of(query, relation, computed));
+            let bound = Bound { statement, parameters, required, relations };
             let manager = engine.manager();
             let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
             planned(&known, basis, bound)
         })
+    }
+}
+
+/// 23505 as it is told where an index is built anew, which is what REFRESH does to a relation's indexes.
+fn of_index_build(error: SqlError) -> SqlError {
+    let fields = error.fields();
+    let (Some(index), Some(detail)) = (&fields.constraint, &fields.detail) else { return error };
+    if error.state() != SqlState::UNIQUE_VIOLATION {
+        return error;
+    }
+    let detail = detail.replace(" already exists.", " is duplicated.");
+    let message = format!("could not create unique index \"{index}\"");
+    let (schema, table) = (fields.schema.clone(), fields.table.clone());
+    let told = SqlError::new(SqlState::UNIQUE_VIOLATION, message).detail(detail);
+    let told = told.constraint(index.to_string());
+    match (schema, table) {
+        (Some(schema), Some(table)) => told.table(schema, table),
+        _ => told,
     }
 }
 
@@ -257,7 +279,7 @@ fn output(bound: &Bound) -> Result<Vec<(Arc<str>, SqlType)>> {
 }
 
 /// INSERT of all a query's columns.
-fn insert_of(query: Query, relation: &Arc<Relation>) -> Modify {
+fn insert_of(query: Query, relation: &Arc<Relation>, computed: Vec<ComputedIndex>) -> Modify {
     let columns = query.output.iter().enumerate();
     let columns = columns.map(|(at, column)| bind::scope::column_at(at, column.ty)).collect();
     let input =
@@ -275,7 +297,7 @@ fn insert_of(query: Query, relation: &Arc<Relation>) -> Modify {
         checks: Vec::new(),
         view_checks: Vec::new(),
         generated: Vec::new(),
-        computed: Vec::new(),
+        computed,
         actions: Vec::new(),
     }
 }

@@ -23,7 +23,7 @@ impl Session {
         let Some(made) = made.filter(|_| !create.elements.is_empty()) else { return done(TAG) };
         let before = &self.settings.plain().search_path;
         let name = identifier(&made.name);
-        let search_path = if before.is_empty() { name } else { format!("{name}, {before}") };
+        let search_path = if before.trim().is_empty() { name } else { format!("{name}, {before}") };
         let within = Within { user: made.owner, search_path };
         for element in schema::elements(&made.name, &create.elements)? {
             self.with_ddl_within(&within, text, |ddl| ddl::execute(ddl, &element))?;

@@ -61,6 +61,8 @@ pub struct Planned {
     pub parameters: Vec<SqlType>,
     /// The relations it reads and changes, and the lock each is held under.
     pub relations: Vec<(Oid, TableLock)>,
+    /// A materialized view that it reads and that has no rows yet: it can be shown, but not run.
+    pub unpopulated: Option<Arc<str>>,
     /// What whoever runs it must be allowed.
     pub required: Vec<bind::Required>,
     /// Who has been found to be allowed all of it, last; 0 is nobody.
@@ -265,7 +267,21 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
     program.parameters = parameters.iter().map(|ty| ty.oid).collect();
     let allowed = AtomicU32::new(0);
     let program = Arc::new(program);
-    Ok(Planned { program, basis, parameters, relations, required, allowed, momentary: false })
+    let stored = relations.iter().filter_map(|(oid, _)| known.snapshot.relation(*oid));
+    let unpopulated = stored
+        .filter(|relation| relation.stored_query.as_ref().is_some_and(|query| !query.populated))
+        .map(|relation| Arc::clone(&relation.name))
+        .next();
+    Ok(Planned {
+        program,
+        basis,
+        parameters,
+        relations,
+        unpopulated,
+        required,
+        allowed,
+        momentary: false,
+    })
 }
 
 /// A column of text, as SHOW and EXPLAIN return.

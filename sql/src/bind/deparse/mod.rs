@@ -749,6 +749,8 @@ pub fn current(value: CurrentValue) -> String {
         CurrentValue::LocalTime(precision) => with("LOCALTIME", precision),
         CurrentValue::LocalTimestamp(precision) => with("LOCALTIMESTAMP", precision),
         CurrentValue::User => "CURRENT_USER".to_owned(),
+        CurrentValue::Role => "CURRENT_ROLE".to_owned(),
+        CurrentValue::PlainUser => "USER".to_owned(),
         CurrentValue::SessionUser => "SESSION_USER".to_owned(),
         CurrentValue::Catalog => "CURRENT_CATALOG".to_owned(),
         CurrentValue::Schema => "CURRENT_SCHEMA".to_owned(),

@@ -14,6 +14,12 @@ use std::sync::Arc;
 impl<'a> Call<'_, '_, '_, 'a> {
     /// The sequence that the first argument names, with one of these privileges on it.
     fn sequence(&self, wanted: &[Privileges]) -> Result<&Arc<Relation>> {
+        let relation = self.any_sequence()?;
+        self.demand_one_of(relation, wanted)?;
+        Ok(relation)
+    }
+
+    fn any_sequence(&self) -> Result<&Arc<Relation>> {
         let snapshot = self.session.snapshot;
         let oid = self.oid(0);
         let relation = snapshot.relation(oid).ok_or_else(|| {
@@ -23,7 +29,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
             )
         })?;
         sequence::of(relation)?;
-        self.demand_one_of(relation, wanted)?;
         Ok(relation)
     }
 
@@ -53,7 +58,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     pub(super) fn next_value(&self) -> Result<Datum<'a>> {
-        let relation = self.sequence(&[Privileges::USAGE, Privileges::UPDATE])?;
+        // What an identity column asks for is whatever its table's privileges permit.
+        let relation = match self.arguments.len() {
+            1 => self.sequence(&[Privileges::USAGE, Privileges::UPDATE])?,
+            _ => self.any_sequence()?,
+        };
         self.demand_writable(relation, "nextval")?;
         let database = self.session.snapshot.database_oid();
         let mut sequences = self.session.sequences.borrow_mut();

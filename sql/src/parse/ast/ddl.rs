@@ -629,6 +629,8 @@ pub enum ObjectKind {
     Column,
     /// A constraint of a table.
     Constraint,
+    /// CONSTRAINT ... ON DOMAIN.
+    DomainConstraint,
     /// TYPE.
     Type,
     /// DOMAIN.
@@ -659,7 +661,7 @@ impl ObjectKind {
             ObjectKind::Database => "DATABASE",
             ObjectKind::Role => "ROLE",
             ObjectKind::Column => "COLUMN",
-            ObjectKind::Constraint => "CONSTRAINT",
+            ObjectKind::Constraint | ObjectKind::DomainConstraint => "CONSTRAINT",
             ObjectKind::Type => "TYPE",
             ObjectKind::Domain => "DOMAIN",
             ObjectKind::Function => "FUNCTION",
