@@ -51,7 +51,7 @@ impl Ddl<'_> {
         {
             self.fill_column(relation, &mut next, element, sequence)?;
         }
-        self.catalog.put_relation(self.transaction, next.clone())?;
+        self.put_grown(next.clone())?;
         for key in &distinct_keys(parts.keys) {
             next = self.add_key(&next, key)?;
         }
@@ -273,7 +273,9 @@ impl Ddl<'_> {
                 Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };
             self.rewrite(current, &mut next, &mut rewrite)?;
         }
-        self.put_without(current, next)?;
+        let readers = self.readers(current.oid);
+        self.put_without(current, next.clone())?;
+        self.keep_reading(readers, &next)?;
         self.drop_owned_sequence(current, at)
     }
 

@@ -116,6 +116,12 @@ pub(super) fn views<'s>(
     })
 }
 
+/// What views read before a relation changes.
+pub(super) struct Readers {
+    before: Arc<CatalogSnapshot>,
+    views: Vec<(Arc<Relation>, Reads)>,
+}
+
 impl Ddl<'_> {
     /// Collects the foreign keys of other tables (not in `going`) that refer to `relation` through an index for which
     /// `index` says so. `what` is how messages name the thing that goes.
@@ -173,6 +179,53 @@ impl Ddl<'_> {
         let texts = self.reword(std::slice::from_ref(&next))?;
         self.catalog.put_relation(self.transaction, next)?;
         self.put_reworded(texts)
+    }
+
+    /// Keeps a relation that has got columns at its end.
+    pub(super) fn put_grown(&mut self, next: Relation) -> Result<()> {
+        let readers = self.readers(next.oid);
+        self.catalog.put_relation(self.transaction, next.clone())?;
+        self.keep_reading(readers, &next)
+    }
+
+    /// The views that read a relation, and what they read, as the catalog is now.
+    pub(super) fn readers(&mut self, relation: Oid) -> Readers {
+        let before = self.snapshot();
+        let views = views(self.semantics, &before)
+            .filter(|(_, reads)| reads.relations.iter().any(|(oid, _)| *oid == relation))
+            .map(|(view, reads)| (Arc::clone(view), reads))
+            .collect();
+        Readers { before, views }
+    }
+
+    /// Views go on reading what they did now that a relation has other columns: a text in which columns count by their
+    /// place, or that asks for all of them, is printed anew.
+    pub(super) fn keep_reading(&mut self, readers: Readers, next: &Relation) -> Result<()> {
+        let Readers { before, views } = readers;
+        for (view, reads) in views {
+            let after = self.snapshot();
+            let same =
+                |text: &str| self.semantics.reads(&after, text).is_ok_and(|now| now == reads);
+            if view.query().is_some_and(|text| same(text)) {
+                continue;
+            }
+            let mode = TableLock::AccessExclusive;
+            self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
+            let after = self.snapshot();
+            let Some(view) = after.relation(view.oid) else { continue };
+            let changed = std::slice::from_ref(next);
+            let text = self.semantics.reworded(&before, &before, view, changed)?;
+            if !self.semantics.reads(&after, &text).is_ok_and(|now| now == reads) {
+                let (kind, name) = (kind_noun(view), self.display(view));
+                return Err(SqlError::unsupported(format!(
+                    "changing the columns of what {kind} {name} reads is"
+                )));
+            }
+            let mut reworded = Relation::clone(view);
+            reworded.set_query(text);
+            self.catalog.put_relation(self.transaction, reworded)?;
+        }
+        Ok(())
     }
 
     /// What will be said where these relations are named once they are called so: the texts of the views that read them are

@@ -215,5 +215,5 @@ fn replace(
     next.columns = columns;
     next.kind = kind;
     next.options = options;
-    ddl.catalog.put_relation(ddl.transaction, next)
+    ddl.put_grown(next)
 }

@@ -10,8 +10,10 @@ use crate::bind::query::Outside;
 use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::typed::Expr;
+use crate::bind::with::CteScope;
 use crate::catalog::Named;
 use crate::catalog::quote::{identifier, qualified};
+use crate::catalog::relation::Column;
 use crate::error::Result;
 use crate::parse::ast::{FromItem, Ident, JoinCondition};
 use crate::plan::logical::JoinKind;
@@ -196,8 +198,14 @@ impl Writer<'_, '_, '_> {
                 if let Some(alias) = alias {
                     let printed = names.get(*item - 1).ok_or_else(|| unwritten("FROM"))?;
                     self.alias(printed.name.as_deref(), out);
-                    if !alias.columns.is_empty() || printed.listed {
-                        out.push_str(&printed.column_list(&items[*item - 1]));
+                    let own = &items[*item - 1];
+                    let grown = self.grown_columns(from, &items[first..*item], ctes)?;
+                    if grown.iter().any(|column| column.state != State::Stays)
+                        && (!alias.columns.is_empty() || has_duplicates(&grown))
+                    {
+                        out.push_str(&grown_list(&grown, printed, own));
+                    } else if !alias.columns.is_empty() || printed.listed {
+                        out.push_str(&printed.column_list(own));
                     }
                 }
                 Ok(())
@@ -220,12 +228,146 @@ impl Writer<'_, '_, '_> {
         }
     }
 
+    /// The columns of a join, those too that its tables are about to get, or to lose. `items` are the items of the scope that it
+    /// stands for.
+    fn grown_columns(
+        &self,
+        from: &FromItem,
+        items: &[ScopeItem],
+        ctes: &CteScope<'_>,
+    ) -> Result<Vec<Grown>> {
+        let mut at = 0;
+        let FromItem::Join { left, right, condition, .. } = from else { return Ok(Vec::new()) };
+        let left = self.grown(left, items, &mut at, ctes)?;
+        let middle = at;
+        let right = self.grown(right, items, &mut at, ctes)?;
+        Ok(joined(condition, (left, right), (&items[..middle], &items[middle..at])))
+    }
+
+    fn grown(
+        &self,
+        from: &FromItem,
+        items: &[ScopeItem],
+        at: &mut usize,
+        ctes: &CteScope<'_>,
+    ) -> Result<Vec<Grown>> {
+        let first = *at;
+        let own = |at: usize| -> Vec<Grown> {
+            let columns = items.get(at).map_or(&[][..], |item| &item.columns);
+            let live = columns.iter().filter(|column| !column.system);
+            let stays = |name: &Ident| Grown { name: name.clone(), state: State::Stays };
+            live.map(|column| stays(&column.name)).collect()
+        };
+        match from {
+            FromItem::Join { left, right, condition, alias, .. } => {
+                let left = self.grown(left, items, at, ctes)?;
+                let middle = *at;
+                let right = self.grown(right, items, at, ctes)?;
+                let sides = (&items[first..middle], &items[middle..*at]);
+                let columns = joined(condition, (left, right), sides);
+                let merges = matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural);
+                *at += usize::from(matches!(condition, JoinCondition::Using(_, Some(_))));
+                *at += usize::from(alias.is_some() || merges);
+                if alias.is_none() {
+                    return Ok(columns);
+                }
+                // What the alias calls the old ones.
+                let mut named = own(*at - 1).into_iter();
+                let renamed = columns.into_iter().map(|column| match column.state {
+                    State::Comes => Some(column),
+                    state => named.next().map(|own| Grown { state, ..own }),
+                });
+                Ok(renamed.flatten().collect())
+            }
+            FromItem::Sample { table, .. } => self.grown(table, items, at, ctes),
+            _ => {
+                let mut columns = own(first);
+                *at += 1;
+                if let FromItem::Table { name, .. } = from
+                    && (name.schema().is_some() || ctes.find(name.name()).is_none())
+                {
+                    let old = self.binder.relation(name)?;
+                    let next = self.how.renamed.iter().find(|next| next.oid == old.oid);
+                    let added = next.map_or(&[][..], |next| {
+                        next.columns.get(old.columns.len()..).unwrap_or_default()
+                    });
+                    let live = old.columns.iter().enumerate().filter(|(_, it)| !it.dropped);
+                    for (column, (at, _)) in columns.iter_mut().zip(live) {
+                        if next.is_some_and(|next| next.columns[at].dropped) {
+                            column.state = State::Goes;
+                        }
+                    }
+                    let comes = |column: &Column| {
+                        let name = column.name.clone();
+                        Grown { name, state: State::Comes }
+                    };
+                    columns.extend(added.iter().map(comes));
+                }
+                Ok(columns)
+            }
+        }
+    }
+
     fn alias(&self, name: Option<&str>, out: &mut Layout) {
         if let Some(name) = name {
             out.push(' ');
             out.push_str(&identifier(name));
         }
     }
+}
+
+/// A column of a join, and what is about to happen to it.
+struct Grown {
+    name: Ident,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Stays,
+    /// A table in the join is about to get it.
+    Comes,
+    /// A table in the join is about to lose it.
+    Goes,
+}
+
+/// The columns of both sides: those that are merged first.
+fn joined(
+    condition: &JoinCondition,
+    (left, right): (Vec<Grown>, Vec<Grown>),
+    (items_left, items_right): (&[ScopeItem], &[ScopeItem]),
+) -> Vec<Grown> {
+    let merged = match condition {
+        JoinCondition::Using(columns, _) => columns.clone(),
+        JoinCondition::Natural => common(items_left, items_right),
+        JoinCondition::None | JoinCondition::On(_) => Vec::new(),
+    };
+    let rest = |column: &Grown| column.state == State::Comes || !merged.contains(&column.name);
+    let first = merged.iter().map(|name| Grown { name: name.clone(), state: State::Stays });
+    first.chain(left.into_iter().chain(right).filter(rest)).collect()
+}
+
+fn has_duplicates(columns: &[Grown]) -> bool {
+    (1..columns.len()).any(|at| columns[..at].iter().any(|known| known.name == columns[at].name))
+}
+
+/// The list behind the alias of a join: the names that its old columns have, and others for the new ones.
+fn grown_list(columns: &[Grown], printed: &Printed, item: &ScopeItem) -> String {
+    let live = item.columns.iter().filter(|column| !column.system);
+    let mut old = live.map(|column| printed.column(&column.name).clone());
+    let taken: Vec<Ident> = old.clone().collect();
+    let mut names: Vec<Ident> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let name = if column.state == State::Comes {
+            let numbered = (1..).map(|number| Ident::from(format!("{}_{number}", column.name)));
+            let mut wanted = std::iter::once(column.name.clone()).chain(numbered);
+            wanted.find(|name| !taken.contains(name) && !names.contains(name))
+        } else {
+            old.next().filter(|_| column.state == State::Stays)
+        };
+        names.extend(name);
+    }
+    list(&names)
 }
 
 /// Some of the items of a scope, in a scope of their own in its place.

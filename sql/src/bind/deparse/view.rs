@@ -55,17 +55,20 @@ pub(super) struct Printed {
     pub listed: bool,
     /// The name behind USING, which hides no other.
     pub beside: bool,
+    /// Columns that are about to go.
+    pub gone: Vec<Ident>,
 }
 
 impl Printed {
     /// What a column is called.
-    fn column<'n>(&'n self, name: &'n Ident) -> &'n Ident {
+    pub fn column<'n>(&'n self, name: &'n Ident) -> &'n Ident {
         self.columns.iter().find(|(old, _)| old == name).map_or(name, |(_, new)| new)
     }
 
     /// The names of an item's columns in parentheses.
     pub fn column_list(&self, item: &ScopeItem) -> String {
-        let columns = item.columns.iter().filter(|column| !column.system);
+        let stays = |name: &Ident| !self.gone.contains(name);
+        let columns = item.columns.iter().filter(|it| !it.system && stays(&it.name));
         list(&columns.map(|column| self.column(&column.name).clone()).collect::<Vec<_>>())
     }
 }
@@ -262,7 +265,9 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         let printed = self.printed.borrow();
         let address = std::ptr::from_ref(scope) as usize;
         let printed = printed.iter().rev().find(|(at, _)| *at == address).map(|(_, names)| names);
-        for (number, item) in scope.items.iter().enumerate() {
+        let items = scope.items.iter().enumerate();
+        // What stands below a join with an alias goes by that join's names.
+        for (number, item) in items.filter(|(_, item)| item.name_visible || item.name.is_none()) {
             if let Some(found) = item.columns.iter().find(|known| same(&known.expr, expr)) {
                 let printed = printed.and_then(|names| names.get(number));
                 let name = printed.map_or(&found.name, |printed| printed.column(&found.name));
@@ -427,8 +432,10 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     ) -> Result<Vec<Printed>> {
         let items = self.binder.bind_list(&select.from, outside, ctes)?.items;
         let mut names: Vec<Printed> = Vec::with_capacity(items.len());
+        let mut merged = Vec::new();
+        select.from.iter().for_each(|from| merged_columns(from, &mut merged));
         for from in &select.from {
-            self.items(from, ctes, &[], &mut names)?;
+            self.items(from, ctes, (&[], &merged), &mut names)?;
         }
         if names.len() != items.len() {
             return Err(unwritten("FROM"));
@@ -456,12 +463,13 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 
     /// What the items that binding makes of one of FROM are to be called, in their order; without a name where it is the
-    /// scope's. `using` are the columns that joins around it are by.
+    /// scope's. `using` are the columns that joins around it are by, `merged` those of all joins whose columns go by their
+    /// bare names.
     fn items(
         &self,
         from: &FromItem,
         ctes: &CteScope<'_>,
-        using: &[Ident],
+        (using, merged): (&[Ident], &[Ident]),
         into: &mut Vec<Printed>,
     ) -> Result<()> {
         match from {
@@ -482,12 +490,36 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     let others = columns
                         .filter(|(old, _)| !old.dropped)
                         .enumerate()
-                        .filter(|(at, (old, new))| old.name != new.name && !chosen(*at, &old.name))
+                        .filter(|(at, (old, new))| {
+                            old.name != new.name && !new.dropped && !chosen(*at, &old.name)
+                        })
                         .map(|(_, (old, new))| (old.name.clone(), new.name.clone()));
                     let (kept, columns): (Vec<_>, Vec<_>) =
                         others.partition(|(old, _)| using.contains(old));
                     printed.listed = !kept.is_empty();
                     printed.columns = columns;
+                }
+                let given = alias.as_ref().map_or(&[][..], |alias| &alias.columns);
+                let live = relation.columns.iter().enumerate().filter(|(_, it)| !it.dropped);
+                let mut own: Vec<Ident> = Vec::new();
+                for (place, (at, column)) in live.enumerate() {
+                    let name = given.get(place).unwrap_or(&column.name);
+                    if renamed.is_some_and(|next| next.columns[at].dropped) {
+                        printed.gone.push(name.clone());
+                    } else {
+                        own.push(name.clone());
+                    }
+                }
+                for name in own.iter().filter(|name| merged.contains(name)) {
+                    let known = printed.columns.iter().any(|(old, _)| old == name);
+                    if known || using.contains(name) {
+                        continue;
+                    }
+                    // A bare name that means the columns of a join must be nobody else's.
+                    let mut numbered = (1..).map(|number| Ident::from(format!("{name}_{number}")));
+                    let free = numbered.find(|new| !own.contains(new) && !merged.contains(new));
+                    printed.columns.extend(free.map(|new| (name.clone(), new)));
+                    printed.listed = true;
                 }
                 into.push(printed);
             }
@@ -499,8 +531,15 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 let around = if alias.is_some() { &[][..] } else { using };
                 let using: Vec<Ident> = own.iter().chain(around).cloned().collect();
                 let first = into.len();
-                self.items(left, ctes, &using, into)?;
-                self.items(right, ctes, &using, into)?;
+                let mut within = Vec::new();
+                if alias.is_some() {
+                    merged_columns(left, &mut within);
+                    merged_columns(right, &mut within);
+                    within.extend(own.iter().cloned());
+                }
+                let merged = if alias.is_some() { &within[..] } else { merged };
+                self.items(left, ctes, (&using, merged), into)?;
+                self.items(right, ctes, (&using, merged), into)?;
                 let other = into[first..].iter().any(|item| !item.columns.is_empty());
                 if matches!(condition, JoinCondition::Using(_, Some(_))) {
                     into.push(Printed { beside: true, ..Printed::default() });
@@ -910,6 +949,16 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
         self.limits(query, outside, ctes, out)
     }
+}
+
+/// The columns that the joins of FROM merge, and that go by their bare names: not those below an alias.
+fn merged_columns(from: &FromItem, into: &mut Vec<Ident>) {
+    let FromItem::Join { left, right, condition, alias: None, .. } = from else { return };
+    if let JoinCondition::Using(columns, _) = condition {
+        into.extend(columns.iter().cloned());
+    }
+    merged_columns(left, into);
+    merged_columns(right, into);
 }
 
 /// Whether a key of GROUP BY is a list of them.
