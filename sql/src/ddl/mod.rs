@@ -35,6 +35,7 @@ mod key_using;
 mod like;
 pub mod name;
 pub mod options;
+pub mod owned;
 pub mod privilege;
 mod query_columns;
 pub mod reindex;
@@ -337,6 +338,8 @@ pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::AlterRole(alter) => role::alter_role(ddl, alter)?,
         Statement::DropRole(drop) => role::drop_role(ddl, drop)?,
         Statement::GrantRole(grant) => role::grant_role(ddl, grant)?,
+        Statement::DropOwned(drop) => owned::drop_owned(ddl, drop)?,
+        Statement::ReassignOwned(reassign) => owned::reassign_owned(ddl, reassign)?,
         Statement::Rename(rename) => rename::rename(ddl, rename)?,
         Statement::SetSchema(set) => rename::set_schema(ddl, set)?,
         Statement::ChangeOwner(change) => rename::change_owner(ddl, change)?,

@@ -560,7 +560,7 @@ fn on_other(
 // --- ALTER DEFAULT PRIVILEGES ----------------------------------------------------------------------------------------
 
 /// What the letter of `pg_default_acl.defaclobjtype` stands for.
-fn kind_of(letter: char) -> Grantable {
+pub(super) fn kind_of(letter: char) -> Grantable {
     match letter {
         'r' => Grantable::Table,
         'S' => Grantable::Sequence,

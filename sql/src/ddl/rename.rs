@@ -8,7 +8,7 @@ use super::resolve::{
 };
 use crate::catalog::Named;
 use crate::catalog::acl::{Acl, Privileges};
-use crate::catalog::object::{Class, Database, Object, Role, Schema};
+use crate::catalog::object::{Class, Database, Object, ObjectKey, Role, Schema};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -250,7 +250,7 @@ pub fn change_owner(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<&'static 
 }
 
 /// In a list, what the old owner had is the new owner's.
-fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
+pub(super) fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
     for item in acl.iter_mut().flatten() {
         for role in [&mut item.grantee, &mut item.grantor] {
             if *role == from {
@@ -306,12 +306,22 @@ impl Ddl<'_> {
         let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
         let given: Vec<Arc<Relation>> =
             std::iter::once(Arc::clone(relation)).chain(owned).collect();
-        for relation in given {
-            let mut next = Relation::clone(&relation);
-            give_acl(&mut next.acl, relation.owner, owner.oid);
-            next.owner = owner.oid;
-            self.catalog.put_relation(self.transaction, next)?;
+        given.iter().try_for_each(|relation| self.put_owner(relation, owner.oid))
+    }
+
+    /// Keeps a relation's new owner, who has what the old one had in its lists too.
+    pub(super) fn put_owner(&mut self, relation: &Relation, owner: Oid) -> Result<()> {
+        let snapshot = self.snapshot();
+        for ((_, sub), list) in snapshot.acls().filter(|((oid, _), _)| *oid == relation.oid) {
+            let mut next = Some(Acl::clone(list));
+            give_acl(&mut next, relation.owner, owner);
+            let key = ObjectKey { sub: *sub, ..self.catalog.key(Class::Acl, relation.oid) };
+            let object = next.map(|list| Object::Acl(Arc::new(list)));
+            self.catalog.change(self.transaction, key, object)?;
         }
-        Ok(())
+        let mut next = Relation::clone(relation);
+        give_acl(&mut next.acl, relation.owner, owner);
+        next.owner = owner;
+        self.catalog.put_relation(self.transaction, next)
     }
 }

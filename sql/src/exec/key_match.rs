@@ -84,10 +84,11 @@ fn converted_to<'d>(value: Datum<'d>, from: u32, to: Oid, arena: &'d Bump) -> Op
         return match form {
             Form::Int2 => i16::try_from(integer).ok().map(Datum::Int2),
             Form::Int4 => i32::try_from(integer).ok().map(Datum::Int4),
+            Form::Int8 => Some(Datum::Int8(integer)),
             Form::Numeric => Some(from_integer(arena, i128::from(integer))),
             Form::Float4 => Some(Datum::Float4(integer as f32)),
             Form::Float8 => Some(Datum::Float8(integer as f64)),
-            _ => Some(value),
+            _ => None,
         };
     }
     match (value, form) {
@@ -183,6 +184,8 @@ mod tests {
         let arena = Bump::new();
         let one = from_integer(&arena, 1);
         assert!(meets((Datum::Int4(1), Oid(oids::INT4)), (one, Oid(oids::NUMERIC))));
+        assert!(meets((Datum::Int8(1), Oid(oids::INT8)), (Datum::Int4(1), Oid(oids::INT4))));
+        assert!(meets((Datum::Int2(1), Oid(oids::INT2)), (Datum::Int8(1), Oid(oids::INT8))));
         let (wide, narrow) = (Oid(oids::FLOAT8), Oid(oids::FLOAT4));
         assert!(meets((Datum::Float8(0.5), wide), (Datum::Float4(0.5), narrow)));
         assert!(!meets((Datum::Float8(0.1), wide), (Datum::Float4(0.1), narrow)));

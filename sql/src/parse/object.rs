@@ -2,7 +2,7 @@
 
 use super::ast::{
     AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateSchema,
-    CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop, DropDatabase, DropRole,
+    CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop, DropDatabase, DropOwned, DropRole,
     DropRoutine, DropTrigger, Ident, IndexKey, ObjectKind, ObjectName, OptionValue, Query, Select,
     SequenceOption, SettingChange, Statement, TypeName, With,
 };
@@ -457,6 +457,11 @@ impl<'t> Parser<'t> {
         let kind = self.object_kind()?;
         match kind {
             ObjectKind::Function => return self.drop_routine(word),
+            ObjectKind::Other("OWNED") => {
+                let roles = self.list(Parser::role)?;
+                let cascade = self.cascade();
+                return Ok(Statement::DropOwned(DropOwned { roles, cascade }));
+            }
             ObjectKind::Other("TRIGGER") => {
                 let if_exists = self.if_exists()?;
                 let name = self.name()?;

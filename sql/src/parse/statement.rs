@@ -1,6 +1,6 @@
 //! Which statement it is: the first words decide.
 
-use super::ast::{Body, CreateTableAs, OnCommit, Query, Statement};
+use super::ast::{Body, CreateTableAs, OnCommit, Query, ReassignOwned, Statement};
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
@@ -73,9 +73,14 @@ impl<'t> Parser<'t> {
                 Ok(self.unsupported_statement(1))
             }
             Keyword::Reindex => self.reindex(),
-            Keyword::Reassign | Keyword::Import | Keyword::Security => {
-                Ok(self.unsupported_statement(2))
+            Keyword::Reassign => {
+                self.advance();
+                self.expect_all(&[Keyword::Owned, Keyword::By])?;
+                let roles = self.list(Parser::role)?;
+                self.expect(Keyword::To)?;
+                Ok(Statement::ReassignOwned(ReassignOwned { roles, to: self.role()? }))
             }
+            Keyword::Import | Keyword::Security => Ok(self.unsupported_statement(2)),
             _ => Err(self.error()),
         }
     }

@@ -144,6 +144,9 @@ impl Session {
                 // PostgreSQL begins a query here, a change when it is executed.
                 session.may_run(planned)?;
             }
+            if let Some(planned) = &prepared.planned {
+                planned.check_populated()?;
+            }
             let columns = prepared.columns.as_ref().map(Vec::len);
             portal::read_formats(bind, columns, &mut portal.formats)?;
             session.keep_portal(bind.portal, portal);

@@ -390,13 +390,7 @@ impl Session {
     pub(super) fn start_held(&mut self, portal: &mut Portal) -> Result<()> {
         let planned = portal.prepared.planned.as_ref().expect("a plan stays a plan");
         self.may_run(planned)?;
-        if let Some(name) = &planned.unpopulated {
-            return Err(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("materialized view \"{name}\" has not been populated"),
-            )
-            .hint("Use the REFRESH MATERIALIZED VIEW command."));
-        }
+        planned.check_populated()?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         if transaction.begin().read_only && planned.program.writes {
             return Err(read_only(&planned.program.command()));

@@ -71,6 +71,18 @@ pub struct Planned {
     pub momentary: bool,
 }
 
+impl Planned {
+    /// 55000 where it would read a materialized view that has no rows yet.
+    pub fn check_populated(&self) -> Result<()> {
+        let Some(name) = &self.unpopulated else { return Ok(()) };
+        Err(SqlError::new(
+            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("materialized view \"{name}\" has not been populated"),
+        )
+        .hint("Use the REFRESH MATERIALIZED VIEW command."))
+    }
+}
+
 impl Prepared {
     /// What its plan was made from.
     fn basis(&self) -> Option<&Basis> {

@@ -21,7 +21,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
 };
-use crate::plan::logical::{Query, SetKind, SortKey};
+use crate::plan::logical::{JoinKind, Query, SetKind, SortKey};
 use crate::types::{CallContext, Oid, SqlType};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -951,10 +951,12 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 }
 
-/// The columns that the joins of FROM merge, and that go by their bare names: not those below an alias.
+/// The columns that full joins of FROM merge, and that go by their bare names: not those below an alias.
 fn merged_columns(from: &FromItem, into: &mut Vec<Ident>) {
-    let FromItem::Join { left, right, condition, alias: None, .. } = from else { return };
-    if let JoinCondition::Using(columns, _) = condition {
+    let FromItem::Join { kind, left, right, condition, alias: None, .. } = from else { return };
+    if let JoinCondition::Using(columns, _) = condition
+        && *kind == JoinKind::Full
+    {
         into.extend(columns.iter().cloned());
     }
     merged_columns(left, into);

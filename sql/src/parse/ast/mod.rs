@@ -197,6 +197,10 @@ pub enum Statement {
     AlterDefaultPrivileges(AlterDefaultPrivileges),
     /// GRANT and REVOKE of roles.
     GrantRole(GrantRole),
+    /// DROP OWNED.
+    DropOwned(DropOwned),
+    /// REASSIGN OWNED.
+    ReassignOwned(ReassignOwned),
     /// A statement that PostgreSQL has and Atoll has not: `CREATE TRIGGER`. Its text has not been looked at further.
     Unsupported(String),
 }

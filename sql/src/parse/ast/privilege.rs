@@ -103,6 +103,24 @@ pub struct AlterDefaultPrivileges {
     pub action: Grant,
 }
 
+/// DROP OWNED.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropOwned {
+    /// BY whom.
+    pub roles: Vec<Ident>,
+    /// CASCADE.
+    pub cascade: bool,
+}
+
+/// REASSIGN OWNED.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReassignOwned {
+    /// BY whom.
+    pub roles: Vec<Ident>,
+    /// TO whom.
+    pub to: Ident,
+}
+
 /// GRANT and REVOKE of roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantRole {

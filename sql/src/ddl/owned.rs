@@ -1,0 +1,265 @@
+//! DROP OWNED and REASSIGN OWNED: what a role owns in this database, and what it has been granted here (`shdepDropOwned`,
+//! `shdepReassignOwned`).
+//!
+//! DROP OWNED takes the role out of all lists of privileges, with what it has passed on, drops its default privileges and
+//! then what it owns: relations together, then types, then schemas. Databases stay. REASSIGN OWNED gives all that is owned
+//! away, databases too, but no privileges.
+
+use super::Ddl;
+use super::drop::drop_relations;
+use super::rename::give_acl;
+use crate::catalog::acl::{self, Acl, AclChange};
+use crate::catalog::object::{
+    Class, Database, DefaultAcl, Object, ObjectKey, Role, Schema, well_known,
+};
+use crate::catalog::privilege::{Grantable, kept};
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::user_type::UserType;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{Drop, DropOwned, Ident, ObjectKind, ObjectName, ReassignOwned};
+use crate::sqlstate::SqlState;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// The roles that a statement names, whose privileges the current user has.
+fn roles(ddl: &mut Ddl<'_>, names: &[Ident], verb: &str) -> Result<Vec<Arc<Role>>> {
+    let found = names.iter().map(|name| ddl.role(name)).collect::<Result<Vec<_>>>()?;
+    for role in &found {
+        check_privileges_of(ddl, role, verb)?;
+    }
+    Ok(found)
+}
+
+fn check_privileges_of(ddl: &mut Ddl<'_>, role: &Role, verb: &str) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    if snapshot.shared().has_privileges_of(ddl.user, role.oid) {
+        return Ok(());
+    }
+    let message = format!("permission denied to {verb} objects");
+    Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message))
+}
+
+/// 2BP01 for a role that the system has made.
+fn check_made(role: &Role, what: &str) -> Result<()> {
+    if role.oid.0 >= well_known::FIRST_NORMAL {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+        format!(
+            "cannot {what} objects owned by role {} because they are required by the database system",
+            role.name
+        ),
+    ))
+}
+
+/// DROP OWNED.
+///
+/// # Errors
+/// 42704, 42501; 2BP01 where something of others depends on it.
+pub fn drop_owned(ddl: &mut Ddl<'_>, drop: &DropOwned) -> Result<&'static str> {
+    let roles = roles(ddl, &drop.roles, "drop")?;
+    for role in &roles {
+        check_made(role, "drop")?;
+    }
+    for role in &roles {
+        revoke_all(ddl, role.oid)?;
+    }
+    let owners: Vec<Oid> = roles.iter().map(|role| role.oid).collect();
+    drop_objects(ddl, &owners, drop.cascade)?;
+    Ok("DROP OWNED")
+}
+
+/// A list without what the owner has given to `role`, and what that has passed on; none if nothing is in it.
+fn stripped(list: &Acl, (kind, owner): (Grantable, Oid), role: Oid) -> Result<Option<Acl>> {
+    if !list.iter().any(|item| item.grantee == role) || role == owner {
+        return Ok(None);
+    }
+    let mut next = list.clone();
+    let change = AclChange {
+        grantor: owner,
+        grantee: role,
+        privileges: kind.all(),
+        grant_options: kind.all(),
+        revoke: true,
+        cascade: true,
+    };
+    acl::update(&mut next, owner, change)?;
+    Ok(Some(next))
+}
+
+/// Whether the current user takes privileges in an object's owner's name. Others have given nothing that they could take.
+fn revokes(ddl: &mut Ddl<'_>, owner: Oid, name: &str) -> bool {
+    if ddl.snapshot().owns(ddl.user, owner) {
+        return true;
+    }
+    let message = format!("no privileges could be revoked for \"{name}\"");
+    ddl.notices.push(SqlError::warning(SqlState::PRIVILEGE_NOT_REVOKED, message));
+    false
+}
+
+/// Takes a role out of all lists of this database, and of the lists of databases.
+fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    for relation in snapshot.relations() {
+        let of = (relation.grantable(), relation.owner);
+        let list = relation.acl.as_ref().map(|list| stripped(list, of, role)).transpose()?;
+        if let Some(list) = list.flatten()
+            && revokes(ddl, relation.owner, &relation.name)
+        {
+            let mode = TableLock::ShareUpdateExclusive;
+            ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+            let Some(relation) = ddl.relation(relation.oid) else { continue };
+            let mut next = Relation::clone(&relation);
+            next.acl = Some(list);
+            ddl.catalog.put_relation(ddl.transaction, next)?;
+        }
+    }
+    for schema in snapshot.schemas() {
+        let of = (Grantable::Schema, schema.owner);
+        let list = schema.acl.as_ref().map(|list| stripped(list, of, role)).transpose()?;
+        if let Some(list) = list.flatten()
+            && revokes(ddl, schema.owner, &schema.name)
+        {
+            super::schema::put(ddl, Schema { acl: Some(list), ..Schema::clone(schema) })?;
+        }
+    }
+    for database in snapshot.shared().databases() {
+        let of = (Grantable::Database, database.owner);
+        let list = database.acl.as_ref().map(|list| stripped(list, of, role)).transpose()?;
+        if let Some(list) = list.flatten()
+            && revokes(ddl, database.owner, &database.name)
+        {
+            super::database::put(ddl, Database { acl: Some(list), ..Database::clone(database) })?;
+        }
+    }
+    for (&(oid, sub), list) in snapshot.acls() {
+        let column = snapshot.relation(oid).filter(|_| sub < kept::FUNCTION);
+        let (kind, owner, name) = match (sub, column) {
+            (_, Some(table)) => (Grantable::Column, table.owner, Arc::clone(&table.name)),
+            (kept::FUNCTION, _) => (Grantable::Function, well_known::SUPERUSER, "function".into()),
+            (kept::TYPE, _) => {
+                let found = snapshot.types().find(|found| found.oid == oid);
+                let owner = found.map_or(well_known::SUPERUSER, |found| found.owner);
+                (Grantable::Type, owner, found.map_or("type".into(), |found| found.name.clone()))
+            }
+            _ => (Grantable::Language, well_known::SUPERUSER, "language".into()),
+        };
+        let Some(list) = stripped(list, (kind, owner), role)? else { continue };
+        if revokes(ddl, owner, &name) {
+            let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
+            let object = (!list.is_empty()).then(|| Object::Acl(Arc::new(list)));
+            ddl.catalog.change(ddl.transaction, key, object)?;
+        }
+    }
+    for default in snapshot.default_acls() {
+        let key = ddl.catalog.key(Class::DefaultAcl, default.oid);
+        if default.role == role {
+            ddl.catalog.change(ddl.transaction, key, None)?;
+            continue;
+        }
+        let kind = super::privilege::kind_of(default.kind);
+        if let Some(acl) = stripped(&default.acl, (kind, default.role), role)? {
+            let nothing = default.schema.0 == 0 && acl == kind.default_acl(default.role);
+            let next = DefaultAcl { acl, ..DefaultAcl::clone(default) };
+            let kept = !nothing && !next.acl.is_empty();
+            let object = kept.then(|| Object::DefaultAcl(Arc::new(next)));
+            ddl.catalog.change(ddl.transaction, key, object)?;
+        }
+    }
+    Ok(())
+}
+
+fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let mut relations = Vec::new();
+    let mut owned: Vec<_> =
+        snapshot.relations().filter(|found| owners.contains(&found.owner)).collect();
+    owned.sort_by_key(|relation| relation.oid);
+    for relation in owned {
+        // The sequence of an identity column goes with it, and only so.
+        let own =
+            |table: Oid| snapshot.relation(table).is_some_and(|it| owners.contains(&it.owner));
+        let of_own_table = matches!(&relation.kind, RelationKind::Sequence(sequence)
+            if sequence.owner.is_some_and(|(table, _)| own(table)));
+        if of_own_table {
+            continue;
+        }
+        let mode = TableLock::AccessExclusive;
+        ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+        relations.extend(ddl.relation(relation.oid));
+    }
+    let types: Vec<ObjectName> = snapshot
+        .types()
+        .filter(|found| owners.contains(&found.owner))
+        .filter_map(|found| Some((snapshot.schema_by_oid(found.schema)?, found)))
+        .map(|(schema, found)| ObjectName {
+            parts: vec![Arc::clone(&schema.name), Arc::clone(&found.name)],
+            at: 0,
+        })
+        .collect();
+    let schemas: Vec<ObjectName> = snapshot
+        .schemas()
+        .filter(|schema| owners.contains(&schema.owner) && !schema.is_temporary())
+        .map(|schema| ObjectName { parts: vec![Arc::clone(&schema.name)], at: 0 })
+        .collect();
+    let many = relations.len() + types.len() + schemas.len() > 1;
+    let told = |error: SqlError| {
+        if !many || error.state() != SqlState::DEPENDENT_OBJECTS_STILL_EXIST {
+            return error;
+        }
+        let all = "cannot drop desired object(s) because other objects depend on them";
+        let next = SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, all);
+        let next = match &error.fields().detail {
+            Some(detail) => next.detail(detail.clone()),
+            None => next,
+        };
+        next.hint("Use DROP ... CASCADE to drop the dependent objects too.")
+    };
+    drop_relations(ddl, &relations, cascade).map_err(told)?;
+    for (kind, names) in [(ObjectKind::Type, types), (ObjectKind::Schema, schemas)] {
+        if !names.is_empty() {
+            let drop = Drop { kind, names, if_exists: true, cascade, concurrently: false };
+            super::drop::drop(ddl, &drop).map_err(told)?;
+        }
+    }
+    Ok(())
+}
+
+/// REASSIGN OWNED.
+///
+/// # Errors
+/// 42704, 42501, 2BP01.
+pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'static str> {
+    let roles = roles(ddl, &reassign.roles, "reassign")?;
+    let to = ddl.role_to_stay(&reassign.to)?;
+    check_privileges_of(ddl, &to, "reassign")?;
+    for role in &roles {
+        check_made(role, "reassign ownership of")?;
+    }
+    let owners: Vec<Oid> = roles.iter().map(|role| role.oid).collect();
+    let snapshot = ddl.snapshot();
+    for relation in snapshot.relations().filter(|found| owners.contains(&found.owner)) {
+        let mode = TableLock::AccessExclusive;
+        ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+        if let Some(relation) = ddl.relation(relation.oid) {
+            ddl.refuse_active("ALTER TABLE", &relation)?;
+            ddl.put_owner(&relation, to.oid)?;
+        }
+    }
+    for found in snapshot.types().filter(|found| owners.contains(&found.owner)) {
+        super::user_type::put(ddl, UserType { owner: to.oid, ..UserType::clone(found) })?;
+    }
+    for schema in snapshot.schemas().filter(|schema| owners.contains(&schema.owner)) {
+        let mut next = Schema { owner: to.oid, ..Schema::clone(schema) };
+        give_acl(&mut next.acl, schema.owner, to.oid);
+        super::schema::put(ddl, next)?;
+    }
+    for database in snapshot.shared().databases().filter(|it| owners.contains(&it.owner)) {
+        let mut next = Database { owner: to.oid, ..Database::clone(database) };
+        give_acl(&mut next.acl, database.owner, to.oid);
+        super::database::put(ddl, next)?;
+    }
+    Ok("REASSIGN OWNED")
+}
