@@ -7,8 +7,9 @@
 use super::create_table::{Parts, columns_max, new_column_name, table_constraint};
 use super::dependency::Dependents;
 use super::index::tablespace;
-use super::resolve::kind_noun;
+use super::resolve::{kind_noun, must_own, undefined_table, wrong_kind};
 use super::{Ddl, options, view};
+use crate::catalog::Named;
 use crate::catalog::relation::{ConstraintKind, Deferral, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -31,7 +32,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
         _ => return Err(SqlError::unsupported(format!("ALTER {} is", alter.kind.words()))),
     };
     if alter.kind == ObjectKind::Index {
-        return Err(SqlError::unsupported("this form of ALTER INDEX is"));
+        return ddl.alter_index(alter).map(|()| tag);
     }
     let found =
         ddl.lock_table(&alter.name, alter.kind, lock_mode(&alter.actions), alter.if_exists)?;
@@ -43,6 +44,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
     for action in &alter.actions {
         let fits = match (&relation.kind, action) {
             (_, AlterAction::Owner(_)) => true,
+            (RelationKind::Sequence(_), AlterAction::SetLogged(_)) => true,
             (
                 RelationKind::View { .. },
                 AlterAction::SetDefault(..)
@@ -215,12 +217,24 @@ impl Ddl<'_> {
             }
             AlterAction::SetLogged(logged) => {
                 // All tables are logged alike; what is kept is what pg_class shows.
-                let mut next = Relation::clone(relation);
-                next.persistence = if *logged { 'p' } else { 'u' };
-                self.catalog.put_relation(self.transaction, next)
+                let persistence = if *logged { 'p' } else { 'u' };
+                if relation.persistence == persistence {
+                    return Ok(());
+                }
+                self.check_persistence(relation, persistence)?;
+                let snapshot = self.snapshot();
+                let owned = snapshot.owned_sequences(relation.oid).map(|found| found.0);
+                for changed in std::iter::once(relation).chain(owned) {
+                    let mut next = Relation::clone(changed);
+                    next.persistence = persistence;
+                    self.catalog.put_relation(self.transaction, next)?;
+                }
+                Ok(())
             }
             AlterAction::SetTablespace(name) => tablespace(Some(name)),
             AlterAction::ClusterOn(None) => Ok(()),
+            // No table has OIDs.
+            AlterAction::Toggle(words) if words == "SET WITHOUT OIDS" => Ok(()),
             AlterAction::DropExpression { name, if_exists } => {
                 self.drop_expression(relation, name, *if_exists)
             }
@@ -238,6 +252,91 @@ impl Ddl<'_> {
             AlterAction::ClusterOn(Some(_)) => unsupported("CLUSTER ON"),
             AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
             AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
+        }
+    }
+
+    /// ALTER INDEX ... SET and RESET of storage parameters.
+    fn alter_index(&mut self, alter: &AlterTable) -> Result<()> {
+        let unsupported = || SqlError::unsupported("this form of ALTER INDEX is");
+        let known = |action: &AlterAction| {
+            matches!(action, AlterAction::SetOptions(_) | AlterAction::ResetOptions(_))
+        };
+        if !alter.actions.iter().all(known) {
+            return Err(unsupported());
+        }
+        let found = self.lock_named(&alter.name, TableLock::ShareUpdateExclusive)?;
+        let Some((named, relation)) = found else {
+            if alter.if_exists {
+                let message = format!("relation \"{}\" does not exist, skipping", alter.name);
+                self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+                return Ok(());
+            }
+            return Err(undefined_table(&alter.name));
+        };
+        let name = alter.name.name();
+        let Named::Index { index, .. } = named else { return Err(wrong_kind(name, alter.kind)) };
+        let snapshot = self.snapshot();
+        if !snapshot.owns(self.user, relation.owner) {
+            return Err(must_own("index", name));
+        }
+        let mut next = Relation::clone(&relation);
+        let index = next.indexes.iter_mut().find(|found| found.oid == index);
+        let index = index.ok_or_else(unsupported)?;
+        for action in &alter.actions {
+            match action {
+                AlterAction::SetOptions(given) => {
+                    for (name, value) in options::of_index(given)? {
+                        index.options.retain(|option| option.0 != name);
+                        index.options.push((name, value));
+                    }
+                }
+                AlterAction::ResetOptions(names) => {
+                    index.options.retain(|option| !names.iter().any(|name| **name == *option.0));
+                }
+                _ => {}
+            }
+        }
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// What is logged may refer to nothing that is not; what is temporary stays so (`ATPrepChangePersistence`).
+    fn check_persistence(&mut self, relation: &Relation, persistence: char) -> Result<()> {
+        let cannot = |state, message: String| Err(SqlError::new(state, message));
+        let name = &relation.name;
+        if relation.persistence == 't' {
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!("cannot change logged status of table \"{name}\" because it is temporary"),
+            )
+            .table(&*relation.schema.1, &**name));
+        }
+        let snapshot = self.snapshot();
+        if persistence == 'p' {
+            let unlogged = relation.parents().filter_map(|oid| snapshot.relation(oid));
+            let mut unlogged =
+                unlogged.filter(|it| it.oid != relation.oid && it.persistence != 'p');
+            return match unlogged.next() {
+                None => Ok(()),
+                Some(parent) => cannot(
+                    SqlState::INVALID_TABLE_DEFINITION,
+                    format!(
+                        "could not change table \"{name}\" to logged because it references unlogged table \"{}\"",
+                        parent.name
+                    ),
+                ),
+            };
+        }
+        let children = relation.referenced_by.iter().filter_map(|(oid, _)| snapshot.relation(*oid));
+        let mut logged = children.filter(|it| it.oid != relation.oid && it.persistence == 'p');
+        match logged.next() {
+            None => Ok(()),
+            Some(child) => cannot(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!(
+                    "could not change table \"{name}\" to unlogged because it references logged table \"{}\"",
+                    child.name
+                ),
+            ),
         }
     }
 

@@ -120,10 +120,18 @@ pub(super) fn drop_relations(
     cascade: bool,
 ) -> Result<()> {
     let oids: Vec<Oid> = going.iter().map(|relation| relation.oid).collect();
-    let mut dependents = Dependents::default();
+    let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
     for relation in going {
         ddl.refuse_identity(relation, &oids)?;
         let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        let mut depending = Vec::new();
+        super::user_type::depending_on_rows(ddl, relation, &[], &mut depending);
+        depending.retain(|one| !one.is_in(&oids));
+        for one in depending {
+            let line = (one.shown.clone(), format!("type {}", one.on));
+            typed.push((dependents.lines.len(), one));
+            dependents.lines.push(line);
+        }
         let goes = |table: Oid, _: usize| oids.contains(&table);
         match relation.kind {
             RelationKind::Sequence(_) => {
@@ -133,6 +141,12 @@ pub(super) fn drop_relations(
         }
         ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
         ddl.collect_views(relation, None, &oids, &what, &mut dependents);
+    }
+    // A view that goes as a whole is not told of by its columns too.
+    let (parts, typed): (Vec<_>, Vec<_>) =
+        typed.into_iter().partition(|(_, one)| one.is_in(&dependents.views));
+    for (line, _) in parts.into_iter().rev() {
+        dependents.lines.remove(line);
     }
     let what = match going {
         [one] => format!("{} {}", kind_noun(one), ddl.display(one)),
@@ -149,6 +163,7 @@ pub(super) fn drop_relations(
         .hint("Use DROP ... CASCADE to drop the dependent objects too."));
     }
     ddl.drop_dependents(&dependents, cascade, &what)?;
+    typed.into_iter().try_for_each(|(_, one)| one.drop(ddl))?;
     for relation in going {
         if let Some(relation) = ddl.relation(relation.oid) {
             let statement = format!("DROP {}", kind_noun(&relation).to_ascii_uppercase());

@@ -245,6 +245,14 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         }
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
         ddl.collect_views(relation, None, &oids, &shown, &mut dependents);
+        let mut depending = Vec::new();
+        super::user_type::depending_on_rows(ddl, relation, &named, &mut depending);
+        depending.retain(|one| !one.is_in(&oids));
+        for one in depending {
+            let line = (one.shown.clone(), format!("type {}", one.on));
+            typed.push((dependents.lines.len(), one));
+            dependents.lines.push(line);
+        }
     }
     // A view that goes as a whole is not told of by its columns too.
     let (parts, typed): (Vec<_>, Vec<_>) =

@@ -10,7 +10,7 @@ use crate::catalog::Named;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, Schema};
 use crate::catalog::quote::qualified;
-use crate::catalog::relation::RelationKind;
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -422,10 +422,32 @@ pub(super) fn depending(
     going: &[Oid],
     into: &mut Vec<Dependent>,
 ) {
-    let own = [ty.oid];
-    let snapshot = ddl.snapshot();
     let shown_type = ddl.display_type(ty);
-    let on = |of: Oid| match of == ty.oid {
+    depending_on(ddl, (ty.oid, shown_type), going, into);
+}
+
+/// The same of the type of a relation's rows.
+pub(super) fn depending_on_rows(
+    ddl: &mut Ddl<'_>,
+    relation: &Relation,
+    going: &[Oid],
+    into: &mut Vec<Dependent>,
+) {
+    if relation.row_type.0 != Oid(0) {
+        let shown = ddl.display(relation);
+        depending_on(ddl, (relation.row_type.0, shown), going, into);
+    }
+}
+
+fn depending_on(
+    ddl: &mut Ddl<'_>,
+    (ty, shown_type): (Oid, String),
+    going: &[Oid],
+    into: &mut Vec<Dependent>,
+) {
+    let own = [ty];
+    let snapshot = ddl.snapshot();
+    let on = |of: Oid| match of == ty {
         true => (1, shown_type.clone()),
         false => (0, format!("{shown_type}[]")),
     };
