@@ -14,7 +14,7 @@ CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
 CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);
 CREATE TABLE child () INHERITS (base);
-CREATE TABLE referring (n numeric PRIMARY KEY, m int REFERENCES referring);
+CREATE TABLE referring (t timestamptz PRIMARY KEY, d date REFERENCES referring);
 CREATE TABLE unmixed (a int, EXCLUDE (a WITH =));
 CREATE INDEX ON base USING hash (a);
 CREATE RULE quiet AS ON INSERT TO base DO NOTHING;
