@@ -36,6 +36,9 @@ impl Members {
                 for (value, _) in &hashed.right {
                     row.push(eval.scalar(value)?);
                 }
+                if hashed.exists && row.iter().any(Datum::is_null) {
+                    return Ok(());
+                }
                 if members.rows.find(&row).is_none() {
                     let at = members.rows.insert(&row);
                     if row.iter().any(Datum::is_null) {
@@ -58,6 +61,10 @@ impl Members {
             let mut row = Vec::with_capacity(hashed.left.len());
             for value in &hashed.left {
                 row.push(eval.scalar(value)?);
+            }
+            if hashed.exists {
+                let known = !row.iter().any(Datum::is_null);
+                return Ok(Some(known && self.rows.find(&row).is_some()));
             }
             let unknown = if row.iter().any(Datum::is_null) {
                 (0..self.rows.rows.len()).any(|at| self.may_be(at, &row, hashed))

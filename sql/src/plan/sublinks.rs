@@ -28,14 +28,14 @@ use std::sync::Arc;
 const BOTH_WAYS_MAX: usize = 2;
 
 /// A subquery that can be a join.
-struct Sublink {
+pub(super) struct Sublink {
     kind: JoinKind,
     /// Its rows.
-    right: Node,
+    pub(super) right: Node,
     /// How many of their columns it returns; all of them are seen by `on`.
-    width: Option<usize>,
+    pub(super) width: Option<usize>,
     /// The conditions: over its row, with the query around it one level out.
-    on: Vec<Expr>,
+    pub(super) on: Vec<Expr>,
 }
 
 impl Planner<'_> {
@@ -96,7 +96,7 @@ impl Planner<'_> {
     }
 
     /// The rows of a subquery, and its conditions over them.
-    fn sublink_side(
+    pub(super) fn sublink_side(
         &mut self,
         right: &Node,
         width: Option<usize>,
@@ -136,7 +136,8 @@ fn sublink(conjunct: &Expr) -> Option<Sublink> {
     }
 }
 
-fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
+/// An EXISTS as a join, if nothing but its WHERE looks at the query around it.
+pub(super) fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
     let query = simplified(query);
     if !query.ctes.is_empty() || !query.output.is_empty() {
         return None;

@@ -3,14 +3,14 @@
 //! Those of a condition that are joins are none of these any more (`sublinks`). What a subquery computes first, the
 //! statement computes only if it may be asked for; but what fails while planning it fails the statement.
 
-use super::build::Planner;
+use super::build::{Layout, Planner};
 use super::physical::Plan;
 use super::scalar::{Scalar, Var};
 use super::translate::element_of;
-use super::{exists, join_order, vars};
+use super::{estimate, exists, join_order, pushdown, sublinks, vars};
 use crate::bind::{Quantifier, SubqueryKind};
 use crate::error::Result;
-use crate::plan::logical::Query;
+use crate::plan::logical::{JoinKind, Query};
 use crate::types::{Oid, SqlType};
 use std::collections::HashSet;
 
@@ -41,7 +41,7 @@ pub enum SubplanKind {
     Hashed(Hashed),
 }
 
-/// `IN (SELECT ...)` of a subquery that is run once.
+/// `IN (SELECT ...)` or EXISTS of a subquery that is run once.
 #[derive(Clone, Debug)]
 pub struct Hashed {
     /// What is looked for.
@@ -50,7 +50,19 @@ pub struct Hashed {
     pub right: Vec<(Scalar, Oid)>,
     /// The comparison as it is written, for EXPLAIN.
     pub test: Scalar,
+    /// Whether it was an EXISTS: what a NULL leaves open is no member then.
+    pub exists: bool,
 }
+
+/// The rows of an EXISTS are put in a hash table where that costs at most as much as asking for a row so many times; how
+/// often it will be asked for, a plan does not know.
+const ASKED_FOR: f64 = 20.0;
+/// An EXISTS that finds a row at less cost than this is asked each time.
+const ASKED_COST_MIN: f64 = 64.0;
+/// The rows of an EXISTS are put in a hash table where they are expected to take no more than this.
+const EXISTING_BYTES_MAX: f64 = 64.0 * 1024.0 * 1024.0;
+/// What a row in a hash table takes beside its columns, about.
+const MEMBER_BYTES: f64 = 64.0;
 
 impl Planner<'_> {
     /// A subquery as a value: the plan of its rows, and what is asked of them.
@@ -61,10 +73,22 @@ impl Planner<'_> {
         ty: SqlType,
     ) -> Result<Scalar> {
         let depth = self.levels.len();
+        let subplans = self.subplans.len();
         let outer = (std::mem::take(&mut self.presets), std::mem::take(&mut self.unconditional));
         let planned = match kind {
             SubqueryKind::Exists => self.query(&exists::simplified(query)),
             _ => self.query(query),
+        };
+        let members = match (&planned, kind) {
+            (Ok((plan, _)), SubqueryKind::Exists) if self.subplans.len() == subplans => {
+                let own = std::mem::take(&mut self.presets);
+                let members = self.existing(plan, query);
+                if !matches!(members, Ok(Some(_))) {
+                    self.presets = own;
+                }
+                members
+            }
+            _ => Ok(None),
         };
         let asks =
             matches!(kind, SubqueryKind::Scalar | SubqueryKind::Record | SubqueryKind::Array);
@@ -77,6 +101,11 @@ impl Planner<'_> {
         // What fails while planning fails the statement.
         self.presets.failure = self.presets.failure.take().or(presets.failure);
         let (plan, layout) = planned?;
+        if let Some((plan, hashed)) = members? {
+            let kind = SubplanKind::Hashed(hashed);
+            self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
+            return Ok(Scalar::Subquery(self.subplans.len() as u32 - 1));
+        }
         let kind = match kind {
             SubqueryKind::Scalar | SubqueryKind::Record => SubplanKind::Scalar(layout[0]),
             SubqueryKind::Exists => SubplanKind::Exists,
@@ -95,6 +124,37 @@ impl Planner<'_> {
         self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
         let number = u32::try_from(self.subplans.len() - 1).expect("far fewer than 2^32");
         Ok(Scalar::Subquery(number))
+    }
+
+    /// The rows of an EXISTS that is planned as `asked`, to be looked for in a hash table, if that is better
+    /// (`convert_EXISTS_to_ANY`): where it meets the query around it in nothing but equalities.
+    fn existing(&mut self, asked: &Plan, query: &Query) -> Result<Option<(Plan, Hashed)>> {
+        let once = estimate::of(&self.figures, asked);
+        let first = once.startup + (once.cost - once.startup) / once.rows.max(1.0);
+        if first < ASKED_COST_MIN {
+            return Ok(None);
+        }
+        let Some(link) = sublinks::exists(query, JoinKind::Semi) else { return Ok(None) };
+        self.levels.push(Layout::new());
+        // An EXISTS has lost its query, and with it the level of its own WITH.
+        self.cte_levels.push(Vec::new());
+        let built = self.sublink_side(&link.right, link.width, &link.on);
+        self.cte_levels.pop();
+        self.levels.pop();
+        let (plan, mut on) = built?;
+        let plan = pushdown::optimise(self, plan, Vec::new());
+        let all = estimate::of(&self.figures, &plan);
+        if all.cost > first * ASKED_FOR
+            || all.rows * (all.width + MEMBER_BYTES) > EXISTING_BYTES_MAX
+            || on.is_empty()
+        {
+            return Ok(None);
+        }
+        let test = if on.len() == 1 { on.swap_remove(0) } else { Scalar::And(on.into()) };
+        Ok(match self.quantified(&plan, test, Quantifier::Any) {
+            SubplanKind::Hashed(hashed) => Some((plan, Hashed { exists: true, ..hashed })),
+            _ => None,
+        })
     }
 
     /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table.
@@ -120,7 +180,7 @@ impl Planner<'_> {
             }
         }
         if quantifier == Quantifier::Any && alone && left.len() == parts.len() {
-            return SubplanKind::Hashed(Hashed { left, right, test });
+            return SubplanKind::Hashed(Hashed { left, right, test, exists: false });
         }
         SubplanKind::Quantified(test, quantifier)
     }
