@@ -6,7 +6,7 @@ use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
 use crate::bind::set_calls;
-use crate::bind::type_name::oid;
+use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::bind::{Binder, Required, levels};
 use crate::catalog::builtin::{
@@ -31,7 +31,10 @@ impl Binder<'_> {
         // What an ordered-set aggregate sorts by are its last arguments.
         let mut whole = call.clone();
         let sorted = call.order_by.iter().map(|key| key.expr.clone());
-        whole.arguments.extend(sorted.map(|value| ast::Argument { name: None, value }));
+        whole.arguments.extend(sorted.map(|value| {
+            let at = value.start();
+            ast::Argument { name: None, value, at }
+        }));
         let schema = call.name.schema().is_none_or(|schema| &**schema == "pg_catalog");
         match hypothetical(call.name.name()).filter(|_| schema) {
             Some(function) => self.hypothetical_call(function, call, &whole, place, at),
@@ -121,6 +124,7 @@ impl Binder<'_> {
         } else {
             self.call_arguments(call, place)?
         };
+        self.demand_distinct_names(call)?;
         if let Some(cast) = self.cast_like_function(call, &arguments, namespace, at)? {
             return Ok(cast);
         }
@@ -130,7 +134,18 @@ impl Binder<'_> {
             .zip(&arguments)
             .map(|(argument, value)| (argument.name.as_deref(), value.ty().oid))
             .collect();
-        let chosen = self.function(name, namespace, &types, call.variadic, &shown, at)?;
+        let chosen = match self.function(name, namespace, &types, call.variadic, &shown, at) {
+            Ok(chosen) => chosen,
+            Err(error) if error.state() == SqlState::UNDEFINED_FUNCTION => {
+                return self.field_like_function(call, arguments).ok_or_else(|| {
+                    if call.order_by.len() < 2 || call.within_group {
+                        return error;
+                    }
+                    error.hint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all regular arguments of the aggregate.")
+                });
+            }
+            Err(error) => return Err(error),
+        };
         if self.catalog.function_acl(chosen.procedure).is_some() {
             self.require_also(Required::Function(Oid(chosen.procedure.oid)));
         }
@@ -247,6 +262,39 @@ impl Binder<'_> {
         self.call_arguments(call, &place.inner(grouping::NESTED))
     }
 
+    /// `name(row)` where there is no such function: that field of the row.
+    fn field_like_function(&self, call: &Call, mut arguments: Vec<Expr>) -> Option<Expr> {
+        let plain = call.name.schema().is_none()
+            && !(call.star || call.distinct || call.variadic || call.within_group)
+            && call.order_by.is_empty()
+            && call.filter.is_none()
+            && call.over.is_none()
+            && call.arguments.iter().all(|argument| argument.name.is_none());
+        let row = if plain && arguments.len() == 1 { arguments.pop()? } else { return None };
+        self.field_of(row, call.name.name(), 0).ok()
+    }
+
+    /// Refuses arguments that are named twice, or that have no name behind one that has.
+    fn demand_distinct_names(&self, call: &Call) -> Result<()> {
+        let refuse =
+            |message: String, at: u32| Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(at));
+        for (number, argument) in call.arguments.iter().enumerate() {
+            let before = &call.arguments[..number];
+            let at = self.position(argument.at);
+            match &argument.name {
+                Some(name) if before.iter().any(|one| one.name.as_ref() == Some(name)) => {
+                    return refuse(format!("argument name \"{name}\" used more than once"), at);
+                }
+                None if before.iter().any(|one| one.name.is_some()) => {
+                    let message = "positional argument cannot follow named argument";
+                    return refuse(message.to_owned(), at);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// `text(x)`, `date('...')`: a type's name with one argument is a cast where no function fits exactly.
     fn cast_like_function(
         &self,
@@ -275,7 +323,8 @@ impl Binder<'_> {
             match pathway(self.catalog, source, Oid(target.oid), Context::Explicit) {
                 Some(Pathway::Relabel) => true,
                 Some(Pathway::ViaText) => {
-                    !matches!(source.0, oid::RECORD) || target.category != 'S'
+                    let row = source.0 == oid::RECORD || fields_of(self.catalog, source).is_some();
+                    !row || target.category != 'S'
                 }
                 _ => false,
             }
@@ -421,7 +470,16 @@ impl Binder<'_> {
         }
         let mut order_by = Vec::new();
         for key in &call.order_by {
-            let bound = self.decided(self.expression(&key.expr, &inner)?)?;
+            let mut bound = self.decided(self.expression(&key.expr, &inner)?)?;
+            // What is sorted by is the argument as the aggregate takes it.
+            let given = if call.distinct { &call.arguments[..] } else { &[] };
+            for (argument, taken) in given.iter().zip(&arguments) {
+                let own = self.decided(self.expression(&argument.value, &inner)?)?;
+                if levels::same(&own, &bound) {
+                    bound = taken.clone();
+                    break;
+                }
+            }
             order_by.push(self.sort_key(bound, key)?);
         }
         if call.distinct {

@@ -125,6 +125,13 @@ impl Binder<'_> {
         let composite = |ty: Oid| fields_of(self.catalog, ty).is_some();
         (source.0 == oid::RECORD && composite(target))
             || (target.0 == oid::RECORD && composite(source))
+            || self.is_array_of_rows(source, target)
+    }
+
+    /// Whether a value of `source` is one of `record[]` too.
+    fn is_array_of_rows(&self, source: Oid, target: Oid) -> bool {
+        let row = |ty: Oid| fields_of(self.catalog, ty).is_some();
+        target.0 == oid::RECORD_ARRAY && self.element_of(source).is_some_and(row)
     }
 
     /// A value of `target`, without its modifier (`coerce_type`); the caller has made sure that there is a way.
@@ -180,7 +187,7 @@ impl Binder<'_> {
                     return self.convert_row(fields.clone(), &wanted, target, context, position);
                 }
                 // The value keeps its own type, which says its fields' names.
-                if target.oid.0 == oid::RECORD {
+                if target.oid.0 == oid::RECORD || self.is_array_of_rows(source.oid, target.oid) {
                     return Ok(expr);
                 }
                 Err(self.cannot_cast(source, target).at(position))

@@ -447,7 +447,10 @@ impl Binder<'_> {
                             }
                         }
                         ExprKind::Subquery(query) => {
-                            let query = self.query(query, Outside::of(place), place.ctes, true)?;
+                            // It is wrapped in a query, a step further from the WITH queries around it.
+                            let ctes = place.ctes.map(|around| own_ctes(Some(around)));
+                            let query =
+                                self.query(query, Outside::of(place), ctes.as_ref(), true)?;
                             if query.output.len() != columns.len() {
                                 return Err(mismatch());
                             }

@@ -9,6 +9,7 @@ use crate::bind::operator::op;
 use crate::bind::query::Outside;
 use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
+use crate::bind::set_calls;
 use crate::bind::target::name_of;
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
@@ -20,6 +21,7 @@ use crate::catalog::{Named, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident};
 use crate::plan::logical::{JoinKind, Node, Output, Query, SortKey};
+use crate::plan::set_calls::VALUE;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::cell::RefCell;
@@ -290,6 +292,9 @@ impl Binder<'_> {
             let node = Node::CteScan { level, cte: number, columns, alias: name };
             let mut from = self.named(node, entry.columns, alias, Some(shown))?;
             from.items[0].source = Source::With;
+            // What SEARCH and CYCLE add is no part of `*` within the recursive term.
+            let own = from.width - entry.added;
+            from.items[0].columns[own..].iter_mut().for_each(|column| column.system = true);
             return Ok(from);
         }
         let relation = self.relation(name)?;
@@ -467,6 +472,7 @@ impl Binder<'_> {
         let scope = Scope { stands: Standing { clause, collected: None }, ..outside.inner() };
         let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), clause) };
         let bound = self.decided(self.expression(call, &place)?)?;
+        set_calls::demand_top(&bound)?;
         let called = match &call.kind {
             ExprKind::Call(call) => call.name.name().clone(),
             _ => name_of(call),
@@ -517,14 +523,17 @@ impl Binder<'_> {
                 ordinality,
                 alias: name.clone(),
             },
-            value if !ordinality => {
+            value if !ordinality && !composite => {
                 Node::Project { input: Box::new(Node::Unit), columns: vec![value] }
             }
-            _ => {
-                return Err(
-                    SqlError::unsupported("WITH ORDINALITY of what is not a function is").at(at)
-                );
-            }
+            value => Node::FunctionScan {
+                function: VALUE,
+                arguments: vec![value],
+                columns: outputs,
+                composite,
+                ordinality,
+                alias: name.clone(),
+            },
         };
         let mut from = self.named(node, columns, alias, Some(name))?;
         from.items[0].row_type = row_type.unwrap_or(Oid(0));
@@ -627,23 +636,30 @@ pub(super) fn columns_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> Sc
 fn unnested(
     calls: &[(ast::Expr, Vec<ast::ColumnDefinition>)],
 ) -> Option<Vec<(ast::Expr, Vec<ast::ColumnDefinition>)>> {
-    let [(expr, definitions)] = calls else { return None };
-    let ExprKind::Call(call) = &expr.kind else { return None };
-    let plain = call.name.schema().is_none()
-        && &**call.name.name() == "unnest"
-        && call.arguments.len() > 1
-        && definitions.is_empty()
-        && call.order_by.is_empty()
-        && call.filter.is_none()
-        && call.over.is_none()
-        && !(call.star || call.distinct || call.variadic || call.within_group);
-    plain.then(|| {
-        let each = call.arguments.iter().map(|argument| {
-            let one = ast::Call { arguments: vec![argument.clone()], ..(**call).clone() };
-            (ast::Expr { at: expr.at, kind: ExprKind::Call(Box::new(one)) }, Vec::new())
-        });
-        each.collect()
-    })
+    let several = |(expr, definitions): &(ast::Expr, Vec<ast::ColumnDefinition>)| {
+        let ExprKind::Call(call) = &expr.kind else { return None };
+        let plain = call.name.schema().is_none()
+            && &**call.name.name() == "unnest"
+            && call.arguments.len() > 1
+            && definitions.is_empty()
+            && call.order_by.is_empty()
+            && call.filter.is_none()
+            && call.over.is_none()
+            && !(call.star || call.distinct || call.variadic || call.within_group);
+        plain.then(|| {
+            let each = call.arguments.iter().map(|argument| {
+                let one = ast::Call { arguments: vec![argument.clone()], ..(**call).clone() };
+                (ast::Expr { at: expr.at, kind: ExprKind::Call(Box::new(one)) }, Vec::new())
+            });
+            each.collect::<Vec<_>>()
+        })
+    };
+    if !calls.iter().any(|call| several(call).is_some()) {
+        return None;
+    }
+    Some(
+        calls.iter().flat_map(|call| several(call).unwrap_or_else(|| vec![call.clone()])).collect(),
+    )
 }
 
 /// The names of a plain statement's own WITH queries.

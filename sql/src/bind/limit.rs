@@ -45,6 +45,13 @@ impl Binder<'_> {
         let limit = query.limit.as_ref().map(|expr| value(expr, "LIMIT")).transpose()?;
         let offset = query.offset.as_ref().map(|expr| value(expr, "OFFSET")).transpose()?;
         let with_ties = if query.with_ties {
+            let null = |limit: &ast::Expr| matches!(limit.kind, ast::ExprKind::Null);
+            if query.limit.as_ref().is_some_and(null) {
+                return Err(SqlError::new(
+                    SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE,
+                    "row count cannot be null in FETCH FIRST ... WITH TIES clause",
+                ));
+            }
             let sorted = match &node {
                 Node::LockRows { input, .. } => input,
                 other => other,

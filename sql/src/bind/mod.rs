@@ -48,8 +48,8 @@ mod select;
 mod set_calls;
 mod set_operation;
 mod shape;
+mod similar;
 mod subquery;
-mod suggest;
 mod target;
 mod through;
 pub mod type_name;
@@ -69,7 +69,7 @@ use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
-use crate::plan::logical::{Modify, Query, TARGET};
+use crate::plan::logical::{ComputedIndex, Modify, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowWriter;
 use crate::types::depth::{deeper, too_deep};
@@ -238,14 +238,14 @@ pub fn bind(
     binder.finish(statement)
 }
 
-/// The indexes of a relation that have expressions or predicates, bound.
+/// The indexes of a relation that have expressions or predicates, for whoever fills it.
 ///
 /// # Errors
-/// As [`bind`].
+/// Those of binding their texts.
 pub fn computed_indexes(
     environment: Environment<'_>,
     relation: &Relation,
-) -> Result<Vec<crate::plan::logical::ComputedIndex>> {
+) -> Result<Vec<ComputedIndex>> {
     Binder::new(environment, "", &[]).computed_indexes(relation)
 }
 

@@ -4,7 +4,7 @@ use crate::bind::expression::Place;
 use crate::bind::scope::{Found, Missing, ScopeColumn, ScopeItem};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
-use crate::bind::{Binder, levels, suggest};
+use crate::bind::{Binder, levels, similar};
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::TABLE_OID;
 use crate::error::{Result, SqlError};
@@ -12,14 +12,6 @@ use crate::parse::ast::{self, Ident};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
-
-/// With a hint at what may have been meant.
-fn suggested(error: SqlError, place: &Place<'_>, item: Option<&str>, name: &str) -> SqlError {
-    match suggest::column(place.scope, item, name) {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
-}
 
 impl Binder<'_> {
     /// A name of one to four parts.
@@ -38,17 +30,8 @@ impl Binder<'_> {
                     Err(_) => match place.scope.item(None, name) {
                         Some(_) => self.whole_row(None, name, place, at),
                         None => {
-                            let error = SqlError::new(
-                                SqlState::UNDEFINED_COLUMN,
-                                format!("column \"{name}\" does not exist"),
-                            )
-                            .at(at);
-                            Err(match place.scope.hidden_item(name) {
-                                None => suggested(error, place, None, name),
-                                Some(item) => error.hint(format!(
-                                    "There is a column named \"{name}\" in table \"{item}\", but it cannot be referenced from this part of the query."
-                                )),
-                            })
+                            let message = format!("column \"{name}\" does not exist");
+                            Err(missing_column(message, place, (None, name), at))
                         }
                     },
                 };
@@ -85,12 +68,8 @@ impl Binder<'_> {
             .at(at)),
             Err(Missing::NoColumn) => {
                 // `t.f` may be the function f of the row.
-                let error = SqlError::new(
-                    SqlState::UNDEFINED_COLUMN,
-                    format!("column {}.{name} does not exist", qualifier.1),
-                )
-                .at(at);
-                Err(suggested(error, place, Some(qualifier.1), name))
+                let message = format!("column {}.{name} does not exist", qualifier.1);
+                Err(missing_column(message, place, (Some(qualifier.1), name), at))
             }
             Err(Missing::Refused(item)) => Err(refused_lateral(&item).at(at)),
             Err(missing) => {
@@ -272,6 +251,20 @@ impl Binder<'_> {
             records.len() - 1
         });
         SqlType { oid: Oid(oid::RECORD), typmod: i32::try_from(shape).unwrap_or(-1) }
+    }
+}
+
+/// 42703 for a column, with a hint at what it may have been meant to be.
+fn missing_column(
+    message: String,
+    place: &Place<'_>,
+    (qualifier, name): (Option<&str>, &str),
+    at: u32,
+) -> SqlError {
+    let error = SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(at);
+    match similar::hint(place.scope, qualifier, name) {
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }
 

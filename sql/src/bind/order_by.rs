@@ -8,6 +8,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::{columns_of_expr, is_volatile, same};
 use crate::bind::scope::column_at;
+use crate::bind::set_calls;
 use crate::bind::target::{BoundTarget, name_of};
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
@@ -180,6 +181,52 @@ impl Binder<'_> {
                 Ok((target, at))
             })
             .collect()
+    }
+
+    /// DISTINCT ON and ORDER BY of a select list whose set-returning functions wait for both: those rows that are left
+    /// have sets.
+    pub(super) fn distinct_below_sets(
+        &self,
+        (node, width): (Node, usize),
+        select: &Select,
+        targets: &[BoundTarget],
+        visible: usize,
+        order_by: Vec<(usize, SortKey)>,
+        on: Vec<(usize, u32)>,
+    ) -> Result<Node> {
+        let (mut below, mut places): (Vec<BoundTarget>, Vec<usize>) = (Vec::new(), Vec::new());
+        for target in targets {
+            places.push(below.len());
+            if !set_calls::returns_set(&target.expr) {
+                below.push(target.clone());
+            }
+        }
+        let mut above = targets[..visible].to_vec();
+        for (target, place) in above.iter_mut().zip(&places) {
+            if !set_calls::returns_set(&target.expr) {
+                target.expr = column_at(*place, target.expr.ty());
+                continue;
+            }
+            let shown = target.clone();
+            columns_of_expr(&mut target.expr, 0, &mut |part, depth| {
+                if let Expr::Column { level, column, ty } = part
+                    && *level == depth
+                {
+                    let read = column_at(*column as usize, *ty);
+                    *column = below.len() as u32;
+                    below.push(BoundTarget { expr: read, ..shown.clone() });
+                }
+            });
+        }
+        let keys = order_by.into_iter().map(|(target, key)| {
+            let place = places[target];
+            (place, SortKey { expr: column_at(place, key.expr.ty()), ..key })
+        });
+        let on = on.into_iter().map(|(target, at)| (places[target], at)).collect();
+        let count = below.len();
+        let node = set_calls::project(node, width, &mut below);
+        let node = self.distinct_and_sort(node, select, &below, count, keys.collect(), on)?;
+        Ok(set_calls::project(node, count, &mut above))
     }
 
     pub(super) fn distinct_and_sort(

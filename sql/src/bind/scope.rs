@@ -221,21 +221,6 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// The item whose column has a name that is refused here, though it is known.
-    #[must_use]
-    pub fn hidden_item(&self, name: &str) -> Option<Ident> {
-        let (mut scope, mut skip) = (self, false);
-        loop {
-            let visible = scope.items.iter().filter(|item| skip && item.columns_visible);
-            let mut having =
-                visible.filter(|item| item.columns.iter().any(|column| &*column.name == name));
-            if let Some(item) = having.next() {
-                return item.name.clone();
-            }
-            (scope, _, skip) = scope.outwards(0, skip)?;
-        }
-    }
-
     /// The scope around this one, the level there, and whether its names are hidden.
     fn outwards(&self, level: u16, skipping: bool) -> Option<(&'p Scope<'p>, u16, bool)> {
         let parent = self.parent?;

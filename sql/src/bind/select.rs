@@ -82,6 +82,10 @@ impl Binder<'_> {
             || !groupings.is_empty()
             || having.is_some();
         let (mut having, mut groupings) = (having, groupings);
+        // HAVING alone makes one row of whatever there is, which nobody has to read.
+        if grouped && select.group_by.is_empty() && aggregates.is_empty() {
+            (node, width) = (Node::Unit, 0);
+        }
         if grouped {
             let (mut keys, sets) = keys;
             let mut others: Vec<&mut Expr> =
@@ -159,7 +163,22 @@ impl Binder<'_> {
             let is_key = order_by.iter().any(|(key, _)| *key == at);
             plain && !order_by.is_empty() && !is_key && is_volatile(&target.expr)
         };
-        if targets.iter().enumerate().any(later) {
+        let is_set = |at: usize| set_calls::returns_set(&targets[at].expr);
+        let sets_later = !order_by.is_empty()
+            && matches!(select.distinct, Distinct::On(_))
+            && (0..visible).any(is_set)
+            && !order_by.iter().any(|(key, _)| is_set(*key))
+            && !distinct_on.iter().any(|(key, _)| is_set(*key));
+        if sets_later {
+            node = self.distinct_below_sets(
+                (node, width),
+                select,
+                &targets,
+                visible,
+                order_by,
+                distinct_on,
+            )?;
+        } else if targets.iter().enumerate().any(later) {
             node = project_above_sort(node, targets, order_by);
         } else {
             node = set_calls::project(node, width, &mut targets);

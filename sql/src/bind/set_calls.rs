@@ -28,6 +28,22 @@ pub(super) fn returns_set(expr: &Expr) -> bool {
     any(expr, &is_set_call)
 }
 
+/// Refuses a function in FROM among whose arguments there is a set-returning one.
+///
+/// # Errors
+/// 0A000.
+pub(super) fn demand_top(called: &Expr) -> Result<()> {
+    let Expr::Call { arguments, .. } = called else { return Ok(()) };
+    match arguments.iter().find_map(last_call) {
+        None => Ok(()),
+        Some(at) => Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "set-returning functions must appear at top level of FROM",
+        )
+        .at(at)),
+    }
+}
+
 /// Where in the text the last set-returning call of an expression stands, those within it aside.
 fn last_call(expr: &Expr) -> Option<u32> {
     if let Expr::Call { position, .. } = expr

@@ -1,12 +1,11 @@
 //! WITH: the queries it names, and how FROM finds them; WITH RECURSIVE.
 
 use crate::bind::Binder;
-use crate::bind::coerce::Context;
 use crate::bind::mention::{mention, mentions};
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
-use crate::bind::type_name::oid;
+use crate::bind::type_name::{format_type, oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, Ident};
 use crate::plan::logical::{Cte, CteBody, Node, Output, SetKind};
@@ -30,6 +29,8 @@ pub(super) struct CteEntry {
     pub columns: Vec<(Ident, SqlType)>,
     /// A data-modifying one without RETURNING gives no rows.
     pub rows: bool,
+    /// How many of the columns SEARCH and CYCLE add to it while its recursive term is being bound.
+    pub added: usize,
     /// Of one whose recursive term is being bound: how often that has named it.
     pub recursing: Option<Rc<Cell<u32>>>,
 }
@@ -107,7 +108,8 @@ impl Binder<'_> {
             let mut entries = scope.entries.borrow_mut();
             // A recursive one has entered itself.
             entries.truncate(at);
-            entries.push(CteEntry { name: cte.name.clone(), columns, rows, recursing: None });
+            let name = cte.name.clone();
+            entries.push(CteEntry { name, columns, rows, added: 0, recursing: None });
             bound.push(Cte { name: cte.name.clone(), body });
         }
         Ok(bound)
@@ -243,7 +245,8 @@ impl Binder<'_> {
         }
         let name = cte.name.clone();
         let recursing = Some(Rc::default());
-        scope.entries.borrow_mut().push(CteEntry { name, columns, rows: true, recursing });
+        let entry = CteEntry { name, columns, rows: true, added, recursing };
+        scope.entries.borrow_mut().push(entry);
         let step_at = self.position(step.at);
         if let Some(Err(wrong)) = traced.as_ref().map(|traced| self.check_traced(traced)) {
             // What is wrong with the term itself comes first.
@@ -261,22 +264,22 @@ impl Binder<'_> {
         }
         let mut columns = Vec::new();
         for (number, (have, want)) in step.output.iter().zip(&base.output).enumerate() {
-            if have.ty.oid != want.ty.oid
-                && have.ty.oid.0 != oid::UNKNOWN
-                && !self.can_coerce(have.ty.oid, want.ty.oid, Context::Implicit)
-            {
+            let overall = self.overall_type(want.ty, have.ty)?;
+            if overall != want.ty {
+                let at = column_written(written, number).map_or(step_at, |at| self.position(at));
+                let shown = |ty: SqlType| format_type(self.catalog, Some(self.path), ty);
                 return Err(SqlError::new(
                     SqlState::DATATYPE_MISMATCH,
                     format!(
                         "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
                         cte.name,
                         number + 1,
-                        self.type_text(want.ty.oid),
-                        self.type_text(have.ty.oid)
+                        shown(want.ty),
+                        shown(overall)
                     ),
                 )
                 .hint("Cast the output of the non-recursive term to the correct type.")
-                .at(step_at));
+                .at(at));
             }
             let value = match untyped_item(&step.root, number) {
                 Some(item) if have.ty.oid.0 == oid::UNKNOWN => item.clone(),
@@ -298,7 +301,31 @@ impl Binder<'_> {
     }
 }
 
+/// Where a column of a query is written, if it is by itself.
+fn column_written(query: &ast::Query, number: usize) -> Option<u32> {
+    match &query.body {
+        Body::Select(select) => Some(select.targets.get(number)?.expr.start()),
+        Body::Values(rows) => Some(rows.first()?.get(number)?.start()),
+        Body::SetOperation { left, .. } => column_written(left, number),
+    }
+}
+
 impl Binder<'_> {
+    /// The type of a recursive query's column whose first term has `base` and whose second one `step`.
+    fn overall_type(&self, base: SqlType, step: SqlType) -> Result<SqlType> {
+        if step.oid.0 == oid::UNKNOWN || base.oid.0 == oid::RECORD {
+            return Ok(base);
+        }
+        if base.oid == step.oid {
+            let typmod = if base.typmod == step.typmod { base.typmod } else { -1 };
+            return Ok(SqlType { oid: base.oid, typmod });
+        }
+        match self.common_type(&[(base.oid, 0), (step.oid, 0)], None)? {
+            Some(common) => Ok(SqlType::plain(common.0)),
+            None => Ok(SqlType::plain(step.oid.0)),
+        }
+    }
+
     /// Binds what stands within `around`; a recursive term begins with nothing around it.
     pub(super) fn within<T>(&self, around: Around, bind: impl FnOnce() -> T) -> T {
         let outside = self.around.replace(around);

@@ -283,12 +283,32 @@ impl Program {
         reach.looks_out()
     }
 
-    /// Whether a common table expression gives other rows where something outside it has changed.
+    /// Whether a common table expression gives other rows where something outside it has changed, or within the steps of
+    /// these recursive ones.
     #[must_use]
-    pub fn cte_looks_out(&self, number: u32) -> bool {
+    pub fn cte_changes(&self, number: u32, steps: &[u32]) -> bool {
         let mut reach = Reach::default();
         reach.cte(self, number);
-        reach.looks_out()
+        reach.looks_out() || steps.iter().any(|step| reach.ctes.contains(step))
+    }
+
+    /// Of each common table expression the recursive ones in whose steps it stands.
+    #[must_use]
+    pub fn steps_around(&self) -> Vec<Vec<u32>> {
+        let mut around = vec![Vec::new(); self.ctes.len()];
+        // One that stands in another has the higher number.
+        for (number, cte) in (0_u32..).zip(&self.ctes) {
+            for (part, (plan, _)) in cte.body.parts().into_iter().enumerate() {
+                let mut steps: Vec<u32> = around[number as usize].clone();
+                steps.extend((part > 0).then_some(number));
+                vars::walk(plan, &mut |node| {
+                    if let Plan::WithCtes(_, inner) = node {
+                        inner.iter().for_each(|inner| around[*inner as usize].clone_from(&steps));
+                    }
+                });
+            }
+        }
+        around
     }
 }
 

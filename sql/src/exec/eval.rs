@@ -12,10 +12,10 @@ use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
 use crate::error::SqlError;
 use crate::plan::scalar::{Callee, Scalar, Target, Var};
-use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
 use crate::types::assign::AssignStep;
+use crate::types::datetime::calendar;
 use crate::types::{CallContext, Datum, SqlType, record};
 use std::cmp::Ordering;
 
@@ -459,22 +459,16 @@ impl Eval<'_> {
             let now = round(self.call.transaction_time, precision);
             return Ok(Datum::TimeTz(crate::types::datetime::timetz::local_time(&self.call, now)));
         }
-        let now = Datum::TimestampTz(round(self.call.transaction_time, precision));
+        let now = round(self.call.transaction_time, precision);
         if ty == oids::TIMESTAMPTZ {
-            return Ok(now);
+            return Ok(Datum::TimestampTz(now));
         }
-        // Local values are what the time zone's text form says.
-        let shown = crate::types::text_of(&self.call, SqlType::plain(oids::TIMESTAMPTZ), &now)?;
-        let shown = if ty == oids::TIME {
-            shown.split_once(' ').map_or(shown, |(_, time)| time)
-        } else {
-            shown
-        };
-        crate::types::read_text(&self.call, SqlType::plain(ty), shown).map_err(|error| {
-            let state = SqlState::INTERNAL_ERROR;
-            SqlError::new(state, "the current time has no local form")
-                .detail(error.to_string())
-                .into()
+        let now = crate::types::datetime::functions::local(&self.call, now);
+        let (date, time) = calendar::split(now);
+        Ok(match ty {
+            oids::TIME => Datum::Time(time),
+            oids::DATE => Datum::Date(date as i32),
+            _ => Datum::Timestamp(now),
         })
     }
 }

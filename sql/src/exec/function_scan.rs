@@ -10,8 +10,7 @@ use crate::plan::physical::{self, SetCall, SetColumn};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Datum, SqlType, record};
-use bumpalo::Bump;
+use crate::types::{CallContext, Datum, SqlType, record};
 
 /// The rows of one call, so far.
 #[derive(Debug)]
@@ -22,7 +21,13 @@ enum Set {
     Rows(RowSet, usize),
 }
 
-fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
+/// Calls the function: its rows have so many columns, or are records of these fields where those have to be seen.
+fn begin(
+    cx: &mut Context<'_>,
+    call: &SetCall,
+    width: usize,
+    fields: Option<&[SqlType]>,
+) -> Result<Set> {
     match call {
         SetCall::Series(arguments, int4) => {
             let values = cx.eval(|eval| {
@@ -75,7 +80,7 @@ fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
                 rows.clear();
                 match value {
                     value if !composite && width == 1 => rows.push([value]),
-                    value => rows.push(fields_of(eval.call.arena, value, width)?),
+                    value => rows.push(fields_of(&eval.call, value, width, fields)?),
                 }
                 Ok(())
             })?;
@@ -84,10 +89,19 @@ fn begin(cx: &mut Context<'_>, call: &SetCall, width: usize) -> Result<Set> {
     }
 }
 
-/// The fields of a record, all NULL if it is none.
-fn fields_of<'a>(arena: &'a Bump, value: Datum<'a>, width: usize) -> Result<Vec<Datum<'a>>> {
+/// The fields of a record, all NULL if it is none; it has to have these if they are given.
+fn fields_of<'a>(
+    context: &CallContext<'a>,
+    value: Datum<'a>,
+    width: usize,
+    wanted: Option<&[SqlType]>,
+) -> Result<Vec<Datum<'a>>> {
     let Datum::Record(bytes) = value else { return Ok(vec![Datum::Null; width]) };
-    (0..width).map(|at| record::field(arena, bytes, at)).collect()
+    if let Some(wanted) = wanted {
+        let given: Vec<u32> = record::fields(bytes).map(|(ty, _)| ty).collect();
+        record::demand_fields(context, &given, wanted)?;
+    }
+    (0..width).map(|at| record::field(context.arena, bytes, at)).collect()
 }
 
 /// Appends the next row to `row`; false at the end.
@@ -149,8 +163,9 @@ fn arguments(call: &SetCall) -> &[Scalar] {
 impl Operator for FunctionScan {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         cx.invalidate(&self.correlated);
-        let width = if self.plan.records { 1 } else { self.plan.width };
-        self.set = begin(cx, &self.plan.call, width)?;
+        let width = if self.plan.records { 1 } else { self.plan.types.len() };
+        let fields = self.plan.untyped.then_some(&*self.plan.types);
+        self.set = begin(cx, &self.plan.call, width, fields)?;
         self.number = 0;
         Ok(())
     }
@@ -163,17 +178,25 @@ impl Operator for FunctionScan {
         self.whole.clear();
         let given = if self.plan.records { &mut self.whole } else { &mut *row };
         if !step(&mut self.set, given) {
-            row.set_nulls(self.plan.width + usize::from(self.plan.ordinality));
+            row.set_nulls(self.plan.types.len() + usize::from(self.plan.ordinality));
             return Ok(false);
         }
         if self.plan.records {
-            for field in fields_of(cx.arena, self.whole.get(0), self.plan.width)? {
-                row.push(field);
-            }
+            let (plan, whole) = (&self.plan, &self.whole);
+            let wanted = plan.untyped.then_some(&*plan.types);
+            let mut row = cx.frame.take(plan.slot);
+            let filled = cx.eval(|eval| {
+                row.clear();
+                let fields = fields_of(&eval.call, whole.get(0), plan.types.len(), wanted)?;
+                fields.into_iter().for_each(|field| row.push(field));
+                Ok(())
+            });
+            cx.frame.put(plan.slot, row);
+            filled?;
         }
         self.number += 1;
         if self.plan.ordinality {
-            row.push(Datum::Int8(self.number));
+            cx.frame.row_mut(self.plan.slot).push(Datum::Int8(self.number));
         }
         Ok(true)
     }
@@ -223,7 +246,7 @@ impl Operator for ProjectSet {
                 self.sets.clear();
                 for column in &self.columns {
                     if let SetColumn::Set(call, fields) = column {
-                        self.sets.push(begin(cx, call, fields.len().max(1))?);
+                        self.sets.push(begin(cx, call, fields.len().max(1), None)?);
                     }
                 }
                 self.running = true;

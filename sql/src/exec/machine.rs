@@ -135,6 +135,7 @@ impl Machine {
                 members: None,
             })
             .collect();
+        let around = program.steps_around();
         let ctes = program
             .ctes
             .iter()
@@ -142,14 +143,21 @@ impl Machine {
             .map(|(number, cte)| {
                 let run = match &cte.body {
                     CtePlanBody::Query(plan, layout) => {
-                        CteRun::Query(Some(builder.build(plan)), layout.clone())
+                        let operator = builder.build_within(plan, around[number].clone());
+                        CteRun::Query(Some(operator), layout.clone())
                     }
-                    CtePlanBody::Recursive { base, step, all, types } => CteRun::Recursive {
-                        base: (Some(builder.build(&base.0)), base.1.clone()),
-                        step: (Some(builder.build_step(&step.0, number)), step.1.clone()),
-                        all: *all,
-                        types: types.iter().map(|ty| ty.0).collect(),
-                    },
+                    CtePlanBody::Recursive { base, step, all, types } => {
+                        let mut steps = around[number].clone();
+                        let first = builder.build_within(&base.0, steps.clone());
+                        steps.push(number as u32);
+                        let next = builder.build_within(&step.0, steps);
+                        CteRun::Recursive {
+                            base: (Some(first), base.1.clone()),
+                            step: (Some(next), step.1.clone()),
+                            all: *all,
+                            types: types.iter().map(|ty| ty.0).collect(),
+                        }
+                    }
                 };
                 CteState::new(run, cte.width, modifies(&cte.body))
             })

@@ -24,7 +24,7 @@ use crate::plan::logical::JoinKind;
 use crate::plan::physical::{Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -51,20 +51,20 @@ pub struct Builder<'p> {
     program: &'p Arc<Program>,
     probes: Option<&'p Probes>,
     /// The recursive common table expression whose step is being built: each round it scans other rows.
-    step_of: Cell<Option<u32>>,
+    steps: RefCell<Vec<u32>>,
 }
 
 impl<'p> Builder<'p> {
     /// Of this program.
     #[must_use]
     pub fn new(program: &'p Arc<Program>) -> Builder<'p> {
-        Builder { program, probes: None, step_of: Cell::new(None) }
+        Builder { program, probes: None, steps: RefCell::default() }
     }
 
     /// Of this program, every operator watched.
     #[must_use]
     pub fn watched(program: &'p Arc<Program>, probes: &'p Probes) -> Builder<'p> {
-        Builder { program, probes: Some(probes), step_of: Cell::new(None) }
+        Builder { program, probes: Some(probes), steps: RefCell::default() }
     }
 
     /// The subqueries in these expressions that must be run anew for each row.
@@ -96,8 +96,7 @@ impl<'p> Builder<'p> {
         let mut found = false;
         vars::walk(plan, &mut |node| {
             if let Plan::Cte(scan) = node {
-                found |= self.step_of.get() == Some(scan.number)
-                    || self.program.cte_looks_out(scan.number);
+                found |= self.program.cte_changes(scan.number, &self.steps.borrow());
             }
             vars::scalars(node, &mut |scalar| {
                 found |= scalar.reads(&mut |var| !slots.contains(&var.slot));
@@ -107,12 +106,12 @@ impl<'p> Builder<'p> {
         found
     }
 
-    /// The operator of the step of recursive common table expression `number`.
+    /// The operator of a plan within the steps of these recursive common table expressions.
     #[must_use]
-    pub fn build_step(&self, plan: &Plan, number: usize) -> Box<dyn Operator> {
-        self.step_of.set(u32::try_from(number).ok());
+    pub fn build_within(&self, plan: &Plan, steps: Vec<u32>) -> Box<dyn Operator> {
+        let around = self.steps.replace(steps);
         let operator = self.build(plan);
-        self.step_of.set(None);
+        self.steps.replace(around);
         operator
     }
 

@@ -168,7 +168,7 @@ impl<'p> Names<'p> {
                 None => Home::Hidden,
             },
             Some(Rows::Function(scan)) => {
-                let ordinality = scan.ordinality && at == scan.width;
+                let ordinality = scan.ordinality && at == scan.types.len();
                 let (name, ty) = if ordinality {
                     ("ordinality".to_owned(), SqlType::plain(20))
                 } else {
@@ -305,7 +305,7 @@ fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
             (scan.alias.to_string(), SqlType::plain(if *int4 { 23 } else { 20 }))
         }
         SetCall::Set(oid, _, _, types, _) => {
-            if scan.width == 1 {
+            if scan.types.len() == 1 {
                 return (scan.alias.to_string(), types.result);
             }
             let column = builtin::function(*oid)

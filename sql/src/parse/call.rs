@@ -105,6 +105,7 @@ impl<'t> Parser<'t> {
     }
 
     fn argument(&mut self) -> Result<Argument> {
+        let at = self.here();
         let named = matches!(self.kind_at(1), Kind::ColonEquals | Kind::EqualsGreater)
             && self.is_function_name(self.kind());
         let name = if named {
@@ -114,7 +115,7 @@ impl<'t> Parser<'t> {
         } else {
             None
         };
-        Ok(Argument { name, value: self.expr()? })
+        Ok(Argument { name, value: self.expr()?, at })
     }
 
     /// ORDER BY and its keys.

@@ -552,8 +552,11 @@ impl<'t> Parser<'t> {
 /// A call with plain arguments.
 pub(super) fn call(name: ObjectName, arguments: Vec<Expr>, standard_form: bool) -> Expr {
     let at = name.at;
-    let arguments =
-        arguments.into_iter().map(|value| Argument { name: None::<Ident>, value }).collect();
+    let arguments = arguments.into_iter().map(|value| {
+        let at = value.start();
+        Argument { name: None::<Ident>, value, at }
+    });
+    let arguments = arguments.collect();
     Expr {
         at,
         kind: ExprKind::Call(Box::new(Call {

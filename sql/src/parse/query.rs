@@ -409,7 +409,10 @@ impl<'t> Parser<'t> {
         };
         self.set_limit(query, Some(limit), at)?;
         if ties && query.order_by.is_empty() {
-            return Err(self.complaint("WITH TIES cannot be specified without ORDER BY clause", at));
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "WITH TIES cannot be specified without ORDER BY clause",
+            ));
         }
         query.with_ties = ties;
         Ok(())

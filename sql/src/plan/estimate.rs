@@ -59,7 +59,9 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             let width = VALUE_WIDTH * scan.outputs.len() as f64;
             leaf((rows * figures.all(&scan.filter)).max(1.0), rows, width)
         }
-        Plan::Function(scan) => leaf(FUNCTION_ROWS, FUNCTION_ROWS, VALUE_WIDTH * scan.width as f64),
+        Plan::Function(scan) => {
+            leaf(FUNCTION_ROWS, FUNCTION_ROWS, VALUE_WIDTH * scan.types.len() as f64)
+        }
         Plan::Values(_, rows) => {
             let count = rows.len() as f64;
             leaf(count, count, rows.first().map_or(0.0, |row| width_of(figures, row)))

@@ -29,7 +29,7 @@ pub mod pushdown;
 mod recheck;
 pub mod scalar;
 mod scan;
-mod set_calls;
+pub mod set_calls;
 mod sublinks;
 pub mod subplan;
 #[cfg(test)]

@@ -285,10 +285,12 @@ pub struct FunctionScan {
     pub slot: u32,
     /// What is called.
     pub call: SetCall,
-    /// How many columns.
-    pub width: usize,
+    /// Its columns' types.
+    pub types: Box<[SqlType]>,
     /// Each of its rows is one record, whose fields are the columns.
     pub records: bool,
+    /// Only the query says which columns its records have.
+    pub untyped: bool,
     /// WITH ORDINALITY.
     pub ordinality: bool,
     /// The name in the query.

@@ -15,6 +15,12 @@ use std::sync::Arc;
 /// `unnest(anyarray)`: of an array of records it gives each as one value.
 const UNNEST: u32 = 2331;
 
+const RECORD: u32 = 2249;
+/// `record[]`.
+const RECORDS: u32 = 2287;
+/// No function: what stands in FROM is a value, of which a row is made.
+pub const VALUE: Oid = Oid(0);
+
 impl Planner<'_> {
     /// A function in FROM, with a number for each of its rows behind them if `ordinality` says so.
     pub(super) fn function_scan(
@@ -29,10 +35,19 @@ impl Planner<'_> {
         let width = columns.len() + usize::from(ordinality);
         let slot = self.slot(width);
         let call = self.set_call(function, arguments, columns, composite)?;
+        // What a record has is seen when there is one; the rows of a type that has changed may have less than it.
+        let untyped = match (builtin::function(function.0), arguments) {
+            (None, [value]) => value.ty().oid.0 == RECORD,
+            (Some(_), [array]) if function.0 == UNNEST => array.ty().oid.0 == RECORDS,
+            (procedure, _) => {
+                procedure.is_some_and(|procedure| procedure.output_columns().next().is_none())
+            }
+        };
         let scan = FunctionScan {
             slot,
             call,
-            width: columns.len(),
+            types: columns.iter().map(|(_, ty)| *ty).collect(),
+            untyped: composite && untyped,
             records: composite && function.0 == UNNEST,
             ordinality,
             alias: Arc::clone(alias),
@@ -78,7 +93,11 @@ impl Planner<'_> {
         /// `generate_series` over int4 and int8, with and without a step.
         const SERIES: [(u32, bool); 4] = [(1066, true), (1067, true), (1068, false), (1069, false)];
         let procedure = builtin::function(function.0);
-        let scalars = self.all(arguments)?;
+        let mut scalars = self.all(arguments)?.into_vec();
+        if function == VALUE && scalars.len() == 1 {
+            return Ok(SetCall::Scalar(scalars.swap_remove(0), composite));
+        }
+        let scalars = scalars.into_boxed_slice();
         if let Some((_, int4)) = SERIES.iter().find(|(oid, _)| *oid == function.0) {
             return Ok(SetCall::Series(scalars, *int4));
         }

@@ -5,7 +5,7 @@
 //! bits and its bytes. Only a row of no type of its own has them; it is never stored in a table. PostgreSQL: `rowtypes.c`.
 
 use super::integer::is_space;
-use super::{CallContext, Datum, SqlType, domain, stored, write_binary, write_text};
+use super::{CallContext, Datum, SqlType, domain, oids, stored, write_binary, write_text};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
@@ -110,6 +110,42 @@ pub fn field<'a>(arena: &'a Bump, bytes: &'a [u8], index: usize) -> Result<Datum
         Some((ty, Some(field))) => stored::read(arena, ty, field),
         Some((_, None)) | None => Ok(Datum::Null),
     }
+}
+
+/// 42804 unless a row of these types is one of the types that a query has written for it (`tupledesc_match`).
+///
+/// # Errors
+/// 42804.
+pub fn demand_fields(context: &CallContext<'_>, given: &[u32], wanted: &[SqlType]) -> Result<()> {
+    let mismatch = |detail: String| {
+        SqlError::new(
+            SqlState::DATATYPE_MISMATCH,
+            "function return row and query-specified return row do not match",
+        )
+        .detail(detail)
+    };
+    if given.len() != wanted.len() {
+        let plural = if given.len() == 1 { "" } else { "s" };
+        return Err(mismatch(format!(
+            "Returned row contains {} attribute{plural}, but query expects {}.",
+            given.len(),
+            wanted.len()
+        )));
+    }
+    let strings = [oids::TEXT, oids::VARCHAR];
+    for (number, (given, wanted)) in given.iter().zip(wanted).enumerate() {
+        let wanted = context.catalog.base_type(*wanted).oid.0;
+        let base = context.catalog.base_type(SqlType::plain(*given)).oid.0;
+        if base != wanted && !(strings.contains(&base) && strings.contains(&wanted)) {
+            return Err(mismatch(format!(
+                "Returned type {} at ordinal position {}, but query expects {}.",
+                context.catalog.type_name(*given),
+                number + 1,
+                context.catalog.type_name(wanted)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Appends a row's text: `(1,"a b",)`.

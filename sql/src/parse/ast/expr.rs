@@ -251,6 +251,8 @@ pub struct Argument {
     pub name: Option<Ident>,
     /// Its value.
     pub value: Expr,
+    /// Where it begins.
+    pub at: u32,
 }
 
 /// OVER.

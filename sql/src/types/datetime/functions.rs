@@ -180,7 +180,7 @@ pub(crate) fn session_zone(context: &CallContext<'_>) -> Zone {
 }
 
 /// An instant as local time of the session.
-fn local(context: &CallContext<'_>, timestamp: i64) -> i64 {
+pub(crate) fn local(context: &CallContext<'_>, timestamp: i64) -> i64 {
     if arithmetic::infinite(timestamp) {
         timestamp
     } else {

@@ -180,6 +180,13 @@ fn rows<'a>(
             _ => format!("cannot call {function} on a scalar"),
         }));
     };
+    // In a select list a row is one value.
+    let whole = signature.columns.len() == 1 && signature.columns[0].0.is_empty();
+    if !whole {
+        let given: Vec<u32> = columns.iter().map(|(_, ty)| ty.oid.0).collect();
+        let wanted: Vec<SqlType> = signature.columns.iter().map(|(_, ty)| *ty).collect();
+        record::demand_fields(context, &given, &wanted)?;
+    }
     for element in elements {
         if !matches!(element.kind, Kind::Object(_)) {
             return Err(invalid(format!("argument of {function} must be an array of objects")));
