@@ -209,7 +209,10 @@ impl Binder<'_> {
         if others.is_empty() {
             return Ok(target);
         }
-        let rest = self.bind_list(others, Outside::NOTHING, ctes)?;
+        let hidden = Scope::hiding(target.items.clone());
+        let beside = Scope::beside(&hidden);
+        let outside = Outside { scope: Some(&beside), ..Outside::NOTHING };
+        let rest = self.bind_list(others, outside, ctes)?;
         let clash =
             rest.items.iter().find(|item| item.name_visible && item.name == target.items[0].name);
         if let Some(name) = clash.and_then(|item| item.name.as_ref()) {

@@ -479,7 +479,21 @@ impl Binder<'_> {
         };
         let name = alias.map_or_else(|| called.clone(), |alias| alias.name.clone());
         let result = bound.ty();
-        let mut columns: Vec<(Ident, SqlType)> = match self.composite_result(&bound) {
+        let typed = self.composite_result(&bound);
+        if let Some(first) = definitions.first() {
+            let wrong = match (&typed, result.oid.0) {
+                (Some(_), oid::RECORD) => "redundant for a function with OUT parameters",
+                (Some(_), _) => "redundant for a function returning a named composite type",
+                (None, oid::RECORD) => "",
+                (None, _) => "only allowed for functions returning \"record\"",
+            };
+            if !wrong.is_empty() {
+                let message = format!("a column definition list is {wrong}");
+                let error = SqlError::new(SqlState::SYNTAX_ERROR, message);
+                return Err(error.at(self.position(first.at)));
+            }
+        }
+        let mut columns: Vec<(Ident, SqlType)> = match typed {
             Some(columns) => columns,
             None if result.oid.0 == oid::RECORD => {
                 if definitions.is_empty() {
@@ -501,13 +515,6 @@ impl Binder<'_> {
             }
             None => vec![(self.scalar_name(&bound).unwrap_or_else(|| name.clone()), result)],
         };
-        if !definitions.is_empty() && result.oid.0 != oid::RECORD {
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                "a column definition list is only allowed for functions returning \"record\"",
-            )
-            .at(at));
-        }
         let composite = self.composite_result(&bound).is_some() || result.oid.0 == oid::RECORD;
         let outputs = columns.clone();
         if ordinality {
@@ -633,7 +640,7 @@ pub(super) fn columns_item(name: Option<Ident>, columns: Vec<ScopeColumn>) -> Sc
 }
 
 /// `unnest` of several arrays is one `unnest` of each (`transformRangeFunction`).
-fn unnested(
+pub(super) fn unnested(
     calls: &[(ast::Expr, Vec<ast::ColumnDefinition>)],
 ) -> Option<Vec<(ast::Expr, Vec<ast::ColumnDefinition>)>> {
     let several = |(expr, definitions): &(ast::Expr, Vec<ast::ColumnDefinition>)| {

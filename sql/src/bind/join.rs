@@ -104,7 +104,7 @@ impl Binder<'_> {
             if let Some(alias) = alias {
                 let mut names: Vec<(Ident, SqlType)> =
                     columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
-                self.rename(&mut names, &alias.columns, &alias.name, "table")?;
+                self.rename(&mut names, &alias.columns, &alias.name, "join expression")?;
                 for (column, (name, _)) in columns.iter_mut().zip(names) {
                     column.name = name;
                 }

@@ -1,7 +1,7 @@
 //! Names in expressions: columns, whole rows and fields of composite values (`transformColumnRef`).
 
 use crate::bind::expression::Place;
-use crate::bind::scope::{Found, Missing, ScopeColumn, ScopeItem};
+use crate::bind::scope::{Found, Missing, ScopeColumn, ScopeItem, Source};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, levels, similar};
@@ -88,6 +88,13 @@ impl Binder<'_> {
     }
 
     fn missing_item(&self, item: &str, hidden: bool, place: &Place<'_>, at: u32) -> SqlError {
+        // Below a join with an alias it is there too.
+        let below = |found: &ScopeItem| {
+            !found.name_visible
+                && found.source != Source::Join
+                && found.name.as_deref() == Some(item)
+        };
+        let hidden = hidden || place.scope.items.iter().any(below);
         let message = if hidden { "invalid reference to" } else { "missing" };
         let error = SqlError::new(
             SqlState::UNDEFINED_TABLE,

@@ -243,7 +243,11 @@ impl Traced<'_> {
                     .to_owned(),
             );
         };
-        let Some(name) = select.from.iter().find_map(|from| self.reference(from)) else {
+        // Under a WITH of its own the name may be another query.
+        let other = |with: &ast::With| with.ctes.iter().any(|inner| inner.name == self.cte.name);
+        let hidden = step.with.as_ref().is_some_and(other);
+        let found = select.from.iter().find_map(|from| self.reference(from));
+        let Some(name) = found.filter(|_| !hidden) else {
             return refused(format!(
                 "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{}\" must be at the top level of its right-hand SELECT",
                 self.cte.name

@@ -43,11 +43,6 @@ impl Binder<'_> {
         let from = self.bind_list(&select.from, outside, ctes)?;
         scope.items = from.items;
         let (mut node, mut width) = (from.node, from.width);
-        if let Some(filter) = &select.filter {
-            let condition =
-                self.condition(filter, &Place::plain(&scope, Some(ctes), "WHERE"), "WHERE")?;
-            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
-        }
         let collected = RefCell::new(Collected::default());
         let place = Place {
             scope: &scope,
@@ -60,7 +55,11 @@ impl Binder<'_> {
         self.window_clause(select, &place)?;
         let mut targets = self.targets(&select.targets, &place, decide)?;
         let visible = targets.len();
-        let keys = self.group_keys(select, &targets, &place)?;
+        if let Some(filter) = &select.filter {
+            let condition =
+                self.condition(filter, &Place::plain(&scope, Some(ctes), "WHERE"), "WHERE")?;
+            node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
+        }
         let having = select
             .having
             .as_ref()
@@ -70,6 +69,7 @@ impl Binder<'_> {
             })
             .transpose()?;
         let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
+        let keys = self.group_keys(select, &targets[..visible], &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
         let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =

@@ -85,8 +85,20 @@ impl Binder<'_> {
                 .at(self.position(cte.at)));
             }
         }
-        let mut bound = Vec::new();
         let is_below = scope.parent.is_some() || outside.scope.is_some();
+        self.with_entries(with, is_below, outside, scope)
+    }
+
+    /// The queries of a WITH, behind those that are in the scope already.
+    fn with_entries(
+        &self,
+        with: &ast::With,
+        is_below: bool,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<Vec<Cte>> {
+        let mut bound: Vec<Cte> = Vec::new();
+        let before = scope.entries.borrow().len();
         for (at, cte) in self.in_order_of_need(with)?.into_iter().enumerate() {
             if is_below && !matches!(cte.body, ast::CteBody::Query(_)) {
                 return Err(SqlError::new(
@@ -95,6 +107,9 @@ impl Binder<'_> {
                 )
                 .at(self.position(cte.at)));
             }
+            let inner = self.within_recursion(cte, with.recursive, outside, scope)?;
+            let inner_count = inner.len();
+            bound.extend(inner);
             let (body, output) =
                 self.cte(cte, with.recursive, outside, scope).map_err(|error| {
                     let later = if with.recursive { &[] } else { &with.ctes[at..] };
@@ -107,7 +122,11 @@ impl Binder<'_> {
                 .map_err(|error| error.at(self.position(cte.at)))?;
             let mut entries = scope.entries.borrow_mut();
             // A recursive one has entered itself.
-            entries.truncate(at);
+            entries.truncate(before + bound.len());
+            // What stands within this one nobody else names.
+            entries[before + bound.len() - inner_count..]
+                .iter_mut()
+                .for_each(|inner| inner.name = "".into());
             let name = cte.name.clone();
             entries.push(CteEntry { name, columns, rows, added: 0, recursing: None });
             bound.push(Cte { name: cte.name.clone(), body });
@@ -148,6 +167,36 @@ impl Binder<'_> {
         Ok(ctes)
     }
 
+    /// The WITH of a recursive query itself: both of its terms name those queries, so that they stand before it.
+    fn within_recursion(
+        &self,
+        cte: &ast::Cte,
+        recursive: bool,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<Vec<Cte>> {
+        let ast::CteBody::Query(query) = &cte.body else { return Ok(Vec::new()) };
+        let union = matches!(query.body, Body::SetOperation { kind: SetKind::Union, .. });
+        let Some(with) = query.with.as_ref().filter(|_| recursive && union) else {
+            return Ok(Vec::new());
+        };
+        for inner in &with.ctes {
+            let mut found = None;
+            mentions(inner, &mut |name, at| {
+                if *name == *cte.name && found.is_none() {
+                    found = Some(at);
+                }
+            });
+            if let Some(at) = found {
+                return Err(self.misplaced(&cte.name, "within a subquery", at.at));
+            }
+        }
+        match mention(query, &cte.name) {
+            Some(_) => self.with_entries(with, true, outside, scope),
+            None => Ok(Vec::new()),
+        }
+    }
+
     fn cte(
         &self,
         cte: &ast::Cte,
@@ -161,6 +210,16 @@ impl Binder<'_> {
             (CteBody::Modify(Box::new(modify)), output)
         };
         if !matches!(cte.body, ast::CteBody::Query(_)) {
+            let mut itself = false;
+            mentions(cte, &mut |name, _| itself |= recursive && *name == *cte.name);
+            if itself {
+                let message = format!(
+                    "recursive query \"{}\" must not contain data-modifying statements",
+                    cte.name
+                );
+                let error = SqlError::new(SqlState::INVALID_RECURSION, message);
+                return Err(error.at(self.position(cte.at)));
+            }
             self.demand_recursive(cte)?;
         }
         match &cte.body {
@@ -188,6 +247,9 @@ impl Binder<'_> {
                         let bound = self.recursive(cte, left, right, *all, outside, scope)?;
                         self.undecorated(query)?;
                         return Ok(bound);
+                    }
+                    if mention(query, &cte.name).is_some() {
+                        self.undecorated(query)?;
                     }
                 }
                 if recursive && mention(query, &cte.name).is_some() {

@@ -29,7 +29,7 @@ fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
         at,
     };
     Query {
-        with: Some(With { recursive: true, ctes: vec![cte] }),
+        with: Some(With { recursive: true, ctes: vec![cte], at }),
         ..Query::plain(Body::Select(Box::new(select)), at)
     }
 }

@@ -36,10 +36,11 @@ impl<'t> Parser<'t> {
 
     /// WITH.
     pub(super) fn with(&mut self) -> Result<With> {
+        let at = self.here();
         self.expect(Keyword::With)?;
         let recursive = self.accept(Keyword::Recursive);
         let ctes = self.list(Parser::cte)?;
-        Ok(With { recursive, ctes })
+        Ok(With { recursive, ctes, at })
     }
 
     fn cte(&mut self) -> Result<Cte> {

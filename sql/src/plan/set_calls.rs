@@ -13,7 +13,7 @@ use crate::types::{Callable, Oid, SqlType};
 use std::sync::Arc;
 
 /// `unnest(anyarray)`: of an array of records it gives each as one value.
-const UNNEST: u32 = 2331;
+pub const UNNEST: u32 = 2331;
 
 const RECORD: u32 = 2249;
 /// `record[]`.

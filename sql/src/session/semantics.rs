@@ -103,6 +103,26 @@ impl Meaning<'_> {
     }
 
     /// Calls `body` with what names are resolved against.
+    /// 0A000 unless a text by itself is a query of these columns: what a view is kept as has to be one.
+    fn demand_same(
+        &self,
+        snapshot: &CatalogSnapshot,
+        text: &str,
+        columns: &[(Arc<str>, SqlType)],
+    ) -> Result<()> {
+        let bound = crate::parse::parse_query(text).and_then(|query| {
+            let statement = ast::Statement::Query(Box::new(query));
+            self.with_environment(snapshot, |environment| {
+                bind::bind(environment, text, &statement, &[])
+            })
+        });
+        let same = bound.is_ok_and(|bound| {
+            matches!(&bound.statement, BoundStatement::Query(query)
+                if query.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)))
+        });
+        if same { Ok(()) } else { Err(SqlError::unsupported("a view of this query is")) }
+    }
+
     fn with_environment<T>(
         &self,
         snapshot: &CatalogSnapshot,
@@ -645,9 +665,17 @@ impl Semantics for Meaning<'_> {
                 if again.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)));
             Ok(same.then_some(text))
         });
-        let end = (end as usize).min(self.text.len());
-        let written = self.text[query.at as usize..end].trim_end().trim_end_matches(';').trim_end();
-        let text = kept.ok().flatten().unwrap_or_else(|| written.to_owned());
+        let text = match kept.ok().flatten() {
+            Some(text) => text,
+            None => {
+                let end = (end as usize).min(self.text.len());
+                let start = query.with.as_ref().map_or(query.at, |with| with.at.min(query.at));
+                let written = self.text[start as usize..end].trim_end();
+                let written = written.trim_end_matches(';').trim_end();
+                self.demand_same(snapshot, written, &columns)?;
+                written.to_owned()
+            }
+        };
         Ok(ViewQuery { text: text.trim_start().into(), columns, relations })
     }
 }

@@ -5,6 +5,7 @@ use super::Layout;
 use super::view::{Headings, Printed, Writer, list, unwritten};
 use super::window::uncast;
 use crate::bind::expression::Place;
+use crate::bind::from::unnested;
 use crate::bind::levels::columns_of_expr;
 use crate::bind::query::Outside;
 use crate::bind::sample::Sample;
@@ -17,6 +18,7 @@ use crate::catalog::relation::Column;
 use crate::error::Result;
 use crate::parse::ast::{FromItem, Ident, JoinCondition};
 use crate::plan::logical::JoinKind;
+use crate::plan::set_calls::UNNEST;
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -109,7 +111,7 @@ impl Writer<'_, '_, '_> {
                 Ok(())
             }
             FromItem::Function { calls, rows_from: false, ordinality, definitions, .. }
-                if definitions.is_empty() && calls.len() == 1 =>
+                if definitions.is_empty() && calls.len() == 1 && unnested(calls).is_none() =>
             {
                 let (found, printed) = next()?;
                 let scope = beside.inner();
@@ -123,6 +125,55 @@ impl Writer<'_, '_, '_> {
                     out.push_str("LATERAL ");
                 }
                 self.expression(&bound, &place, out)?;
+                if *ordinality {
+                    out.push_str(" WITH ORDINALITY");
+                }
+                self.alias(printed.name.as_deref(), out);
+                out.push_str(&printed.column_list(found));
+                Ok(())
+            }
+            FromItem::Function { calls, ordinality, definitions, .. } if definitions.is_empty() => {
+                let (found, printed) = next()?;
+                let each = unnested(calls);
+                let each = each.as_deref().unwrap_or(calls);
+                let scope = beside.inner();
+                let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
+                let (mut bound, mut lateral) = (Vec::new(), false);
+                for (call, definitions) in each {
+                    if !definitions.is_empty() {
+                        return Err(unwritten("a column definition list"));
+                    }
+                    let mut call = self.binder.expression(call, &place)?;
+                    columns_of_expr(&mut call, 0, &mut |column, depth| {
+                        lateral |=
+                            matches!(column, Expr::Column { level, .. } if *level == depth + 1);
+                    });
+                    bound.push(call);
+                }
+                if lateral {
+                    out.push_str("LATERAL ");
+                }
+                let arrays: Option<Vec<&Expr>> = bound
+                    .iter()
+                    .map(|call| match call {
+                        Expr::Call { function, arguments, .. } if function.0 == UNNEST => {
+                            arguments.first()
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                let (word, parts) = match &arrays {
+                    Some(arrays) => ("UNNEST(", arrays.clone()),
+                    None => ("ROWS FROM(", bound.iter().collect()),
+                };
+                out.push_str(word);
+                for (at, part) in parts.into_iter().enumerate() {
+                    if at > 0 {
+                        out.push_str(", ");
+                    }
+                    self.expression(part, &place, out)?;
+                }
+                out.push(')');
                 if *ordinality {
                     out.push_str(" WITH ORDINALITY");
                 }

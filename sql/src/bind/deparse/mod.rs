@@ -42,6 +42,10 @@ pub trait Names {
     fn item(&self, _expr: &Expr) -> Option<String> {
         None
     }
+    /// The fields of a record that only where it comes from says.
+    fn record_fields(&self, _record: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
+        None
+    }
     /// Whether it is the type of the rows that the expression is over, which have no name here.
     fn is_own_row(&self, _ty: SqlType) -> bool {
         false
@@ -347,7 +351,9 @@ impl Printer<'_, '_> {
                 Err(SqlError::unsupported("an assignment in a stored expression is"))
             }
             Expr::Field { operand, field, .. } => {
-                let fields = fields_of(self.catalog, operand.ty().oid).unwrap_or_default();
+                let fields = fields_of(self.catalog, operand.ty().oid)
+                    .or_else(|| self.names.record_fields(operand))
+                    .unwrap_or_default();
                 let Some((name, _)) = fields.get(*field as usize) else {
                     return Err(SqlError::unsupported(
                         "a field of a row without a type in a stored expression is",

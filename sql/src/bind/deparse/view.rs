@@ -141,6 +141,10 @@ struct Here<'s, 'w, 'b, 'a> {
 }
 
 impl Names for Here<'_, '_, '_, '_> {
+    fn record_fields(&self, record: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
+        self.writer.binder.composite_result(record)
+    }
+
     fn column(&self, level: u16, column: u32) -> Result<String> {
         let (mut scope, mut at) = (self.place.scope, 0);
         loop {

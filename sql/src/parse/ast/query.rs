@@ -72,6 +72,8 @@ pub struct With {
     pub recursive: bool,
     /// Its queries.
     pub ctes: Vec<Cte>,
+    /// Where it begins.
+    pub at: u32,
 }
 
 /// One query of WITH.
