@@ -113,3 +113,29 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM turn);
 CREATE OR REPLACE VIEW turn AS SELECT 2 AS a;
 SELECT * FROM about;
 DROP VIEW turn, about;
+-- A column that is not there, and those that it may have been meant to be.
+create table spelled (salary int, unique1 int, name text);
+create table spelled_too (celery int, unique1 int, x int);
+select slary from spelled;
+select salery from spelled, spelled_too;
+select unique2 from spelled, spelled_too;
+select spelled.x from spelled, spelled_too;
+select s.uunique1 from spelled s join spelled_too t on true;
+select t.unique from spelled s join spelled_too t on true;
+select zzz from spelled;
+select (select slary) from spelled;
+select nam from (select name from spelled) s;
+update spelled set salary = sallary;
+insert into spelled values (salary);
+select * from (spelled join spelled_too on true) j where spelled.x = 1;
+select * from (spelled cross join spelled_too) j(a, b, c, d, e, f, g);
+-- The order in which the parts of a query are looked at.
+select aa from spelled where bb group by cc order by dd;
+select 1 from spelled where bb group by cc order by dd;
+select 1 from spelled group by cc having ee order by dd;
+select count(*) from spelled x, spelled y group by name order by name;
+-- Arguments by name.
+select make_interval(days => 1, days => 2);
+select make_interval(days => 1, 2);
+select nothing(1 order by 1, 2);
+select array_agg(distinct 1 order by 2);

@@ -30,3 +30,17 @@ drop view m;
 drop materialized view m;
 drop materialized view if exists m;
 select relkind from pg_class where relname = 'm2';
+-- A refresh keeps indexes with expressions and predicates.
+create table mkeyed (id int primary key, n numeric);
+insert into mkeyed values (1, 2), (2, 3);
+create materialized view mkeys as select sum(n) as total from mkeyed;
+create unique index on mkeys ((total > 0)) where total > 0;
+create unique index mkeys_all on mkeys (total);
+refresh materialized view mkeys;
+insert into mkeyed values (3, 10);
+refresh materialized view concurrently mkeys;
+select * from mkeys where total > 0;
+create materialized view mdoubled as select id, n from mkeyed;
+create unique index on mdoubled ((id > 0));
+insert into mkeyed values (4, 4);
+refresh materialized view mdoubled;

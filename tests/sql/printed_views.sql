@@ -61,3 +61,8 @@ SELECT pg_get_viewdef('with_backslashes');
 SELECT * FROM with_backslashes;
 EXPLAIN (COSTS OFF) SELECT relname FROM pg_class WHERE relname ~ '^\w';
 DROP VIEW with_backslashes;
+-- Fields of records that have no type of their own.
+create view record_field as select (select (c1).f1 > 0) from (select row(1,2) as c1) s;
+create view record_of_with as with cte(c) as materialized (select row(1, 2)), cte2(c) as (select * from cte) select 1 as one from cte2 as t where (select * from (select c as c1) s where (select (c1).f1 > 0)) is not null;
+select pg_get_viewdef('record_field'), pg_get_viewdef('record_of_with');
+select * from record_field, record_of_with;

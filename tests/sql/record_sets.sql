@@ -20,3 +20,22 @@ SELECT u.* FROM (VALUES (ARRAY[ROW(1, 'a')::two]), (NULL)) AS v (x) LEFT JOIN LA
 SELECT * FROM json_populate_recordset(NULL::one, '[{"a": 1}]');
 ALTER TYPE two ADD ATTRIBUTE c int;
 SELECT * FROM unnest('{"(1,x,)","(2,,4)"}'::two[]);
+-- Records in FROM are held against their column lists.
+with a(b) as (values (row(1,2,3))) select * from a, coalesce(b) as c(d int, e int);
+with a(b) as (values (row(1,2,3))) select * from a, coalesce(b) as c(d int, e int, f int, g int);
+with a(b) as (values (row(1,2,3))) select * from a, coalesce(b) as c(d int, e int, f float);
+with a(b) as (values (row(1,2,3))) select * from a, coalesce(b) as c(d int, e int, f int);
+select * from coalesce(row(1)) as (a int, b int);
+select * from coalesce(row(1, 'x'::text)) as (a int, b text);
+select * from coalesce(row(1, 'x'::varchar)) as (a int, b text);
+select * from coalesce(1, 2) with ordinality;
+select * from unnest(array[row(1, 'x'::text), row(2, 'y'::text)]) as (a int, b text);
+select * from unnest(array[row(1, 'x'::text), row(2, 'y'::text)]) as (a int, b int);
+select json_populate_record(row(1, 2), '{"f1":0,"x":9}');
+select * from json_populate_record(row(1, 2), '{"f1":0,"x":9}') as (a int, b int);
+select * from json_populate_record(row(1, 2), '{"f1":0,"x":9}') as (a int, b text);
+select * from json_populate_recordset(row(0), '[{"f1":"1"},{"f1":"3"}]') q (a text, b text);
+select * from json_populate_recordset(row(0, 1), '[{"f1":"1"},{"f2":"3"}]') q (a text, b text);
+select * from jsonb_populate_recordset(row(0, 1), '[{"f1":"1"},{"f2":"3"}]') q (a int, b int);
+select * from pg_get_keywords() as t(f1 int8, f2 int8);
+select * from sin(3) as t(f1 int8, f2 int8);

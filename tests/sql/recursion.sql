@@ -84,3 +84,22 @@ with recursive x as (select * from y), y as (insert into r select 500, 1 returni
 with recursive x as (delete from r using y where r.id = y.q returning *), y as (select 100 q) select * from x;
 create view rv as with recursive x as (select q from y), y as (select 1 q) select q from x;
 select pg_get_viewdef('rv'), * from rv;
+-- A query of WITH within a recursive term reads anew in each round, also where a join puts its rows aside.
+with recursive x(a) as ((values ('a'), ('b')) union all (with z as (select * from x) select z.a || z1.a from z cross join z as z1 where length(z.a || z1.a) < 9)) select * from x order by 1;
+with recursive x(a) as (select 1 union all (with z as materialized (select * from x) select z.a + k from generate_series(1, 2) k left join z on true where z.a < 4)) select * from x order by 1;
+-- WITH of the recursive query itself: both terms name it, nobody else does.
+with recursive t(j) as (with recursive s(i) as (values (1) union all select i + 1 from s where i < 4) select i from s union all select j + 1 from t where j < (select max(i) from s)) select * from t order by 1;
+with recursive t(j) as (with s as (select 1 as i) select i from s union all select j + i from t, s where j < 3), u as (select * from s) select * from u;
+with recursive t(j) as (with s as (select j from t) select 1 union all select j + 1 from t where j < 3) select * from t;
+with recursive t(j) as (with s as (select 2 from t) select * from s union select * from t) select * from t;
+with recursive t(j) as (with s as (insert into r values (900, 900) returning id) select id from s union all select j + 1 from t where j < 3) select * from t;
+with recursive t(j) as (with s as (select 1 as i) select i from s) select * from t;
+with recursive t(j) as (select 0 union select 1 order by (select j from t)) select * from t;
+with recursive t as (insert into r select * from t) select 1;
+with recursive t as (with s as (select * from t) delete from r returning id) select 1;
+-- The types of its columns are those of the first term, and of both together.
+with recursive t(i) as (select 1 union all select (i + 1)::numeric(10,0) from t where i < 3) select * from t;
+with recursive t(i) as (select i::numeric(3,0) from (values (1), (2)) v(i) union all select (i + 1)::numeric(10,0) from t where i < 3) select * from t;
+with recursive t(i) as (select 1::bigint union all select i::int + 1 from t where i < 3) select i, pg_typeof(i) from t order by 1;
+with recursive t(i) as (select 'a'::varchar union all select i || 'b' from t where length(i) < 3) select * from t;
+with recursive t(i) as (select '7' union all select i + 1 from t where i < 10) select * from t;

@@ -20,3 +20,9 @@ SELECT * FROM ROWS FROM (generate_series(1, 2), generate_series(1, 3)) AS x (a i
 SELECT * FROM ROWS FROM (generate_series(1, 2), nosuch(1)) AS x;
 SELECT * FROM ROWS FROM (generate_series(1, 2), generate_series(1, 3)) AS x (a, b, c);
 SELECT * FROM ROWS FROM (json_to_recordset('[]'), generate_series(1, 3)) AS x;
+-- UNNEST of several arrays beside other functions, and as it is printed.
+select * from rows from (unnest(array[10,20], array['foo','bar']), generate_series(101,102)) with ordinality as z(a,b,c,ord);
+create view several_arrays as select * from rows from (unnest(array[10,20], array['foo','bar']), generate_series(1,2)) as z(a,b,c);
+create view only_arrays as select z.a from (values (array[1,2])) c(b), unnest(b, array['a']) as z(a, x);
+select pg_get_viewdef('several_arrays'), pg_get_viewdef('only_arrays');
+select * from several_arrays, only_arrays order by 1, 4;

@@ -34,3 +34,7 @@ CREATE VIEW worded AS WITH RECURSIVE s (a) AS (SELECT 1 UNION ALL SELECT a + 1 F
 SELECT pg_get_viewdef('worded', true);
 SELECT * FROM worded ORDER BY a;
 CREATE VIEW refused AS WITH RECURSIVE s (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM s WHERE a < 3) SEARCH DEPTH FIRST BY a SET seq SELECT * FROM s;
+-- What CYCLE and SEARCH add is no part of a star within the recursive term.
+with recursive a as (select 1 as b union all select * from a) cycle b set c using p select * from a;
+with recursive a as (select 1 as b union all select a.* from a where b < 0) search depth first by b set s select b from a;
+with recursive x(col) as (select 1 union (with x as (select * from x) select * from x)) search depth first by col set seq select * from x;

@@ -39,3 +39,37 @@ SELECT rpad('hi', -1, 'x'), lpad('hello', 2, 'x'), lpad('hi', 5, 'xy'), rpad('hi
 SELECT rpad('é', 1000000000, 'é');
 SELECT lpad('a', 268435455, 'b');
 SELECT repeat('abcd', 268435455);
+-- HAVING alone reads nothing.
+create table nothing_read (a int);
+insert into nothing_read values (0), (1);
+select 1 as one from nothing_read where 1 / a = 1 having 1 < 2;
+select 1 as one from nothing_read where 1 / a = 1 having 1 > 2;
+-- An argument of DISTINCT is sorted by as the aggregate takes it.
+create table shorts (s varchar(4), b char(3));
+insert into shorts values ('b', 'x'), ('a', 'y'), ('b', 'y');
+select string_agg(distinct s, ',' order by s), string_agg(distinct s, ',' order by s desc) from shorts;
+select string_agg(distinct s::text, ',' order by s) from shorts;
+select string_agg(distinct s::text, ',' order by s::text) from shorts;
+select string_agg(distinct b, ',' order by b) from shorts;
+-- EXISTS that stays a condition, with an index and without.
+create table asked (id int primary key, k int, j int);
+insert into asked select i, nullif(i % 7, 0), i from generate_series(1, 200) i;
+create table answers (k int, j int);
+insert into answers select nullif(i % 5, 0), i from generate_series(1, 200) i;
+analyze asked, answers;
+select count(*) from asked a where exists (select 1 from answers b where b.j = a.k) or a.id < 0;
+select count(*) from asked a where not exists (select 1 from answers b where b.k = a.k and b.j < 40) or a.id < 0;
+select a.id, exists (select 1 from answers b where b.k = a.k and b.j = a.j), not exists (select from answers b where b.k = a.k) from asked a where a.id < 9 order by 1;
+select count(*) from asked a left join asked c on a.j = c.id and exists (select 1 from answers b where b.j = c.k);
+-- The current time in every style.
+set datestyle = 'Postgres, MDY';
+select now()::time::text = localtime::text, now()::timestamp = localtimestamp, now()::date = current_date, now()::timetz = current_time;
+set datestyle = 'German';
+select now()::time(3) = localtime(3), now()::timestamp(2) = localtimestamp(2);
+reset datestyle;
+select '(1, 2)'::tid, '( 3,4)'::tid, 'x(5,6)y'::tid, '(-1,0)'::tid;
+select '(1,2'::tid;
+select '(1 ,2)'::tid;
+select '(1,65536)'::tid;
+select 1 fetch first 2 rows with ties;
+select 1 order by 1 fetch first null rows with ties;

@@ -52,3 +52,9 @@ VALUES (generate_series(1, 2));
 SELECT * FROM (VALUES (generate_series(1, 2))) v;
 UPDATE ins SET id = generate_series(1, 2);
 INSERT INTO ins(id) VALUES (1) RETURNING unnest(array[1, 2]);
+-- DISTINCT ON with ORDER BY chooses rows before set-returning functions give them theirs.
+select distinct on (a) a, b, generate_series(1,3) g from (values (3, 2), (3,1), (1,1), (1,4), (5,3), (5,1)) as t(a, b) order by a, b desc;
+select distinct on (a) a, generate_series(1, b) * 10 + b as g from (values (3, 2), (3,1), (1,1), (1,4)) as t(a, b) order by a, b desc;
+select distinct on (a) a, b, generate_series(1,2) g from (values (3, 2), (3,1), (1,1)) as t(a, b) order by a, b, g desc;
+select * from generate_series(1, generate_series(1, 3));
+select * from int4mul(generate_series(1,2), 10);

@@ -113,3 +113,13 @@ WITH one AS (SELECT 1 AS id, '{7}'::int[] AS v, 77 AS w) UPDATE lists SET (v, w)
 WITH one AS (SELECT '{8}'::int[] AS v, 88 AS w) INSERT INTO lists VALUES (1, '{5}', 4) ON CONFLICT (id) DO UPDATE SET (v, w) = (WITH two AS (SELECT * FROM one) SELECT v, w + excluded.w FROM two) RETURNING *;
 WITH one AS (SELECT '{9}'::int[] AS v, 99 AS w) MERGE INTO lists USING one ON one.w > lists.w WHEN MATCHED THEN UPDATE SET (v, w) = (SELECT v, w FROM one);
 SELECT * FROM lists;
+-- A row of a subquery that reads WITH.
+create table pairset (k int primary key, v text, w text);
+insert into pairset values (1, 'a', 'b');
+with src as (select 'Foo' as a, 'Bar' as b) update pairset set (v, w) = (select a, b from src) returning *;
+with other as (select 5 as n), src as (select n + 1 as a, 'Baz' as b from other) insert into pairset values (1, 'x', 'y') on conflict (k) do update set (v, w) = (select a, b from src) where pairset.k < 100 returning *;
+-- Names of the target are known in FROM, and refused there.
+update pairset set v = f from (select 1 as f where w = 'b') s;
+update pairset set v = f from (select 1 as f where pairset.w = 'b') s;
+delete from pairset using (select 1 as f where w = 'b') s;
+delete from pairset using (select 1 as f where pairset.w = 'b') s;

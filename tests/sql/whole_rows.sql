@@ -59,3 +59,12 @@ CREATE TABLE kept (n int, s text, p pair DEFAULT ROW(1, 'one')::pair, CHECK (p I
 INSERT INTO kept (n) VALUES (1) RETURNING kept::text;
 SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'kept'::regclass;
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'kept'::regclass;
+-- A field of a row that is written like a function.
+create table fullnames (first text, last text);
+insert into fullnames values ('Joe', 'Blow');
+select last(f), first(f.*) from fullnames f;
+select middle(f) from fullnames f;
+select text(f) from fullnames f;
+select last(f) over () from fullnames f;
+select count(*) from fullnames f where f in (row('Joe', 'Blow')::fullnames, '(A,B)');
+select count(*) from fullnames f where f in (row('Joe', 'Blow'), row('Joe', 'Low'));
