@@ -127,6 +127,8 @@ select (select slary) from spelled;
 select nam from (select name from spelled) s;
 update spelled set salary = sallary;
 insert into spelled values (salary);
+insert into spelled as other default values returning spelled.*;
+select spelled.* from spelled other;
 select * from (spelled join spelled_too on true) j where spelled.x = 1;
 select * from (spelled cross join spelled_too) j(a, b, c, d, e, f, g);
 -- The order in which the parts of a query are looked at.

@@ -38,3 +38,9 @@ SELECT sum(i) OVER (ORDER BY i ROWS BETWEEN id PRECEDING AND CURRENT ROW) FROM r
 SELECT sum(i) OVER (ORDER BY i RANGE BETWEEN count(*) PRECEDING AND CURRENT ROW) FROM r;
 CREATE VIEW v AS SELECT id, count(*) OVER (ORDER BY d RANGE BETWEEN '1 mon'::interval PRECEDING AND '3 days'::interval FOLLOWING) AS n FROM r;
 SELECT pg_get_viewdef('v');
+-- timetz: only the time of the offset counts, and the sum has the zone of the base.
+CREATE TABLE zoned_hours (id int PRIMARY KEY, t timetz);
+INSERT INTO zoned_hours VALUES (1, '11:00+01'), (2, '12:00+01'), (3, '13:00-03'), (4, '14:00+05'), (5, '23:30-04'), (6, NULL);
+SELECT id, first_value(id) OVER w, last_value(id) OVER w FROM zoned_hours WINDOW w AS (ORDER BY t RANGE BETWEEN '70 min'::interval PRECEDING AND '2 hours'::interval FOLLOWING) ORDER BY id;
+SELECT id, count(*) OVER (ORDER BY t DESC RANGE BETWEEN '3 days' PRECEDING AND '90 min' FOLLOWING) FROM zoned_hours ORDER BY id;
+SELECT id, count(*) OVER (ORDER BY t RANGE BETWEEN '-1 min' PRECEDING AND CURRENT ROW) FROM zoned_hours;

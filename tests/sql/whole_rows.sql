@@ -67,4 +67,4 @@ select middle(f) from fullnames f;
 select text(f) from fullnames f;
 select last(f) over () from fullnames f;
 select count(*) from fullnames f where f in (row('Joe', 'Blow')::fullnames, '(A,B)');
-select count(*) from fullnames f where f in (row('Joe', 'Blow'), row('Joe', 'Low'));
+select count(*) from fullnames f where f in (row('Joe'::text, 'Blow'::text), row('Joe'::text, 'Low'::text));

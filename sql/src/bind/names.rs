@@ -87,7 +87,13 @@ impl Binder<'_> {
         Ok(found.expr)
     }
 
-    fn missing_item(&self, item: &str, hidden: bool, place: &Place<'_>, at: u32) -> SqlError {
+    pub(super) fn missing_item(
+        &self,
+        item: &str,
+        hidden: bool,
+        place: &Place<'_>,
+        at: u32,
+    ) -> SqlError {
         // Below a join with an alias it is there too.
         let below = |found: &ScopeItem| {
             !found.name_visible

@@ -164,11 +164,7 @@ impl Binder<'_> {
             [.., schema, name] => (Some(&**schema), name),
         };
         let Some((found, level)) = place.scope.item(schema, name) else {
-            return Err(SqlError::new(
-                SqlState::UNDEFINED_TABLE,
-                format!("missing FROM-clause entry for table \"{name}\""),
-            )
-            .at(at));
+            return Err(self.missing_item(name, false, place, at));
         };
         let columns = found.columns.iter().filter(|column| !column.system).cloned();
         Ok(columns

@@ -28,6 +28,7 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (4135, Plain(zoned)),
     (4136, Plain(intervals)),
     (4137, Plain(times)),
+    (4138, Plain(zoned_times)),
     (4139, Plain(|_, a| floats(a[0].float8(), a[1].float8(), a[2].float8(), a))),
     (4140, Plain(|_, a| floats(a[0].float4().into(), a[1].float4().into(), a[2].float8(), a))),
     (4141, Plain(numerics)),
@@ -114,10 +115,22 @@ fn intervals<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 
 /// Only the time of the offset counts, and nothing wraps around midnight.
 fn times<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let offset = a[2].interval().micros;
-    if offset < 0 {
-        return Err(invalid());
-    }
-    let offset = i128::from(if flag(&a[3]) { -offset } else { offset });
+    let offset = time_offset(a)?;
     Ok(answer(i128::from(a[0].time()).cmp(&(i128::from(a[1].time()) + offset)), a))
+}
+
+/// The same; the sum has the zone of the base.
+fn zoned_times<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let offset = time_offset(a)?;
+    let ((value, west), (base, base_west)) = (a[0].timetz().place(), a[1].timetz().place());
+    let sum = (i128::from(base) + offset, base_west);
+    Ok(answer((i128::from(value), west).cmp(&sum), a))
+}
+
+fn time_offset(a: &[Datum<'_>]) -> Result<i128> {
+    let offset = i128::from(a[2].interval().micros);
+    match offset < 0 {
+        true => Err(invalid()),
+        false => Ok(if flag(&a[3]) { -offset } else { offset }),
+    }
 }
