@@ -98,8 +98,6 @@ ALTER TABLE un_child SET UNLOGGED, SET WITHOUT OIDS;
 ALTER TABLE un_parent SET UNLOGGED;
 ALTER SEQUENCE un_parent_b_seq SET LOGGED;
 SELECT relname, relpersistence FROM pg_class WHERE relname ~ '^un_' ORDER BY 1;
-CREATE TEMP TABLE un_temp (a int);
-ALTER TABLE un_temp SET LOGGED;
 -- Storage parameters of indexes.
 CREATE INDEX un_index ON un_child (own) WITH (fillfactor = 30);
 ALTER INDEX un_index SET (fillfactor = 40, deduplicate_items = off);

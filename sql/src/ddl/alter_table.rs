@@ -301,7 +301,6 @@ impl Ddl<'_> {
 
     /// What is logged may refer to nothing that is not; what is temporary stays so (`ATPrepChangePersistence`).
     fn check_persistence(&mut self, relation: &Relation, persistence: char) -> Result<()> {
-        let cannot = |state, message: String| Err(SqlError::new(state, message));
         let name = &relation.name;
         if relation.persistence == 't' {
             return Err(SqlError::new(
@@ -311,33 +310,37 @@ impl Ddl<'_> {
             .table(&*relation.schema.1, &**name));
         }
         let snapshot = self.snapshot();
+        // The foreign keys at whose other ends a table would be kept otherwise.
+        let refused = |child: &Relation, constraint: usize, message: String| {
+            Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                .table(&*child.schema.1, &*child.name)
+                .constraint(&*child.constraints[constraint].name))
+        };
         if persistence == 'p' {
-            let unlogged = relation.parents().filter_map(|oid| snapshot.relation(oid));
-            let mut unlogged =
-                unlogged.filter(|it| it.oid != relation.oid && it.persistence != 'p');
-            return match unlogged.next() {
-                None => Ok(()),
-                Some(parent) => cannot(
-                    SqlState::INVALID_TABLE_DEFINITION,
-                    format!(
+            for (at, constraint) in relation.constraints.iter().enumerate() {
+                let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+                let parent = snapshot.relation(key.references).filter(|it| it.oid != relation.oid);
+                if let Some(parent) = parent.filter(|parent| parent.persistence != 'p') {
+                    let message = format!(
                         "could not change table \"{name}\" to logged because it references unlogged table \"{}\"",
                         parent.name
-                    ),
-                ),
-            };
+                    );
+                    return refused(relation, at, message);
+                }
+            }
+            return Ok(());
         }
-        let children = relation.referenced_by.iter().filter_map(|(oid, _)| snapshot.relation(*oid));
-        let mut logged = children.filter(|it| it.oid != relation.oid && it.persistence == 'p');
-        match logged.next() {
-            None => Ok(()),
-            Some(child) => cannot(
-                SqlState::INVALID_TABLE_DEFINITION,
-                format!(
+        for &(oid, at) in relation.referenced_by.iter().filter(|child| child.0 != relation.oid) {
+            let child = snapshot.relation(oid).filter(|child| child.persistence == 'p');
+            if let Some(child) = child {
+                let message = format!(
                     "could not change table \"{name}\" to unlogged because it references logged table \"{}\"",
                     child.name
-                ),
-            ),
+                );
+                return refused(child, at, message);
+            }
         }
+        Ok(())
     }
 
     fn add_constraint(
