@@ -313,7 +313,7 @@ impl Ddl<'_> {
         // The foreign keys at whose other ends a table would be kept otherwise.
         let refused = |child: &Relation, constraint: usize, message: String| {
             Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message)
-                .table(&*child.schema.1, &*child.name)
+                .table(&*relation.schema.1, &*relation.name)
                 .constraint(&*child.constraints[constraint].name))
         };
         if persistence == 'p' {
