@@ -71,3 +71,7 @@ SELECT substring('XY1234Z' from 'Y*?([0-9]{1,3})'), regexp_match('abc01234xyz', 
 SELECT regexp_matches('aab', 'a*', 'g'), regexp_split_to_array('aab', 'a*'), regexp_count('aab', 'a*');
 -- A window of which no two are the same.
 SELECT id, rank() OVER (ORDER BY (SELECT count(*) FROM w), id), count(*) OVER (PARTITION BY (SELECT 1)) FROM w ORDER BY id;
+SELECT count(*) OVER w FROM generate_series(1, 2) i WINDOW w AS (ORDER BY i), v AS (w), w AS (ORDER BY i);
+SELECT count() OVER () FROM generate_series(1, 2);
+SELECT count() FROM generate_series(1, 2);
+SELECT row_number() OVER () FROM generate_series(1, 2);

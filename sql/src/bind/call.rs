@@ -188,7 +188,7 @@ impl Binder<'_> {
                     at,
                 ));
             }
-            Kind::Aggregate if !call.star && call.arguments.is_empty() && call.over.is_none() => {
+            Kind::Aggregate if !call.star && call.arguments.is_empty() => {
                 return Err(wrong_kind(
                     format!("{shown}(*) must be used to call a parameterless aggregate function"),
                     at,

@@ -445,7 +445,12 @@ impl Binder<'_> {
     /// The WINDOW clause: what OVER may name.
     pub(super) fn window_clause(&self, select: &Select, place: &Place<'_>) -> Result<()> {
         let collected = place.collected.expect("windows are collected where they are allowed");
-        for (name, window) in &select.windows {
+        for (number, (name, window)) in select.windows.iter().enumerate() {
+            if select.windows[..number].iter().any(|(known, _)| known == name) {
+                let message = format!("window \"{name}\" is already defined");
+                let error = SqlError::new(SqlState::WINDOWING_ERROR, message);
+                return Err(error.at(self.position(window.at)));
+            }
             let bound = BoundWindow { name: Some(name.clone()), ..self.window(window, place)? };
             collected.borrow_mut().named.push((name.clone(), bound));
         }
