@@ -110,7 +110,8 @@ impl Session {
 
     /// Whether a statement stands alone, so that it may be one that no block holds.
     pub(super) fn is_alone(&self) -> bool {
-        !self.block.is_explicit() && !(self.several && self.script.is_some())
+        let shares = self.several && self.script.is_some();
+        !(shares || self.block.is_explicit())
     }
 }
 
