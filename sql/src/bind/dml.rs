@@ -450,10 +450,7 @@ impl Binder<'_> {
                             }
                         }
                         ExprKind::Subquery(query) => {
-                            // It is wrapped in a query, a step further from the WITH queries around it.
-                            let ctes = place.ctes.map(|around| own_ctes(Some(around)));
-                            let query =
-                                self.query(query, Outside::of(place), ctes.as_ref(), true)?;
+                            let query = self.query(query, Outside::of(place), place.ctes, true)?;
                             if query.output.len() != columns.len() {
                                 return Err(mismatch());
                             }

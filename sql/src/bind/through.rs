@@ -105,8 +105,6 @@ impl Binder<'_> {
         let parsed = crate::parse::parse_query(text)?;
         let inner = self.within_view(view, text)?;
         inner.depth.set(self.depth.get());
-        // What its FROM names is the target.
-        inner.scans.set(0);
         let query = inner.top_query(&parsed)?;
         let simple = SimpleView::of(&inner, &parsed, &query)?.map_err(refused)?;
         if let Some(why) = simple.without_columns().filter(|_| change != Change::Delete) {

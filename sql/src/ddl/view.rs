@@ -215,5 +215,8 @@ fn replace(
     next.columns = columns;
     next.kind = kind;
     next.options = options;
+    if next.columns.len() == old.columns.len() {
+        return ddl.catalog.put_relation(ddl.transaction, next);
+    }
     ddl.put_grown(next)
 }
