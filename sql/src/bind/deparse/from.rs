@@ -2,7 +2,8 @@
 //! name that the query knows it by.
 
 use super::Layout;
-use super::view::{Headings, Printed, Writer, list, unwritten};
+use super::printed::Printed;
+use super::view::{Headings, Writer, list, unwritten};
 use super::window::uncast;
 use crate::bind::expression::Place;
 use crate::bind::from::unnested;

@@ -7,6 +7,9 @@
 
 mod from;
 mod layout;
+mod place;
+mod printed;
+mod set_operation;
 mod simple;
 pub(super) mod view;
 mod window;

@@ -4,27 +4,23 @@
 //! The structure of the text is the written query's. Its expressions are bound again, clause by clause, in the scopes that
 //! binding gives them, and printed from what they were bound to.
 
+use super::place::Here;
+use super::printed::Printed;
 use super::{Layout, Names, Printer};
-use crate::bind::aggregate::standing;
 use crate::bind::expression::Place;
-use crate::bind::grouping::{AGGREGATES, BoundWindow, Collected, GROUPINGS, WINDOWS};
-use crate::bind::levels::{raise, same};
+use crate::bind::grouping::{AGGREGATES, Collected};
 use crate::bind::query::Outside;
-use crate::bind::scope::{Scope, ScopeItem};
+use crate::bind::scope::Scope;
 use crate::bind::target::BoundTarget;
-use crate::bind::typed::{AggregateCall, Expr};
+use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, lock_words};
-use crate::catalog::quote::{identifier, qualified};
+use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{
-    self, Body, CteBody, Distinct, FromItem, GroupItem, Ident, JoinCondition, Select,
-};
-use crate::plan::logical::{JoinKind, Query, SetKind, SortKey};
-use crate::types::{CallContext, Oid, SqlType};
+use crate::parse::ast::{self, Body, CteBody, Distinct, GroupItem, Ident, Select};
+use crate::types::CallContext;
 use std::cell::RefCell;
-use std::sync::Arc;
 use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
@@ -42,35 +38,6 @@ pub struct ViewText<'r> {
     /// The catalog in which types and their attributes are called as they are to be printed, if it is another one than that
     /// in which the text is read.
     pub now: Option<&'r CatalogSnapshot>,
-}
-
-/// What an item of a scope is called in print.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Printed {
-    /// The name behind AS, or the table's; none for what cannot be named.
-    pub name: Option<String>,
-    /// Columns with other names, old and new.
-    pub columns: Vec<(Ident, Ident)>,
-    /// Its columns are listed behind its name: USING wants one of them by its old name.
-    pub listed: bool,
-    /// The name behind USING, which hides no other.
-    pub beside: bool,
-    /// Columns that are about to go.
-    pub gone: Vec<Ident>,
-}
-
-impl Printed {
-    /// What a column is called.
-    pub fn column<'n>(&'n self, name: &'n Ident) -> &'n Ident {
-        self.columns.iter().find(|(old, _)| old == name).map_or(name, |(_, new)| new)
-    }
-
-    /// The names of an item's columns in parentheses.
-    pub fn column_list(&self, item: &ScopeItem) -> String {
-        let stays = |name: &Ident| !self.gone.contains(name);
-        let columns = item.columns.iter().filter(|it| !it.system && stays(&it.name));
-        list(&columns.map(|column| self.column(&column.name).clone()).collect::<Vec<_>>())
-    }
 }
 
 /// A query as PostgreSQL prints it; `columns` are the names of what it returns.
@@ -124,7 +91,7 @@ pub(super) struct Writer<'w, 'b, 'a> {
     context: &'w CallContext<'a>,
     pub how: ViewText<'w>,
     /// The names of FROM items in the queries around, outermost first.
-    taken: RefCell<Vec<Vec<String>>>,
+    pub taken: RefCell<Vec<Vec<String>>>,
     /// What the items of the scopes under way are called in print, by the scope's address: inner queries name them too.
     pub printed: RefCell<Vec<(usize, Vec<Printed>)>>,
 }
@@ -134,154 +101,8 @@ pub(super) fn unwritten(what: &str) -> SqlError {
     SqlError::unsupported(format!("{what} in a printed query is"))
 }
 
-/// The names that an expression of one place may use.
-struct Here<'s, 'w, 'b, 'a> {
-    writer: &'s Writer<'w, 'b, 'a>,
-    place: &'s Place<'s>,
-}
-
-impl Names for Here<'_, '_, '_, '_> {
-    fn record_fields(&self, record: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
-        self.writer.binder.composite_result(record)
-    }
-
-    fn column(&self, level: u16, column: u32) -> Result<String> {
-        let (mut scope, mut at) = (self.place.scope, 0);
-        loop {
-            if at == level
-                && let Some(found) = self.writer.name_in(scope, column)
-            {
-                return Ok(found);
-            }
-            at += scope.cost;
-            match scope.parent {
-                Some(parent) if at <= level => scope = parent,
-                _ => return Err(unwritten("a column without a name")),
-            }
-        }
-    }
-
-    fn shared(&self, expr: &Expr) -> Option<String> {
-        if matches!(expr, Expr::Column { .. } | Expr::Constant(..)) {
-            return None;
-        }
-        let unnamed = self.place.scope.items.iter().filter(|item| item.name.is_none());
-        let mut columns = unnamed.flat_map(|item| &item.columns);
-        columns.find(|column| same(&column.expr, expr)).map(|column| column.name.to_string())
-    }
-
-    fn item(&self, expr: &Expr) -> Option<String> {
-        if !matches!(expr, Expr::Row(..) | Expr::Case { .. }) {
-            return None;
-        }
-        let (mut scope, mut level) = (self.place.scope, 0);
-        loop {
-            if let Some(found) = self.writer.item_in(scope, expr, level) {
-                return Some(found);
-            }
-            level += scope.cost;
-            scope = scope.parent?;
-        }
-    }
-
-    fn renamed_type(&self, ty: SqlType) -> Option<String> {
-        let of = |found: &&Relation| found.row_type.0 == ty.oid && ty.oid != Oid(0);
-        let found = self.writer.how.renamed.iter().find(of)?;
-        Some(qualified(&found.schema.1, &found.name))
-    }
-
-    fn call(&self, level: u16, column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
-        let collected = standing(self.place, level).collected?.borrow();
-        if column >= GROUPINGS {
-            return None;
-        }
-        if column >= WINDOWS {
-            let found = collected.windows.get((column - WINDOWS) as usize)?;
-            return Some((found.call.clone(), Some(found.window.clone())));
-        }
-        let mut found = collected.aggregates.get((column - AGGREGATES) as usize)?.clone();
-        found.expressions().for_each(|expr| raise(expr, level));
-        Some((found, None))
-    }
-
-    fn grouping(&self, level: u16, column: u32) -> Option<Vec<Expr>> {
-        let collected = standing(self.place, level).collected?.borrow();
-        let arguments = collected.groupings.get(column.checked_sub(GROUPINGS)? as usize)?;
-        let mut arguments: Vec<Expr> =
-            arguments.iter().map(|(argument, _)| argument.clone()).collect();
-        arguments.iter_mut().for_each(|argument| raise(argument, level));
-        Some(arguments)
-    }
-
-    fn query(&self, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
-        let written = self.writer.binder.subqueries.as_ref().and_then(|known| {
-            let known = known.borrow();
-            let address = Arc::as_ptr(query) as usize;
-            known.iter().rev().find(|(at, _)| *at == address).map(|(_, query)| Arc::clone(query))
-        });
-        let written = written.ok_or_else(|| unwritten("this subquery"))?;
-        let outside = Outside::of(self.place);
-        self.writer.query(&written, outside, self.place.ctes, Headings::Unused, out)
-    }
-}
-
 impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
-    /// A column by its number in a scope's row.
-    fn name_in(&self, scope: &Scope<'_>, column: u32) -> Option<String> {
-        let printed = self.printed.borrow();
-        let address = std::ptr::from_ref(scope) as usize;
-        let printed = printed.iter().rev().find(|(at, _)| *at == address).map(|(_, names)| names);
-        for (number, item) in scope.items.iter().enumerate() {
-            let Some(name) = item.name.as_ref().filter(|_| item.name_visible) else { continue };
-            let found = item.columns.iter().find(|known| {
-                matches!(known.expr, Expr::Column { level: 0, column: place, .. } if place == column)
-            });
-            if let Some(found) = found {
-                let printed = printed.and_then(|names| names.get(number));
-                let shown = printed.and_then(|printed| printed.name.as_deref()).unwrap_or(name);
-                let column = printed.map_or(&found.name, |printed| printed.column(&found.name));
-                return Some(qualified(shown, column));
-            }
-        }
-        None
-    }
-
-    /// The name of the item of a scope, `level` steps out, whose whole row this is.
-    fn item_in(&self, scope: &Scope<'_>, expr: &Expr, level: u16) -> Option<String> {
-        let printed = self.printed.borrow();
-        let address = std::ptr::from_ref(scope) as usize;
-        let (_, printed) = printed.iter().rev().find(|(at, _)| *at == address)?;
-        let (_, found) = scope.items.iter().zip(printed).find(|(item, printed)| {
-            // What is shown says ROW for the columns of a name behind USING, as PostgreSQL does; what is kept says the name,
-            // for the names of the fields.
-            let shown = self.how.qualified || !printed.beside;
-            if !item.name_visible || printed.name.is_none() || !shown {
-                return false;
-            }
-            let row = self.binder.item_row(item, level);
-            row.ty() == expr.ty() && same(&row, expr)
-        })?;
-        found.name.clone()
-    }
-
-    /// The name of the first column of a scope that is this expression.
-    fn name_of(&self, expr: &Expr, scope: &Scope<'_>) -> Option<String> {
-        let printed = self.printed.borrow();
-        let address = std::ptr::from_ref(scope) as usize;
-        let printed = printed.iter().rev().find(|(at, _)| *at == address).map(|(_, names)| names);
-        let items = scope.items.iter().enumerate();
-        // What stands below a join with an alias goes by that join's names.
-        for (number, item) in items.filter(|(_, item)| item.name_visible || item.name.is_none()) {
-            if let Some(found) = item.columns.iter().find(|known| same(&known.expr, expr)) {
-                let printed = printed.and_then(|names| names.get(number));
-                let name = printed.map_or(&found.name, |printed| printed.column(&found.name));
-                return Some(name.to_string());
-            }
-        }
-        None
-    }
-
-    fn print(
+    pub(super) fn print(
         &self,
         place: &Place<'_>,
         print: impl FnOnce(&Printer<'_, 'a>) -> Result<()>,
@@ -426,139 +247,6 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 
     // --- SELECT ------------------------------------------------------------------------------------------------------
-
-    /// What the items of FROM are called: a name that a query around has already gets a number.
-    fn names(
-        &self,
-        select: &Select,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-    ) -> Result<Vec<Printed>> {
-        let items = self.binder.bind_list(&select.from, outside, ctes)?.items;
-        let mut names: Vec<Printed> = Vec::with_capacity(items.len());
-        let mut merged = Vec::new();
-        select.from.iter().for_each(|from| merged_columns(from, &mut merged));
-        for from in &select.from {
-            self.items(from, ctes, (&[], &merged), &mut names)?;
-        }
-        if names.len() != items.len() {
-            return Err(unwritten("FROM"));
-        }
-        let taken = self.taken.borrow();
-        for (at, item) in items.iter().enumerate() {
-            let Some(name) = names[at].name.take().or(item.name.as_deref().map(str::to_owned))
-            else {
-                continue;
-            };
-            if names[at].beside {
-                names[at].name = Some(name);
-                continue;
-            }
-            let is_taken = |name: &str| {
-                let before = names[..at].iter().filter(|known| !known.beside);
-                taken.iter().flatten().any(|known| known == name)
-                    || before.filter_map(|known| known.name.as_ref()).any(|known| known == name)
-            };
-            let numbered = (1..).map(|number| format!("{name}_{number}"));
-            let found = std::iter::once(name.clone()).chain(numbered).find(|name| !is_taken(name));
-            names[at].name = found;
-        }
-        Ok(names)
-    }
-
-    /// What the items that binding makes of one of FROM are to be called, in their order; without a name where it is the
-    /// scope's. `using` are the columns that joins around it are by, `merged` those of all joins whose columns go by their
-    /// bare names.
-    fn items(
-        &self,
-        from: &FromItem,
-        ctes: &CteScope<'_>,
-        (using, merged): (&[Ident], &[Ident]),
-        into: &mut Vec<Printed>,
-    ) -> Result<()> {
-        match from {
-            FromItem::Table { name, alias, .. }
-                if name.schema().is_some() || ctes.find(name.name()).is_none() =>
-            {
-                let relation = self.binder.relation(name)?;
-                let renamed = self.how.renamed.iter().find(|renamed| renamed.oid == relation.oid);
-                let mut printed = Printed::default();
-                if let Some(renamed) = renamed {
-                    printed.name = alias.is_none().then(|| renamed.name.to_string());
-                    // A list that was printed has the names of all columns, those that nobody chose too.
-                    let chosen = |at: usize, old: &Ident| {
-                        let alias = alias.as_ref().and_then(|alias| alias.columns.get(at));
-                        alias.is_some_and(|alias| alias != old)
-                    };
-                    let columns = relation.columns.iter().zip(&renamed.columns);
-                    let others = columns
-                        .filter(|(old, _)| !old.dropped)
-                        .enumerate()
-                        .filter(|(at, (old, new))| {
-                            old.name != new.name && !new.dropped && !chosen(*at, &old.name)
-                        })
-                        .map(|(_, (old, new))| (old.name.clone(), new.name.clone()));
-                    let (kept, columns): (Vec<_>, Vec<_>) =
-                        others.partition(|(old, _)| using.contains(old));
-                    printed.listed = !kept.is_empty();
-                    printed.columns = columns;
-                }
-                let given = alias.as_ref().map_or(&[][..], |alias| &alias.columns);
-                let live = relation.columns.iter().enumerate().filter(|(_, it)| !it.dropped);
-                let mut own: Vec<Ident> = Vec::new();
-                for (place, (at, column)) in live.enumerate() {
-                    let name = given.get(place).unwrap_or(&column.name);
-                    if renamed.is_some_and(|next| next.columns[at].dropped) {
-                        printed.gone.push(name.clone());
-                    } else {
-                        own.push(name.clone());
-                    }
-                }
-                for name in own.iter().filter(|name| merged.contains(name)) {
-                    let known = printed.columns.iter().any(|(old, _)| old == name);
-                    if known || using.contains(name) {
-                        continue;
-                    }
-                    // A bare name that means the columns of a join must be nobody else's.
-                    let mut numbered = (1..).map(|number| Ident::from(format!("{name}_{number}")));
-                    let free = numbered.find(|new| !own.contains(new) && !merged.contains(new));
-                    printed.columns.extend(free.map(|new| (name.clone(), new)));
-                    printed.listed = true;
-                }
-                into.push(printed);
-            }
-            FromItem::Join { left, right, condition, alias, .. } => {
-                let own = match condition {
-                    JoinCondition::Using(columns, _) => &columns[..],
-                    _ => &[],
-                };
-                let around = if alias.is_some() { &[][..] } else { using };
-                let using: Vec<Ident> = own.iter().chain(around).cloned().collect();
-                let first = into.len();
-                let mut within = Vec::new();
-                if alias.is_some() {
-                    merged_columns(left, &mut within);
-                    merged_columns(right, &mut within);
-                    within.extend(own.iter().cloned());
-                }
-                let merged = if alias.is_some() { &within[..] } else { merged };
-                self.items(left, ctes, (&using, merged), into)?;
-                self.items(right, ctes, (&using, merged), into)?;
-                let other = into[first..].iter().any(|item| !item.columns.is_empty());
-                if matches!(condition, JoinCondition::Using(_, Some(_))) {
-                    into.push(Printed { beside: true, ..Printed::default() });
-                }
-                if alias.is_some()
-                    || matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural)
-                {
-                    let listed = alias.is_some() && other;
-                    into.push(Printed { listed, ..Printed::default() });
-                }
-            }
-            _ => into.push(Printed::default()),
-        }
-        Ok(())
-    }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one query block")]
     fn select(
@@ -819,7 +507,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 
     /// LIMIT and OFFSET.
-    fn limits(
+    pub(super) fn limits(
         &self,
         query: &ast::Query,
         outside: Outside<'_>,
@@ -842,129 +530,6 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
         Ok(())
     }
-
-    // --- VALUES, UNION -----------------------------------------------------------------------------------------------
-
-    fn values(
-        &self,
-        rows: &[Vec<ast::Expr>],
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        let scope = outside.inner();
-        let place = Place::plain(&scope, Some(ctes), "VALUES");
-        out.push_str("VALUES ");
-        for (at, row) in rows.iter().enumerate() {
-            out.push_str(if at > 0 { ", (" } else { "(" });
-            for (at, expr) in row.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
-                self.print(&place, |printer| printer.column(&value, out))?;
-            }
-            out.push(')');
-        }
-        Ok(())
-    }
-
-    fn set_operation(
-        &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-        headings: Headings<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        let Body::SetOperation { kind, all, left, right, .. } = &query.body else {
-            return self.query(query, outside, Some(ctes), headings, out);
-        };
-        // The names that nobody gave the columns are the left side's.
-        let of_right = match headings {
-            Headings::Given(_) => headings,
-            Headings::Own | Headings::Unused => Headings::Unused,
-        };
-        let side = |query: &ast::Query, headings: Headings<'_>, out: &mut Layout| -> Result<()> {
-            if nested(query).is_some() {
-                return self.set_operation(query, outside, ctes, headings, out);
-            }
-            let enclosed = has_clauses(query);
-            if enclosed {
-                out.push('(');
-            }
-            self.query(query, outside, Some(ctes), headings, out)?;
-            if enclosed {
-                out.push(')');
-            }
-            Ok(())
-        };
-        if nested(left).is_some_and(|inner| inner != (*kind, *all)) {
-            out.push('(');
-            out.keyword("", Layout::STANDARD, 0, 0);
-            side(left, headings, out)?;
-            out.keyword(") ", -Layout::STANDARD, 0, 0);
-        } else {
-            side(left, headings, out)?;
-            out.keyword("", 0, 0, 0);
-        }
-        out.push_str(match kind {
-            SetKind::Union => "UNION ",
-            SetKind::Intersect => "INTERSECT ",
-            SetKind::Except => "EXCEPT ",
-        });
-        if *all {
-            out.push_str("ALL ");
-        }
-        if nested(right).is_some() {
-            out.push('(');
-            out.keyword("", Layout::STANDARD, 0, 0);
-            side(right, of_right, out)?;
-            out.set_level(out.level() - Layout::STANDARD);
-            out.keyword(")", 0, 0, 0);
-        } else {
-            out.keyword("", 0, 0, 0);
-            side(right, of_right, out)?;
-        }
-        Ok(())
-    }
-
-    /// ORDER BY of what has no columns of its own, by number; LIMIT.
-    fn numbered(
-        &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        if !query.order_by.is_empty() {
-            let bound = self.binder.query(query, outside, ctes.parent, true)?;
-            for (at, key) in query.order_by.iter().enumerate() {
-                match at {
-                    0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
-                    _ => out.push_str(", "),
-                }
-                let key: SortKey = self.binder.output_key(key, &bound.output)?;
-                if let Expr::Column { column, .. } = key.expr {
-                    out.push_str(&(column + 1).to_string());
-                }
-                out.push_str(super::direction(&key));
-            }
-        }
-        self.limits(query, outside, ctes, out)
-    }
-}
-
-/// The columns that full joins of FROM merge, and that go by their bare names: not those below an alias.
-fn merged_columns(from: &FromItem, into: &mut Vec<Ident>) {
-    let FromItem::Join { kind, left, right, condition, alias: None, .. } = from else { return };
-    if let JoinCondition::Using(columns, _) = condition
-        && *kind == JoinKind::Full
-    {
-        into.extend(columns.iter().cloned());
-    }
-    merged_columns(left, into);
-    merged_columns(right, into);
 }
 
 /// Whether a key of GROUP BY is a list of them.
@@ -973,20 +538,12 @@ fn is_list(expr: &ast::Expr) -> bool {
 }
 
 /// Whether a query is more than what its body says.
-fn has_clauses(query: &ast::Query) -> bool {
+pub(super) fn has_clauses(query: &ast::Query) -> bool {
     query.with.is_some()
         || !query.order_by.is_empty()
         || query.limit.is_some()
         || query.offset.is_some()
         || !query.locking.is_empty()
-}
-
-/// The set operation that a side of another one is.
-fn nested(query: &ast::Query) -> Option<(SetKind, bool)> {
-    match &query.body {
-        Body::SetOperation { kind, all, .. } if !has_clauses(query) => Some((*kind, *all)),
-        _ => None,
-    }
 }
 
 /// Names in parentheses.

@@ -1,0 +1,130 @@
+//! VALUES, and UNION and its kin, as `pg_get_viewdef` prints them (`get_values_def`, `get_setop_query` of `ruleutils.c`).
+
+use super::Layout;
+use super::view::{Headings, Writer, has_clauses};
+use crate::bind::expression::Place;
+use crate::bind::query::Outside;
+use crate::bind::typed::Expr;
+use crate::bind::with::CteScope;
+use crate::error::Result;
+use crate::parse::ast::{self, Body};
+use crate::plan::logical::{SetKind, SortKey};
+
+impl Writer<'_, '_, '_> {
+    pub(super) fn values(
+        &self,
+        rows: &[Vec<ast::Expr>],
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let scope = outside.inner();
+        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        out.push_str("VALUES ");
+        for (at, row) in rows.iter().enumerate() {
+            out.push_str(if at > 0 { ", (" } else { "(" });
+            for (at, expr) in row.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
+                self.print(&place, |printer| printer.column(&value, out))?;
+            }
+            out.push(')');
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_operation(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        headings: Headings<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let Body::SetOperation { kind, all, left, right, .. } = &query.body else {
+            return self.query(query, outside, Some(ctes), headings, out);
+        };
+        // The names that nobody gave the columns are the left side's.
+        let of_right = match headings {
+            Headings::Given(_) => headings,
+            Headings::Own | Headings::Unused => Headings::Unused,
+        };
+        let side = |query: &ast::Query, headings: Headings<'_>, out: &mut Layout| -> Result<()> {
+            if nested(query).is_some() {
+                return self.set_operation(query, outside, ctes, headings, out);
+            }
+            let enclosed = has_clauses(query);
+            if enclosed {
+                out.push('(');
+            }
+            self.query(query, outside, Some(ctes), headings, out)?;
+            if enclosed {
+                out.push(')');
+            }
+            Ok(())
+        };
+        if nested(left).is_some_and(|inner| inner != (*kind, *all)) {
+            out.push('(');
+            out.keyword("", Layout::STANDARD, 0, 0);
+            side(left, headings, out)?;
+            out.keyword(") ", -Layout::STANDARD, 0, 0);
+        } else {
+            side(left, headings, out)?;
+            out.keyword("", 0, 0, 0);
+        }
+        out.push_str(match kind {
+            SetKind::Union => "UNION ",
+            SetKind::Intersect => "INTERSECT ",
+            SetKind::Except => "EXCEPT ",
+        });
+        if *all {
+            out.push_str("ALL ");
+        }
+        if nested(right).is_some() {
+            out.push('(');
+            out.keyword("", Layout::STANDARD, 0, 0);
+            side(right, of_right, out)?;
+            out.set_level(out.level() - Layout::STANDARD);
+            out.keyword(")", 0, 0, 0);
+        } else {
+            out.keyword("", 0, 0, 0);
+            side(right, of_right, out)?;
+        }
+        Ok(())
+    }
+
+    /// ORDER BY of what has no columns of its own, by number; LIMIT.
+    pub(super) fn numbered(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        if !query.order_by.is_empty() {
+            let bound = self.binder.query(query, outside, ctes.parent, true)?;
+            for (at, key) in query.order_by.iter().enumerate() {
+                match at {
+                    0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
+                    _ => out.push_str(", "),
+                }
+                let key: SortKey = self.binder.output_key(key, &bound.output)?;
+                if let Expr::Column { column, .. } = key.expr {
+                    out.push_str(&(column + 1).to_string());
+                }
+                out.push_str(super::direction(&key));
+            }
+        }
+        self.limits(query, outside, ctes, out)
+    }
+}
+
+/// The set operation that a side of another one is.
+fn nested(query: &ast::Query) -> Option<(SetKind, bool)> {
+    match &query.body {
+        Body::SetOperation { kind, all, .. } if !has_clauses(query) => Some((*kind, *all)),
+        _ => None,
+    }
+}
