@@ -12,8 +12,9 @@
 //!   ([`give_way`]): another thread takes the loop over, and this one ends the task beside it. A task that computes
 //!   for long is noticed by `relief.rs`, which takes the loop away from its thread. So a thousand sessions may wait
 //!   for one row, or some of them sort, and the others are still answered.
-//! - **No core rests while sessions queue at another**: a loop that has had more to do than it could, next to one with
-//!   nothing, gives it a connection, for good.
+//! - **As few loops as the work needs, and no core rests while sessions queue**: sessions begin on one loop; where they
+//!   queue at it while a core has nothing to do, another comes into use (`spread.rs`). Of the loops in use one that has
+//!   had more to do than it could, next to one with nothing, gives it a connection, for good.
 //! - **Nothing polls**: with nothing to do all threads sleep in the kernel.
 //!
 //! Timers are those of the desk's tokio runtime, whose context worker threads have.
@@ -21,6 +22,7 @@
 mod event_loop;
 mod relief;
 mod socket;
+mod spread;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -34,7 +36,7 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
 use task::{Link, Task};
 use threads::{Job, Threads};
@@ -61,6 +63,8 @@ pub struct Runtime {
 #[derive(Debug)]
 struct Shared {
     loops: Box<[EventLoop]>,
+    /// How many of them new connections go to.
+    in_use: AtomicUsize,
     threads: Threads,
     relief: Relief,
 }
@@ -78,6 +82,7 @@ impl Runtime {
         let loops = (0..loops.max(1)).map(|_| EventLoop::new()).collect::<io::Result<_>>()?;
         let shared = Arc::new(Shared {
             loops,
+            in_use: AtomicUsize::new(1),
             threads: Threads::new(threads, timers),
             relief: Relief::new(),
         });
@@ -88,7 +93,7 @@ impl Runtime {
         Ok(Runtime { shared })
     }
 
-    /// Serves a connection by the future that `serve` makes of it, on the loop that has the fewest.
+    /// Serves a connection by the future that `serve` makes of it, on the loop in use that has the fewest.
     ///
     /// # Errors
     /// The system does not watch the socket.
@@ -103,7 +108,7 @@ impl Runtime {
         let socket = socket.into();
         socket.set_nonblocking(true)?;
         let fewest = |&index: &usize| self.shared.loops[index].connections();
-        let index = (0..self.shared.loops.len()).min_by_key(fewest).unwrap_or_default();
+        let index = (0..self.shared.in_use()).min_by_key(fewest).unwrap_or_default();
         let link = Arc::new(Link::new(index, &socket));
         let socket = Socket::new(socket, Arc::clone(&link), Arc::clone(&self.shared));
         let task = Arc::new(Task::new(serve(socket), Arc::clone(&link), Arc::clone(&self.shared)));
@@ -161,6 +166,20 @@ impl Shared {
             self.loops[job.index].back_to(job.turn);
         }
         handed
+    }
+
+    /// How many loops are in use.
+    fn in_use(&self) -> usize {
+        self.in_use.load(Ordering::Relaxed)
+    }
+
+    /// Has so many loops in use; the connections of the others leave them as they run.
+    fn use_loops(&self, wanted: usize) {
+        // A connection that is placed by the old number meanwhile leaves its loop like the others.
+        self.in_use.store(wanted, Ordering::Relaxed);
+        for (index, event_loop) in self.loops.iter().enumerate() {
+            event_loop.leave_to((index >= wanted).then_some(index % wanted));
+        }
     }
 
     /// Gives a connection to another loop.

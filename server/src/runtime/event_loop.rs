@@ -48,8 +48,12 @@ struct State {
     runs: bool,
     /// Changes whenever the driver asks what to do.
     steps: u64,
+    /// Tasks that have been run.
+    ran: u64,
     /// The loop that the next connection goes to.
     relocate_to: Option<usize>,
+    /// The loop that all connections go to, as this one is not in use.
+    leave_to: Option<usize>,
 }
 
 /// What waits for sockets.
@@ -76,12 +80,16 @@ pub(super) struct Look {
     pub turn: u64,
     /// Changes whenever the driver asks what to do.
     pub steps: u64,
+    /// Tasks that have been run.
+    pub ran: u64,
     /// Whether the driver runs a task.
     pub runs: bool,
     /// Whether it waits for sockets.
     pub waits: bool,
     /// Tasks that wait for it.
     pub queued: usize,
+    /// Connections it has.
+    pub connections: usize,
 }
 
 impl EventLoop {
@@ -99,7 +107,9 @@ impl EventLoop {
             waits: false,
             runs: false,
             steps: 0,
+            ran: 0,
             relocate_to: None,
+            leave_to: None,
         };
         let connections = AtomicUsize::new(0);
         Ok(EventLoop { registry, bell, connections, state: Mutex::new(state) })
@@ -122,7 +132,8 @@ impl EventLoop {
         {
             *left -= 1;
             state.runs = true;
-            return Next::Run(task, state.relocate_to.take());
+            state.ran += 1;
+            return Next::Run(task, state.relocate_to.take().or(state.leave_to));
         }
         state.runs = false;
         let Some(poller) = state.poller.take() else { return Next::Gone };
@@ -256,14 +267,21 @@ impl EventLoop {
         Look {
             turn: state.turn,
             steps: state.steps,
+            ran: state.ran,
             runs: state.runs,
             waits: state.waits,
             queued: state.ready.len(),
+            connections: self.connections(),
         }
     }
 
     /// The next connection whose task has run goes to loop `target`.
     pub fn relocate_to(&self, target: usize) {
         locked(&self.state).relocate_to = Some(target);
+    }
+
+    /// Every connection whose task has run goes to loop `target`; none does without one.
+    pub fn leave_to(&self, target: Option<usize>) {
+        locked(&self.state).leave_to = target;
     }
 }

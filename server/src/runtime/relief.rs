@@ -3,13 +3,14 @@
 //!
 //! A statement runs inline on its loop's thread, and does not know how long it will take. Hence a thread that looks every
 //! [`TICK`], as Go's `sysmon` does: a driver that is still within the task of the last look has its loop taken away, and
-//! ends the task beside it. And where tasks queued at one loop at both looks while another waited for something to do,
-//! one connection moves there.
+//! ends the task beside it. And where tasks queued at one loop at both looks while another in use waited for something
+//! to do, one connection moves there. Its looks also tell `spread.rs` how many loops shall be in use.
 //!
 //! Cost: one load for each batch of events. While no task runs the thread sleeps and polls nothing.
 
 use super::Shared;
 use super::event_loop::Look;
+use super::spread::Spread;
 use super::threads::Job;
 use crate::server;
 use std::io;
@@ -79,6 +80,7 @@ fn watcher(shared: &Arc<Shared>) {
     let at_rest = |looks: &[Look]| looks.iter().all(|look| look.waits);
     let mut last = looks(shared);
     let mut quiet = 0;
+    let mut spread = Spread::default();
     while !relief.stopped.load(Ordering::SeqCst) {
         std::thread::sleep(TICK);
         let now = looks(shared);
@@ -91,9 +93,15 @@ fn watcher(shared: &Arc<Shared>) {
             }
         }
         balance(shared, &last, &now);
+        let in_use = shared.in_use();
+        if let Some(wanted) = spread.look(&now, in_use).filter(|wanted| *wanted != in_use) {
+            shared.use_loops(wanted);
+        }
         quiet = if at_rest(&now) && now == last { quiet + 1 } else { 0 };
         last = now;
         if quiet > QUIET_TICKS {
+            spread.rest();
+            shared.use_loops(1);
             relief.asleep.store(true, Ordering::SeqCst);
             while at_rest(&looks(shared)) && looks(shared) == last {
                 if relief.stopped.load(Ordering::SeqCst) {
@@ -112,10 +120,10 @@ fn stuck(now: &Look, last: &Look) -> bool {
     now.runs && last.runs && (now.turn, now.steps) == (last.turn, last.steps)
 }
 
-/// Moves a connection from a loop where tasks queued at both looks to one that waited at both.
+/// Moves a connection from a loop where tasks queued at both looks to one in use that waited at both.
 fn balance(shared: &Shared, last: &[Look], now: &[Look]) {
     let both = |what: fn(&Look) -> bool| {
-        (0..now.len()).find(|&index| what(&last[index]) && what(&now[index]))
+        (0..shared.in_use()).find(|&index| what(&last[index]) && what(&now[index]))
     };
     if let (Some(crowded), Some(free)) = (both(|look| look.queued > 0), both(|look| look.waits)) {
         shared.loops[crowded].relocate_to(free);
