@@ -585,7 +585,7 @@ pub struct RowSource<'s> {
 }
 
 impl RowSource<'_> {
-    /// Copies columns of a record to their places in a row; others are NULL.
+    /// Copies columns of a record to their places in a row; what stands in the others is not defined.
     ///
     /// # Errors
     /// XX001; storage's.
@@ -597,7 +597,7 @@ impl RowSource<'_> {
         found: ScanRow<'_>,
         row: &mut RowBuf,
     ) -> Result<()> {
-        row.set_nulls(self.width);
+        row.begin(self.width);
         let record = self.layout.open(found.value)?;
         for (at, output) in outputs {
             match output {

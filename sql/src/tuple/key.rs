@@ -13,6 +13,7 @@ use super::value::{Heap, Value};
 use crate::catalog::{Index, Relation};
 use crate::error::Result;
 use crate::types::array::Array;
+use crate::types::order::without_blanks;
 use crate::types::{Datum, Oid, record, stored};
 use bumpalo::Bump;
 
@@ -133,7 +134,7 @@ impl KeyColumn {
             Datum::Uuid(v) => out.extend_from_slice(v),
             Datum::Text(v) => {
                 let v = if crate::catalog::builtin::stand_in(self.ty.0) == BPCHAR.0 {
-                    v.trim_end_matches(' ')
+                    without_blanks(v)
                 } else {
                     v
                 };

@@ -233,6 +233,16 @@ impl RowBuf {
         self.values.resize(width, Value::Null);
     }
 
+    /// Begins a row of `width` columns anew. Whoever calls this sets every column that is read of it: the others are what
+    /// they were, or NULL where the width is another.
+    #[inline]
+    pub fn begin(&mut self, width: usize) {
+        self.heap.clear();
+        if self.values.len() != width {
+            self.set_nulls(width);
+        }
+    }
+
     /// Appends a column.
     pub fn push(&mut self, datum: Datum<'_>) {
         let value = self.heap.store(datum);

@@ -80,7 +80,8 @@ pub fn compare_floats(a: f64, b: f64) -> Ordering {
 /// A bpchar without the blanks at its end, which do not count.
 #[must_use]
 pub fn without_blanks(text: &str) -> &str {
-    text.trim_end_matches(' ')
+    let kept = text.bytes().rposition(|byte| byte != b' ').map_or(0, |last| last + 1);
+    &text[..kept]
 }
 
 /// A number that begins to order values of the type `ty`: of two that are not NULL, the one whose number is less is less.

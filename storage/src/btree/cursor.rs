@@ -2,7 +2,8 @@
 //!
 //! There are no links between leaves: the fence of the leaf that is used up is the key the next descent goes to, so a
 //! split or merge under a scan needs no care at all. Batches begin small, because most scans are short, and grow to
-//! whole leaves; a batch that ends within a leaf goes on behind its last key.
+//! whole leaves; a batch that ends within a leaf goes on behind its last key. The memory of batches belongs to threads:
+//! a scan that ends leaves its own for the next one.
 
 use super::descend::{Stop, Target};
 use super::{Direction, ReadToken, Record, Tree, node};
@@ -11,10 +12,20 @@ use crate::page::racy::Copies;
 use crate::page::slotted::{EntryAt, VALUE_LEN_BYTES};
 use crate::sync::Arc;
 use crate::{Lsn, Result};
+use std::cell::RefCell;
 use std::ops::Bound;
 
 /// The records of a scan's first batch; each further one has four times as many.
 const FIRST_BATCH: usize = 8;
+
+/// How many batches a thread keeps the memory of, and how many bytes of copies each at most.
+const SPARE_MAX: usize = 2;
+const SPARE_BYTES_MAX: usize = 32 << 10;
+
+thread_local! {
+    /// Batches of scans that have ended, for their memory.
+    static SPARE: RefCell<Vec<Batch>> = const { RefCell::new(Vec::new()) };
+}
 
 /// A place in a tree that moves record by record.
 #[derive(Debug)]
@@ -74,7 +85,7 @@ impl Cursor {
             tree,
             direction: Direction::Forward,
             end: Bound::Unbounded,
-            batch: Batch::default(),
+            batch: Batch::spare(),
             given: 0,
             batch_max: FIRST_BATCH,
             next: Next::Nowhere,
@@ -273,6 +284,12 @@ impl Cursor {
     }
 }
 
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        std::mem::take(&mut self.batch).leave();
+    }
+}
+
 /// What comes after a batch.
 enum After {
     /// More of the same leaf, behind the last record copied.
@@ -284,6 +301,28 @@ enum After {
 }
 
 impl Batch {
+    /// An empty one, in the memory of one that has been left.
+    fn spare() -> Batch {
+        // A thread that ends has none any more.
+        let left = SPARE.try_with(|spare| spare.borrow_mut().pop());
+        left.ok().flatten().unwrap_or_default()
+    }
+
+    /// Leaves the memory for the next scan.
+    fn leave(mut self) {
+        if self.copies.capacity() == 0 || self.copies.capacity() > SPARE_BYTES_MAX {
+            return;
+        }
+        self.clear();
+        // Where the thread ends, the memory does.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARE_MAX {
+                spare.push(self);
+            }
+        });
+    }
+
     /// Begins with records of another leaf.
     fn begin(&mut self, page: Page<'_>) {
         self.clear();

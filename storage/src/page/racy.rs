@@ -152,6 +152,12 @@ impl Copies {
         self.bytes[..bytes.len()].copy_from_slice(bytes);
     }
 
+    /// How many bytes it has memory for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// All copies.
     #[inline]
     #[must_use]
