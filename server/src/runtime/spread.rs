@@ -21,7 +21,7 @@ const CROWDED_SHARE: f64 = 0.4;
 /// A loop goes out of use where the work would fill at most this share of those that stay.
 const FILLED_SHARE: f64 = 0.5;
 /// Where fewer cores have been idle, on average over a window, none has time for another loop.
-const IDLE_CORES_MIN: f64 = 0.1;
+const IDLE_CORES_MIN: f64 = 0.2;
 /// One loop more is kept where it has done so many times as much as before; one fewer where it has done so many times as
 /// much.
 const MORE_GAIN: f64 = 1.05;
