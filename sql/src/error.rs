@@ -145,6 +145,13 @@ impl SqlError {
         self
     }
 
+    /// With a DETAIL where there is one.
+    #[must_use]
+    pub fn maybe_detail(mut self, detail: Option<String>) -> SqlError {
+        self.0.detail = detail;
+        self
+    }
+
     /// With a HINT.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> SqlError {

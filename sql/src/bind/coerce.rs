@@ -205,7 +205,7 @@ impl Binder<'_> {
                 // An interval's modifier says which fields its text means; all others are applied behind.
                 let typmod = if target.oid.0 == oid::INTERVAL { target.typmod } else { -1 };
                 let ty = SqlType { oid: target.oid, typmod };
-                if matches!(target.oid.0, oids::REGCLASS | oids::REGTYPE)
+                if names_in_schemas(target.oid.0)
                     && let Some(schema) = schema_in_name(&text)
                     && let Some(schema) = self.catalog.schema(&schema)
                 {
@@ -499,6 +499,20 @@ fn cast_call(
 }
 
 /// Whether values of a type are OIDs: oid and the reg* types.
+/// Whether texts of this type may name a schema.
+fn names_in_schemas(ty: u32) -> bool {
+    matches!(
+        ty,
+        oids::REGCLASS
+            | oids::REGTYPE
+            | oids::REGPROC
+            | oids::REGPROCEDURE
+            | oids::REGOPER
+            | oids::REGOPERATOR
+            | oids::REGCOLLATION
+    )
+}
+
 fn is_oid(ty: Oid) -> bool {
     ty.0 == oid::OID || type_by_oid(ty.0).is_some_and(|found| found.name.starts_with("reg"))
 }

@@ -88,15 +88,15 @@ impl Binder<'_> {
         })
     }
 
-    /// The unique index that ON CONFLICT (...) WHERE infers: its keys are those named, and whatever its predicate demands
-    /// stands in the WHERE.
-    pub(super) fn arbiter(
+    /// The unique indexes that ON CONFLICT (...) WHERE infers: their keys are those named, and whatever their predicates
+    /// demand stands in the WHERE.
+    pub(super) fn arbiters(
         &self,
         (named_keys, place): (&[ast::ConflictKey], u32),
         filter: Option<&ast::Expr>,
         (relation, view): (&Relation, Option<&Through>),
         alias: Option<&ast::Ident>,
-    ) -> Result<Oid> {
+    ) -> Result<Vec<Oid>> {
         let item = match view {
             Some(view) => {
                 let named =
@@ -145,6 +145,7 @@ impl Binder<'_> {
         }
         let given = filter.map(bind).transpose()?.map(conjuncts).unwrap_or_default();
         let computed = self.computed_indexes(relation)?;
+        let mut found = Vec::new();
         for (at, index) in relation.indexes.iter().enumerate() {
             let computed = computed.iter().find(|computed| computed.index == at);
             let own = |key: &IndexColumn| match (key.expression(), computed) {
@@ -177,8 +178,12 @@ impl Binder<'_> {
                 });
             let demands = computed.map_or(&[][..], |computed| &computed.filter);
             if fits && demands.iter().all(|part| given.iter().any(|given| implies(given, part))) {
-                return Ok(index.oid);
+                found.push(index.oid);
             }
+        }
+        if !found.is_empty() {
+            found.sort_unstable();
+            return Ok(found);
         }
         Err(SqlError::new(
             SqlState::INVALID_COLUMN_REFERENCE,

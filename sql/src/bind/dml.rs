@@ -282,7 +282,9 @@ impl Binder<'_> {
         let (generated, computed) =
             (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
         let ctes = with;
+        let named = self.written_columns(relation.oid);
         Ok(Modify {
+            named,
             relation,
             alias,
             kind,
@@ -321,6 +323,7 @@ impl Binder<'_> {
             kind,
             returning,
             ctes: with,
+            named: Vec::new(),
             checks: Vec::new(),
             view_checks: Vec::new(),
             generated: Vec::new(),

@@ -175,7 +175,7 @@ impl Binder<'_> {
                 let shown: Arc<str> = name.clone().unwrap_or_else(|| "unnamed_subquery".into());
                 let number = self.next_item();
                 let node =
-                    Node::Derived { query: Arc::new(query), alias: shown, item: Some(number) };
+                    Node::Derived { query: Arc::new(query), alias: shown, item: Some(number), view: None };
                 let mut from = self.named(node, columns, alias.as_ref(), name)?;
                 from.items[0].source = Source::Query(number);
                 for (column, origin) in from.items[0].columns.iter_mut().zip(origins) {
@@ -410,7 +410,8 @@ impl Binder<'_> {
         let number = self.next_item();
         item.source = Source::Query(number);
         let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
-        let node = Node::Derived { query: Arc::new(query), alias, item: Some(number) };
+        let view = Some(relation.oid);
+        let node = Node::Derived { query: Arc::new(query), alias, item: Some(number), view };
         Ok(From { node, items: vec![item], width: columns.len() })
     }
 
@@ -608,7 +609,7 @@ impl Binder<'_> {
         let query =
             Query { root: Node::Project { input, columns: values }, output, ctes: Vec::new() };
         let shown: Arc<str> = name.clone().unwrap_or_else(|| "function".into());
-        let node = Node::Derived { query: Arc::new(query), alias: shown, item: None };
+        let node = Node::Derived { query: Arc::new(query), alias: shown, item: None, view: None };
         let mut from = self.named(node, names, alias, name)?;
         from.items[0].source = Source::Function;
         Ok(from)

@@ -98,7 +98,9 @@ impl Binder<'_> {
         let kind = ModifyKind::Insert { source: Box::new(source), on_conflict, system };
         let (generated, computed) =
             (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);
+        let named = self.written_columns(relation.oid);
         Ok(Modify {
+            named,
             relation,
             alias,
             kind,
@@ -197,6 +199,7 @@ impl Binder<'_> {
             query: Arc::new(bound),
             alias: "*SELECT*".into(),
             item: None,
+            view: None,
         });
         Ok(Node::Project { input, columns: row })
     }
@@ -411,7 +414,7 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
     ) -> Result<OnConflict> {
         let at = self.position(conflict.at);
-        let arbiter = match &conflict.target {
+        let arbiters = match &conflict.target {
             ConflictTarget::Any => {
                 if conflict.update.is_some() {
                     return Err(SqlError::new(
@@ -421,7 +424,7 @@ impl Binder<'_> {
                     .hint("For example, ON CONFLICT (column_name).")
                     .at(at));
                 }
-                None
+                Vec::new()
             }
             ConflictTarget::Constraint(name) => {
                 // The constraints of a table are none of a view.
@@ -448,7 +451,7 @@ impl Binder<'_> {
                 for key in index.columns.iter().filter(|key| key.expression().is_none()) {
                     self.read_column(Some((named.oid, key.column as i16 + 1)));
                 }
-                Some(index.oid)
+                vec![index.oid]
             }
             ConflictTarget::Inferred(keys, filter, at) => {
                 let named = view.map_or(&**relation, Through::view);
@@ -460,7 +463,7 @@ impl Binder<'_> {
                     }
                 }
                 let place = self.position(*at);
-                Some(self.arbiter((keys, place), filter.as_ref(), (relation, view), alias)?)
+                self.arbiters((keys, place), filter.as_ref(), (relation, view), alias)?
             }
         };
         let update = conflict
@@ -492,7 +495,7 @@ impl Binder<'_> {
                 Ok::<_, SqlError>(ConflictUpdate { assignments, filter })
             })
             .transpose()?;
-        Ok(OnConflict { arbiter, update })
+        Ok(OnConflict { arbiters, update })
     }
 }
 

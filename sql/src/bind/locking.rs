@@ -6,8 +6,8 @@
 use crate::bind::scope::{Scope, Source};
 use crate::bind::shape::{Grouped, Shape};
 use crate::bind::{Binder, Holder, Required};
+use crate::catalog::RelationKind;
 use crate::catalog::acl::Privileges;
-use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::plan::logical::{Node, Query};
@@ -195,10 +195,14 @@ impl Binder<'_> {
                 if matches!(relation.kind, RelationKind::Table { .. }) =>
             {
                 self.hold(relation.oid, TableLock::RowShare);
-                self.require_update(relation);
+                self.require_update(relation.oid);
                 scans.push(*item);
             }
-            Node::Derived { query, item: Some(_), .. } => {
+            Node::Derived { query, item: Some(_), view, .. } => {
+                if let Some(view) = *view {
+                    self.hold(view, TableLock::RowShare);
+                    self.require_update(view);
+                }
                 scans.extend(self.lock_query(Arc::make_mut(query), strength, wait)?);
             }
             Node::Join { left, right, .. } => {
@@ -215,11 +219,12 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Whoever reads a table within a query in FROM, the user or the owner of a view, must be allowed to change it.
-    fn require_update(&self, table: &Relation) {
+    /// Whoever reads a table or a view within a query in FROM, the user or the owner of a view around it, must be allowed
+    /// to change it.
+    fn require_update(&self, read: Oid) {
         let mut required = self.required.borrow_mut();
         let readers = required.iter_mut().filter_map(|known| match known {
-            Required::Relation { relation, holder, privileges, .. } if *relation == table.oid => {
+            Required::Relation { relation, holder, privileges, .. } if *relation == read => {
                 Some((!matches!(holder, Holder::Owner(_)), privileges))
             }
             _ => None,

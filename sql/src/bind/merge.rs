@@ -89,6 +89,7 @@ impl Binder<'_> {
             }
         }
         Ok(Modify {
+            named: self.written_columns(relation.oid),
             alias: merge.alias.clone().unwrap_or_else(|| relation.name.clone()),
             kind: ModifyKind::Merge { source: Box::new(join), on, actions },
             returning: None,

@@ -614,6 +614,23 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The columns of a table that the statement names as written, by index.
+    fn written_columns(&self, table: Oid) -> Vec<usize> {
+        let mut found = Vec::new();
+        for required in &*self.required.borrow() {
+            if let Required::Relation { relation, columns, .. } = required
+                && *relation == table
+            {
+                let written = columns.iter().filter(|(_, privileges)| {
+                    privileges.contains(Privileges::INSERT)
+                        || privileges.contains(Privileges::UPDATE)
+                });
+                found.extend(written.filter_map(|(number, _)| usize::try_from(*number - 1).ok()));
+            }
+        }
+        found
+    }
+
     /// A column that is read.
     fn read_column(&self, origin: Option<(Oid, i16)>) {
         if let Some((table, column)) = origin {

@@ -104,7 +104,12 @@ impl Binder<'_> {
         let query = self.query(query, outside, Some(ctes), false)?;
         let output = query.output.clone();
         Ok(Block {
-            node: Node::Derived { query: query.into(), alias: "*SELECT*".into(), item: None },
+            node: Node::Derived {
+                query: query.into(),
+                alias: "*SELECT*".into(),
+                item: None,
+                view: None,
+            },
             output,
         })
     }

@@ -100,7 +100,7 @@ impl Binder<'_> {
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let test = self.compare_rows(operator, outer.collect(), inner.collect(), at)?;
         let (query, alias) = (Arc::new(query), COMPARED.into());
-        let input = Box::new(Node::Derived { query, alias, item: None });
+        let input = Box::new(Node::Derived { query, alias, item: None, view: None });
         let root = Node::Project { input, columns: vec![test] };
         let output = vec![Output { name: "?column?".into(), ty: BOOL, origin: None }];
         let query = self.remembered(Query { root, output, ctes: Vec::new() }, written);

@@ -150,6 +150,12 @@ impl CatalogSnapshot {
         self.lacking(role, relation, wanted) == Privileges::default()
     }
 
+    /// Whether a role may do all of that with the whole of a relation, whatever it may do with its columns.
+    #[must_use]
+    pub fn may_on_whole(&self, role: Oid, relation: &Relation, wanted: Privileges) -> bool {
+        self.lacking(role, relation, wanted) == Privileges::default()
+    }
+
     /// What of `wanted` a role may not do with the whole of a relation.
     fn lacking(&self, role: Oid, relation: &Relation, wanted: Privileges) -> Privileges {
         let superuser = self.shared().role_by_oid(role).is_some_and(|role| role.superuser);

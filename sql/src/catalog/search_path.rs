@@ -83,10 +83,11 @@ pub fn split_name(text: &str) -> Option<Vec<String>> {
     split_identifiers_at(text, '.').filter(|names| !names.is_empty())
 }
 
-/// The schema that the text of a `regclass` or `regtype` names, if it names one.
+/// The schema that the text of a `regclass` or its like names, if it names one.
 #[must_use]
 pub fn schema_in_name(text: &str) -> Option<String> {
-    let mut names = split_name(text.trim_end_matches("[]"))?;
+    let name = text.split_once('(').map_or(text, |(name, _)| name);
+    let mut names = split_name(name.trim_end_matches("[]"))?;
     (names.len() > 1).then(|| names.swap_remove(names.len() - 2))
 }
 

@@ -12,6 +12,7 @@ use crate::catalog::builtin::{self, Procedure};
 use crate::catalog::object::{Class, Database, DefaultAcl, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::system_column::{SYSTEM_COLUMNS, system_column};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterDefaultPrivileges, Grant, Ident, ObjectKind, ObjectName, TypeName};
 use crate::sqlstate::SqlState;
@@ -276,24 +277,28 @@ fn on_relation(
         ddl.catalog.put_relation(ddl.transaction, next)?;
     }
     // What is taken from a table is taken from its columns too.
-    let mut columns: Vec<(usize, Privileges)> = Vec::new();
+    let mut columns: Vec<(i16, Privileges)> = Vec::new();
     let of_columns = Privileges(privileges.0 & Privileges::COLUMN.0);
-    if grant.revoke && kind == Grantable::Table && of_columns.0 != 0 {
+    if grant.revoke && of_columns.0 != 0 {
+        let of_system = SYSTEM_COLUMNS.iter().rev().map(|column| column.number);
+        let is_view = matches!(relation.kind, RelationKind::View { .. });
+        columns.extend(of_system.filter(|_| !is_view).map(|number| (number, of_columns)));
         let live = (0..relation.columns.len()).filter(|&at| !relation.columns[at].dropped);
-        columns.extend(live.map(|at| (at, of_columns)));
+        columns.extend(live.map(|at| (at as i16 + 1, of_columns)));
     }
     for one in grant.privileges.iter().filter(|named| !named.1.is_empty()) {
         let wanted = named(std::slice::from_ref(one), Grantable::Column, "column")?;
         for name in &one.1 {
             let at = relation.column(name).ok_or_else(|| undefined_column(&relation, name))?;
-            match columns.iter_mut().find(|known| known.0 == at) {
+            let number = at as i16 + 1;
+            match columns.iter_mut().find(|known| known.0 == number) {
                 Some(known) => known.1 = known.1.union(wanted),
-                None => columns.push((at, wanted)),
+                None => columns.push((number, wanted)),
             }
         }
     }
-    for (at, wanted) in columns {
-        on_column(ddl, grant, grantees, relation.oid, at, wanted)?;
+    for (number, wanted) in columns {
+        on_column(ddl, grant, grantees, relation.oid, number, wanted)?;
     }
     Ok(())
 }
@@ -303,17 +308,18 @@ fn on_column(
     grant: &Grant,
     grantees: &[Oid],
     relation: Oid,
-    at: usize,
+    number: i16,
     privileges: Privileges,
 ) -> Result<()> {
     let Some(relation) = ddl.relation(relation) else { return Ok(()) };
-    let number = at as u32 + 1;
     let snapshot = ddl.snapshot();
-    let before = snapshot.acl(relation.oid, number);
-    if grant.revoke && before.is_none() {
-        return Ok(());
-    }
-    let column = &relation.columns[at].name;
+    // Nothing is granted on the system's columns, but who revokes is told of them too.
+    let place = u32::try_from(number).ok();
+    let before = place.and_then(|place| snapshot.acl(relation.oid, place));
+    let column = match number {
+        ..0 => system_column(number).name,
+        _ => &*relation.columns[number as usize - 1].name,
+    };
     let target = Target {
         kind: Grantable::Column,
         owner: relation.owner,
@@ -323,7 +329,12 @@ fn on_column(
         named: format!("column \"{column}\" of relation \"{}\"", relation.name),
     };
     let list = changed(ddl, grant, grantees, privileges, &target)?;
-    keep(ddl, relation.oid, number, Some(list).filter(|list| !list.is_empty()))
+    match place {
+        Some(place) if before.is_some() || !list.is_empty() => {
+            keep(ddl, relation.oid, place, Some(list).filter(|list| !list.is_empty()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Keeps the list of an object that has no place for one of its own.

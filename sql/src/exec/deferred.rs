@@ -402,7 +402,7 @@ fn check_key(
             cx.transaction.check_reads()?;
             let names: Vec<usize> = found.columns.iter().map(|key| key.column).collect();
             let key = Writer::key_text(cx, &table.relation, &names, row)?;
-            return Err(duplicate_key(&table.relation, found, &key));
+            return Err(duplicate_key(&table.relation, found, key));
         }
     }
     Ok(())

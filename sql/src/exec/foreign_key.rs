@@ -140,8 +140,9 @@ fn demand_parent(cx: &mut Context<'_>, reference: &Reference, child: &RowBuf) ->
     }
     if !lock_parent(cx, reference, key, child)? {
         let shown = Writer::key_text(cx, &reference.child, &key.columns, child)?;
+        let key = shown.map_or_else(|| "Key".to_owned(), |shown| format!("Key {shown}"));
         return Err(violated(format!(
-            "Key {shown} is not present in table \"{}\".",
+            "{key} is not present in table \"{}\".",
             reference.parent.name
         )));
     }
@@ -321,6 +322,7 @@ fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) ->
     let key = key_of(reference);
     let constraint = &reference.child.constraints[reference.constraint].name;
     let shown = Writer::key_text(cx, &reference.parent, &key.referenced, old)?;
+    let key = shown.map_or_else(|| "Key".to_owned(), |shown| format!("Key {shown}"));
     Err(SqlError::new(
         SqlState::FOREIGN_KEY_VIOLATION,
         format!(
@@ -328,7 +330,7 @@ fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) ->
             reference.parent.name, reference.child.name
         ),
     )
-    .detail(format!("Key {shown} is still referenced from table \"{}\".", reference.child.name))
+    .detail(format!("{key} is still referenced from table \"{}\".", reference.child.name))
     .table(&*reference.child.schema.1, &*reference.child.name)
     .constraint(&**constraint))
 }

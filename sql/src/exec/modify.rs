@@ -271,14 +271,13 @@ impl Modify {
         self.change.check(cx, writer)?;
         let relation = &self.change.table.relation;
         let deferrable = on_conflict.and_then(|clause| deferrable_arbiter(relation, clause));
-        if let (Some(place), Some(OnConflict { arbiter: Some(_), .. })) = (deferrable, on_conflict)
-        {
+        let named = on_conflict.map_or(&[][..], |clause| &clause.arbiters);
+        if let (Some(place), false) = (deferrable, named.is_empty()) {
             return Err(refused_arbiter(relation, place));
         }
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
-            let arbiter = on_conflict.and_then(|clause| clause.arbiter);
-            let conflict = match writer.insert(cx, &self.change.new, arbiter)? {
+            let conflict = match writer.insert(cx, &self.change.new, named)? {
                 Inserted::Done => {
                     if let Some(place) = deferrable {
                         return Err(refused_arbiter(&self.change.table.relation, place));
@@ -306,8 +305,7 @@ impl Modify {
             if let Some(place) = deferrable.filter(|place| made(*place) < made(conflict.index)) {
                 return Err(refused_arbiter(relation, place));
             }
-            let arbitrates = on_conflict
-                .filter(|clause| clause.arbiter.is_none_or(|arbiter| arbiter == conflict.index));
+            let arbitrates = on_conflict.filter(|clause| clause.has_arbiter(conflict.index));
             let Some(clause) = arbitrates else {
                 return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
             };
@@ -408,9 +406,8 @@ impl Modify {
 
 /// The first key that would settle ON CONFLICT and is not checked with each row, by place in the relation.
 fn deferrable_arbiter(relation: &Relation, clause: &OnConflict) -> Option<usize> {
-    let arbitrates = |(at, index): &(usize, &Index)| {
-        index.deferral.is_deferrable() && clause.arbiter.is_none_or(|arbiter| arbiter == *at)
-    };
+    let arbitrates =
+        |(at, index): &(usize, &Index)| index.deferral.is_deferrable() && clause.has_arbiter(*at);
     let found = relation.indexes.iter().enumerate().filter(arbitrates);
     found.min_by_key(|(_, index)| index.oid).map(|(at, _)| at)
 }

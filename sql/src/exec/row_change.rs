@@ -296,7 +296,7 @@ impl RowChange {
                 relation.name, self.checks[at].0
             ),
         )
-        .detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?)
+        .maybe_detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?)
         .table(&*relation.schema.1, &*relation.name)
         .constraint(&*self.checks[at].0))
     }
@@ -313,7 +313,7 @@ impl RowChange {
                     SqlState::WITH_CHECK_OPTION_VIOLATION,
                     format!("new row violates check option for view \"{view}\""),
                 )
-                .detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?));
+                .maybe_detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?));
             }
         }
         Ok(())

@@ -162,6 +162,7 @@ impl Bench {
 
     fn modify(&self, kind: ModifyKind) -> BoundStatement {
         BoundStatement::Modify(Modify {
+            named: Vec::new(),
             relation: Arc::clone(&self.relation),
             alias: "t".into(),
             kind,

@@ -8,13 +8,13 @@ use super::deferred::{self, Check};
 use super::index_keys::{RowKeys, key_value};
 use super::narrow::Narrow;
 use crate::error::{Result, SqlError};
-use crate::plan::physical::Table;
+use crate::plan::physical::{Table, Told};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::{self, LongValue};
 use crate::tuple::row::Field;
 use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
-use crate::types::{Datum, SqlType, text_of};
+use crate::types::{CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
 
@@ -190,7 +190,7 @@ impl Writer {
                         column.name, relation.name
                     ),
                 )
-                .detail(self.failing_row(cx, live)?)
+                .maybe_detail(self.failing_row(cx, live)?)
                 .table(&*relation.schema.1, &*relation.name)
                 .column(&*column.name));
             }
@@ -198,24 +198,38 @@ impl Writer {
         Ok(())
     }
 
-    /// `Failing row contains (1, null).`
+    /// `Failing row contains (1, null).` Whoever may not read the whole table is told of the columns that he may read or
+    /// has written, with their names; nothing where there are none.
     ///
     /// # Errors
     /// Those of the types' text forms.
-    pub fn failing_row(&self, cx: &Context<'_>, live: &RowBuf) -> Result<String> {
-        let mut text = String::from("Failing row contains (");
-        for (at, (column, datum)) in self.table.live.iter().zip(live.iter()).enumerate() {
-            if at > 0 {
-                text.push_str(", ");
+    pub fn failing_row(&self, cx: &Context<'_>, live: &RowBuf) -> Result<Option<String>> {
+        let Table { relation, live: columns, told, .. } = &*self.table;
+        let catalog = cx.host.catalog;
+        let named = match told {
+            Told::To { named } if !catalog.may_read(relation.oid, None) => Some(named),
+            _ => None,
+        };
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for (column, datum) in columns.iter().zip(live.iter()) {
+            let number = *column as i16 + 1;
+            let is_told = |named: &Vec<usize>| {
+                named.contains(column) || catalog.may_read(relation.oid, Some(number))
+            };
+            if named.is_none_or(is_told) {
+                names.push(&*relation.columns[*column].name);
+                values.push(shown(cx, relation.columns[*column].ty, &datum, DETAIL_VALUE_BYTES)?);
             }
-            let ty = self.table.relation.columns[*column].ty;
-            text.push_str(&shown(cx, ty, &datum, DETAIL_VALUE_BYTES)?);
         }
-        text.push_str(").");
-        Ok(text)
+        let values = values.join(", ");
+        Ok(match named {
+            None => Some(format!("Failing row contains ({values}).")),
+            Some(_) if names.is_empty() => None,
+            Some(_) => Some(format!("Failing row contains ({}) = ({values}).", names.join(", "))),
+        })
     }
 
-    /// `(a, b)=(1, 2)`: the columns of a key and their values.
+    /// `(a, b)=(1, 2)`: the columns of a key and their values; none where the current user may not read them.
     ///
     /// # Errors
     /// Those of the types' text forms.
@@ -224,7 +238,10 @@ impl Writer {
         relation: &crate::catalog::Relation,
         columns: &[usize],
         all: &RowBuf,
-    ) -> Result<String> {
+    ) -> Result<Option<String>> {
+        if !may_tell(cx.host.catalog, relation, columns.iter().map(|column| Some(*column))) {
+            return Ok(None);
+        }
         let names: Vec<&str> =
             columns.iter().map(|column| &*relation.columns[*column].name).collect();
         let mut values = Vec::new();
@@ -232,7 +249,7 @@ impl Writer {
             let ty = relation.columns[*column].ty;
             values.push(shown(cx, ty, &all.get(*column), usize::MAX)?);
         }
-        Ok(format!("({})=({})", names.join(", "), values.join(", ")))
+        Ok(Some(format!("({})=({})", names.join(", "), values.join(", "))))
     }
 
     /// 23505 for a key that is there already.
@@ -245,11 +262,11 @@ impl Writer {
         let relation = &self.table.relation;
         let values = self.new_keys.of(self.table.computed.as_ref(), index).flatten();
         let index = &relation.indexes[index];
-        let key = index_key_text(relation, index, |key| {
+        let key = index_key_text(cx.host.catalog, relation, index, |key| {
             let ty = relation.key_type(index, key);
             shown(cx, ty, &key_value(all, values, key.column), usize::MAX)
         })?;
-        Ok(duplicate_key(relation, index, &key))
+        Ok(duplicate_key(relation, index, key))
     }
 
     /// The key of a row in the table's tree, a new row id where it has no primary key.
@@ -272,8 +289,8 @@ impl Writer {
         Ok(true)
     }
 
-    /// Inserts a row of all columns by index. The unique index that ON CONFLICT names, `arbiter`, is asked before the
-    /// others: what it finds is settled by the clause, though another would have refused the row.
+    /// Inserts a row of all columns by index. The unique indexes that ON CONFLICT names, `arbiters`, are asked before the
+    /// others: what they find is settled by the clause, though another would have refused the row.
     ///
     /// # Errors
     /// Those of locks and storage; 54000.
@@ -281,25 +298,27 @@ impl Writer {
         &mut self,
         cx: &mut Context<'_>,
         all: &RowBuf,
-        arbiter: Option<usize>,
+        arbiters: &[usize],
     ) -> Result<Inserted> {
         self.row_key(cx, all)?;
         if self.table.computed.is_some() {
             self.new_keys.compute(cx, &self.table, all)?;
         }
-        let arbiter = arbiter
-            .and_then(|index| self.table.indexes.iter().position(|(known, _)| *known == index));
-        if let Some(at) = arbiter
-            && let Some(conflict) = self.claim_entry(cx, at, all, None)?
-        {
-            return Ok(Inserted::Conflict(conflict));
+        for at in 0..self.indexes.len() {
+            if arbiters.contains(&self.table.indexes[at].0)
+                && let Some(conflict) = self.claim_entry(cx, at, all, None)?
+            {
+                return Ok(Inserted::Conflict(conflict));
+            }
         }
         if self.table.key.is_some() && self.claim_key(cx)? {
             let index = self.table.primary.unwrap_or(0);
             return Ok(Inserted::Conflict(Conflict { index, row_key: self.key.clone() }));
         }
-        for at in (0..self.indexes.len()).filter(|at| Some(*at) != arbiter) {
-            if let Some(conflict) = self.claim_entry(cx, at, all, None)? {
+        for at in 0..self.indexes.len() {
+            if !arbiters.contains(&self.table.indexes[at].0)
+                && let Some(conflict) = self.claim_entry(cx, at, all, None)?
+            {
                 return Ok(Inserted::Conflict(conflict));
             }
         }
@@ -565,29 +584,47 @@ impl Writer {
     }
 }
 
-/// `(a, lower(b))=(1, x)`: an index's keys and their values, as `value` shows them.
+/// Whether the current user may read all of a key: columns by index, none for what is computed, which only those may know
+/// who may read the whole table.
+fn may_tell(
+    catalog: &dyn CatalogQueries,
+    relation: &crate::catalog::Relation,
+    mut columns: impl Iterator<Item = Option<usize>>,
+) -> bool {
+    let may_read = |column: usize| catalog.may_read(relation.oid, Some(column as i16 + 1));
+    catalog.may_read(relation.oid, None) || columns.all(|column| column.is_some_and(may_read))
+}
+
+/// `(a, lower(b))=(1, x)`: an index's keys and their values, as `value` shows them; none where the current user may not
+/// read them.
 pub(crate) fn index_key_text(
+    catalog: &dyn CatalogQueries,
     relation: &crate::catalog::Relation,
     index: &crate::catalog::Index,
     value: impl FnMut(&crate::catalog::IndexColumn) -> Result<String>,
-) -> Result<String> {
+) -> Result<Option<String>> {
+    let columns = index.columns.iter();
+    let plain = columns.map(|key| key.expression().is_none().then_some(key.column));
+    if !may_tell(catalog, relation, plain) {
+        return Ok(None);
+    }
     let names: Vec<Arc<str>> =
         index.columns.iter().map(|key| relation.key_text(index, key)).collect();
     let values = index.columns.iter().map(value).collect::<Result<Vec<_>>>()?;
-    Ok(format!("({})=({})", names.join(", "), values.join(", ")))
+    Ok(Some(format!("({})=({})", names.join(", "), values.join(", "))))
 }
 
 /// 23505 for a key, shown as `(a, b)=(1, 2)`.
 pub(crate) fn duplicate_key(
     relation: &crate::catalog::Relation,
     index: &crate::catalog::relation::Index,
-    key: &str,
+    key: Option<String>,
 ) -> SqlError {
     SqlError::new(
         SqlState::UNIQUE_VIOLATION,
         format!("duplicate key value violates unique constraint \"{}\"", index.name),
     )
-    .detail(format!("Key {key} already exists."))
+    .maybe_detail(key.map(|key| format!("Key {key} already exists.")))
     .table(&*relation.schema.1, &*relation.name)
     .constraint(&*index.name)
 }

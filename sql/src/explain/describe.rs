@@ -760,8 +760,9 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         if let ModifyKind::Insert { on_conflict: Some(conflict), .. } = &modify.kind {
             let what = if conflict.update.is_some() { "UPDATE" } else { "NOTHING" };
             item.properties.push(("Conflict Resolution", what.into()));
-            if let Some(index) = conflict.arbiter.and_then(|at| relation.indexes.get(at)) {
-                let names = vec![index.name.to_string()];
+            if !conflict.arbiters.is_empty() {
+                let name = |at: &usize| relation.indexes[*at].name.to_string();
+                let names = conflict.arbiters.iter().map(name).collect();
                 item.properties.push(("Conflict Arbiter Indexes", Value::List(names)));
             }
             if let Some((_, _, Some(filter))) = &conflict.update {

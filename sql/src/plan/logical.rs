@@ -126,6 +126,8 @@ pub enum Node {
         alias: Arc<str>,
         /// Which FROM item it is, for FOR UPDATE OF.
         item: Option<u32>,
+        /// The view whose query it is.
+        view: Option<Oid>,
     },
     /// What a common table expression holds: `level` queries out (0: this one), by number there.
     CteScan {
@@ -447,6 +449,8 @@ pub struct Modify {
     pub computed: Vec<ComputedIndex>,
     /// What foreign keys may do to other rows because of it, and because of that, however far it goes.
     pub actions: Vec<ReferentialAction>,
+    /// The table's columns that the statement names as written, by index.
+    pub named: Vec<usize>,
 }
 
 /// What a view with WITH CHECK OPTION demands of a new row.
@@ -540,8 +544,8 @@ pub enum MergeChange {
 /// ON CONFLICT.
 #[derive(Clone, Debug)]
 pub struct OnConflict {
-    /// The index that arbitrates, by OID; none: any (DO NOTHING only).
-    pub arbiter: Option<Oid>,
+    /// The indexes that arbitrate, in the order of their OIDs; none: any (DO NOTHING only).
+    pub arbiters: Vec<Oid>,
     /// DO UPDATE; none is DO NOTHING.
     pub update: Option<ConflictUpdate>,
 }

@@ -3,7 +3,7 @@
 use super::build::{Layout, Planner};
 use super::physical::{
     ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
-    Reference, ReferentialAction, ScanColumn, Table, TargetRow,
+    Reference, ReferentialAction, ScanColumn, Table, TargetRow, Told,
 };
 use super::pushdown;
 use super::recheck::conditions;
@@ -34,7 +34,9 @@ impl Planner<'_> {
     }
 
     fn modify_inner(&mut self, modify: &logical::Modify) -> Result<(Plan, Layout)> {
-        let table = Arc::new(self.table(&modify.relation, &modify.computed)?);
+        let mut table = self.table(&modify.relation, &modify.computed)?;
+        table.told = Told::To { named: modify.named.clone() };
+        let table = Arc::new(table);
         let width = table.live.len();
         let new_slot = self.slot(width);
         let new_layout = Self::layout(new_slot, width);
@@ -283,11 +285,11 @@ impl Planner<'_> {
         system: &[i16],
         new_layout: &Layout,
     ) -> Result<OnConflict> {
-        let arbiter = conflict
-            .arbiter
-            .and_then(|oid| table.relation.indexes.iter().position(|index| index.oid == oid));
+        let indexes = &table.relation.indexes;
+        let place = |oid: &Oid| indexes.iter().position(|index| index.oid == *oid);
+        let arbiters: Vec<usize> = conflict.arbiters.iter().filter_map(place).collect();
         let Some(update) = &conflict.update else {
-            return Ok(OnConflict { arbiter, update: None });
+            return Ok(OnConflict { arbiters, update: None });
         };
         let width = table.live.len() + system.len();
         let slot = self.slot(width + 1);
@@ -313,7 +315,7 @@ impl Planner<'_> {
                 .map(|(column, value)| Ok((live_place(table, *column)?, planner.scalar(value)?)))
                 .collect::<Result<Vec<_>>>()?;
             let filter = update.filter.as_ref().map(|one| planner.scalar(one)).transpose()?;
-            Ok(OnConflict { arbiter, update: Some((existing, assignments, filter)) })
+            Ok(OnConflict { arbiters, update: Some((existing, assignments, filter)) })
         })
     }
 
@@ -408,6 +410,7 @@ pub fn table_of(
             .collect(),
         references,
         referenced_by,
+        told: Told::Whole,
     })
 }
 

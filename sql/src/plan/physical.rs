@@ -760,10 +760,18 @@ pub struct ReferentialAction {
 /// ON CONFLICT.
 #[derive(Clone, Debug)]
 pub struct OnConflict {
-    /// The index that arbitrates, by place in the table's `uniques`; none: any.
-    pub arbiter: Option<usize>,
+    /// The indexes that arbitrate, by place in the table's, in the order of their OIDs; none: any.
+    pub arbiters: Vec<usize>,
     /// DO UPDATE: the existing row's home, assignments, WHERE.
     pub update: Option<(Arc<TargetRow>, Vec<(usize, Scalar)>, Option<Scalar>)>,
+}
+
+impl OnConflict {
+    /// Whether what the index at a place finds is settled by the clause.
+    #[must_use]
+    pub fn has_arbiter(&self, index: usize) -> bool {
+        self.arbiters.is_empty() || self.arbiters.contains(&index)
+    }
 }
 
 /// All that writing a table's rows needs to know of it.
@@ -791,6 +799,20 @@ pub struct Table {
     pub references: Vec<Reference>,
     /// Foreign keys of others that refer to it.
     pub referenced_by: Vec<Reference>,
+    /// What errors tell of a row of it that is refused.
+    pub told: Told,
+}
+
+/// What errors tell of a row that is refused.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// All of it: the table's owner is the one who changes it, as the actions of foreign keys do.
+    Whole,
+    /// What the current user may read, and what the statement itself writes.
+    To {
+        /// The columns that the statement names as written, by index.
+        named: Vec<usize>,
+    },
 }
 
 /// The indexes of a table that have expressions or predicates.

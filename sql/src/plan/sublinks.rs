@@ -164,8 +164,12 @@ pub(super) fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
 }
 
 fn member(test: &Expr, query: &Arc<Query>) -> Option<Sublink> {
-    let right =
-        Node::Derived { query: Arc::clone(query), alias: "ANY_subquery".into(), item: None };
+    let right = Node::Derived {
+        query: Arc::clone(query),
+        alias: "ANY_subquery".into(),
+        item: None,
+        view: None,
+    };
     if looks_out(&right) || levels::is_volatile(test) || !names_outer(test, 0) {
         return None;
     }

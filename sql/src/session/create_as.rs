@@ -282,9 +282,14 @@ fn output(bound: &Bound) -> Result<Vec<(Arc<str>, SqlType)>> {
 fn insert_of(query: Query, relation: &Arc<Relation>, computed: Vec<ComputedIndex>) -> Modify {
     let columns = query.output.iter().enumerate();
     let columns = columns.map(|(at, column)| bind::scope::column_at(at, column.ty)).collect();
-    let input =
-        Box::new(Node::Derived { query: Arc::new(query), alias: "*SELECT*".into(), item: None });
+    let input = Box::new(Node::Derived {
+        query: Arc::new(query),
+        alias: "*SELECT*".into(),
+        item: None,
+        view: None,
+    });
     Modify {
+        named: Vec::new(),
         relation: Arc::clone(relation),
         alias: Arc::clone(&relation.name),
         kind: ModifyKind::Insert {

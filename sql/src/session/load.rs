@@ -179,11 +179,11 @@ impl Session {
             KeyFunction::new(ddl.semantics, &snapshot, relation, index)?.values(&row)
         })?;
         let key = self.with_context(|context| {
-            index_key_text(relation, index, |key| {
+            index_key_text(context.catalog, relation, index, |key| {
                 let value = key_value(&row, computed.as_ref(), key.column);
                 text_of(context, relation.key_type(index, key), &value).map(str::to_owned)
             })
         })?;
-        Ok(place(duplicate_key(relation, index, &key), duplicate.ordinal))
+        Ok(place(duplicate_key(relation, index, key), duplicate.ordinal))
     }
 }

@@ -716,6 +716,7 @@ impl Session {
             settings: &running,
             facts: self.facts(),
             user: self.identity.user,
+            demands_usage: true,
             engine: &asked,
             catalog: self.catalog.catalog(),
             sequences: &self.sequences,

@@ -576,6 +576,7 @@ impl Session {
             settings: &running,
             facts: identity.facts(wait),
             user: identity.user,
+            demands_usage: true,
             engine: &asked,
             catalog: catalog.catalog(),
             sequences,

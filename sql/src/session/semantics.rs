@@ -158,6 +158,7 @@ impl Meaning<'_> {
             settings: &settings,
             facts: self.identity.facts(self.wait),
             user: self.identity.user,
+            demands_usage: false,
             engine: &asked,
             catalog: self.engine.catalog(),
             sequences: self.sequences,

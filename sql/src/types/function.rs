@@ -55,6 +55,10 @@ pub trait CatalogQueries {
     /// # Errors
     /// 42P01, 42704, 42883 and so on, as PostgreSQL's input functions.
     fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32>;
+    /// Whether the current user may read a relation, or the column of it that has this `attnum`.
+    fn may_read(&self, _relation: super::Oid, _column: Option<i16>) -> bool {
+        true
+    }
     /// A type's name as messages say it.
     fn type_name(&self, ty: u32) -> String {
         crate::catalog::system::format::format_type(ty, Some(-1))

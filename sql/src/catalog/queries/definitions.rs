@@ -1,6 +1,6 @@
 //! `pg_get_*`: definitions as SQL.
 
-use super::names::{reg_in, reg_named, relation_name};
+use super::names::{reg_in, relation_name};
 use super::{Call, SessionCatalog};
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
@@ -24,7 +24,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_indexdef" => self.index(oid),
             "pg_get_constraintdef" => self.optional(self.constraint(oid, self.flag(1)).as_deref()),
             "pg_get_viewdef" => match self.arguments.first() {
-                Some(Datum::Text(name)) => match reg_named(session, oids::REGCLASS, name) {
+                Some(Datum::Text(name)) => match reg_in(session, oids::REGCLASS, name) {
                     Ok(oid) => self.view(Oid(oid)),
                     Err(error) => return Some(Err(error)),
                 },

@@ -19,6 +19,7 @@ pub mod sets;
 mod sizes;
 mod transactions;
 
+use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
 use crate::catalog::quote::quoting;
 use crate::catalog::relation::RelationKind;
@@ -146,6 +147,9 @@ pub struct SessionCatalog<'s> {
     pub facts: SessionFacts<'s>,
     /// The current user.
     pub user: Oid,
+    /// Whether the user must be allowed to use the schemas that texts name. Of constants the statement that holds them
+    /// demands it; those of views have been looked up for good.
+    pub demands_usage: bool,
     /// What only the engine knows.
     pub engine: &'s dyn EngineFacts,
     /// The catalog itself, for sequences.
@@ -399,9 +403,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "to_regclass" | "to_regtype" | "to_regproc" | "to_regprocedure" | "to_regnamespace"
             | "to_regrole" | "to_regcollation" | "to_regoper" => self.to_reg(name),
             "to_regoperator" => self.to_reg_operator(),
-            "regclass" => {
-                names::reg_named(self.session, oids::REGCLASS, self.str(0)).map(Datum::Oid)
-            }
+            "regclass" => names::reg_in(self.session, oids::REGCLASS, self.str(0)).map(Datum::Oid),
             "obj_description" => Ok(self.object_description()),
             "col_description" => Ok(self.column_description()),
             "shobj_description" => Ok(self.shared_description()),
@@ -468,6 +470,16 @@ impl CatalogQueries for SessionCatalog<'_> {
 
     fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32> {
         names::reg_in(self, reg_type, text)
+    }
+
+    fn may_read(&self, relation: Oid, column: Option<i16>) -> bool {
+        let columns = column.map(|number| (number, Privileges::SELECT));
+        self.snapshot.relation(relation).is_some_and(|relation| match columns {
+            Some(column) => {
+                self.snapshot.may_on_columns(self.user, relation, Privileges::SELECT, &[column])
+            }
+            None => self.snapshot.may_on_whole(self.user, relation, Privileges::SELECT),
+        })
     }
 
     fn type_name(&self, ty: u32) -> String {

@@ -4,7 +4,7 @@ use super::{Call, SessionCatalog};
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
-use crate::catalog::search_path::{schema_in_name, split_name};
+use crate::catalog::search_path::split_name;
 use crate::catalog::snapshot::Named;
 use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
@@ -59,24 +59,26 @@ fn bare_name(text: &str) -> Result<String> {
     }
 }
 
+/// The schema that a name gives.
+fn named_schema(session: &SessionCatalog<'_>, name: &str) -> Result<Oid> {
+    let found = session.snapshot.schema(name).ok_or_else(|| undefined("schema", name))?;
+    if session.demands_usage {
+        session.snapshot.demand_usage(session.user, found)?;
+    }
+    Ok(found.oid)
+}
+
 fn find(session: &SessionCatalog<'_>, schema: Option<&str>, name: &str) -> Result<Option<Named>> {
     match schema {
         None => Ok(session.snapshot.find(&session.settings.path.get().schemas, name)),
-        Some(schema) => {
-            let found =
-                session.snapshot.schema(schema).ok_or_else(|| undefined("schema", schema))?;
-            Ok(session.snapshot.named(found.oid, name))
-        }
+        Some(schema) => Ok(session.snapshot.named(named_schema(session, schema)?, name)),
     }
 }
 
 /// The schemas a name may stand in: the one it gives, or those of the search path.
 fn namespaces(session: &SessionCatalog<'_>, schema: Option<&str>) -> Result<Vec<u32>> {
     match schema {
-        Some(schema) => {
-            let found = session.snapshot.schema(schema);
-            Ok(vec![found.ok_or_else(|| undefined("schema", schema))?.oid.0])
-        }
+        Some(schema) => Ok(vec![named_schema(session, schema)?.0]),
         None => Ok(session.settings.path.get().schemas.iter().map(|schema| schema.0).collect()),
     }
 }
@@ -306,17 +308,6 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
     }
 }
 
-/// The same for a text that the caller of a function gives: who names a schema must be allowed to use it.
-pub(super) fn reg_named(session: &SessionCatalog<'_>, reg_type: u32, text: &str) -> Result<u32> {
-    if matches!(reg_type, oids::REGCLASS | oids::REGTYPE)
-        && let Some(schema) = schema_in_name(text)
-        && let Some(schema) = session.snapshot.schema(&schema)
-    {
-        session.snapshot.demand_usage(session.user, schema)?;
-    }
-    reg_in(session, reg_type, text)
-}
-
 /// The text of a reg* value: its name, qualified where the search path would not find it; `-` for 0, a number for what is
 /// not there.
 pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -> String {
@@ -454,7 +445,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             // Types that are not there are an error.
             signature(self.session, text)?;
         }
-        match reg_named(self.session, reg_type, text) {
+        match reg_in(self.session, reg_type, text) {
             Ok(found) => Ok(Datum::Oid(found)),
             Err(error) => match error.state() {
                 SqlState::UNDEFINED_TABLE

@@ -4,7 +4,7 @@
 //! several, separated by commas, ask for any of them.
 
 use super::Call;
-use super::names::reg_named;
+use super::names::reg_in;
 use crate::catalog::Relation;
 use crate::catalog::acl::{self, Acl, AclItem, Privileges};
 use crate::catalog::builtin;
@@ -95,7 +95,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let lookup = |reg: u32| -> Result<Oid> {
             match object {
                 Datum::Oid(oid) => Ok(Oid(oid)),
-                Datum::Text(name) => reg_named(self.session, reg, name).map(Oid),
+                Datum::Text(name) => reg_in(self.session, reg, name).map(Oid),
                 _ => Ok(Oid(0)),
             }
         };

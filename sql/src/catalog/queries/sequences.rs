@@ -1,7 +1,7 @@
 //! `nextval`, `currval`, `setval`, `pg_get_serial_sequence`.
 
 use super::Call;
-use super::names::{reg_named, relation_name};
+use super::names::{reg_in, relation_name};
 use crate::catalog::Relation;
 use crate::catalog::acl::Privileges;
 use crate::catalog::quote::qualified;
@@ -110,7 +110,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     pub(super) fn serial_sequence(&self) -> Result<Datum<'a>> {
         let snapshot = self.session.snapshot;
-        let oid = Oid(reg_named(self.session, oids::REGCLASS, self.str(0))?);
+        let oid = Oid(reg_in(self.session, oids::REGCLASS, self.str(0))?);
         let Some(table) = snapshot.relation(oid) else { return Ok(Datum::Null) };
         let column = table.column(self.str(1)).ok_or_else(|| {
             SqlError::new(

@@ -149,6 +149,7 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
         settings: &RunningSettings::new(&settings, &path),
         facts,
         user,
+        demands_usage: true,
         engine: &Engine,
         catalog: &catalog,
         sequences: &RefCell::default(),
