@@ -10,7 +10,8 @@ use crate::catalog::object::{
 };
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
-    IndexExpression, IndexState, MatchType, Relation, RelationKind, Sequence, StoredQuery,
+    IndexExpression, IndexState, MatchType, Properties, Relation, RelationKind, Sequence,
+    StoredQuery,
 };
 use crate::catalog::sequence::State;
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -134,7 +135,8 @@ stored_struct! {
     Schema { oid, name, owner, acl }
     Comment { class, text }
     DefaultAcl { oid, role, schema, kind, acl }
-    Column { name, ty, collation, not_null, default, missing, dropped, identity, generated }
+    Column { name, ty, collation, not_null, default, missing, dropped, identity, generated, properties }
+    Properties { dimensions, compression, storage, statistics, options }
     IndexColumn { column, descending, nulls_first, class, collation }
     Index {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
@@ -470,6 +472,13 @@ mod tests {
                 dropped: false,
                 identity: None,
                 generated: false,
+                properties: Properties {
+                    dimensions: 2,
+                    compression: Some('l'),
+                    storage: Some('e'),
+                    statistics: Some(10),
+                    options: vec![("n_distinct".into(), "5".into())],
+                },
             }],
             indexes: vec![Index {
                 oid: Oid(16385),

@@ -133,6 +133,23 @@ pub struct Column {
     pub identity: Option<Identity>,
     /// GENERATED ALWAYS AS (...) STORED: `default` is its expression.
     pub generated: bool,
+    /// What only the catalog tells.
+    pub properties: Properties,
+}
+
+/// What a column's definition says that changes nothing here: the catalog keeps and shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties {
+    /// How many dimensions the array type was written with: `int[][]` has two.
+    pub dimensions: u32,
+    /// COMPRESSION: `p` for pglz, `l` for lz4; none is the default.
+    pub compression: Option<char>,
+    /// SET STORAGE: `p`, `e`, `x` or `m`; none is the type's.
+    pub storage: Option<char>,
+    /// SET STATISTICS; none is the default.
+    pub statistics: Option<i32>,
+    /// SET (...), as given.
+    pub options: Vec<(String, String)>,
 }
 
 impl Column {
@@ -149,6 +166,7 @@ impl Column {
             dropped: false,
             identity: None,
             generated: false,
+            properties: Properties::default(),
         }
     }
 }

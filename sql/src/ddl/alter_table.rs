@@ -28,6 +28,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
         ObjectKind::Table => "ALTER TABLE",
         ObjectKind::Index => "ALTER INDEX",
         ObjectKind::View => "ALTER VIEW",
+        ObjectKind::MaterializedView => "ALTER MATERIALIZED VIEW",
         ObjectKind::Sequence => "ALTER SEQUENCE",
         _ => return Err(SqlError::unsupported(format!("ALTER {} is", alter.kind.words()))),
     };
@@ -51,9 +52,15 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
                 | AlterAction::SetOptions(_)
                 | AlterAction::ResetOptions(_),
             ) => true,
-            (RelationKind::Table { .. }, AlterAction::SetDefault(..)) => {
-                relation.stored_query.is_none()
-            }
+            (RelationKind::Table { .. }, action) if relation.stored_query.is_some() => matches!(
+                action,
+                AlterAction::SetColumnProperty(..)
+                    | AlterAction::SetColumnOptions(..)
+                    | AlterAction::SetOptions(_)
+                    | AlterAction::ResetOptions(_)
+                    | AlterAction::SetTablespace(_)
+                    | AlterAction::ClusterOn(_)
+            ),
             (kind, _) => matches!(kind, RelationKind::Table { .. }),
         };
         if !fits {
@@ -244,8 +251,12 @@ impl Ddl<'_> {
             AlterAction::SetIdentity { name, always, options } => {
                 self.set_identity(relation, name, *always, options)
             }
-            AlterAction::SetColumnProperty(..) => unsupported("this property of a column"),
-            AlterAction::SetColumnOptions(..) => unsupported("options of a column"),
+            AlterAction::SetColumnProperty(name, property, value) => {
+                self.set_column_property(relation, name, (property, value))
+            }
+            AlterAction::SetColumnOptions(name, given, reset) => {
+                self.set_column_options(relation, name, (given, *reset))
+            }
             AlterAction::AlterConstraint(name, deferral) => {
                 self.alter_constraint(relation, name, *deferral)
             }

@@ -28,6 +28,8 @@ pub(super) struct Retyped<'a> {
     at: usize,
     name: Ident,
     ty: SqlType,
+    /// How many dimensions the new type was written with.
+    dimensions: u32,
     /// What makes a row's new value; none where the old one stays.
     conversion: Option<RowFunction<'a>>,
 }
@@ -63,6 +65,7 @@ impl<'a> Ddl<'a> {
         let at = column(relation, name)?;
         let snapshot = self.snapshot();
         let ty = self.semantics.type_of(&snapshot, named)?;
+        let dimensions = named.dimensions;
         let old = &relation.columns[at];
         if old.generated && using.is_some() {
             return Err(SqlError::new(
@@ -77,7 +80,7 @@ impl<'a> Ddl<'a> {
         column_type(name, ty)?;
         self.check_membership(relation.row_type.0, ty)?;
         if old.ty == ty && using.is_none() {
-            return Ok(Retyped { at, name: Arc::clone(name), ty, conversion: None });
+            return Ok(Retyped { at, name: Arc::clone(name), ty, dimensions, conversion: None });
         }
         let semantics = self.semantics;
         let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
@@ -103,7 +106,7 @@ impl<'a> Ddl<'a> {
             // A generated column has no USING.
             return Err(if old.generated { error } else { error.hint(hint) });
         };
-        Ok(Retyped { at, name: Arc::clone(name), ty, conversion: Some(conversion) })
+        Ok(Retyped { at, name: Arc::clone(name), ty, dimensions, conversion: Some(conversion) })
     }
 
     /// The sequence of an identity column counts in the column's type.
@@ -136,7 +139,7 @@ impl<'a> Ddl<'a> {
     ) -> Result<()> {
         let mut next = Relation::clone(relation);
         let mut columns: Vec<(usize, RowFunction<'a>)> = Vec::new();
-        for Retyped { at, name, ty, conversion } in changes {
+        for Retyped { at, name, ty, dimensions, conversion } in changes {
             if relation.columns[at].dropped {
                 return Err(undefined_column(relation, &name));
             }
@@ -150,6 +153,9 @@ impl<'a> Ddl<'a> {
             let Some(conversion) = conversion else { continue };
             next.columns[at].ty = ty;
             next.columns[at].missing = None;
+            next.columns[at].properties.dimensions = dimensions;
+            next.columns[at].properties.storage = None;
+            next.columns[at].properties.compression = None;
             next.columns[at].collation = Oid(builtin::collation_of(ty.oid.0));
             columns.retain(|(other, _)| *other != at);
             columns.push((at, conversion));

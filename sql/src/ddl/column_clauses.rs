@@ -3,11 +3,9 @@
 
 use super::Ddl;
 use super::create_table::serial;
-use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement};
 use crate::sqlstate::SqlState;
-use crate::types::SqlType;
 
 /// What the clauses up to a place have said.
 #[derive(Default)]
@@ -102,30 +100,5 @@ impl Ddl<'_> {
             return Err(refused(what));
         }
         Ok(())
-    }
-
-    /// What CREATE TABLE and ALTER TABLE ask of COMPRESSION: a method that there is, and a type with long values.
-    ///
-    /// # Errors
-    /// 0A000, 22023.
-    pub(super) fn check_compression(&mut self, element: &ColumnElement, ty: SqlType) -> Result<()> {
-        let compressed = element.compression.as_deref().is_some_and(|method| method != "default");
-        let base = self.snapshot().base_type(ty).oid.0;
-        if compressed && builtin::type_by_oid(base).is_some_and(|found| found.storage == 'p') {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                format!(
-                    "column data type {} does not support compression",
-                    self.plain_type_shown(ty)
-                ),
-            ));
-        }
-        match element.compression.as_deref() {
-            None | Some("default" | "pglz" | "lz4") => Ok(()),
-            Some(method) => Err(SqlError::new(
-                SqlState::INVALID_PARAMETER_VALUE,
-                format!("invalid compression method \"{method}\""),
-            )),
-        }
     }
 }

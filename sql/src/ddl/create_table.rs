@@ -11,7 +11,9 @@ use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::object::{Schema, well_known};
 use crate::catalog::privilege::Grantable;
-use crate::catalog::relation::{Column, Constraint, Identity, Relation, RelationKind, Sequence};
+use crate::catalog::relation::{
+    Column, Constraint, Identity, Properties, Relation, RelationKind, Sequence,
+};
 use crate::catalog::system_column::is_system_column;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -266,7 +268,7 @@ impl Ddl<'_> {
         }
         column_type(name, ty)?;
         self.check_membership(relation.row_type.0, ty)?;
-        self.check_compression(element, ty)?;
+        let compression = self.compression(element.compression.as_deref(), ty)?;
         self.lock_type(ty)?;
         let chosen = element.collation.as_ref();
         let collation = self.collation(ty, chosen).map_err(|error| match chosen {
@@ -275,6 +277,11 @@ impl Ddl<'_> {
         })?;
         relation.columns.push(Column {
             not_null: serial.is_some(),
+            properties: Properties {
+                dimensions: element.ty.dimensions,
+                compression,
+                ..Properties::default()
+            },
             ..Column::plain(Arc::clone(name), ty, collation)
         });
         if let Some(ty) = serial {

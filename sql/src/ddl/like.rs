@@ -13,7 +13,8 @@ use crate::catalog::Named;
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{
-    Column, Constraint, ConstraintKind, Index, IndexColumn, IndexState, Relation, RelationKind,
+    Column, Constraint, ConstraintKind, Index, IndexColumn, IndexState, Properties, Relation,
+    RelationKind,
 };
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{LikeProperty, ObjectName, SequenceOption};
@@ -129,11 +130,19 @@ impl Ddl<'_> {
             if let Some((_, options)) = sequence {
                 parts.sequences.push(NewSequence { column: at, ty: column.ty.oid, options });
             }
+            let kept = &column.properties;
             relation.columns.push(Column {
                 default: None,
                 missing: None,
                 identity: column.identity.filter(|_| sequence.is_some()),
                 generated: false,
+                properties: Properties {
+                    storage: kept.storage.filter(|_| like.includes(LikeProperty::Storage)),
+                    compression: kept
+                        .compression
+                        .filter(|_| like.includes(LikeProperty::Compression)),
+                    ..Properties::default()
+                },
                 ..column.clone()
             });
         }

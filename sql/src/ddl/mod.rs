@@ -15,6 +15,7 @@ pub mod attribute;
 mod backfill;
 pub mod build;
 mod column_clauses;
+mod column_properties;
 pub mod comment;
 pub mod concurrent;
 pub mod constraint;

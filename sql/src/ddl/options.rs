@@ -54,6 +54,11 @@ fn table_parameter(name: &str) -> Option<Range> {
     })
 }
 
+/// Parameters of columns.
+fn column_parameter(name: &str) -> Option<Range> {
+    matches!(name, "n_distinct" | "n_distinct_inherited").then_some(Range::Real(-1.0, f64::MAX))
+}
+
 /// Parameters of B-tree indexes.
 fn index_parameter(name: &str) -> Option<Range> {
     Some(match name {
@@ -77,6 +82,14 @@ fn text(option: &StorageOption) -> String {
 /// 22023.
 pub fn of_table(options: &[StorageOption]) -> Result<Vec<(String, String)>> {
     check(options, |name| table_parameter(name.strip_prefix("toast.").unwrap_or(name)))
+}
+
+/// The parameters of a column.
+///
+/// # Errors
+/// 22023.
+pub fn of_column(options: &[StorageOption]) -> Result<Vec<(String, String)>> {
+    check(options, column_parameter)
 }
 
 /// The parameters of an index.

@@ -24,6 +24,7 @@ fn tag(kind: ObjectKind) -> Result<&'static str> {
         ObjectKind::Table | ObjectKind::Column | ObjectKind::Constraint => "ALTER TABLE",
         ObjectKind::Index => "ALTER INDEX",
         ObjectKind::View => "ALTER VIEW",
+        ObjectKind::MaterializedView => "ALTER MATERIALIZED VIEW",
         ObjectKind::Sequence => "ALTER SEQUENCE",
         ObjectKind::Schema => "ALTER SCHEMA",
         ObjectKind::Database => "ALTER DATABASE",

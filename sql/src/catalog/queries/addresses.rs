@@ -504,6 +504,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
     /// `pg_get_object_address`.
     fn get_address(&self) -> Result<Datum<'a>> {
         let kind = self.str(0);
+        if UNSUPPORTED.contains(&kind) {
+            return Err(invalid_parameter(format!("unsupported object type \"{kind}\"")));
+        }
+        if !ADDRESSED.contains(&kind) && !UNKNOWN_YET.contains(&kind) {
+            return Err(invalid_parameter(format!("unrecognized object type \"{kind}\"")));
+        }
         let (names, arguments) = (self.texts(1)?, self.texts(2)?);
         let Address { class, object, column } = self.addressed(kind, &names, &arguments)?;
         let fields = [
@@ -688,16 +694,39 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 })?;
                 whole(class.oid, found.oid("oid").0)
             }
-            _ if UNSUPPORTED.contains(&kind) => {
-                Err(invalid_parameter(format!("unsupported object type \"{kind}\"")))
-            }
-            _ if UNKNOWN_YET.contains(&kind) => {
-                Err(SqlError::unsupported(format!("the address of a {kind} is")))
-            }
-            _ => Err(invalid_parameter(format!("unrecognized object type \"{kind}\""))),
+            _ => Err(SqlError::unsupported(format!("the address of a {kind} is"))),
         }
     }
 }
+
+/// What is looked for by its name.
+const ADDRESSED: [&str; 25] = [
+    "access method",
+    "aggregate",
+    "cast",
+    "collation",
+    "database",
+    "default value",
+    "domain constraint",
+    "extension",
+    "function",
+    "index",
+    "language",
+    "materialized view",
+    "operator",
+    "procedure",
+    "role",
+    "routine",
+    "rule",
+    "schema",
+    "sequence",
+    "table",
+    "table column",
+    "table constraint",
+    "tablespace",
+    "type",
+    "view",
+];
 
 /// What only `pg_identify_object` says.
 const UNSUPPORTED: [&str; 9] = [

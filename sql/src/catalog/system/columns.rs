@@ -3,7 +3,7 @@
 use super::objects::{composites, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
-use crate::catalog::relation::{Column, Identity, Relation, RelationKind};
+use crate::catalog::relation::{Column, Identity, Properties, Relation, RelationKind};
 use crate::catalog::system_column::{SYSTEM_COLUMNS, SystemColumn};
 use crate::error::Result;
 use crate::types::{Datum, Oid, SqlType};
@@ -22,6 +22,7 @@ struct Attribute<'r> {
     generated: bool,
     dropped: bool,
     collation: Oid,
+    properties: Properties,
 }
 
 pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
@@ -67,6 +68,11 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                     identity: None,
                     generated: false,
                     dropped: false,
+                    properties: Properties {
+                        statistics: None,
+                        options: Vec::new(),
+                        ..column.properties.clone()
+                    },
                     ..of_column(index.oid, column, at)
                 };
                 attribute(rows, &plain)?;
@@ -90,6 +96,10 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 generated: false,
                 dropped: false,
                 collation: Oid(builtin::collation_of(part.ty.oid.0)),
+                properties: Properties {
+                    dimensions: u32::from(is_array(part.ty.oid.0)),
+                    ..Properties::default()
+                },
             };
             attribute(rows, &plain)?;
         }
@@ -110,6 +120,7 @@ fn of_system_column(relation: Oid, column: SystemColumn) -> Attribute<'static> {
         generated: false,
         dropped: false,
         collation: Oid(0),
+        properties: Properties::default(),
     }
 }
 
@@ -126,7 +137,13 @@ fn of_column(relation: Oid, column: &Column, at: usize) -> Attribute<'_> {
         generated: column.generated,
         dropped: column.dropped,
         collation: column.collation,
+        properties: column.properties.clone(),
     }
+}
+
+fn is_array(ty: u32) -> bool {
+    builtin::type_by_oid(ty).is_some_and(builtin::Type::is_array)
+        || builtin::element_of_made(ty).is_some()
 }
 
 /// How PostgreSQL would lay out the values of a type.
@@ -158,23 +175,29 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
     let letter = |letter: char| Datum::Char(letter as u8);
     let none = Datum::Char(0);
     let form = form_of(rows, attribute.ty);
-    let own = builtin::type_by_oid(attribute.ty.oid.0);
-    let dimensions = own.is_some_and(builtin::Type::is_array)
-        || builtin::element_of_made(attribute.ty.oid.0).is_some();
+    let Properties { dimensions, compression, storage, statistics, options } =
+        &attribute.properties;
+    let statistics = if attribute.dropped { None } else { *statistics };
+    let all: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let shown = if all.is_empty() || attribute.dropped { Datum::Null } else { rows.texts(&all) };
     let row = [
         Datum::Oid(attribute.relation.0),
         rows.text(attribute.name),
         Datum::Oid(if attribute.dropped { 0 } else { attribute.ty.oid.0 }),
-        Datum::Int4(if attribute.number > 0 && !attribute.dropped { -1 } else { 0 }),
+        Datum::Int4(statistics.unwrap_or(if attribute.number > 0 && !attribute.dropped {
+            -1
+        } else {
+            0
+        })),
         Datum::Int2(form.length),
         Datum::Int2(attribute.number),
-        Datum::Int4(i32::from(dimensions)),
+        Datum::Int4(*dimensions as i32),
         Datum::Int4(-1),
         Datum::Int4(attribute.ty.typmod),
         Datum::Bool(form.by_value),
         letter(form.align),
-        letter(form.storage),
-        none,
+        letter(storage.unwrap_or(form.storage)),
+        compression.map_or(none, letter),
         Datum::Bool(attribute.not_null),
         Datum::Bool(attribute.has_default),
         Datum::Bool(attribute.missing),
@@ -192,7 +215,7 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
             .ok()
             .and_then(|number| rows.system.snapshot.acl(attribute.relation, number))
             .map_or(Datum::Null, |acl| rows.acl(Some(acl))),
-        Datum::Null,
+        shown,
         Datum::Null,
         Datum::Null,
     ];
