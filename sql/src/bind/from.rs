@@ -395,6 +395,16 @@ impl Binder<'_> {
         text: &str,
         alias: Option<&Alias>,
     ) -> Result<From> {
+        if self.opaque_views {
+            let live = relation.columns.iter().filter(|column| !column.dropped);
+            let types: Vec<SqlType> = live.map(|column| column.ty).collect();
+            let columns: Vec<Expr> =
+                types.iter().enumerate().map(|(at, ty)| column_at(at, *ty)).collect();
+            let mut item = self.view_item(relation, alias, &columns)?;
+            item.source = Source::Query(self.next_item());
+            let node = Node::Values { rows: Vec::new(), types };
+            return Ok(From { node, items: vec![item], width: columns.len() });
+        }
         let parsed = crate::parse::parse_query(text)?;
         let inner = self.within_view(relation, text)?;
         inner.depth.set(self.depth.get());

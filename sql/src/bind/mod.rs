@@ -207,6 +207,8 @@ struct Binder<'a> {
     subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
     printed: bool,
+    /// Views are relations with columns: what they read is not asked.
+    opaque_views: bool,
     /// The views that this is the query of, the outermost first.
     views: Vec<Oid>,
 }
@@ -226,7 +228,19 @@ pub fn bind(
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Result<Bound> {
-    let binder = Binder::new(environment, text, parameter_types);
+    bound(Binder::new(environment, text, parameter_types), statement)
+}
+
+/// Binds a query for what it names itself: views that it reads are not opened, so that they may read each other.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_named(environment: Environment<'_>, text: &str, query: ast::Query) -> Result<Bound> {
+    let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
+    bound(binder, &ast::Statement::Query(Box::new(query)))
+}
+
+fn bound(binder: Binder<'_>, statement: &ast::Statement) -> Result<Bound> {
     let statement = match statement {
         ast::Statement::Query(query) => BoundStatement::Query(binder.top_query(query)?),
         ast::Statement::Insert(insert) => BoundStatement::Modify(binder.insert(insert, None)?),
@@ -478,6 +492,7 @@ impl<'a> Binder<'a> {
             inlining: Cell::new(0),
             subqueries: None,
             printed: false,
+            opaque_views: false,
             views: Vec::new(),
         }
     }

@@ -336,6 +336,12 @@ impl CatalogTransaction {
         temporary::mark_with(transaction, self.catalog.tree(), NOTIFICATIONS)
     }
 
+    /// Whether the transaction has made, changed or dropped temporary objects.
+    #[must_use]
+    pub fn has_changed_temporary(&self) -> bool {
+        self.changes.keys().any(|key| self.temporary.has(key))
+    }
+
     /// Whether the session has temporary objects: its plans are of use to nobody else.
     #[must_use]
     pub fn has_temporary(&self) -> bool {

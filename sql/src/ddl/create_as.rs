@@ -7,10 +7,10 @@
 use super::Ddl;
 use super::create_table::{column_type, new_column_name, on_commit_of_permanent};
 use super::query_columns::query_columns;
-use super::resolve::{duplicate_relation, must_own, undefined_table};
+use super::resolve::{duplicate_relation, kind_noun, must_own, undefined_table};
 use super::view::{modifies, reads_temporary};
 use crate::catalog::Named;
-use crate::catalog::relation::{Index, Relation, StoredQuery};
+use crate::catalog::relation::{Index, Relation, RelationKind, StoredQuery};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateTableAs, ObjectName, OnCommit, Statement};
 use crate::sqlstate::SqlState;
@@ -94,11 +94,13 @@ pub fn refreshed(
         SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
     };
     let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
-        if matches!(named, Named::Index { .. }) || relation.stored_query.is_none() {
-            return Err(other_kind());
+        let holds_rows = matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System);
+        if matches!(named, Named::Index { .. }) || !holds_rows {
+            let message = format!("\"{}\" is not a table or materialized view", name.name());
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
         if !ddl.snapshot().owns(ddl.user, relation.owner) {
-            return Err(must_own("materialized view", &relation.name));
+            return Err(must_own(kind_noun(relation), &relation.name));
         }
         Ok(())
     };

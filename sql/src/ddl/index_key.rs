@@ -12,7 +12,7 @@ use crate::catalog::relation::{
     Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation,
 };
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Direction, ExprKind, IndexKey, ObjectName};
+use crate::parse::ast::{Direction, Expr, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 
@@ -20,13 +20,23 @@ use crate::types::{Oid, SqlType};
 const INDEX_COLUMNS_MAX: usize = 32;
 
 /// The column that a key names alone, if it is no expression.
-fn plain_column(relation: &Relation, key: &IndexKey) -> Result<Option<usize>> {
-    let ExprKind::Column(parts) = &key.expr.kind else { return Ok(None) };
+fn plain_column(relation: &Relation, expr: &Expr) -> Result<Option<usize>> {
+    let ExprKind::Column(parts) = &expr.kind else { return Ok(None) };
     let [name] = parts.as_slice() else { return Ok(None) };
     let column = relation.column(name).ok_or_else(|| {
         SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
     })?;
     Ok(Some(column))
+}
+
+/// What a key orders by, and the collation that it names: behind the key itself, else around its whole expression.
+fn without_collation(key: &IndexKey) -> (&Expr, Option<&ObjectName>) {
+    let (mut expr, mut collation) = (&key.expr, key.collation.as_ref());
+    while let ExprKind::Collate { operand, collation: around } = &expr.kind {
+        collation = collation.or(Some(around));
+        expr = operand;
+    }
+    (expr, collation)
 }
 
 /// The column that an expression is, if that is all it says.
@@ -54,10 +64,11 @@ impl Ddl<'_> {
         let snapshot = self.snapshot();
         let (mut columns, mut expressions) = (Vec::new(), Vec::new());
         for key in keys {
-            let (column, ty, own) = match plain_column(relation, key)? {
+            let (expr, collation) = without_collation(key);
+            let (column, ty, own) = match plain_column(relation, expr)? {
                 Some(at) => (at, relation.columns[at].ty, relation.columns[at].collation),
                 None => {
-                    let made = self.semantics.index_expression(&snapshot, relation, &key.expr)?;
+                    let made = self.semantics.index_expression(&snapshot, relation, expr)?;
                     let (ty, own) = (made.ty, made.collation);
                     // A cast to the type that a column has leaves the column.
                     let at = shown_column(relation, &made.text).unwrap_or_else(|| {
@@ -67,7 +78,7 @@ impl Ddl<'_> {
                     (at, ty, own)
                 }
             };
-            let collation = key.collation.as_ref().map(collation_named).transpose()?;
+            let collation = collation.map(collation_named).transpose()?;
             self.check_collation(ty, own, collation)?;
             let class = match &key.class {
                 Some(named) => Some(self.operator_class(named, ty)?),

@@ -1,6 +1,7 @@
 //! TRUNCATE: each table gets new, empty trees; the old ones are freed once the commit is done.
 
 use super::Ddl;
+use super::dependency::Dependents;
 use super::resolve::{undefined_table, wrong_kind};
 use crate::catalog::acl::Privileges;
 use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
@@ -8,6 +9,7 @@ use crate::catalog::{Named, OnCommit};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ObjectKind, Truncate};
 use crate::sqlstate::SqlState;
+use crate::types::Oid;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, ReadView, TableLock, WaitPolicy};
@@ -147,13 +149,17 @@ impl Ddl<'_> {
     /// What happens to temporary tables when their transaction commits.
     ///
     /// # Errors
-    /// Storage's.
+    /// 0A000 for a table that loses its rows and one beside it that refers to it and keeps them; storage's.
     pub fn act_on_commit(&mut self) -> Result<()> {
-        for (table, action) in self.catalog.on_commit() {
+        let actions = self.catalog.on_commit();
+        if self.has_used_temporary() {
+            self.check_emptied(&actions)?;
+        }
+        for (table, action) in actions {
             let Some(relation) = self.relation(table) else { continue };
             match action {
                 OnCommit::Preserve => {}
-                OnCommit::Drop => self.remove_relation(&relation)?,
+                OnCommit::Drop => self.drop_silently(&relation)?,
                 OnCommit::Delete => {
                     if !is_empty(self, &relation)? {
                         empty(self, &relation)?;
@@ -162,6 +168,54 @@ impl Ddl<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the transaction has read or changed a temporary object.
+    fn has_used_temporary(&mut self) -> bool {
+        let snapshot = self.snapshot();
+        let mut temporary = snapshot.relations().filter(|relation| relation.persistence == 't');
+        self.catalog.has_changed_temporary()
+            || temporary.any(|relation| self.transaction.has_locked(relation.lock))
+    }
+
+    fn check_emptied(&mut self, actions: &[(Oid, OnCommit)]) -> Result<()> {
+        let emptied: Vec<Oid> = actions
+            .iter()
+            .filter(|(_, action)| *action == OnCommit::Delete)
+            .map(|(table, _)| *table)
+            .collect();
+        // The newest one is asked first.
+        for table in emptied.iter().rev() {
+            let Some(relation) = self.relation(*table) else { continue };
+            let referring = relation.referenced_by.iter().map(|(child, _)| *child);
+            let keeping = referring.filter(|child| !emptied.contains(child)).min();
+            if let Some(child) = keeping.and_then(|child| self.relation(child)) {
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    "unsupported ON COMMIT and foreign key combination",
+                )
+                .detail(format!(
+                    "Table \"{}\" references \"{}\", but they do not have the same ON COMMIT setting.",
+                    child.name, relation.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// ON COMMIT DROP: what depends on the table goes with it, and nobody is told.
+    fn drop_silently(&mut self, relation: &Arc<Relation>) -> Result<()> {
+        let (what, mut dependents) = (String::new(), Dependents::default());
+        let own = [relation.oid];
+        self.collect_references(relation, &own, &|_| true, &what, &mut dependents);
+        self.collect_views(relation, None, &own, &what, &mut dependents);
+        let told = self.notices.len();
+        self.drop_dependents(&dependents, true, &what)?;
+        self.notices.truncate(told);
+        match self.relation(relation.oid) {
+            Some(relation) => self.remove_relation(&relation),
+            None => Ok(()),
+        }
     }
 
     /// DISCARD TEMP, and the end of DISCARD ALL: drops every temporary object of the session.

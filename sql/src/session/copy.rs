@@ -237,9 +237,10 @@ impl Session {
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
         self.may_copy(copy)?;
-        let mut options = Options::read(&copy.options, copy.from, &|at| parsed.position(at))?;
+        let read = || Options::read(&copy.options, copy.from, &|at| parsed.position(at));
         match &copy.subject {
             CopySubject::Query(statement) => {
+                let mut options = read()?;
                 let refused =
                     |message| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
                 if matches!(statement, Statement::CreateTableAs(_)) {
@@ -260,6 +261,11 @@ impl Session {
             CopySubject::Table(name, names) => {
                 let relation = self.relation(parsed, name)?;
                 let columns = copy_columns(&relation, names)?;
+                self.may_copy_columns(copy.from, &relation, &columns)?;
+                if !copy.from {
+                    self.demand_rows(&relation)?;
+                }
+                let mut options = read()?;
                 let listed: Vec<Arc<str>> = columns
                     .iter()
                     .map(|&column| Arc::clone(&relation.columns[column].name))
@@ -273,7 +279,6 @@ impl Session {
                         None => self.copy(parsed, copy, portal, sink),
                     }
                 } else {
-                    self.demand_rows(&relation)?;
                     let query = table_query(name, &listed);
                     let prepared = self.prepare(Arc::new(parsed.inner(&query)), &[])?;
                     self.copy_to(prepared, &copy.target, options, portal, sink)
@@ -341,7 +346,7 @@ impl Session {
     ) -> Result<Option<Outcome>> {
         let format =
             CopyFormat { binary: options.kind == Kind::Binary, columns: columns.len() as u16 };
-        if let Some(refusal) = self.copy_refusal(relation)? {
+        if let Some(refusal) = self.copy_refusal(relation) {
             return self.take_copy(&copy.target, format, Err(refusal)).map(Some);
         }
         let insert = insert_statement(name, relation, columns);

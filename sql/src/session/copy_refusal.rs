@@ -30,13 +30,12 @@ fn wrong_kind(way: &str, what: &str, relation: &Relation) -> SqlError {
 }
 
 impl Session {
-    /// 42501 or 42809 for a relation that COPY TO does not read.
+    /// 42809 for a relation that COPY TO does not read.
     pub(super) fn demand_rows(&self, relation: &Relation) -> Result<()> {
         if matches!(relation.kind, RelationKind::System) {
             return Ok(());
         }
         let Some(what) = without_rows(relation) else { return Ok(()) };
-        self.demand_privilege(relation, Privileges::SELECT)?;
         let error = wrong_kind("from", what, relation);
         Err(match what {
             "sequence" => error,
@@ -45,19 +44,15 @@ impl Session {
     }
 
     /// Why COPY FROM does not write to a relation at all.
-    ///
-    /// # Errors
-    /// 42501, which is told before the data is asked for.
-    pub(super) fn copy_refusal(&self, relation: &Relation) -> Result<Option<SqlError>> {
-        let Some(what) = without_rows(relation) else { return Ok(None) };
-        self.demand_privilege(relation, Privileges::INSERT)?;
+    pub(super) fn copy_refusal(&self, relation: &Relation) -> Option<SqlError> {
+        let what = without_rows(relation)?;
         let error = wrong_kind("to", what, relation);
-        Ok(Some(match what {
+        Some(match what {
             "view" => {
                 error.hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
             }
             _ => error,
-        }))
+        })
     }
 
     /// Why COPY FROM does not freeze the rows of a table: another transaction could have read it before.
@@ -75,9 +70,17 @@ impl Session {
         }
     }
 
-    fn demand_privilege(&self, relation: &Relation, privilege: Privileges) -> Result<()> {
+    /// 42501 for who may not read or write these columns, by index: nobody is told anything else before.
+    pub(super) fn may_copy_columns(
+        &self,
+        from: bool,
+        relation: &Relation,
+        columns: &[usize],
+    ) -> Result<()> {
+        let privilege = if from { Privileges::INSERT } else { Privileges::SELECT };
+        let named: Vec<_> = columns.iter().map(|at| (*at as i16 + 1, privilege)).collect();
         let snapshot = self.catalog.last_snapshot();
-        if snapshot.may_on_relation(self.identity.user, relation, privilege) {
+        if snapshot.may_on_columns(self.identity.user, relation, privilege, &named) {
             return Ok(());
         }
         let kind = match relation.kind {

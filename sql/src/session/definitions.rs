@@ -7,7 +7,6 @@ use crate::catalog::queries::SessionCatalog;
 use crate::catalog::quote::identifier;
 use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::Statement;
 use crate::parse::{parse_expression, parse_query};
 use crate::session::statement::Reader;
 use crate::types::{CallContext, Oid, SqlType};
@@ -64,8 +63,7 @@ pub(crate) fn shown_expression(
 
 /// What a stored query reads and returns.
 pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
-    let statement = Statement::Query(Box::new(parse_query(text)?));
-    let bound = bind::bind(environment, text, &statement, &[])?;
+    let bound = bind::bind_named(environment, text, parse_query(text)?)?;
     // What stands behind another view is that view's, whose owner it names.
     let own = bound.required.into_iter().filter_map(|required| match required {
         bind::Required::Relation { relation, holder: bind::Holder::Asker, columns, .. } => {

@@ -102,7 +102,9 @@ impl Session {
             temporary.map(|relation| relation.lock).collect()
         };
         let transaction = self.block.transaction();
-        if transaction.is_some_and(|open| temporary.iter().any(|table| open.has_locked(*table))) {
+        if self.catalog.has_changed_temporary()
+            || transaction.is_some_and(|open| temporary.iter().any(|table| open.has_locked(*table)))
+        {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "cannot PREPARE a transaction that has operated on temporary objects",
@@ -120,6 +122,12 @@ impl Session {
                 "prepared transactions are disabled",
             )
             .hint("Set max_prepared_transactions to a nonzero value."));
+        }
+        if !self.said.get_mut().is_empty() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY",
+            ));
         }
         if self.catalog.acts() {
             return Err(SqlError::unsupported(

@@ -181,16 +181,6 @@ impl Session {
     }
 
     fn control(&mut self, control: &ast::TransactionStatement) -> Result<Outcome> {
-        if matches!(control, ast::TransactionStatement::Prepare(_))
-            && !self.said.get_mut().is_empty()
-        {
-            self.with_block(|block, parts| block.rollback(parts));
-            self.after_transaction();
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY",
-            ));
-        }
         if let Some(tag) = self.two_phase(control) {
             return done(tag?);
         }
