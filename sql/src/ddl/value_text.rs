@@ -55,6 +55,7 @@ pub fn shown(ty: SqlType, datum: Datum<'_>) -> Arc<str> {
         notices: &notices,
         random: &random,
         time_read: None,
+        constant: false,
     };
     // A value that has been read from a row can be written; if not, an empty text harms nobody.
     text_of(&context, ty, &datum).map(Arc::from).unwrap_or_default()

@@ -68,6 +68,7 @@ impl Host<'_> {
             notices: self.notices,
             random: self.random,
             time_read: None,
+            constant: false,
         }
     }
 }

@@ -732,6 +732,7 @@ impl Session {
             notices: &self.notices,
             random: &self.random,
             time_read: None,
+            constant: false,
         });
         let set = running.end();
         self.take_settings(set);

@@ -98,6 +98,7 @@ impl Meaning<'_> {
                 notices: &notices,
                 random: self.random,
                 time_read: None,
+                constant: false,
             })
         })
     }

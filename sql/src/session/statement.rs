@@ -190,13 +190,20 @@ impl PlanCache {
 /// Reads literals by the types' input functions.
 pub(super) struct Reader<'c, 'a>(pub &'c CallContext<'a>);
 
+impl<'a> Reader<'_, 'a> {
+    fn of_constants(&self) -> CallContext<'a> {
+        CallContext { constant: true, ..*self.0 }
+    }
+}
+
 impl Constants for Reader<'_, '_> {
     fn read(&self, ty: SqlType, text: &str) -> Result<Literal> {
-        Ok(Literal::of(&read_text(self.0, ty, text)?))
+        Ok(Literal::of(&read_text(&self.of_constants(), ty, text)?))
     }
 
     fn push(&self, ty: SqlType, text: &str, into: &mut RowWriter<'_>) -> Result<()> {
-        let read = read_text(self.0, ty, text);
+        let context = self.of_constants();
+        let read = read_text(&context, ty, text);
         into.push(*read.as_ref().unwrap_or(&Datum::Null));
         read.map(|_| ())
     }

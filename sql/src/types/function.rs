@@ -29,6 +29,8 @@ pub struct CallContext<'a> {
     pub random: &'a Cell<[u64; 2]>,
     /// Noted here, where somebody wants to know it: a text has been read whose value depends on when that is (`now`).
     pub time_read: Option<&'a Cell<bool>>,
+    /// A text that is read is a constant of a statement, which was demanded of the statement whatever it names.
+    pub constant: bool,
 }
 
 /// Questions about the catalog and the session that types and functions ask (regclass output, `format_type`,
@@ -55,6 +57,13 @@ pub trait CatalogQueries {
     /// # Errors
     /// 42P01, 42704, 42883 and so on, as PostgreSQL's input functions.
     fn reg_in(&self, reg_type: u32, text: &str) -> Result<u32>;
+    /// The same of a constant, for which nobody needs to be allowed anything.
+    ///
+    /// # Errors
+    /// As [`CatalogQueries::reg_in`].
+    fn reg_constant(&self, reg_type: u32, text: &str) -> Result<u32> {
+        self.reg_in(reg_type, text)
+    }
     /// Whether the current user may read a relation, or the column of it that has this `attnum`.
     fn may_read(&self, _relation: super::Oid, _column: Option<i16>) -> bool {
         true

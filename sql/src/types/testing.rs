@@ -53,6 +53,7 @@ pub(crate) fn with_context<T>(test: impl for<'a> FnOnce(&CallContext<'a>) -> T) 
         notices: &notices,
         random: &random,
         time_read: None,
+        constant: false,
     };
     test(&context)
 }

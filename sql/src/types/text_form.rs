@@ -155,6 +155,7 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
             digits if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
                 digits.parse().map_err(|_| value_out_of_range("oid", text))?
             }
+            name if context.constant => context.catalog.reg_constant(ty.oid.0, name)?,
             name => context.catalog.reg_in(ty.oid.0, name)?,
         }),
         Form::Float4 => Datum::Float4(float::read_f32(text)?),

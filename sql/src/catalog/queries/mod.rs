@@ -148,7 +148,7 @@ pub struct SessionCatalog<'s> {
     /// The current user.
     pub user: Oid,
     /// Whether the user must be allowed to use the schemas that texts name. Of constants the statement that holds them
-    /// demands it; those of views have been looked up for good.
+    /// demands it.
     pub demands_usage: bool,
     /// What only the engine knows.
     pub engine: &'s dyn EngineFacts,
@@ -480,6 +480,10 @@ impl CatalogQueries for SessionCatalog<'_> {
             }
             None => self.snapshot.may_on_whole(self.user, relation, Privileges::SELECT),
         })
+    }
+
+    fn reg_constant(&self, reg_type: u32, text: &str) -> Result<u32> {
+        names::reg_in(&SessionCatalog { demands_usage: false, ..*self }, reg_type, text)
     }
 
     fn type_name(&self, ty: u32) -> String {

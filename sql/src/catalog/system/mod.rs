@@ -8,6 +8,7 @@
 mod columns;
 mod counted;
 mod definitions;
+mod dependencies;
 pub mod format;
 mod objects;
 pub mod rows;

@@ -1,17 +1,16 @@
-//! `pg_class`, `pg_index`, `pg_constraint`, `pg_sequence`, `pg_depend`, `pg_description`: users' relations and
+//! `pg_class`, `pg_index`, `pg_constraint`, `pg_sequence`, `pg_description`: users' relations and
 //! what belongs to them, behind the built-in rows.
 
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
-use crate::catalog::quote::sequence_of;
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
     RelationKind,
 };
 use crate::catalog::user_type::{DomainCheck, UserType};
 use crate::error::Result;
-use crate::types::{Datum, Oid, oids};
+use crate::types::{Datum, Oid};
 use std::sync::Arc;
 
 /// The B-tree access method.
@@ -28,11 +27,11 @@ pub(super) fn users<'s>(rows: &Rows<'s, '_, '_, '_>, key: Option<Oid>) -> Vec<&'
     }
 }
 
-fn letter<'a>(letter: char) -> Datum<'a> {
+pub(super) fn letter<'a>(letter: char) -> Datum<'a> {
     Datum::Char(letter as u8)
 }
 
-fn position(column: usize) -> i16 {
+pub(super) fn position(column: usize) -> i16 {
     i16::try_from(column + 1).expect("a table has at most 1600 columns")
 }
 
@@ -365,9 +364,9 @@ fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCh
     rows.row(&row)
 }
 
-/// The columns, by index, that a CHECK names. Its text is the one that is printed from the bound expression: there a name is
+/// The columns, by index, that an expression names. Its text is the one that is printed from the bound expression: there a name is
 /// a column unless it is a function's, before its arguments, or a type's, behind `::`.
-fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
+pub(super) fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut columns) = (0, Vec::new());
     while at < bytes.len() {
@@ -523,147 +522,6 @@ pub(super) fn rules(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Text("<>"),
         ];
         rows.row(&row)?;
-    }
-    Ok(())
-}
-
-/// `pg_depend`, without what depends on schemas.
-pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    const CLASS: u32 = 1259;
-    const TYPE: u32 = 1247;
-    const DEFAULT: u32 = 2604;
-    const CONSTRAINT: u32 = 2606;
-    const REWRITE: u32 = 2618;
-    let emit_of =
-        |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid, i32), to: (u32, Oid, i32), kind| {
-            rows.row(&[
-                Datum::Oid(on.0),
-                Datum::Oid(on.1.0),
-                Datum::Int4(on.2),
-                Datum::Oid(to.0),
-                Datum::Oid(to.1.0),
-                Datum::Int4(to.2),
-                letter(kind),
-            ])
-        };
-    let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
-        emit_of(rows, (on.0, on.1, 0), to, kind)
-    };
-    let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
-    for ty in rows.system.snapshot.types() {
-        let array = Oid(builtin::array_of_made(ty.oid.0));
-        emit(rows, (TYPE, array), (TYPE, ty.oid, 0), 'i')?;
-        if let Some(attributes) = ty.attributes() {
-            emit(rows, (CLASS, ty.oid), (TYPE, ty.oid, 0), 'i')?;
-            for (at, part) in attributes.iter().enumerate() {
-                if part.ty.oid.0 >= well_known::FIRST_NORMAL {
-                    let on = (CLASS, ty.oid, i32::from(position(at)));
-                    emit_of(rows, on, (TYPE, part.ty.oid, 0), 'n')?;
-                }
-            }
-        }
-        if let Some(domain) = ty.domain() {
-            if domain.base.oid.0 >= well_known::FIRST_NORMAL {
-                emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
-            }
-            for check in &domain.checks {
-                emit(rows, (CONSTRAINT, check.oid), (TYPE, ty.oid, 0), 'a')?;
-            }
-        }
-    }
-    for relation in users(rows, None) {
-        let table = relation.oid;
-        let (row_type, array) = relation.row_type;
-        if row_type != Oid(0) {
-            emit(rows, (TYPE, row_type), (CLASS, table, 0), 'i')?;
-        }
-        if array != Oid(0) {
-            emit(rows, (TYPE, array), (TYPE, row_type, 0), 'i')?;
-        }
-        for (at, column) in relation.columns.iter().enumerate().filter(|one| !one.1.dropped) {
-            let on = (CLASS, table, i32::from(position(at)));
-            if column.ty.oid.0 >= well_known::FIRST_NORMAL {
-                emit_of(rows, on, (TYPE, column.ty.oid, 0), 'n')?;
-            }
-            let (Some(default), None) = (&column.default, column.identity) else { continue };
-            let own = (DEFAULT, super::columns::default_oid(table, at));
-            emit(rows, own, on, 'a')?;
-            let sequence = sequence_of(default)
-                .and_then(|name| rows.call.catalog.reg_in(oids::REGCLASS, &name).ok());
-            if let Some(sequence) = sequence {
-                emit(rows, own, (CLASS, Oid(sequence), 0), 'n')?;
-            }
-        }
-        if of_views && relation.query().is_some() {
-            let rule = (REWRITE, table);
-            emit(rows, rule, (CLASS, table, 0), 'i')?;
-            for (read, columns) in (rows.system.reads)(relation) {
-                let columns = columns.iter().map(|column| i32::from(*column));
-                let whole = columns.len() == 0;
-                for column in columns.chain(whole.then_some(0)) {
-                    if read.0 >= well_known::FIRST_NORMAL {
-                        emit(rows, rule, (CLASS, read, column), 'n')?;
-                    }
-                }
-            }
-        }
-        if let RelationKind::Sequence(sequence) = &relation.kind
-            && let Some((owner, column)) = sequence.owner
-        {
-            let identity = rows
-                .system
-                .snapshot
-                .relation(owner)
-                .is_some_and(|owner| owner.columns[column].identity.is_some());
-            let kind = if identity { 'i' } else { 'a' };
-            let to = (CLASS, owner, i32::from(position(column)));
-            emit(rows, (CLASS, table), to, kind)?;
-        }
-        for index in &relation.indexes {
-            let keys = index.columns.iter().filter(|key| key.expression().is_none());
-            let keys = keys.map(|key| key.column).chain(index.include.iter().copied());
-            let columns = keys.map(|column| i32::from(position(column)));
-            match &index.constraint {
-                Some((constraint, _)) => {
-                    emit(rows, (CLASS, index.oid), (CONSTRAINT, *constraint, 0), 'i')?;
-                    for column in columns {
-                        emit(rows, (CONSTRAINT, *constraint), (CLASS, table, column), 'a')?;
-                    }
-                }
-                None => {
-                    for column in columns {
-                        emit(rows, (CLASS, index.oid), (CLASS, table, column), 'a')?;
-                    }
-                }
-            }
-        }
-        for constraint in &relation.constraints {
-            let on = (CONSTRAINT, constraint.oid);
-            match &constraint.kind {
-                ConstraintKind::Check { text, .. } => {
-                    let columns = named_columns(relation, text);
-                    // One that speaks of no column goes with the table.
-                    if columns.is_empty() {
-                        emit(rows, on, (CLASS, table, 0), 'a')?;
-                    }
-                    for column in columns {
-                        let to = (CLASS, table, i32::from(position(column)));
-                        emit(rows, on, to, 'a')?;
-                        emit(rows, on, to, 'n')?;
-                    }
-                }
-                ConstraintKind::ForeignKey(key) => {
-                    for &column in &key.columns {
-                        emit(rows, on, (CLASS, table, i32::from(position(column))), 'a')?;
-                    }
-                    for &column in &key.referenced {
-                        let to = (CLASS, key.references, i32::from(position(column)));
-                        emit(rows, on, to, 'n')?;
-                    }
-                    emit(rows, on, (CLASS, key.index, 0), 'n')?;
-                }
-            }
-        }
     }
     Ok(())
 }

@@ -5,7 +5,9 @@
 //! again by who scans. Keys on a relation's first column (its OID, in most) find built-in rows by binary search.
 
 use super::counted::Counters;
-use super::{columns, counted, definitions, objects, relation, session, time_zones, types};
+use super::{
+    columns, counted, definitions, dependencies, objects, relation, session, time_zones, types,
+};
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
 use crate::catalog::privilege::kept;
@@ -353,7 +355,7 @@ pub fn scan<'a>(
         "pg_type" => types::types(&mut rows, relation),
         "pg_enum" => types::labels(&mut rows),
         "pg_sequence" => objects::sequences(&mut rows),
-        "pg_depend" => objects::dependencies(&mut rows),
+        "pg_depend" => dependencies::dependencies(&mut rows),
         "pg_rewrite" => objects::rules(&mut rows),
         "pg_description" => objects::descriptions(&mut rows, relation),
         "pg_stats" => columns::statistics(&mut rows),

@@ -1,0 +1,173 @@
+//! `pg_depend`: what of users' objects depends on what, behind the built-in rows.
+
+use super::objects::{letter, named_columns, position, users};
+use super::rows::Rows;
+use crate::catalog::builtin;
+use crate::catalog::object::well_known;
+use crate::catalog::quote::sequence_of;
+use crate::catalog::relation::{ConstraintKind, RelationKind};
+use crate::catalog::search_path::split_name;
+use crate::catalog::snapshot::Named;
+use crate::error::Result;
+use crate::types::{Datum, Oid};
+
+/// `pg_depend`.
+pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    const CLASS: u32 = 1259;
+    const TYPE: u32 = 1247;
+    const DEFAULT: u32 = 2604;
+    const CONSTRAINT: u32 = 2606;
+    const REWRITE: u32 = 2618;
+    const SCHEMA: u32 = 2615;
+    let emit_of =
+        |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid, i32), to: (u32, Oid, i32), kind| {
+            rows.row(&[
+                Datum::Oid(on.0),
+                Datum::Oid(on.1.0),
+                Datum::Int4(on.2),
+                Datum::Oid(to.0),
+                Datum::Oid(to.1.0),
+                Datum::Int4(to.2),
+                letter(kind),
+            ])
+        };
+    let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
+        emit_of(rows, (on.0, on.1, 0), to, kind)
+    };
+    let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
+    for ty in rows.system.snapshot.types() {
+        let array = Oid(builtin::array_of_made(ty.oid.0));
+        emit(rows, (TYPE, array), (TYPE, ty.oid, 0), 'i')?;
+        emit(rows, (TYPE, ty.oid), (SCHEMA, ty.schema, 0), 'n')?;
+        if let Some(attributes) = ty.attributes() {
+            emit(rows, (CLASS, ty.oid), (TYPE, ty.oid, 0), 'i')?;
+            for (at, part) in attributes.iter().enumerate() {
+                if part.ty.oid.0 >= well_known::FIRST_NORMAL {
+                    let on = (CLASS, ty.oid, i32::from(position(at)));
+                    emit_of(rows, on, (TYPE, part.ty.oid, 0), 'n')?;
+                }
+            }
+        }
+        if let Some(domain) = ty.domain() {
+            if domain.base.oid.0 >= well_known::FIRST_NORMAL {
+                emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
+            }
+            for check in &domain.checks {
+                emit(rows, (CONSTRAINT, check.oid), (TYPE, ty.oid, 0), 'a')?;
+            }
+        }
+    }
+    for relation in users(rows, None) {
+        let table = relation.oid;
+        let (row_type, array) = relation.row_type;
+        emit(rows, (CLASS, table), (SCHEMA, relation.schema.0, 0), 'n')?;
+        // What has no array of its rows has no type of them either.
+        if array != Oid(0) {
+            emit(rows, (TYPE, row_type), (CLASS, table, 0), 'i')?;
+            emit(rows, (TYPE, array), (TYPE, row_type, 0), 'i')?;
+        }
+        for (at, column) in relation.columns.iter().enumerate().filter(|one| !one.1.dropped) {
+            let on = (CLASS, table, i32::from(position(at)));
+            if column.ty.oid.0 >= well_known::FIRST_NORMAL {
+                emit_of(rows, on, (TYPE, column.ty.oid, 0), 'n')?;
+            }
+            let (Some(default), None) = (&column.default, column.identity) else { continue };
+            let own = (DEFAULT, super::columns::default_oid(table, at));
+            emit(rows, own, on, if column.generated { 'i' } else { 'a' })?;
+            if column.generated {
+                for read in named_columns(relation, default) {
+                    emit(rows, own, (CLASS, table, i32::from(position(read))), 'n')?;
+                }
+            }
+            let snapshot = rows.system.snapshot;
+            let sequence = sequence_of(default).and_then(|name| split_name(&name));
+            if let Some([schema, name]) = sequence.as_deref()
+                && let Some(schema) = snapshot.schema(schema)
+                && let Some(Named::Relation(sequence)) = snapshot.named(schema.oid, name)
+            {
+                emit(rows, own, (CLASS, sequence, 0), 'n')?;
+            }
+        }
+        if of_views && relation.query().is_some() {
+            let rule = (REWRITE, table);
+            emit(rows, rule, (CLASS, table, 0), 'i')?;
+            emit(rows, rule, (CLASS, table, 0), 'n')?;
+            for (read, columns) in (rows.system.reads)(relation) {
+                let columns = columns.iter().map(|column| i32::from(*column));
+                let whole = columns.len() == 0;
+                for column in columns.chain(whole.then_some(0)) {
+                    if read.0 >= well_known::FIRST_NORMAL {
+                        emit(rows, rule, (CLASS, read, column), 'n')?;
+                    }
+                }
+            }
+        }
+        if let RelationKind::Sequence(sequence) = &relation.kind
+            && let Some((owner, column)) = sequence.owner
+        {
+            let identity = rows
+                .system
+                .snapshot
+                .relation(owner)
+                .is_some_and(|owner| owner.columns[column].identity.is_some());
+            let kind = if identity { 'i' } else { 'a' };
+            let to = (CLASS, owner, i32::from(position(column)));
+            emit(rows, (CLASS, table), to, kind)?;
+        }
+        for index in &relation.indexes {
+            let keys = index.columns.iter().filter(|key| key.expression().is_none());
+            let keys = keys.map(|key| key.column).chain(index.include.iter().copied());
+            let columns: Vec<i32> = keys.map(|column| i32::from(position(column))).collect();
+            match &index.constraint {
+                Some((constraint, _)) => {
+                    emit(rows, (CLASS, index.oid), (CONSTRAINT, *constraint, 0), 'i')?;
+                    for column in columns {
+                        emit(rows, (CONSTRAINT, *constraint), (CLASS, table, column), 'a')?;
+                    }
+                }
+                None => {
+                    let own = (CLASS, index.oid);
+                    // One without a plain column goes with the table.
+                    let whole = columns.is_empty().then_some(0);
+                    let expressions: Vec<&str> =
+                        index.expressions.iter().map(|made| &*made.text).collect();
+                    let read =
+                        [expressions.join(", "), index.filter.as_deref().unwrap_or("").into()];
+                    let read = read.iter().flat_map(|text| named_columns(relation, text));
+                    let read = read.map(|column| i32::from(position(column)));
+                    for column in columns.into_iter().chain(whole).chain(read) {
+                        emit(rows, own, (CLASS, table, column), 'a')?;
+                    }
+                }
+            }
+        }
+        for constraint in &relation.constraints {
+            let on = (CONSTRAINT, constraint.oid);
+            match &constraint.kind {
+                ConstraintKind::Check { text, .. } => {
+                    let columns = named_columns(relation, text);
+                    // One that speaks of no column goes with the table.
+                    if columns.is_empty() {
+                        emit(rows, on, (CLASS, table, 0), 'a')?;
+                    }
+                    for column in columns {
+                        let to = (CLASS, table, i32::from(position(column)));
+                        emit(rows, on, to, 'a')?;
+                        emit(rows, on, to, 'n')?;
+                    }
+                }
+                ConstraintKind::ForeignKey(key) => {
+                    for &column in &key.columns {
+                        emit(rows, on, (CLASS, table, i32::from(position(column))), 'a')?;
+                    }
+                    for &column in &key.referenced {
+                        let to = (CLASS, key.references, i32::from(position(column)));
+                        emit(rows, on, to, 'n')?;
+                    }
+                    emit(rows, on, (CLASS, key.index, 0), 'n')?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
