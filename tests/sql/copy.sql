@@ -171,3 +171,17 @@ COPY cold FROM STDIN (FREEZE);
 COMMIT;
 SELECT * FROM cold;
 DROP TABLE cold;
+-- The relation and its columns are looked at before the options, and the right to them before that.
+CREATE ROLE copy_late;
+CREATE TABLE late (a int);
+COPY nosuch TO STDOUT (FORMAT nosuch);
+COPY nosuch FROM '/nosuch' (FORMAT nosuch);
+COPY late (nosuch) TO STDOUT (FORMAT nosuch);
+COPY late TO STDOUT (FORMAT nosuch);
+COPY (SELECT nosuch) TO STDOUT (FORMAT nosuch);
+SET ROLE copy_late;
+COPY late TO STDOUT (FORMAT nosuch);
+COPY late (a) TO STDOUT (FORMAT nosuch);
+RESET ROLE;
+DROP TABLE late;
+DROP ROLE copy_late;

@@ -116,3 +116,10 @@ CREATE INDEX ON predicates (y) WHERE 1 = 1;
 SELECT indexdef FROM pg_indexes WHERE tablename = 'predicates' ORDER BY 1;
 ALTER TABLE predicates ALTER COLUMN x DROP NOT NULL;
 DROP TABLE predicates;
+-- A COLLATE around a whole expression is the collation of its key.
+CREATE TABLE collated (a text, b text);
+CREATE INDEX collated_1 ON collated ((a COLLATE "C"));
+CREATE INDEX collated_2 ON collated ((lower(a) COLLATE "C"));
+CREATE INDEX collated_3 ON collated (((a || b) COLLATE "POSIX") COLLATE "C" DESC);
+SELECT indexrelid::regclass, indkey, indcollation, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'collated'::regclass ORDER BY 1;
+DROP TABLE collated;

@@ -95,3 +95,7 @@ SELECT pg_get_object_address('cast', '{integer}', '{uuid}');
 SELECT pg_describe_object(classid, objid, objsubid), objsubid FROM pg_get_object_address('table column', '{ads,t,"C c"}', '{}');
 SELECT pg_describe_object(NULL, 1, 1), pg_identify_object(1, NULL, 1), pg_get_object_address(NULL, '{}', '{}');
 DROP ROLE "r R";
+-- An unknown kind is told before what is wrong with the names.
+SELECT pg_get_object_address('nosuch', '{a,NULL}', '{}');
+SELECT pg_get_object_address('view column', '{a,NULL}', '{}');
+SELECT pg_get_object_address('table', '{a,NULL}', '{}');

@@ -86,3 +86,25 @@ create temp table t1 (q int);
 table t1;
 discard all;
 table t1;
+-- What happens to temporary tables at commit, and the foreign keys between them.
+create temp table emptied (a int primary key) on commit delete rows;
+create temp table emptied_too (a int references emptied) on commit delete rows;
+begin; insert into emptied values (1); insert into emptied_too values (1); commit;
+select count(*) from emptied;
+create temp table kept_child (a int references emptied) on commit preserve rows;
+create temp table gone_parent (a int);
+select count(*) from emptied;
+begin; insert into emptied values (1); commit;
+begin; create temp table going (a int primary key) on commit drop; create temp table staying (a int references going); create temp view going_view as select * from going; commit;
+select conname from pg_constraint where conrelid = 'staying'::regclass;
+select * from going_view;
+begin; create temp table half (a int primary key) on commit delete rows; create temp table half_child (a int references half) on commit drop; commit;
+begin; create temp table half (a int primary key) on commit delete rows; create temp table half_child (a int references half) on commit delete rows; insert into half values (1); insert into half_child values (1); commit;
+select count(*) from half_child;
+-- A transaction that has to do with them cannot be prepared.
+begin; create temp table fresh (a int); prepare transaction 'temporary';
+begin; drop table staying; prepare transaction 'temporary';
+begin; create temp sequence fresh_count; prepare transaction 'temporary';
+begin; create temp view fresh_view as select 1; prepare transaction 'temporary';
+begin; select count(*) from staying; prepare transaction 'temporary';
+discard temp;
