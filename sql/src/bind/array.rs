@@ -149,6 +149,7 @@ impl Binder<'_> {
                 function: Oid(JSONB_EXTRACT_PATH),
                 arguments: vec![operand, path],
                 ty: SqlType::plain(oid::JSONB),
+                standard_form: false,
                 position: at,
             });
         }

@@ -222,7 +222,8 @@ impl Binder<'_> {
             if let Some(inlined) = self.inlined(chosen.procedure, &arguments, ty, at)? {
                 return Ok(inlined);
             }
-            return Ok(Expr::Call { function, arguments, ty, position: at });
+            let standard_form = call.standard_form;
+            return Ok(Expr::Call { function, arguments, ty, standard_form, position: at });
         }
         let kind = aggregate(function.0).map_or('n', |found| found.kind);
         if kind == 'n' && call.within_group {

@@ -13,6 +13,7 @@ use crate::catalog::search_path::schema_in_name;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType, oids};
+use std::sync::Arc;
 
 /// How willing a place is to cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -211,12 +212,21 @@ impl Binder<'_> {
                 {
                     self.require_also(Required::Schema(schema.oid, position));
                 }
-                let literal = self.constants.read(ty, &text).map_err(|error| error.at(position))?;
+                let read = self.constants.read(ty, &text);
+                let literal =
+                    read.map_err(|error| error.nowhere().at(self.literal_at(&text, position)))?;
                 Ok(Expr::Constant(literal, ty))
             }
             Expr::Parameter(number, _) => self.parameter_as(number, target, position),
             other => Ok(Expr::ViaText(Box::new(other), SqlType { oid: target.oid, typmod: -1 })),
         }
+    }
+
+    /// Where a literal stands, whatever it is part of; `otherwise` for one that was not written.
+    fn literal_at(&self, text: &Arc<str>, otherwise: u32) -> u32 {
+        let literals = self.literals.borrow();
+        let found = literals.iter().find(|(known, _)| Arc::ptr_eq(known, text));
+        found.map_or(otherwise, |(_, at)| *at)
     }
 
     fn convert_array(
@@ -244,7 +254,7 @@ impl Binder<'_> {
     fn convert_row(
         &self,
         fields: Vec<Expr>,
-        wanted: &[(std::sync::Arc<str>, SqlType)],
+        wanted: &[(Arc<str>, SqlType)],
         target: SqlType,
         context: Context,
         position: u32,
@@ -494,6 +504,7 @@ fn cast_call(
         function: Oid(function),
         arguments,
         ty: SqlType { oid: target.oid, typmod },
+        standard_form: false,
         position,
     }
 }

@@ -81,13 +81,7 @@ impl Binder<'_> {
                     format!("cannot assign to system column \"{}\"", column.name),
                 )
             } else {
-                SqlError::new(
-                    SqlState::UNDEFINED_COLUMN,
-                    format!(
-                        "column \"{}\" of relation \"{}\" does not exist",
-                        column.name, relation.name
-                    ),
-                )
+                unknown_column(relation, column)
             }
             .at(at)
         })
@@ -512,4 +506,13 @@ fn without_check(value: &mut Expr) {
     } else if let Some(first) = arguments.first_mut() {
         without_check(first);
     }
+}
+
+/// What is told of a column that a relation does not have.
+pub(super) fn unknown_column(relation: &Relation, column: &TargetColumn) -> SqlError {
+    let (column, relation) = (&column.name, &relation.name);
+    SqlError::new(
+        SqlState::UNDEFINED_COLUMN,
+        format!("column \"{column}\" of relation \"{relation}\" does not exist"),
+    )
 }

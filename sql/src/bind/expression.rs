@@ -57,10 +57,6 @@ impl<'s> Place<'s> {
 
 pub(super) const BOOL: SqlType = SqlType::plain(oid::BOOL);
 
-pub(super) fn text_literal(text: &str) -> Expr {
-    Expr::Constant(Literal::Text(text.into()), SqlType::plain(oid::UNKNOWN))
-}
-
 /// Whether an expression is a subquery, or a comparison with one.
 fn has_query(kind: &ExprKind) -> bool {
     matches!(
@@ -134,7 +130,10 @@ impl Binder<'_> {
                 Ok(Expr::Constant(Literal::Int4(*value), SqlType::plain(oid::INT4)))
             }
             ExprKind::Number(text) => self.number(text, at),
-            ExprKind::String(text) => Ok(text_literal(text)),
+            ExprKind::String(text) => {
+                self.literals.borrow_mut().push((text.clone(), at));
+                Ok(Expr::Constant(Literal::Text(text.clone()), SqlType::plain(oid::UNKNOWN)))
+            }
             ExprKind::Bits(letter, digits) => self.bits(*letter, digits, at),
             ExprKind::Bool(value) => Ok(Expr::Constant(Literal::Bool(*value), BOOL)),
             ExprKind::Null => Ok(Expr::Constant(Literal::Null, SqlType::plain(oid::UNKNOWN))),
@@ -238,7 +237,11 @@ impl Binder<'_> {
             ExprKind::Extreme { greatest, arguments } => {
                 let name = if *greatest { "GREATEST" } else { "LEAST" };
                 let (arguments, ty) = self.common(arguments, place, name)?;
-                self.demand_ordering(ty.oid, at)?;
+                if self.demand_ordering(ty.oid, at).is_err() {
+                    let ty = self.type_text(ty.oid);
+                    let message = format!("could not identify a comparison function for type {ty}");
+                    return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message));
+                }
                 Ok(Expr::Extreme { arguments, greatest: *greatest, ty })
             }
             ExprKind::NullIf(left, right) => {
@@ -354,7 +357,7 @@ impl Binder<'_> {
     fn case(
         &self,
         operand: Option<&ast::Expr>,
-        branches: &[(ast::Expr, ast::Expr)],
+        branches: &[ast::When],
         otherwise: Option<&ast::Expr>,
         place: &Place<'_>,
     ) -> Result<Expr> {
@@ -362,17 +365,17 @@ impl Binder<'_> {
         set_calls::refuse(tested.iter(), "CASE")?;
         let mut conditions = Vec::new();
         let mut results = Vec::new();
-        for (when, then) in branches {
-            let at = self.position(when.start());
+        for ast::When { condition, result, at } in branches {
+            let at = self.position(*at);
             conditions.push(match &tested {
-                None => self.condition(when, place, "CASE/WHEN")?,
+                None => self.condition(condition, place, "CASE/WHEN")?,
                 Some(value) => {
-                    let compared =
-                        self.infix(&op("="), value.clone(), self.expression(when, place)?, at)?;
+                    let other = self.expression(condition, place)?;
+                    let compared = self.infix(&op("="), value.clone(), other, at)?;
                     self.boolean(compared, "CASE/WHEN", at)?
                 }
             });
-            results.push((self.expression(then, place)?, self.position(then.start())));
+            results.push((self.expression(result, place)?, self.position(result.start())));
         }
         // ELSE is looked at first when the common type is chosen.
         let default = match otherwise {

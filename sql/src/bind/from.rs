@@ -517,10 +517,10 @@ impl Binder<'_> {
                 definitions
                     .iter()
                     .map(|definition| {
-                        Ok((
-                            definition.name.clone(),
-                            resolve(self.catalog, self.path, &definition.ty)?,
-                        ))
+                        let type_at = self.position(definition.ty.name.at);
+                        let ty = resolve(self.catalog, self.path, &definition.ty)
+                            .map_err(|error| error.at(type_at))?;
+                        Ok((definition.name.clone(), ty))
                     })
                     .collect::<Result<_>>()?
             }

@@ -282,9 +282,10 @@ impl Binder<'_> {
             Expr::Column { level: 0, column, .. } if *column >= AGGREGATES => Ok(()),
             Expr::Column { level: 0, column, ty } => {
                 let (number, ty) = (*column, *ty);
-                let key = self
-                    .follows(number, groups)
-                    .ok_or_else(|| self.ungrouped(number, groups, false).at(at))?;
+                let key = self.follows(number, groups).ok_or_else(|| {
+                    let at = self.named_at(number, groups.scope.depth(), at);
+                    self.ungrouped(number, groups, false).at(at)
+                })?;
                 *expr = column_at(key, ty);
                 Ok(())
             }
@@ -422,6 +423,15 @@ impl Binder<'_> {
         Some(groups.keys.len() - 1)
     }
 
+    /// Where the column is first named in the item that begins at `item_at`.
+    fn named_at(&self, column: u32, depth: usize, item_at: u32) -> u32 {
+        let named = self.columns.borrow();
+        let of_column = named
+            .iter()
+            .filter(|(scopes, number, at)| (*scopes, *number) == (depth, column) && *at >= item_at);
+        of_column.map(|(_, _, at)| *at).min().unwrap_or(item_at)
+    }
+
     fn ungrouped(&self, column: u32, groups: &Groups<'_>, within: bool) -> SqlError {
         let is = |expr: &Expr| matches!(expr, Expr::Column { level: 0, column: found, .. } if *found == column);
         let name = groups.scope.items.iter().find_map(|item| {
@@ -451,7 +461,8 @@ impl Binder<'_> {
                 let error = SqlError::new(SqlState::WINDOWING_ERROR, message);
                 return Err(error.at(self.position(window.at)));
             }
-            let bound = BoundWindow { name: Some(name.clone()), ..self.window(window, place)? };
+            let bound =
+                BoundWindow { name: Some(name.clone()), ..self.window(window, true, place)? };
             collected.borrow_mut().named.push((name.clone(), bound));
         }
         Ok(())
@@ -461,7 +472,7 @@ impl Binder<'_> {
     pub(super) fn window_of(&self, over: &Over, place: &Place<'_>) -> Result<BoundWindow> {
         match over {
             Over::Named(name, at) => self.named_window(name, *at, place),
-            Over::Window(window) => self.window(window, place),
+            Over::Window(window) => self.window(window, false, place),
         }
     }
 
@@ -475,8 +486,13 @@ impl Binder<'_> {
         })
     }
 
-    /// A window's definition, refined from the one it names.
-    pub(super) fn window(&self, window: &Window, place: &Place<'_>) -> Result<BoundWindow> {
+    /// A window's definition, refined from the one it names: that of WINDOW or of OVER.
+    fn window(
+        &self,
+        window: &Window,
+        is_definition: bool,
+        place: &Place<'_>,
+    ) -> Result<BoundWindow> {
         let within = Place { windows: false, clause: "window definitions", ..*place };
         let mut bound = match &window.base {
             Some(base) => {
@@ -495,11 +511,19 @@ impl Binder<'_> {
                     return cannot("ORDER BY");
                 }
                 if base_window.frame.is_some() {
-                    return Err(SqlError::new(
+                    let error = SqlError::new(
                         SqlState::WINDOWING_ERROR,
                         format!("cannot copy window \"{base}\" because it has a frame clause"),
                     )
-                    .at(self.position(window.at)));
+                    .at(self.position(window.at));
+                    // `OVER (w)` was meant to be `OVER w`.
+                    let bare =
+                        !is_definition && window.order_by.is_empty() && window.frame.is_none();
+                    return Err(if bare {
+                        error.hint("Omit the parentheses in this OVER clause.")
+                    } else {
+                        error
+                    });
                 }
                 let ordered = !base_window.order_by.is_empty();
                 BoundWindow { name: None, base: Some((base.clone(), ordered)), ..base_window }
@@ -720,15 +744,16 @@ impl Binder<'_> {
 
     /// A sort key over a bound value.
     pub(super) fn sort_key(&self, expr: Expr, key: &ast::OrderBy) -> Result<SortKey> {
-        let at = self.position(key.expr.start());
-        self.demand_ordering(expr.ty().oid, at)?;
+        self.demand_ordering(expr.ty().oid, self.position(key.expr.start()))?;
         let descending = match &key.direction {
             ast::Direction::Default | ast::Direction::Ascending => false,
             ast::Direction::Descending => true,
-            ast::Direction::Using(operator) => match &*operator.name {
+            ast::Direction::Using(operator, at) => match &*operator.name {
                 "<" => false,
                 ">" => true,
                 other => {
+                    let (ty, at) = (expr.ty().oid, self.position(*at));
+                    self.operator(operator, &[ty, ty], at)?;
                     return Err(SqlError::new(
                         SqlState::WRONG_OBJECT_TYPE,
                         format!("operator {other} is not a valid ordering operator"),

@@ -39,6 +39,10 @@ impl Binder<'_> {
         ty: SqlType,
         at: u32,
     ) -> Result<Option<Expr>> {
+        // What is printed is the call.
+        if self.printed || self.subqueries.is_some() {
+            return Ok(None);
+        }
         let implemented =
             types::function(procedure.oid).is_some() || queries::answers(procedure.oid);
         let body = procedure.sql().filter(|_| !implemented && !procedure.returns_set);

@@ -3,7 +3,7 @@
 //! MERGE makes its new rows here too.
 
 use crate::bind::Binder;
-use crate::bind::dml::{generated_always, stands_for_several};
+use crate::bind::dml::{generated_always, stands_for_several, unknown_column};
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
 use crate::bind::query::Outside;
@@ -15,6 +15,7 @@ use crate::bind::through::{Change, Through};
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
+use crate::catalog::system_column::is_system_column;
 use crate::catalog::{Identity, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ConflictTarget, ExprKind, TargetColumn};
@@ -124,7 +125,13 @@ impl Binder<'_> {
         let live = live_columns(relation);
         let (mut columns, mut refused): (Vec<usize>, _) = (Vec::new(), None);
         for (at, column) in named.iter().enumerate() {
-            let number = self.assigned_column((relation, view), column)?;
+            // To an INSERT a system column is no column.
+            let number = self.assigned_column((relation, view), column).map_err(|error| {
+                if is_system_column(&column.name) && relation.column(&column.name).is_none() {
+                    return unknown_column(relation, column).at(self.position(column.at));
+                }
+                error
+            })?;
             // Parts of one column may be given one by one.
             let twice = columns.iter().zip(&named[..at]).any(|(known, earlier)| {
                 *known == number && (earlier.path.is_empty() || column.path.is_empty())
@@ -177,8 +184,9 @@ impl Binder<'_> {
         }
         let bound = self.query(query, Outside::NOTHING, Some(ctes), false)?;
         let at = first_target(query).map_or(0, |at| self.position(at));
+        let extra_at = target_of(query, target.columns.len()).map_or(at, |at| self.position(at));
         self.require_insert(target, bound.output.len());
-        self.check_count(bound.output.len(), target, at, at)?;
+        self.check_count(bound.output.len(), target, extra_at, at)?;
         refuse_twice(target, bound.output.len())?;
         let given: Vec<SqlType> = bound.output.iter().map(|column| column.ty).collect();
         let values = given.iter().enumerate().map(|(place, ty)| {
@@ -522,9 +530,18 @@ fn live_columns(relation: &Relation) -> Vec<usize> {
 }
 
 fn first_target(query: &ast::Query) -> Option<u32> {
+    target_of(query, 0)
+}
+
+/// Where a query's column is computed; none behind a `*`.
+fn target_of(query: &ast::Query, number: usize) -> Option<u32> {
     match &query.body {
-        Body::Select(select) => select.targets.first().map(|target| target.expr.start()),
-        Body::Values(rows) => rows.first()?.first().map(ast::Expr::start),
-        Body::SetOperation { left, .. } => first_target(left),
+        Body::Select(select) => {
+            let several = select.targets.iter().take(number).any(|it| stands_for_several(&it.expr));
+            let target = select.targets.get(number).filter(|_| !several)?;
+            Some(target.expr.start())
+        }
+        Body::Values(rows) => rows.first()?.get(number).map(ast::Expr::start),
+        Body::SetOperation { left, .. } => target_of(left, number),
     }
 }

@@ -168,6 +168,7 @@ impl Binder<'_> {
                 function,
                 arguments: vec![x, y],
                 ty: SqlType::plain(oid::BOOL),
+                standard_form: false,
                 position: at,
             });
             let [x, y] = [a.clone(), b.clone()]

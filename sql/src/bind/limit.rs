@@ -28,7 +28,9 @@ impl Binder<'_> {
             return Ok(node);
         }
         let value = |expr: &ast::Expr, clause: &'static str| -> Result<Expr> {
-            let mut bound = self.expression(expr, &Place::plain(scope, Some(ctes), clause))?;
+            let at = self.position(expr.start());
+            let bound = self.expression(expr, &Place::plain(scope, Some(ctes), clause))?;
+            let mut bound = self.limit_value(bound, clause, at)?;
             if names_own_columns(&mut bound) {
                 // It stands where the name is that means nothing outside.
                 let outer = outside.inner();
@@ -38,9 +40,9 @@ impl Binder<'_> {
                     SqlState::INVALID_COLUMN_REFERENCE,
                     format!("argument of {clause} must not contain variables"),
                 )
-                .at(place.unwrap_or_else(|| self.position(expr.start()))));
+                .at(place.unwrap_or(at)));
             }
-            self.limit_value(bound, clause, self.position(expr.start()))
+            Ok(bound)
         };
         let limit = query.limit.as_ref().map(|expr| value(expr, "LIMIT")).transpose()?;
         let offset = query.offset.as_ref().map(|expr| value(expr, "OFFSET")).transpose()?;

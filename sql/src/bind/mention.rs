@@ -250,7 +250,7 @@ impl Walk<'_> {
             }
             ExprKind::Case { operand, branches, otherwise } => {
                 self.all(operand.iter().map(|operand| &**operand));
-                branches.iter().for_each(|(when, then)| self.all([when, then]));
+                branches.iter().for_each(|when| self.all([&when.condition, &when.result]));
                 self.all(otherwise.iter().map(|otherwise| &**otherwise));
             }
             ExprKind::Call(call) => {

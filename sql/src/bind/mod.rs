@@ -203,6 +203,10 @@ struct Binder<'a> {
     records: RefCell<Vec<Vec<(Arc<str>, SqlType)>>>,
     /// Within how many SQL functions this is that are bound in place of their calls.
     inlining: Cell<u32>,
+    /// Where the literals stand that have no type when they are bound. A literal is known by its text's allocation.
+    literals: RefCell<Vec<(ast::Ident, u32)>>,
+    /// Where columns of their own query's row are named: how many scopes enclose that, their number in the row, the place.
+    columns: RefCell<Vec<(usize, u32, u32)>>,
     /// Subqueries in expressions as they were written, by where they are, while a query is printed.
     subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
@@ -490,6 +494,8 @@ impl<'a> Binder<'a> {
             around: Cell::default(),
             records: RefCell::default(),
             inlining: Cell::new(0),
+            literals: RefCell::default(),
+            columns: RefCell::default(),
             subqueries: None,
             printed: false,
             opaque_views: false,

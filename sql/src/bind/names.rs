@@ -8,7 +8,7 @@ use crate::bind::{Binder, levels, similar};
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::TABLE_OID;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Ident};
+use crate::parse::ast::{self, ExprKind, Ident};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -84,6 +84,9 @@ impl Binder<'_> {
             self.refuse_system_column(name, column, place, at)?;
         }
         self.read_column(found.origin);
+        if let Expr::Column { level: 0, column, .. } = found.expr {
+            self.columns.borrow_mut().push((place.scope.depth(), column, at));
+        }
         Ok(found.expr)
     }
 
@@ -197,8 +200,19 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        let operand = self.expression(operand, place)?;
-        self.field_of(operand, name, at)
+        let bound = self.expression(operand, place)?;
+        // The row of a FROM item is told by its name.
+        let item = match (&operand.kind, &bound) {
+            (ExprKind::Column(parts) | ExprKind::Star(parts), Expr::Row(..)) => parts.last(),
+            _ => None,
+        };
+        self.field_of(bound, name, at).map_err(|error| match item {
+            Some(item) if error.state() == SqlState::UNDEFINED_COLUMN => {
+                let message = format!("column {item}.{name} does not exist");
+                SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(at)
+            }
+            _ => error,
+        })
     }
 
     /// A field of a composite value, by name.
@@ -231,11 +245,9 @@ impl Binder<'_> {
             )
             .at(at));
         }
-        Err(SqlError::new(
-            SqlState::UNDEFINED_COLUMN,
-            format!("column \"{name}\" not found in data type {}", self.type_text(ty.oid)),
-        )
-        .at(at))
+        let message =
+            format!("column \"{name}\" not found in data type {}", self.type_text(ty.oid));
+        Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(at))
     }
 
     /// The fields of a composite value: of its type, or of the function that gave the record.

@@ -23,6 +23,7 @@ impl Binder<'_> {
             function: Oid(chosen.function),
             arguments: vec![operand],
             ty: SqlType::plain(chosen.result),
+            standard_form: false,
             position: at,
         })
     }
@@ -56,6 +57,7 @@ impl Binder<'_> {
             function: Oid(chosen.function),
             arguments: vec![left, right],
             ty: SqlType { oid: result, typmod: -1 },
+            standard_form: false,
             position: at,
         })
     }
@@ -136,12 +138,29 @@ impl Binder<'_> {
                 }
                 Ok(result.expect("a row has a field"))
             }
-            other => Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                format!("could not determine interpretation of row comparison operator {other}"),
-            )
-            .hint("Row comparison operators must be associated with btree operator families.")
-            .at(at)),
+            other => {
+                for (a, b) in &pairs {
+                    let compared = self.infix(operator, a.clone(), b.clone(), at)?.ty().oid;
+                    if compared.0 != oid::BOOL {
+                        return Err(SqlError::new(
+                            SqlState::DATATYPE_MISMATCH,
+                            format!(
+                                "row comparison operator must yield type boolean, not type {}",
+                                self.type_text(compared)
+                            ),
+                        )
+                        .at(at));
+                    }
+                }
+                Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    format!(
+                        "could not determine interpretation of row comparison operator {other}"
+                    ),
+                )
+                .hint("Row comparison operators must be associated with btree operator families.")
+                .at(at))
+            }
         }
     }
 

@@ -177,7 +177,7 @@ impl Binder<'_> {
             .map(|expr| {
                 let target = self.sort_target(expr, "DISTINCT ON", targets, visible, place)?;
                 let at = self.position(expr.start());
-                self.demand_ordering(targets[target].expr.ty().oid, at)?;
+                self.demand_equality(targets[target].expr.ty().oid, at)?;
                 Ok((target, at))
             })
             .collect()

@@ -42,19 +42,23 @@ impl Binder<'_> {
         operands: &[Oid],
         position: u32,
     ) -> Result<&'static Operator> {
-        self.check_operator_schema(op)?;
+        self.check_operator_schema(op).map_err(|error| error.at(position))?;
         let candidates = operators_named(&op.name, operands.len() == 1);
         let found = match self.choose_operator(candidates, operands) {
             Choice::One(found) => return Ok(found),
             Choice::None => false,
             Choice::Ambiguous => true,
         };
+        let name = match &op.schema {
+            Some(schema) => format!("{schema}.{}", op.name),
+            None => op.name.to_string(),
+        };
         let shown = match operands {
-            [operand] => format!("{} {}", op.name, self.type_text(*operand)),
+            [operand] => format!("{name} {}", self.type_text(*operand)),
             [left, right] => {
-                format!("{} {} {}", self.type_text(*left), op.name, self.type_text(*right))
+                format!("{} {name} {}", self.type_text(*left), self.type_text(*right))
             }
-            _ => op.name.to_string(),
+            _ => name,
         };
         Err(if found {
             SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("operator is not unique: {shown}"))

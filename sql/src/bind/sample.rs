@@ -66,7 +66,8 @@ impl Binder<'_> {
         if let Node::Scan { filter, .. } = &mut from.node {
             let values = Expr::Row(values, SqlType::plain(oid::RECORD), None);
             let ty = SqlType::plain(oid::BOOL);
-            filter.push(Expr::Call { function, arguments: vec![values], ty, position: 0 });
+            let arguments = vec![values];
+            filter.push(Expr::Call { function, arguments, ty, standard_form: false, position: 0 });
         }
         Ok(from)
     }

@@ -127,6 +127,11 @@ pub enum Missing {
 }
 
 impl<'p> Scope<'p> {
+    /// How many scopes enclose it.
+    pub fn depth(&self) -> usize {
+        std::iter::successors(self.parent, |scope| scope.parent).count()
+    }
+
     /// The scope of a query block without FROM items yet.
     #[must_use]
     pub fn new(parent: Option<&'p Scope<'p>>, cost: u16) -> Scope<'p> {

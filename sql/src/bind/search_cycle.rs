@@ -121,6 +121,7 @@ impl Binder<'_> {
                     function: INCREMENT,
                     arguments: vec![depth],
                     ty: SqlType::plain(oid::INT8),
+                    standard_form: false,
                     position: 0,
                 };
                 fields.insert(0, zero);
@@ -291,5 +292,6 @@ fn list(row: Expr) -> Expr {
 }
 
 fn appended(rows: Expr, row: Expr) -> Expr {
-    Expr::Call { function: ARRAY_APPEND, arguments: vec![rows, row], ty: RECORDS, position: 0 }
+    let arguments = vec![rows, row];
+    Expr::Call { function: ARRAY_APPEND, arguments, ty: RECORDS, standard_form: false, position: 0 }
 }

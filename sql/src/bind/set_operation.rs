@@ -44,6 +44,7 @@ impl Binder<'_> {
         ];
         let [a, b] = &sides;
         let right_at = self.position(first_expression(right).unwrap_or(at));
+        let left_at = self.position(first_expression(left).unwrap_or(at));
         if a.output.len() != b.output.len() {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
@@ -63,7 +64,7 @@ impl Binder<'_> {
                 side.push(self.side_column(place, ty, query, number, word, right_at)?);
             }
             if !all || kind != SetKind::Union {
-                self.demand_equality(common, right_at)?;
+                self.demand_equality(common, left_at)?;
             }
             output.push(Output { name: x.name.clone(), ty, origin: None });
         }

@@ -35,6 +35,8 @@ pub enum Expr {
         arguments: Vec<Expr>,
         /// Its result.
         ty: SqlType,
+        /// It was written in a form of the standard (`TRIM(BOTH FROM x)`) and is printed that way.
+        standard_form: bool,
         /// Where in the query text an error points: characters, from 1; 0 is nowhere.
         position: u32,
     },

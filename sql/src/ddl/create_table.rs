@@ -54,7 +54,12 @@ pub(super) struct NewSequence<'a> {
 pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static str> {
     const TAG: &str = "CREATE TABLE";
     supported(create)?;
-    let schema = ddl.creation_schema_for(&create.name, create.persistence)?;
+    let schema = ddl.creation_schema_for(&create.name, create.persistence);
+    let at = ddl.semantics.position(create.name.at);
+    let schema = schema.map_err(|error| match error.state() {
+        SqlState::INVALID_SCHEMA_NAME => error.at(at),
+        _ => error,
+    })?;
     let persistence = if schema.is_temporary() { 't' } else { create.persistence };
     if create.on_commit != OnCommit::Preserve && persistence != 't' {
         return Err(on_commit_of_permanent());
@@ -149,7 +154,8 @@ pub(super) fn table_constraint<'a>(
             parts.checks.push(NewCheck { name, expr, validated, no_inherit });
         }
         TableConstraintKind::Key(columns, options) => {
-            parts.keys.push(NewKey { name, columns: columns.clone(), options: options.clone() });
+            let (columns, options, at) = (columns.clone(), options.clone(), constraint.at);
+            parts.keys.push(NewKey { name, columns, options, at });
         }
         TableConstraintKind::ForeignKey(columns, references) => {
             parts.foreign.push((name, columns.clone(), references, !constraint.not_valid));
@@ -336,7 +342,7 @@ impl Ddl<'_> {
             ColumnConstraintKind::Key(options) => {
                 let (name, options) = (constraint.name.clone(), options.clone());
                 let columns = vec![Arc::clone(&relation.columns[at].name)];
-                parts.keys.push(NewKey { name, columns, options });
+                parts.keys.push(NewKey { name, columns, options, at: constraint.at });
             }
             ColumnConstraintKind::References(references) => {
                 let columns = vec![Arc::clone(&relation.columns[at].name)];
@@ -353,7 +359,14 @@ impl Ddl<'_> {
         }
         let mut taken = vec![Arc::clone(&relation.name)];
         for key in &distinct_keys(parts.keys) {
-            let mut index = self.new_key(relation, key, &taken)?;
+            let at = self.semantics.position(key.at);
+            let key = self.new_key(relation, key, &taken);
+            let mut index = key.map_err(|error| match error.state() {
+                SqlState::UNDEFINED_COLUMN
+                | SqlState::DUPLICATE_COLUMN
+                | SqlState::INVALID_TABLE_DEFINITION => error.at(at),
+                _ => error,
+            })?;
             taken.push(Arc::clone(&index.name));
             if index.primary {
                 let columns: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
@@ -372,10 +385,20 @@ impl Ddl<'_> {
             debug_assert!(index.tree != NO_TREE, "every index has a tree");
             relation.indexes.push(index);
         }
+        for (column, _) in &parts.generated {
+            relation.columns[*column].generated = true;
+        }
         for (column, expr) in parts.generated {
             self.generate(relation, column, expr)?;
         }
-        for new in &parts.checks {
+        for (number, new) in parts.checks.iter().enumerate() {
+            let of_that_name = |other: &NewCheck<'_>| other.name == new.name;
+            if let Some(name) = new.name.as_ref()
+                && parts.checks[..number].iter().any(of_that_name)
+            {
+                let message = format!("check constraint \"{name}\" already exists");
+                return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
+            }
             // There are no rows that it could be held against later.
             let check = Constraint { validated: true, ..self.new_check(relation, new)? };
             relation.constraints.push(check);

@@ -173,6 +173,8 @@ pub struct NewKey {
     pub columns: Vec<Ident>,
     /// What else was said.
     pub options: KeyOptions,
+    /// Byte offset in the query text.
+    pub at: u32,
 }
 
 impl NewKey {

@@ -3,14 +3,14 @@
 
 use super::create_table::column_type;
 use super::query_columns::query_columns;
-use super::resolve::{duplicate_relation, kind_noun};
+use super::resolve::duplicate_relation;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::catalog::{CatalogSnapshot, CheckOption};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{CreateView, CteBody, Query, StorageOption, Value};
+use crate::parse::ast::{Body, CreateView, CteBody, Query, StorageOption, Value};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -82,6 +82,10 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
     const TAG: &str = "CREATE VIEW";
     let name = create.name.name();
     let snapshot = ddl.snapshot();
+    if matches!(&create.query.body, Body::Select(select) if select.into.is_some()) {
+        let message = "views must not contain SELECT INTO";
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    }
     let bound = ddl.semantics.view(&snapshot, &create.query, create.span.1)?;
     if modifies(&create.query) {
         return Err(SqlError::new(
@@ -171,8 +175,7 @@ fn replace(
         return Err(SqlError::new(
             SqlState::WRONG_OBJECT_TYPE,
             format!("\"{name}\" is not a view"),
-        )
-        .detail(format!("It is a {}.", kind_noun(&old))));
+        ));
     }
     ddl.check_owner(&old)?;
     ddl.transaction.lock_table(old.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;

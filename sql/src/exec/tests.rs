@@ -216,6 +216,7 @@ fn operator(name: &str, ty: u32, left: Expr, right: Expr, result: SqlType) -> Ex
         function: Oid(operator.function),
         arguments: vec![left, right],
         ty: result,
+        standard_form: false,
         position: 0,
     }
 }

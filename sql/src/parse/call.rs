@@ -124,7 +124,8 @@ impl<'t> Parser<'t> {
         self.list(|parser| {
             let expr = parser.expr()?;
             let direction = if parser.accept(Keyword::Using) {
-                Direction::Using(parser.operator()?)
+                let at = parser.here();
+                Direction::Using(parser.operator()?, at)
             } else {
                 parser.direction()
             };

@@ -128,6 +128,16 @@ pub fn parse_query(text: &str) -> Result<ast::Query> {
     Ok(query)
 }
 
+/// Whether a text is a type's name, by its form.
+///
+/// # Errors
+/// As [`parse`].
+pub fn check_type_name(text: &str) -> Result<()> {
+    let mut parser = Parser::new(text);
+    parser.type_name()?;
+    parser.at_end()
+}
+
 /// The expression that a stored text is: a DEFAULT, a CHECK.
 ///
 /// # Errors

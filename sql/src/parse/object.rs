@@ -13,6 +13,7 @@ use super::utility::option;
 use crate::catalog::CheckOption;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use std::mem::discriminant;
 
 /// What the query of CREATE RECURSIVE VIEW stands for: `WITH RECURSIVE name (columns) AS (query) SELECT columns FROM name`.
 fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
@@ -314,10 +315,15 @@ impl<'t> Parser<'t> {
     /// Options of a sequence, as many as there are.
     pub(super) fn sequence_options(&mut self) -> Result<Vec<SequenceOption>> {
         let mut options = Vec::new();
-        while let Some(option) = self.sequence_option()? {
+        loop {
+            let at = self.here();
+            let Some(option) = self.sequence_option()? else { return Ok(options) };
+            let same = |known: &SequenceOption| discriminant(known) == discriminant(&option);
+            if options.iter().any(same) {
+                return Err(self.complaint("conflicting or redundant options", at));
+            }
             options.push(option);
         }
-        Ok(options)
     }
 
     /// One option of a sequence, if one is at hand.

@@ -1,6 +1,6 @@
 //! Primary expressions: PostgreSQL's `c_expr`, constants, names with indirection, CASE, ARRAY, ROW, parentheses.
 
-use super::ast::{Argument, Call, Expr, ExprKind, Ident, Index, ObjectName};
+use super::ast::{Argument, Call, Expr, ExprKind, Ident, Index, ObjectName, When};
 use super::keyword::Keyword;
 use super::lexer::{Kind, Token};
 use super::parser::{Parser, integer, plain_type, system_name};
@@ -262,10 +262,11 @@ impl<'t> Parser<'t> {
         self.advance();
         let operand = if self.is(Keyword::When) { None } else { Some(Box::new(self.expr()?)) };
         let mut branches = Vec::new();
-        while self.accept(Keyword::When) {
+        while self.is(Keyword::When) {
+            let at = self.advance().start;
             let condition = self.expr()?;
             self.expect(Keyword::Then)?;
-            branches.push((condition, self.expr()?));
+            branches.push(When { condition, result: self.expr()?, at });
         }
         if branches.is_empty() {
             return Err(self.error());

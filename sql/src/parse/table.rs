@@ -295,9 +295,16 @@ impl<'t> Parser<'t> {
             _ if self.is_at(1, Keyword::Deferred) => "INITIALLY DEFERRED",
             _ => "INITIALLY IMMEDIATE",
         };
+        let takes = |constraint: &ColumnConstraint| {
+            let kind = &constraint.kind;
+            matches!(kind, ColumnConstraintKind::Key(_) | ColumnConstraintKind::References(_))
+        };
         let mut said = DeferralWords::default();
-        if !self.deferral(&mut said, true)? {
-            return Ok(false);
+        match self.deferral(&mut said, true) {
+            Ok(false) => return Ok(false),
+            // Words that stand behind what takes none are told of before they contradict each other.
+            Err(error) if before.last().is_some_and(takes) => return Err(error),
+            _ => {}
         }
         match before.last_mut().map(|constraint| &mut constraint.kind) {
             Some(ColumnConstraintKind::Key(KeyOptions { deferral: place, .. }))

@@ -30,7 +30,7 @@ impl Planner<'_> {
             Expr::Constant(literal, ty) => constant(literal, *ty),
             Expr::Column { level, column, .. } => Scalar::Var(self.home(*level, *column)),
             Expr::Parameter(number, _) => Scalar::Parameter(*number),
-            Expr::Call { function, arguments, position, ty } => {
+            Expr::Call { function, arguments, position, ty, .. } => {
                 let callee = callee(*function, arguments.iter().map(Expr::ty).collect(), *ty)?;
                 let arguments = self.parts(arguments)?;
                 self.folded_call(callee, arguments, *position, *ty)

@@ -11,6 +11,7 @@ mod place;
 mod printed;
 mod set_operation;
 mod simple;
+mod standard_form;
 pub(super) mod view;
 mod window;
 
@@ -211,8 +212,8 @@ impl Printer<'_, '_> {
                 write!(out.text, "${}", number + 1).expect("a string grows");
                 Ok(())
             }
-            Expr::Call { function: called, arguments, ty, .. } => {
-                self.call(*called, arguments, *ty, out)
+            Expr::Call { function: called, arguments, ty, standard_form, .. } => {
+                self.call(*called, arguments, (*ty, *standard_form), out)
             }
             Expr::And(parts) => self.joined(parts, " AND ", Parent::And, out),
             Expr::Or(parts) => self.joined(parts, " OR ", Parent::Or, out),
@@ -455,7 +456,13 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    fn call(&self, called: Oid, arguments: &[Expr], ty: SqlType, out: &mut Layout) -> Result<()> {
+    fn call(
+        &self,
+        called: Oid,
+        arguments: &[Expr],
+        (ty, standard_form): (SqlType, bool),
+        out: &mut Layout,
+    ) -> Result<()> {
         if is_cast(called, arguments, ty) {
             let operand = &arguments[0];
             // A cast to a type with a length is one cast, though it is made of two.
@@ -488,43 +495,10 @@ impl Printer<'_, '_> {
         let Some(procedure) = function(called.0) else {
             return Err(SqlError::unsupported("this function in a stored expression is"));
         };
-        match (procedure.name, arguments) {
-            // Forms of the standard that have no other spelling, or are hardly ever written otherwise.
-            ("extract", [Expr::Constant(Literal::Text(field), _), value]) => {
-                write!(out.text, "EXTRACT({field} FROM ").expect("a string grows");
-                self.write(value, out)?;
-                out.push(')');
-                Ok(())
-            }
-            ("normalize", [value, Expr::Constant(Literal::Text(form), _)]) => {
-                out.push_str("NORMALIZE(");
-                self.write(value, out)?;
-                if **form != *"NFC" {
-                    write!(out.text, ", {}", form.to_ascii_uppercase()).expect("a string grows");
-                }
-                out.push(')');
-                Ok(())
-            }
-            ("is_normalized", [value, Expr::Constant(Literal::Text(form), _)]) => {
-                out.push('(');
-                self.operand(value, Parent::Cast, out)?;
-                out.push_str(" IS ");
-                if **form != *"NFC" {
-                    write!(out.text, "{} ", form.to_ascii_uppercase()).expect("a string grows");
-                }
-                out.push_str("NORMALIZED)");
-                Ok(())
-            }
-            ("timezone", [zone, value]) => {
-                out.push('(');
-                self.operand(value, Parent::Cast, out)?;
-                out.push_str(" AT TIME ZONE ");
-                self.operand(zone, Parent::Cast, out)?;
-                out.push(')');
-                Ok(())
-            }
-            _ => self.named(&identifier(procedure.name), arguments, out),
+        if standard_form && self.standard_form(procedure.name, arguments, out)? {
+            return Ok(());
         }
+        self.named(&identifier(procedure.name), arguments, out)
     }
 
     fn aggregate(

@@ -176,7 +176,7 @@ pub enum ExprKind {
         /// `CASE x WHEN`.
         operand: Option<Box<Expr>>,
         /// WHEN, THEN.
-        branches: Vec<(Expr, Expr)>,
+        branches: Vec<When>,
         /// ELSE.
         otherwise: Option<Box<Expr>>,
     },
@@ -199,6 +199,17 @@ pub enum ExprKind {
     Call(Box<Call>),
     /// `WHERE CURRENT OF cursor`.
     CurrentOf(Ident),
+}
+
+/// WHEN condition THEN result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct When {
+    /// The condition, or the value that is compared with CASE's.
+    pub condition: Expr,
+    /// The result.
+    pub result: Expr,
+    /// Byte offset of WHEN.
+    pub at: u32,
 }
 
 /// An operator's name.
@@ -329,8 +340,8 @@ pub enum Direction {
     Ascending,
     /// DESC.
     Descending,
-    /// USING op.
-    Using(Operator),
+    /// USING op, and the operator's byte offset.
+    Using(Operator, u32),
 }
 
 impl Expr {
