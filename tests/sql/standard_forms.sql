@@ -1,0 +1,26 @@
+-- Calls in the forms of the standard are printed as they were written, plain calls of the same functions as calls.
+CREATE TABLE tt (a int, b text, f timestamptz, g timestamp, y bytea);
+CREATE VIEW v1 AS SELECT trim(b) t1, trim(both 'x' from b) t2, trim(leading b) t3, trim(trailing 'x' from b) t4, btrim(b) t5, ltrim(b, 'x') t6, rtrim(b) t7, trim(b, 'x') t8, trim(from b) t9, trim(y from y) t10 FROM tt;
+SELECT pg_get_viewdef('v1'::regclass);
+CREATE VIEW v2 AS SELECT substring(b from 2) s1, substring(b from 2 for 3) s2, substring(b for 3) s3, substring(b, 2, 3) s4, substr(b, 2) s5, substring(b from 'x') s6, substring(b similar 'x#"y#"z' escape '#') s7, substring(b, 'x') s8, substring(y from 2) s9, substring(b for a from 2) s10 FROM tt;
+SELECT pg_get_viewdef('v2'::regclass);
+SELECT s1, s3, s7 FROM v2;
+CREATE VIEW v3 AS SELECT overlay(b placing 'x' from 2) o1, overlay(b placing 'x' from 2 for 3) o2, overlay(b, 'x', 2) o3, position('a' in b) p1, strpos(b, 'a') p2, position(b in b || 'x') p3, extract(year from f) e1, extract('epoch' from g) e2, date_part('year', f) e3, (f, f) overlaps (f, f) v, normalize(b) n1, normalize(b, nfd) n2, b is normalized n3, b is not nfkc normalized n4 FROM tt;
+SELECT pg_get_viewdef('v3'::regclass), pg_get_viewdef('v3'::regclass, true);
+CREATE VIEW v4 AS SELECT f at time zone 'utc' z1, timezone('utc', f) z2, "normalize"(b, 'NFD') n1, is_normalized(b, 'NFD') n2, "overlaps"(f, f, f, f) o, "position"(b, 'x') p, (f + '1 day') at time zone 'utc' z3 FROM tt;
+SELECT pg_get_viewdef('v4'::regclass), pg_get_viewdef('v4'::regclass, true);
+CREATE TABLE t5 (a text DEFAULT trim('x'), b text CHECK (substring(b from 1 for 1) = 'x' AND trim(b) = b), c int GENERATED ALWAYS AS (position('x' in b)) STORED);
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 't5'::regclass ORDER BY adnum;
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't5'::regclass;
+INSERT INTO t5 (b) VALUES ('xy') RETURNING *;
+INSERT INTO t5 (b) VALUES ('yx ');
+CREATE INDEX t5i ON t5 (trim(b), (position('x' in b)), substring(b from 2), (substring(b from 2) || 'x'), overlay(b placing 'x' from 1)) WHERE trim(b) <> '';
+SELECT pg_get_indexdef('t5i'::regclass);
+CREATE VIEW v6 AS SELECT trim(b) FROM tt ORDER BY trim(b), extract(year from f), position('x' in b);
+SELECT pg_get_viewdef('v6'::regclass), pg_get_viewdef('v6'::regclass, true);
+CREATE VIEW v7 AS SELECT f at time zone 'utc' FROM tt GROUP BY f at time zone 'utc', trim(b), b ORDER BY (f at time zone 'utc'), b is not normalized;
+SELECT pg_get_viewdef('v7'::regclass);
+CREATE VIEW v8 AS SELECT t FROM substring('x' from 1) t, trim('x') q(z), generate_series(1, position('a' in 'xa')) r;
+SELECT pg_get_viewdef('v8'::regclass);
+CREATE VIEW v9 AS SELECT extract(year from f) + 1 AS a, trim(b)::int c, trim(b) || 'x' d, NOT b is normalized AS e, -position('x' in b) h FROM tt;
+SELECT pg_get_viewdef('v9'::regclass), pg_get_viewdef('v9'::regclass, true);
