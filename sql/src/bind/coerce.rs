@@ -6,7 +6,7 @@ use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, Required};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin::function;
+use crate::catalog::builtin::{self, function};
 use crate::catalog::builtin::{CastContext, CastMethod, cast};
 use crate::catalog::builtin::{element_type, is_domain, type_by_oid};
 use crate::catalog::search_path::schema_in_name;
@@ -149,6 +149,14 @@ impl Binder<'_> {
             || is_polymorphic(target.oid.0) && target.oid.0 != oid::ANYARRAY
         {
             return Ok(expr);
+        }
+        // The value is cast below its collation, which a type without collations does without.
+        if let Expr::Collate { operand, collation, position: at } = expr {
+            let value = self.convert(*operand, target, context, position)?;
+            if builtin::collation_of(value.ty().oid.0) == 0 {
+                return Ok(value);
+            }
+            return Ok(Expr::Collate { operand: Box::new(value), collation, position: at });
         }
         // A parameter takes the domain as its type, and is held against it when it is bound.
         let parameter = matches!(expr, Expr::Parameter(..)) && source.oid.0 == oid::UNKNOWN;

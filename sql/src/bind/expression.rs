@@ -86,7 +86,9 @@ fn without_queries(clause: &str) -> Option<&'static str> {
 impl Binder<'_> {
     /// An expression.
     pub(super) fn expression(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Expr> {
-        self.deeper(|| self.expression_kind(expr, place))
+        let bound = self.deeper(|| self.expression_kind(expr, place))?;
+        self.demand_one_collation(&bound)?;
+        Ok(bound)
     }
 
     /// A condition.
@@ -158,7 +160,7 @@ impl Binder<'_> {
                 Ok(Expr::Not(Box::new(self.condition(operand, place, "NOT")?)))
             }
             ExprKind::IsNull { operand, negated } => {
-                let operand = self.decided(self.expression(operand, place)?)?;
+                let operand = self.tested(self.expression(operand, place)?, operand)?;
                 Ok(Expr::IsNull { operand: Box::new(operand), negated: *negated })
             }
             ExprKind::IsBool { operand, test, negated } => {
@@ -287,6 +289,16 @@ impl Binder<'_> {
         }
     }
 
+    /// What IS NULL asks of: it gives a parameter no type.
+    fn tested(&self, operand: Expr, written: &ast::Expr) -> Result<Expr> {
+        if let Expr::Parameter(number, SqlType { oid: Oid(oid::UNKNOWN), .. }) = operand {
+            let at = self.position(written.at);
+            self.undecided.borrow_mut().push((number, at));
+            return Ok(operand);
+        }
+        self.decided(operand)
+    }
+
     fn number(&self, text: &str, at: u32) -> Result<Expr> {
         if let Ok(value) = text.parse::<i32>() {
             return Ok(Expr::Constant(Literal::Int4(value), SqlType::plain(oid::INT4)));
@@ -302,28 +314,6 @@ impl Binder<'_> {
         let ty = SqlType::plain(oid::BIT);
         let text = format!("{}{digits}", letter.to_ascii_lowercase());
         Ok(Expr::Constant(self.constants.read(ty, &text).map_err(|error| error.at(at))?, ty))
-    }
-
-    fn collate(&self, operand: Expr, collation: &ast::ObjectName, at: u32) -> Result<Expr> {
-        let (name, known) = (&**collation.name(), ["default", "C", "POSIX", "ucs_basic"]);
-        if !known.contains(&name) && !name.starts_with("C.") {
-            return Err(SqlError::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("collation \"{collation}\" for encoding \"UTF8\" does not exist"),
-            )
-            .at(at));
-        }
-        let ty = operand.ty().oid;
-        let collatable = matches!(ty.0, oid::UNKNOWN | oid::NAME)
-            || crate::bind::type_name::category(ty).0 == 'S';
-        if !collatable {
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!("collations are not supported by type {}", self.type_text(ty)),
-            )
-            .at(at));
-        }
-        Ok(operand)
     }
 
     fn explicit_cast(

@@ -13,7 +13,7 @@ use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
-use crate::catalog::builtin::{PG_CATALOG, functions_named};
+use crate::catalog::builtin::{self, PG_CATALOG, functions_named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Select, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
@@ -725,8 +725,12 @@ impl Binder<'_> {
 
     /// Refuses to order by a type that has no order.
     pub(super) fn demand_ordering(&self, ty: Oid, at: u32) -> Result<()> {
-        let ordered = ty.0 == oid::UNKNOWN || crate::catalog::builtin::ordering(ty.0).is_some();
-        if ordered {
+        let has_order = |ty: u32| {
+            // An array is ordered as its elements are.
+            let element = builtin::element_type(ty).unwrap_or(ty);
+            builtin::ordering(ty).is_some() && builtin::ordering(element).is_some()
+        };
+        if ty.0 == oid::UNKNOWN || has_order(ty.0) {
             return Ok(());
         }
         Err(no_operator("ordering", &self.type_text(ty))

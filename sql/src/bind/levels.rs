@@ -89,6 +89,7 @@ macro_rules! children_of {
                 | Expr::ViaText(operand, _)
                 | Expr::Domain(operand, _)
                 | Expr::ArrayCast { operand, .. }
+                | Expr::Collate { operand, .. }
                 | Expr::Field { operand, .. } => visit(operand),
                 Expr::IsDistinct { left, right, .. } | Expr::NullIf { left, right, .. } => {
                     visit(left);
@@ -382,6 +383,10 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
                 && ia.len() == ib.len()
                 && ia.iter().zip(ib).all(|((la, ha), (lb, hb))| maybe(la, lb) && maybe(ha, hb))
         }
+        (
+            Expr::Collate { operand: a, collation: ca, .. },
+            Expr::Collate { operand: b, collation: cb, .. },
+        ) => ca == cb && same(a, b),
         (Expr::Field { operand: a, field: fa, .. }, Expr::Field { operand: b, field: fb, .. }) => {
             fa == fb && same(a, b)
         }

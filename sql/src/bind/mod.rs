@@ -16,6 +16,7 @@ mod array;
 mod assign;
 mod call;
 mod coerce;
+mod collation;
 mod computed;
 mod copy;
 pub mod deparse;
@@ -207,6 +208,10 @@ struct Binder<'a> {
     literals: RefCell<Vec<(ast::Ident, u32)>>,
     /// Where columns of their own query's row are named: how many scopes enclose that, their number in the row, the place.
     columns: RefCell<Vec<(usize, u32, u32)>>,
+    /// Parameters that had no type where they were tested for NULL, and where.
+    undecided: RefCell<Vec<(u32, u32)>>,
+    /// Whether any COLLATE was bound.
+    collates: Cell<bool>,
     /// Subqueries in expressions as they were written, by where they are, while a query is printed.
     subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
@@ -496,6 +501,8 @@ impl<'a> Binder<'a> {
             inlining: Cell::new(0),
             literals: RefCell::default(),
             columns: RefCell::default(),
+            undecided: RefCell::default(),
+            collates: Cell::default(),
             subqueries: None,
             printed: false,
             opaque_views: false,
@@ -519,6 +526,15 @@ impl<'a> Binder<'a> {
 
     fn finish(self, statement: BoundStatement) -> Result<Bound> {
         let parameters = self.parameters.into_inner();
+        let decided_later =
+            |(number, _): &&(u32, u32)| parameters[*number as usize].oid.0 != oid::UNKNOWN;
+        if let Some((number, at)) = self.undecided.borrow().iter().find(decided_later) {
+            return Err(SqlError::new(
+                SqlState::AMBIGUOUS_PARAMETER,
+                format!("could not determine data type of parameter ${}", number + 1),
+            )
+            .at(*at));
+        }
         if let Some(at) = parameters.iter().position(|ty| ty.oid.0 == oid::UNKNOWN) {
             return Err(SqlError::new(
                 SqlState::INDETERMINATE_DATATYPE,

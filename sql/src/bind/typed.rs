@@ -104,6 +104,15 @@ pub enum Expr {
         /// The common type.
         ty: SqlType,
     },
+    /// `x COLLATE c`: for the checks and for print, since all collations order by bytes.
+    Collate {
+        /// What.
+        operand: Box<Expr>,
+        /// The collation's OID.
+        collation: Oid,
+        /// Where COLLATE stands: characters, from 1.
+        position: u32,
+    },
     /// A cast between types that are held alike (`pg_cast.castmethod` b, or a change of typmod that needs no work).
     Relabel(Box<Expr>, SqlType),
     /// A cast through the text form (`castmethod` i, and every cast of an unknown literal that is not constant).
@@ -327,6 +336,7 @@ impl Expr {
             | Expr::IsBool { .. }
             | Expr::IsDistinct { .. }
             | Expr::ScalarArray { .. } => BOOL,
+            Expr::Collate { operand, .. } => operand.ty(),
             Expr::Constant(_, ty)
             | Expr::Column { ty, .. }
             | Expr::Parameter(_, ty)

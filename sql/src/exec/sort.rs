@@ -11,8 +11,8 @@ use super::rows::count;
 use crate::error::Result;
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
-use crate::tuple::RowSet;
-use crate::types::Comparator;
+use crate::tuple::{Form, RowSet};
+use crate::types::{Comparator, Datum, Oid, demand_sortable};
 use std::cmp::Ordering;
 
 /// A running sort.
@@ -138,7 +138,23 @@ impl Sort {
             }
         }
         self.sort();
+        self.demand_orders()?;
         self.sorted = true;
+        Ok(())
+    }
+
+    /// Rows as values have an order if their fields have one, as far as it takes to tell them apart: whatever compares to
+    /// sort has compared neighbours.
+    fn demand_orders(&self) -> Result<()> {
+        let is_row =
+            |(_, comparator): &(Scalar, Comparator)| Form::of(Oid(comparator.ty)) == Form::Record;
+        let Some(key) = self.keys.iter().position(is_row) else { return Ok(()) };
+        for pair in self.order.windows(2) {
+            let value = |row: &(u64, u32)| self.rows.get(row.1 as usize, self.places[key]);
+            if let (Datum::Record(a), Datum::Record(b)) = (value(&pair[0]), value(&pair[1])) {
+                demand_sortable(a, b)?;
+            }
+        }
         Ok(())
     }
 }

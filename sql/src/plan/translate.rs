@@ -73,6 +73,7 @@ impl Planner<'_> {
                 let extreme = Scalar::Extreme(self.parts(arguments)?, comparator, *greatest);
                 self.folded(extreme, *ty)
             }
+            Expr::Collate { operand, .. } => self.translated(operand)?,
             Expr::Relabel(one, ty) => {
                 let inner = self.translated(one)?;
                 let relabelled = relabelled(inner, one.ty(), *ty);

@@ -312,12 +312,6 @@ impl Session {
     // --- prepared statements ---------------------------------------------------------------------------------------
 
     fn prepare_named(&mut self, parsed: &Arc<Source>, prepare: &ast::Prepare) -> Result<Outcome> {
-        if self.statements.contains_key(&*prepare.name) {
-            return Err(SqlError::new(
-                SqlState::DUPLICATE_PREPARED_STATEMENT,
-                format!("prepared statement \"{}\" already exists", prepare.name),
-            ));
-        }
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.snapshot());
         let types: Vec<Oid> = prepare
@@ -338,6 +332,12 @@ impl Session {
         }
         if let Some(own) = Arc::get_mut(&mut prepared) {
             own.text = parsed.text();
+        }
+        if self.statements.contains_key(&*prepare.name) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_PREPARED_STATEMENT,
+                format!("prepared statement \"{}\" already exists", prepare.name),
+            ));
         }
         let since = self.block.statement_time;
         self.statements.insert(prepare.name.to_string(), Named { prepared, since, from_sql: true });

@@ -18,24 +18,28 @@ use std::cmp::Ordering;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
-    (2981, Plain(|c, a| answer(c, a, meaning, Ordering::is_eq))),
-    (2982, Plain(|c, a| answer(c, a, meaning, Ordering::is_ne))),
-    (2983, Plain(|c, a| answer(c, a, meaning, Ordering::is_lt))),
-    (2984, Plain(|c, a| answer(c, a, meaning, Ordering::is_gt))),
-    (2985, Plain(|c, a| answer(c, a, meaning, Ordering::is_le))),
-    (2986, Plain(|c, a| answer(c, a, meaning, Ordering::is_ge))),
-    (2987, Plain(|c, a| Ok(Datum::Int4(compare(c, a, meaning)? as i32)))),
-    (3181, Plain(|c, a| answer(c, a, image, Ordering::is_eq))),
-    (3182, Plain(|c, a| answer(c, a, image, Ordering::is_ne))),
-    (3183, Plain(|c, a| answer(c, a, image, Ordering::is_lt))),
-    (3184, Plain(|c, a| answer(c, a, image, Ordering::is_gt))),
-    (3185, Plain(|c, a| answer(c, a, image, Ordering::is_le))),
-    (3186, Plain(|c, a| answer(c, a, image, Ordering::is_ge))),
-    (3187, Plain(|c, a| Ok(Datum::Int4(compare(c, a, image)? as i32)))),
+    (2981, Plain(|c, a| answer(c, a, EQUALITY, Ordering::is_eq))),
+    (2982, Plain(|c, a| answer(c, a, EQUALITY, Ordering::is_ne))),
+    (2983, Plain(|c, a| answer(c, a, ORDER, Ordering::is_lt))),
+    (2984, Plain(|c, a| answer(c, a, ORDER, Ordering::is_gt))),
+    (2985, Plain(|c, a| answer(c, a, ORDER, Ordering::is_le))),
+    (2986, Plain(|c, a| answer(c, a, ORDER, Ordering::is_ge))),
+    (2987, Plain(|c, a| Ok(Datum::Int4(compare(c, a, ORDER)? as i32)))),
+    (3181, Plain(|c, a| answer(c, a, IMAGE, Ordering::is_eq))),
+    (3182, Plain(|c, a| answer(c, a, IMAGE, Ordering::is_ne))),
+    (3183, Plain(|c, a| answer(c, a, IMAGE, Ordering::is_lt))),
+    (3184, Plain(|c, a| answer(c, a, IMAGE, Ordering::is_gt))),
+    (3185, Plain(|c, a| answer(c, a, IMAGE, Ordering::is_le))),
+    (3186, Plain(|c, a| answer(c, a, IMAGE, Ordering::is_ge))),
+    (3187, Plain(|c, a| Ok(Datum::Int4(compare(c, a, IMAGE)? as i32)))),
 ];
 
-/// How two stored values of a type compare.
-type Fields = fn(u32, &[u8], &[u8]) -> Ordering;
+/// How two stored values of a type compare, and what of the type is missed where it has no order.
+type Fields = (fn(u32, &[u8], &[u8]) -> Ordering, Option<&'static str>);
+
+const EQUALITY: Fields = (meaning, Some("an equality operator"));
+const ORDER: Fields = (meaning, Some("a comparison function"));
+const IMAGE: Fields = (image, None);
 
 fn answer<'a>(
     context: &CallContext<'a>,
@@ -61,12 +65,48 @@ fn compare(context: &CallContext<'_>, a: &[Datum<'_>], fields: Fields) -> Result
             (None, None) => Ordering::Equal,
             (None, Some(_)) => Ordering::Greater,
             (Some(_), None) => Ordering::Less,
-            (Some(x), Some(y)) => fields(ty, x, y),
+            (Some(x), Some(y)) => {
+                if let Some(missed) = fields.1 {
+                    demand_order(ty, missed)?;
+                }
+                fields.0(ty, x, y)
+            }
         };
         if order.is_ne() {
             return Ok(order);
         }
     }
+}
+
+/// Fails where sorting has compared two rows by fields whose type has no order.
+///
+/// # Errors
+/// 42883.
+pub fn demand_sortable(a: &[u8], b: &[u8]) -> Result<()> {
+    for ((ty, x), (_, y)) in record::fields(a).zip(record::fields(b)) {
+        let order = match (x, y) {
+            (Some(x), Some(y)) => {
+                demand_order(ty, "a comparison function")?;
+                meaning(ty, x, y)
+            }
+            (x, y) => x.is_none().cmp(&y.is_none()),
+        };
+        if order.is_ne() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn demand_order(ty: u32, missed: &str) -> Result<()> {
+    if ty == oids::UNKNOWN || builtin::ordering(ty).is_some() {
+        return Ok(());
+    }
+    let name = builtin::type_by_oid(ty).map_or("this type", |found| found.name);
+    Err(SqlError::new(
+        SqlState::UNDEFINED_FUNCTION,
+        format!("could not identify {missed} for type {name}"),
+    ))
 }
 
 /// Fails where two fields are of different types.

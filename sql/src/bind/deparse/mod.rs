@@ -22,7 +22,7 @@ use crate::bind::grouping::{AGGREGATES, BoundWindow};
 use crate::bind::type_name::{fields_of, format_type, oid};
 use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin::{Operator, aggregate, cast, function, operators, type_by_oid};
+use crate::catalog::builtin::{self, Operator, aggregate, cast, function, operators, type_by_oid};
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{Query, SortKey};
@@ -282,6 +282,14 @@ impl Printer<'_, '_> {
             }
             Expr::Extreme { arguments, greatest, .. } => {
                 self.named(if *greatest { "GREATEST" } else { "LEAST" }, arguments, out)
+            }
+            Expr::Collate { operand, collation, .. } => {
+                self.plain('(', out);
+                self.operand(operand, Parent::Other, out)?;
+                let name = builtin::collation(collation.0).unwrap_or("default");
+                write!(out.text, " COLLATE {}", identifier(name)).expect("a string grows");
+                self.plain(')', out);
+                Ok(())
             }
             Expr::Relabel(operand, ty)
             | Expr::ViaText(operand, ty)

@@ -59,7 +59,7 @@ pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
             matches!(parent, Parent::And | Parent::Or)
         }
         Expr::Or(_) => matches!(parent, Parent::Or),
-        Expr::ScalarArray { .. } => false,
+        Expr::ScalarArray { .. } | Expr::Collate { .. } => false,
         _ => true,
     }
 }

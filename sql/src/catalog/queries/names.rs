@@ -87,8 +87,7 @@ fn namespaces(session: &SessionCatalog<'_>, schema: Option<&str>) -> Result<Vec<
 fn type_named(session: &SessionCatalog<'_>, text: &str) -> Result<Option<u32>> {
     let empty = text.trim().is_empty();
     let checked = if empty { Ok(()) } else { crate::parse::check_type_name(text) };
-    checked
-        .map_err(|error| error.context(format!("invalid type name \"{text}\"")))?;
+    checked.map_err(|error| error.context(format!("invalid type name \"{text}\"")))?;
     let text = text.trim();
     if let Some(element) = text.strip_suffix("[]") {
         return Ok(type_named(session, element)?
