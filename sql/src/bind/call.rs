@@ -19,6 +19,9 @@ use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
+/// `pg_collation_for`.
+const PG_COLLATION_FOR: u32 = 3162;
+
 fn wrong_kind(message: String, at: u32) -> SqlError {
     SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(at)
 }
@@ -218,6 +221,9 @@ impl Binder<'_> {
             Some(fields) => self.record_type(fields),
             None => SqlType { oid: result, typmod: -1 },
         };
+        if chosen.procedure.oid == PG_COLLATION_FOR && !self.prints() {
+            return self.collation_for(&arguments[0], place);
+        }
         if chosen.procedure.kind == Kind::Function {
             if let Some(inlined) = self.inlined(chosen.procedure, &arguments, ty, at)? {
                 return Ok(inlined);
@@ -443,6 +449,7 @@ impl Binder<'_> {
         ty: SqlType,
         place: &Place<'_>,
     ) -> Result<AggregateCall> {
+        self.demand_collation_of(&arguments)?;
         let inner = if call.over.is_some() {
             Place { windows: false, sets: false, ..*place }
         } else {

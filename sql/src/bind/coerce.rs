@@ -150,13 +150,10 @@ impl Binder<'_> {
         {
             return Ok(expr);
         }
-        // The value is cast below its collation, which a type without collations does without.
+        // The value is cast below its collation.
         if let Expr::Collate { operand, collation, position: at } = expr {
             let value = self.convert(*operand, target, context, position)?;
-            if builtin::collation_of(value.ty().oid.0) == 0 {
-                return Ok(value);
-            }
-            return Ok(Expr::Collate { operand: Box::new(value), collation, position: at });
+            return Ok(collated(value, collation, at));
         }
         // A parameter takes the domain as its type, and is held against it when it is bound.
         let parameter = matches!(expr, Expr::Parameter(..)) && source.oid.0 == oid::UNKNOWN;
@@ -327,6 +324,10 @@ impl Binder<'_> {
         if !self.can_coerce(expr.ty().oid, target.oid, context) {
             return Err(self.cannot_cast(expr.ty(), target).at(position));
         }
+        if let Expr::Collate { operand, collation, position: at } = expr {
+            let value = self.cast(*operand, target, context, position)?;
+            return Ok(collated(value, collation, at));
+        }
         // A cast function that takes the modifier has applied it.
         let one_step = matches!(
             pathway(self.catalog, expr.ty().oid, target.oid, context),
@@ -488,6 +489,14 @@ impl Binder<'_> {
             ),
         )
     }
+}
+
+/// A value under the collation that it had before it was cast, which a type without collations does without.
+fn collated(value: Expr, collation: Oid, position: u32) -> Expr {
+    if builtin::collation_of(value.ty().oid.0) == 0 {
+        return value;
+    }
+    Expr::Collate { operand: Box::new(value), collation, position }
 }
 
 /// A call of a cast function: the value, and where it is declared so the modifier and whether the cast is explicit.

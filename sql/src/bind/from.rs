@@ -359,6 +359,7 @@ impl Binder<'_> {
             .filter(|&number| !relation.columns[number].dropped)
             .collect();
         let width = columns.len() + system.len();
+        self.meet_collations(relation);
         let mut item = table_item(relation, alias.map(|alias| &alias.name), 0, &system);
         if let Some(alias) = alias {
             let mut names: Vec<(Ident, SqlType)> = item
@@ -406,6 +407,7 @@ impl Binder<'_> {
             return Ok(From { node, items: vec![item], width: columns.len() });
         }
         let parsed = crate::parse::parse_query(text)?;
+        self.meet_collations(relation);
         let inner = self.within_view(relation, text)?;
         inner.depth.set(self.depth.get());
         inner.scans.set(self.scans.get());

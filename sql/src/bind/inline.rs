@@ -40,7 +40,7 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<Option<Expr>> {
         // What is printed is the call.
-        if self.printed || self.subqueries.is_some() {
+        if self.prints() {
             return Ok(None);
         }
         let implemented =

@@ -534,7 +534,7 @@ fn first_target(query: &ast::Query) -> Option<u32> {
 }
 
 /// Where a query's column is computed; none behind a `*`.
-fn target_of(query: &ast::Query, number: usize) -> Option<u32> {
+pub(super) fn target_of(query: &ast::Query, number: usize) -> Option<u32> {
     match &query.body {
         Body::Select(select) => {
             let several = select.targets.iter().take(number).any(|it| stands_for_several(&it.expr));

@@ -40,6 +40,7 @@ mod operator;
 mod order_by;
 mod overload;
 mod query;
+mod query_collation;
 mod referential;
 mod same_query;
 mod sample;
@@ -61,6 +62,7 @@ mod with;
 
 pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
+pub use query_collation::collations;
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
@@ -210,7 +212,7 @@ struct Binder<'a> {
     columns: RefCell<Vec<(usize, u32, u32)>>,
     /// Parameters that had no type where they were tested for NULL, and where.
     undecided: RefCell<Vec<(u32, u32)>>,
-    /// Whether any COLLATE was bound.
+    /// Whether any COLLATE was bound, or a column with another collation than its type's.
     collates: Cell<bool>,
     /// Subqueries in expressions as they were written, by where they are, while a query is printed.
     subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
@@ -522,6 +524,11 @@ impl<'a> Binder<'a> {
         }
         let views = self.views.iter().copied().chain([view.oid]).collect();
         Ok(Binder { views, ..Binder::new(self.environment(), text, &[]) })
+    }
+
+    /// Whether what is bound is only printed: calls stay what they were written as.
+    fn prints(&self) -> bool {
+        self.printed || self.subqueries.is_some()
     }
 
     fn finish(self, statement: BoundStatement) -> Result<Bound> {

@@ -127,6 +127,16 @@ pub enum Missing {
 }
 
 impl<'p> Scope<'p> {
+    /// The scope of the row `level` steps out.
+    pub fn rows_out(&self, level: u16) -> Option<&Scope<'p>> {
+        let (mut scope, mut passed) = (self, 0);
+        while passed < level {
+            passed += scope.cost;
+            scope = scope.parent?;
+        }
+        Some(scope)
+    }
+
     /// How many scopes enclose it.
     pub fn depth(&self) -> usize {
         std::iter::successors(self.parent, |scope| scope.parent).count()

@@ -4,12 +4,15 @@
 //! A literal of a side's select list that has no type yet is read as that type, not as text.
 
 use crate::bind::Binder;
+use crate::bind::insert::target_of;
 use crate::bind::query::{Block, Outside};
+use crate::bind::query_collation::{in_common, of_side};
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
+use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body};
 use crate::plan::logical::{Node, Output, SetKind};
@@ -65,6 +68,12 @@ impl Binder<'_> {
             }
             if !all || kind != SetKind::Union {
                 self.demand_equality(common, left_at)?;
+            }
+            if self.collates.get() && builtin::collation_of(common.0) != 0 {
+                let needed = !all || kind != SetKind::Union;
+                let at = target_of(right, number).map_or(right_at, |at| self.position(at));
+                let sides = (of_side(&a.node, number)?, of_side(&b.node, number)?);
+                in_common(sides.0, sides.1, needed, at)?;
             }
             output.push(Output { name: x.name.clone(), ty, origin: None });
         }

@@ -6,7 +6,7 @@
 
 use super::Ddl;
 use super::create_table::{column_type, new_column_name, on_commit_of_permanent};
-use super::query_columns::query_columns;
+use super::query_columns::{demand_collations, query_columns};
 use super::resolve::{duplicate_relation, kind_noun, must_own, undefined_table};
 use super::view::{modifies, reads_temporary};
 use crate::catalog::Named;
@@ -14,7 +14,7 @@ use crate::catalog::relation::{Index, Relation, RelationKind, StoredQuery};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateTableAs, ObjectName, OnCommit, Statement};
 use crate::sqlstate::SqlState;
-use crate::types::SqlType;
+use crate::types::{Oid, SqlType};
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, ReadView, RecordBuffer, RowLock, TableLock, WaitPolicy};
@@ -28,6 +28,7 @@ pub fn table_for(
     ddl: &mut Ddl<'_>,
     create: &CreateTableAs,
     output: &[(Arc<str>, SqlType)],
+    collations: &[Oid],
 ) -> Result<Option<Relation>> {
     let name = create.name.name();
     let schema = ddl.creation_schema_for(&create.name, create.persistence)?;
@@ -47,13 +48,17 @@ pub fn table_for(
         return Err(SqlError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
     }
     let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
-    relation.columns = query_columns(output, &create.columns)?;
+    relation.columns = query_columns(output, collations, &create.columns)?;
     for column in &relation.columns {
         new_column_name(&column.name)?;
     }
     for column in &relation.columns {
         column_type(&column.name, column.ty)?;
     }
+    demand_collations(&relation.columns, |column| {
+        let (name, ty) = (&column.name, ddl.type_shown(column.ty));
+        format!("no collation was derived for column \"{name}\" with collatable type {ty}")
+    })?;
     if create.materialized
         && let Statement::Query(query) = &create.query
     {

@@ -109,6 +109,8 @@ pub struct ViewQuery {
     pub text: Arc<str>,
     /// Its columns.
     pub columns: Vec<(Arc<str>, SqlType)>,
+    /// The columns' collations.
+    pub collations: Vec<Oid>,
     /// The relations it reads.
     pub relations: Vec<Oid>,
 }

@@ -8,17 +8,32 @@
 use super::create_table::{columns_max, specified_twice};
 use crate::catalog::Column;
 use crate::catalog::builtin;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::parse::ast::Ident;
+use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
-/// The columns for `output`, the first ones under these `names`.
+/// 42P22 for a column of which no collation was derived though its type has one, in the words of the statement.
+pub(super) fn demand_collations(
+    columns: &[Column],
+    mut words: impl FnMut(&Column) -> String,
+) -> Result<()> {
+    let lacks = |column: &&Column| {
+        column.collation == Oid(0) && builtin::collation_of(column.ty.oid.0) != 0
+    };
+    let Some(column) = columns.iter().find(lacks) else { return Ok(()) };
+    Err(SqlError::new(SqlState::INDETERMINATE_COLLATION, words(column))
+        .hint("Use the COLLATE clause to set the collation explicitly."))
+}
+
+/// The columns for `output`, of these collations, the first ones under these `names`.
 ///
 /// # Errors
 /// 42701, 54011.
 pub(super) fn query_columns(
     output: &[(Arc<str>, SqlType)],
+    collations: &[Oid],
     names: &[Ident],
 ) -> Result<Vec<Column>> {
     columns_max(output.len())?;
@@ -29,9 +44,6 @@ pub(super) fn query_columns(
     if let Some((_, name)) = twice {
         return Err(specified_twice(name));
     }
-    let columns = names
-        .into_iter()
-        .zip(output)
-        .map(|(name, (_, ty))| Column::plain(name, *ty, Oid(builtin::collation_of(ty.oid.0))));
-    Ok(columns.collect())
+    let columns = names.into_iter().zip(output).zip(collations);
+    Ok(columns.map(|((name, (_, ty)), collation)| Column::plain(name, *ty, *collation)).collect())
 }

@@ -2,7 +2,7 @@
 //! another name.
 
 use super::create_table::column_type;
-use super::query_columns::query_columns;
+use super::query_columns::{demand_collations, query_columns};
 use super::resolve::duplicate_relation;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
@@ -115,7 +115,10 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         ));
     }
     let options = options::of_view(&given)?;
-    let columns = query_columns(&bound.columns, &create.columns)?;
+    let columns = query_columns(&bound.columns, &bound.collations, &create.columns)?;
+    demand_collations(&columns, |column| {
+        format!("could not determine which collation to use for view column \"{}\"", column.name)
+    })?;
     for column in &columns {
         if builtin::type_by_oid(column.ty.oid.0).is_some_and(|ty| ty.kind == TypeKind::Pseudo) {
             column_type(&column.name, column.ty)?;
@@ -202,6 +205,17 @@ fn replace(
                 SqlState::INVALID_TABLE_DEFINITION,
                 format!(
                     "cannot change data type of view column \"{}\" from {from} to {to}",
+                    before.name
+                ),
+            ));
+        }
+        if before.collation != after.collation {
+            let name = |oid: Oid| builtin::collation(oid.0).unwrap_or_default();
+            let (from, to) = (name(before.collation), name(after.collation));
+            return Err(SqlError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!(
+                    "cannot change collation of view column \"{}\" from \"{from}\" to \"{to}\"",
                     before.name
                 ),
             ));

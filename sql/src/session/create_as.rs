@@ -78,9 +78,10 @@ impl Session {
     ) -> Result<Outcome> {
         let stored = self.stored(parsed, create, portal)?;
         let (bound, _) = self.bind_stored(&stored)?;
-        let output = output(&bound)?;
-        let made =
-            self.with_ddl(parsed.query_text(), |ddl| create_as::table_for(ddl, create, &output))?;
+        let (output, collations) = output(&bound)?;
+        let made = self.with_ddl(parsed.query_text(), |ddl| {
+            create_as::table_for(ddl, create, &output, &collations)
+        })?;
         let skipped =
             if create.materialized { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
         let Some(relation) = made else {
@@ -270,12 +271,13 @@ fn of_index_build(error: SqlError) -> SqlError {
     }
 }
 
-/// The names and types of a query's columns.
-fn output(bound: &Bound) -> Result<Vec<(Arc<str>, SqlType)>> {
+/// The names and types of a query's columns, and their collations.
+fn output(bound: &Bound) -> Result<(Vec<(Arc<str>, SqlType)>, Vec<Oid>)> {
     let BoundStatement::Query(query) = &bound.statement else {
         return Err(SqlError::unsupported("storing the rows of this statement is"));
     };
-    Ok(query.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect())
+    let columns = query.output.iter().map(|column| (Arc::clone(&column.name), column.ty));
+    Ok((columns.collect(), bind::collations(query)?))
 }
 
 /// INSERT of all a query's columns.

@@ -644,6 +644,7 @@ impl Semantics for Meaning<'_> {
         };
         let columns: Vec<(Arc<str>, SqlType)> =
             bound.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
+        let collations = bind::collations(&bound)?;
         // What is kept says the same whatever the search path will be: stars spelt out, tables with their schemas.
         let kept = self.with_context(snapshot, |context| {
             let environment = bind::Environment {
@@ -678,6 +679,6 @@ impl Semantics for Meaning<'_> {
                 written.to_owned()
             }
         };
-        Ok(ViewQuery { text: text.trim_start().into(), columns, relations })
+        Ok(ViewQuery { text: text.trim_start().into(), columns, collations, relations })
     }
 }
