@@ -51,4 +51,3 @@ SELECT '08:00:2b:01:02:03'::macaddr;
 WITH w AS (SELECT 1 AS x) SELECT (SELECT count((SELECT x + base.a FROM w)) FROM base AS other LIMIT 1) FROM base;
 SELECT xmlelement(name a);
 SELECT pg_relation_filepath('base'::regclass);
-SELECT COLLATION FOR ('a'::text);
