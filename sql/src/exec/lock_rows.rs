@@ -5,10 +5,12 @@ use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::scan::{reread, still_meets};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, Again, LockTarget};
+use crate::plan::physical::{self, Again, LockTarget, TargetRow};
 use crate::sqlstate::SqlState;
-use crate::types::Datum;
-use txn::{Locked, RecordBuffer, WaitPolicy};
+use crate::tuple::Heap;
+use crate::tuple::row::Field;
+use crate::types::{self, Datum};
+use txn::{Locked, RecordBuffer, RowLock, WaitPolicy};
 
 /// Locks rows.
 pub struct LockRows {
@@ -48,23 +50,29 @@ impl LockRows {
             self.key.extend_from_slice(key);
             let tree = cx.tree(target.scan.tree)?;
             let view = cx.view;
-            let locked = cx
-                .transaction
-                .lock_row(&view, &tree, &self.key, target.lock, target.policy, &mut self.record)
-                .map_err(|error| match error {
-                    txn::Error::LockNotAvailable { timeout: false }
-                        if target.policy == WaitPolicy::Error =>
-                    {
-                        SqlError::new(
-                            SqlState::LOCK_NOT_AVAILABLE,
-                            format!(
-                                "could not obtain lock on row in relation \"{}\"",
-                                target.scan.relation.name
-                            ),
-                        )
-                    }
-                    other => other.into(),
-                })?;
+            let (key, policy) = (&self.key, target.policy);
+            let locked = match target.lock {
+                RowLock::KeyShare => {
+                    let keeps = |old: &[u8], new: &[u8]| keeps_keys(&target.scan, old, new);
+                    let into = &mut self.record;
+                    cx.transaction.lock_row_key(&view, &tree, key, policy, into, &keeps)
+                }
+                mode => cx.transaction.lock_row(&view, &tree, key, mode, policy, &mut self.record),
+            };
+            let locked = locked.map_err(|error| match error {
+                txn::Error::LockNotAvailable { timeout: false }
+                    if target.policy == WaitPolicy::Error =>
+                {
+                    SqlError::new(
+                        SqlState::LOCK_NOT_AVAILABLE,
+                        format!(
+                            "could not obtain lock on row in relation \"{}\"",
+                            target.scan.relation.name
+                        ),
+                    )
+                }
+                other => other.into(),
+            })?;
             match locked {
                 Locked::Same => {}
                 Locked::Changed => {
@@ -91,6 +99,27 @@ impl LockRows {
         }
         Ok(true)
     }
+}
+
+/// Whether two records of a row have the same values in all columns of unique keys, which others may refer to: what
+/// [`super::write::Writer::changes_key`] asks of an update. A record that cannot be read has not: reading it tells why.
+fn keeps_keys(target: &TargetRow, old: &[u8], new: &[u8]) -> bool {
+    let relation = &target.relation;
+    let (mut heap, mut other) = (Heap::default(), Heap::default());
+    let mut same = |column: usize| {
+        heap.clear();
+        other.clear();
+        let old = target.layout.read(old, column, &mut heap);
+        let new = target.layout.read(new, column, &mut other);
+        let (Ok(Field::Value(old)), Ok(Field::Value(new))) = (old, new) else { return false };
+        let (old, new) = (heap.view(&old), other.view(&new));
+        match (old.is_null(), new.is_null()) {
+            (false, false) => types::compare(relation.columns[column].ty.oid.0, &old, &new).is_eq(),
+            (old, new) => old == new,
+        }
+    };
+    let mut keys = relation.indexes.iter().filter(|index| index.unique && !index.is_computed());
+    keys.all(|index| index.columns.iter().all(|column| same(column.column)))
 }
 
 impl Operator for LockRows {

@@ -704,7 +704,7 @@ impl Session {
                 pid: self.wait.pid,
                 said: &self.said,
                 xact_id: &self.xact_id,
-                has_written: false,
+                has_acted: false,
                 snapshot: None,
                 long_query: &self.long_query,
                 activity: &self.activity,

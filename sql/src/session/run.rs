@@ -51,8 +51,8 @@ pub(super) struct Own<'s> {
     pub said: &'s RefCell<Vec<Said>>,
     /// The number of its transaction, once that was asked for.
     pub xact_id: &'s Cell<Option<u64>>,
-    /// Whether its transaction has written anything before this statement.
-    pub has_written: bool,
+    /// Whether its transaction has written anything, or locked a row, before this statement.
+    pub has_acted: bool,
     /// What its statement sees; none: what is visible now.
     pub snapshot: Option<Lsn>,
     /// The text of its message, if others see only the beginning of that.
@@ -121,7 +121,7 @@ impl EngineFacts for Asked<'_> {
 
     fn xact_id(&self, gives: bool) -> Option<u64> {
         let own = self.own.as_ref()?;
-        if own.xact_id.get().is_none() && (gives || own.has_written) {
+        if own.xact_id.get().is_none() && (gives || own.has_acted) {
             own.xact_id.set(Some(self.engine.manager().xact_ids().give()));
         }
         own.xact_id.get()
@@ -564,7 +564,9 @@ impl Session {
             pid: wait.pid,
             said,
             xact_id,
-            has_written: block.transaction().is_some_and(|open| open.has_writes()),
+            has_acted: block
+                .transaction()
+                .is_some_and(|open| open.has_writes() || open.has_locked_rows()),
             snapshot: Some(view.snapshot),
             long_query,
             activity,

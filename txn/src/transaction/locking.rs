@@ -26,6 +26,14 @@ pub enum Locked {
     Skipped,
 }
 
+/// The latest state of a row that has just been locked, beside a view.
+enum Latest {
+    /// Nobody has committed another since.
+    Settled(Locked),
+    /// Somebody has: a version that is `there`, or none.
+    Newer { there: bool },
+}
+
 impl Transaction {
     /// Locks one row, waiting as `policy` says, and reads its latest state into `into`. Under REPEATABLE READ and
     /// above, a row newer than the snapshot is an error instead.
@@ -41,8 +49,62 @@ impl Transaction {
         policy: WaitPolicy,
         into: &mut RecordBuffer,
     ) -> Result<Locked> {
+        match self.lock_latest(view, (tree, key), (mode, policy), into)? {
+            Latest::Settled(locked) => Ok(locked),
+            Latest::Newer { there } => self.judge(there),
+        }
+    }
+
+    /// Locks the key of a row (FOR KEY SHARE). Who has changed the row and kept its key, as `keeps` says of the record that
+    /// the view shows and of the latest, is in nobody's way: the row is then the one that the view shows, at every level.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_row`].
+    pub fn lock_row_key(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        policy: WaitPolicy,
+        into: &mut RecordBuffer,
+        keeps: &dyn Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<Locked> {
+        let there = match self.lock_latest(view, (tree, key), (RowLock::KeyShare, policy), into)? {
+            Latest::Settled(locked) => return Ok(locked),
+            Latest::Newer { there } => there,
+        };
+        let mut shown = RecordBuffer::default();
+        if there
+            && self.get(view, tree, key, &mut shown)?
+            && let (Some(old), Some(new)) = (shown.value(), into.value())
+            && keeps(old, new)
+        {
+            into.copy_from(&shown);
+            return Ok(Locked::Same);
+        }
+        self.judge(there)
+    }
+
+    /// What a level makes of a row that is newer than the view, or has been deleted since.
+    fn judge(&self, there: bool) -> Result<Locked> {
+        match (self.begin.isolation == Isolation::ReadCommitted, there) {
+            (true, true) => Ok(Locked::Changed),
+            (true, false) => Ok(Locked::Gone),
+            (false, true) => Err(Error::Conflict(ConflictKind::Update)),
+            (false, false) => Err(Error::Conflict(ConflictKind::Delete)),
+        }
+    }
+
+    /// Locks a row and reads its latest state.
+    fn lock_latest(
+        &mut self,
+        view: &ReadView,
+        (tree, key): (&Tree, &[u8]),
+        (mode, policy): (RowLock, WaitPolicy),
+        into: &mut RecordBuffer,
+    ) -> Result<Latest> {
         if !self.lock_record(tree, key, mode, policy)? {
-            return Ok(Locked::Skipped);
+            return Ok(Latest::Settled(Locked::Skipped));
         }
         let State { writes, spilled, .. } = self.state_mut();
         let mut seen = false;
@@ -51,22 +113,18 @@ impl Transaction {
             seen = write.command < view.command && write.value.is_some();
         };
         if writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? {
-            return Ok(if seen { Locked::Same } else { Locked::Gone });
+            return Ok(Latest::Settled(if seen { Locked::Same } else { Locked::Gone }));
         }
         let found = self.read_locked(view, (tree, key), mode, into)?;
         if found {
             self.seen = self.seen.max(into.lsn());
         }
-        let newer = found && into.lsn() > view.snapshot;
         let there = found && into.value().is_some();
-        match (newer, there) {
-            (false, true) => Ok(Locked::Same),
-            (false, false) => Ok(Locked::Gone),
-            (true, true) if self.begin.isolation == Isolation::ReadCommitted => Ok(Locked::Changed),
-            (true, false) if self.begin.isolation == Isolation::ReadCommitted => Ok(Locked::Gone),
-            (true, true) => Err(Error::Conflict(ConflictKind::Update)),
-            (true, false) => Err(Error::Conflict(ConflictKind::Delete)),
-        }
+        Ok(match (found && into.lsn() > view.snapshot, there) {
+            (true, there) => Latest::Newer { there },
+            (false, true) => Latest::Settled(Locked::Same),
+            (false, false) => Latest::Settled(Locked::Gone),
+        })
     }
 
     /// Reads the latest state of a row that has just been locked.

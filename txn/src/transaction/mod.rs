@@ -432,6 +432,13 @@ impl Transaction {
         !self.state().writes.is_empty()
     }
 
+    /// Whether a row is locked.
+    #[must_use]
+    pub fn has_locked_rows(&self) -> bool {
+        let state = self.state();
+        !state.rows.is_empty() || !state.lock_runs.is_empty()
+    }
+
     /// How the session waits.
     #[must_use]
     pub fn wait(&self) -> &Arc<SessionWait> {
