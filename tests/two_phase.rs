@@ -2,6 +2,7 @@
 
 use tests::atoll::Atoll;
 use tests::client::Client;
+use tests::oracle::Oracle;
 
 fn set_up() -> Atoll {
     let atoll = Atoll::start(&["max_prepared_transactions=2"]);
@@ -117,10 +118,86 @@ fn names_are_refused_as_in_postgresql() {
     assert_eq!(state, "42704");
     assert_eq!(message, "prepared transaction with identifier \"y\" does not exist");
     // What cannot be prepared yet.
-    for sql in ["CREATE TABLE u (id int)", "SELECT pg_advisory_xact_lock(1)"] {
-        client.run("BEGIN");
-        client.run(sql);
-        assert_eq!(refused(&mut client, "PREPARE TRANSACTION 'w'").0, "0A000", "{sql}");
-        assert_eq!(client.status, b'I');
+    client.run("BEGIN");
+    client.run("CREATE TABLE u (id int)");
+    assert_eq!(refused(&mut client, "PREPARE TRANSACTION 'w'").0, "0A000");
+    assert_eq!(client.status, b'I');
+}
+
+/// What a session with advisory locks is told, step by step.
+const ADVISORY: [&str; 23] = [
+    "BEGIN",
+    "SELECT pg_advisory_xact_lock(1), pg_advisory_xact_lock_shared(2), pg_advisory_lock(3)",
+    "PREPARE TRANSACTION 'a'",
+    // The session's own lock stays its own; the transaction's are in its way.
+    "SELECT pg_advisory_unlock(3), pg_try_advisory_lock(1), pg_try_advisory_lock(2), pg_try_advisory_lock_shared(2)",
+    "SELECT objid, mode, pid IS NULL FROM pg_locks WHERE locktype = 'advisory' ORDER BY 1, 3",
+    "SELECT pg_advisory_unlock_all()",
+    "COMMIT PREPARED 'a'",
+    "SELECT pg_try_advisory_lock(1), pg_try_advisory_lock(2)",
+    "BEGIN",
+    "SELECT pg_advisory_xact_lock_shared(2)",
+    "PREPARE TRANSACTION 'b'",
+    "SELECT objid, mode FROM pg_locks WHERE locktype = 'advisory' ORDER BY 1",
+    "SELECT pg_advisory_unlock_all()",
+    "BEGIN",
+    "SAVEPOINT s",
+    "SELECT pg_advisory_xact_lock(4)",
+    "ROLLBACK TO s",
+    "SELECT pg_advisory_xact_lock(5), pg_advisory_xact_lock(5), pg_advisory_xact_lock_shared(5)",
+    "PREPARE TRANSACTION 'c'",
+    "SELECT pg_try_advisory_lock(4), pg_try_advisory_lock_shared(5)",
+    "ROLLBACK PREPARED 'c'",
+    "SELECT pg_try_advisory_lock(5)",
+    "SELECT pg_advisory_unlock_all()",
+];
+
+#[test]
+fn advisory_locks_are_prepared_as_in_postgresql() {
+    let oracle = Oracle::start(&["max_prepared_transactions=2"]);
+    let atoll = set_up();
+    let mut both =
+        [oracle.port(), atoll.port()].map(|port| Client::connect(port, "postgres", "postgres"));
+    for sql in ADVISORY {
+        let [theirs, ours] = both.each_mut().map(|client| {
+            let reply = client.query_all(sql).pop().expect("an answer");
+            (
+                reply.tag,
+                reply.rows,
+                reply
+                    .error
+                    .map(|error| (error.field(b'C').to_owned(), error.field(b'M').to_owned())),
+            )
+        });
+        assert_eq!(ours, theirs, "{sql}");
     }
+}
+
+#[test]
+fn advisory_locks_survive_process_death() {
+    let mut atoll = set_up();
+    let mut one = atoll.connect();
+    one.run("BEGIN");
+    one.run("SELECT pg_advisory_xact_lock(1, 2), pg_advisory_xact_lock_shared(3)");
+    assert_eq!(tag(&mut one, "PREPARE TRANSACTION 'a'"), "PREPARE TRANSACTION");
+    let held = "SELECT pg_try_advisory_lock_shared(1, 2), pg_try_advisory_lock(3), pg_try_advisory_xact_lock_shared(3)";
+    let answer = |client: &mut Client| {
+        client.run(held).rows[0].iter().flatten().cloned().collect::<Vec<_>>()
+    };
+    for checkpoints in [false, true] {
+        atoll.kill();
+        atoll.restart();
+        let mut two = atoll.connect();
+        assert_eq!(answer(&mut two), ["f", "f", "t"]);
+        if checkpoints {
+            two.run("CHECKPOINT");
+            two.run("CHECKPOINT");
+        }
+    }
+    atoll.kill();
+    atoll.restart();
+    let mut two = atoll.connect();
+    assert_eq!(answer(&mut two), ["f", "f", "t"]);
+    assert_eq!(tag(&mut two, "ROLLBACK PREPARED 'a'"), "ROLLBACK PREPARED");
+    assert_eq!(answer(&mut two), ["t", "t", "t"]);
 }

@@ -39,7 +39,7 @@ impl Workers {
 impl Scheduler for Workers {
     fn park(&self, event: WaitEvent, cell: &WaitCell, timeout: Option<Micros>) {
         // A background thread's wait is long by nature, as is one for the clock.
-        if !matches!(event, WaitEvent::Background | WaitEvent::Sleep) {
+        if !matches!(event, WaitEvent::Background | WaitEvent::Sleep | WaitEvent::Termination) {
             for _ in 0..SPINS {
                 // Acquire: pairs with Release in `unpark`.
                 if cell.tag().swap(ASLEEP, Ordering::Acquire) == WOKEN {

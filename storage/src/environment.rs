@@ -96,6 +96,8 @@ pub enum WaitEvent {
     Background,
     /// A moment that a statement has asked for.
     Sleep,
+    /// The end of a session that has been told to end.
+    Termination,
 }
 
 /// Where one thread rests. Notified exactly when `state` says so; parking is the scheduler's business.

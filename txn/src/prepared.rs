@@ -2,7 +2,7 @@
 //!
 //! Paper: Mohan, Lindsay and Obermarck, *Transaction Management in the R\* Distributed Database Management System*, 1986.
 //!
-//! A prepared transaction has one record in the log: its writes, whole, and every lock it holds, with what it has read
+//! A prepared transaction has one record in the log: its writes, whole, and every lock it holds, advisory ones too, with what it has read
 //! under SERIALIZABLE as SHARE locks on tables. In memory its locks stay where they are, held by its owner. A restart
 //! reads the record and takes the locks again before anybody else can ask for them.
 //!
@@ -13,6 +13,7 @@
 //! COMMIT PREPARED is a commit like any other, whole, and names what it resolves in the same record. ROLLBACK PREPARED, and
 //! the commit of what wrote nothing, is a record of its own.
 
+use crate::lock::advisory::AdvisoryKey;
 use crate::log::{self, Header, Reader};
 use crate::manager::Manager;
 use crate::sync::{Arc, lock};
@@ -31,6 +32,7 @@ const TOO_LARGE: &str =
 /// What a lock in a record stands on.
 const TABLE: u8 = 1;
 const ROW: u8 = 2;
+const NAME: u8 = 3;
 
 /// What clients are told of a prepared transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +113,10 @@ fn encode_locks(state: &State) -> Vec<Vec<u8>> {
         let modes = held.node.state().lock.held(state.owner);
         [&[ROW, modes][..], &held.node.tree().0.to_le_bytes(), held.node.key()].concat()
     });
-    tables.chain(rows).collect()
+    let names = state.names.iter().map(|held| {
+        [&[NAME, held.mode.bit()][..], &held.node.tree().0.to_le_bytes(), held.node.key()].concat()
+    });
+    tables.chain(rows).chain(names).collect()
 }
 
 impl Found {
@@ -378,6 +383,12 @@ impl Transaction {
                 let mode = RowLock::ALL.into_iter().rev().find(|mode| modes & mode.bit() != 0);
                 if let Some(mode) = mode {
                     self.lock_again(TreeId(number), key, mode)?;
+                }
+            }
+            NAME => {
+                let key = AdvisoryKey::try_of(key).ok_or_else(|| corrupt("a lock is cut short"))?;
+                for mode in TableLock::ALL.into_iter().filter(|mode| modes & mode.bit() != 0) {
+                    self.lock_name_again(key, mode)?;
                 }
             }
             _ => return Err(corrupt("a lock of an unknown kind")),

@@ -164,12 +164,12 @@ impl EngineFacts for Asked<'_> {
         self.engine.signal(pid, reason)
     }
 
-    fn pause(&self, until: Micros) -> Result<()> {
+    fn pause(&self, event: WaitEvent, until: Micros) -> Result<()> {
         let environment = self.engine.manager().environment();
         let cell = Arc::new(WaitCell::new());
         let cancel = &self.wait.cancel;
-        self.wait.event.store(WaitEvent::Sleep as u32, Relaxed);
-        let woken = environment.wait(WaitEvent::Sleep, &cell, Some(until), Some(cancel));
+        self.wait.event.store(event as u32, Relaxed);
+        let woken = environment.wait(event, &cell, Some(until), Some(cancel));
         self.wait.event.store(0, Relaxed);
         match woken {
             Woken::Cancelled => Err(SqlError::cancelled(cancel.requested().unwrap_or_default())),

@@ -134,9 +134,12 @@ impl Session {
                 "PREPARE TRANSACTION of a transaction that has changed the schema is",
             ));
         }
-        if self.advisory.get_mut().savepoint() > 0 {
-            return Err(SqlError::unsupported(
-                "PREPARE TRANSACTION of a transaction that holds advisory locks is",
+        if let Some(transaction) = self.block.transaction()
+            && !self.advisory.get_mut().hand_over(transaction)
+        {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot PREPARE while holding both session-level and transaction-level locks on the same object",
             ));
         }
         Ok(())

@@ -5,7 +5,8 @@
 //! the session, and never exclude each other. The queue stands in a record node, whose tree is none that exists, and is
 //! PostgreSQL's queue of heavyweight locks: Share and Exclusive, in order of arrival.
 //!
-//! The session's owner and its transaction's are peers: a deadlock goes through both.
+//! The session's owner and its transaction's are peers: a deadlock goes through both. A transaction that is prepared takes
+//! its locks along ([`AdvisoryLocks::hand_over`]): from then on they are its owner's, and exclude the session.
 
 use super::LockManager;
 use super::mode::TableLock;
@@ -14,8 +15,9 @@ use crate::manager::Manager;
 use crate::owner::{OwnerId, Waiting};
 use crate::record::NodeRef;
 use crate::sync::{Arc, lock};
+use crate::transaction::state::HeldName;
 use crate::wait::SessionWait;
-use crate::{Result, TreeId};
+use crate::{Result, Transaction, TreeId};
 use storage::WaitEvent;
 
 /// The tree of names.
@@ -55,11 +57,17 @@ impl AdvisoryKey {
 
     /// Of the key of a node in [`NAMES`].
     pub(crate) fn of(bytes: &[u8]) -> AdvisoryKey {
+        AdvisoryKey::try_of(bytes).expect("a key has fourteen bytes")
+    }
+
+    /// Of bytes that may not be a key.
+    pub(crate) fn try_of(bytes: &[u8]) -> Option<AdvisoryKey> {
+        let bytes: &[u8; 14] = bytes.try_into().ok()?;
         let word = |at: usize| {
             u32::from_be_bytes(bytes[at..at + 4].try_into().expect("a key has fourteen bytes"))
         };
         let sub = u16::from_be_bytes(bytes[12..14].try_into().expect("a key has fourteen bytes"));
-        AdvisoryKey { database: word(0), class: word(4), object: word(8), sub }
+        Some(AdvisoryKey { database: word(0), class: word(4), object: word(8), sub })
     }
 }
 
@@ -134,7 +142,7 @@ impl LockManager {
         }
     }
 
-    fn unlock_name(&self, owner: OwnerId, node: NodeRef, mode: TableLock) {
+    pub(crate) fn unlock_name(&self, owner: OwnerId, node: NodeRef, mode: TableLock) {
         let mut granted = Vec::new();
         self.records.unpin_after(node, |_, state, _| {
             let left = state.lock.held(owner) & !mode.bit();
@@ -239,6 +247,33 @@ impl AdvisoryLocks {
         }
     }
 
+    /// Hands what the transaction has locked over to `transaction`, which is going to be prepared. False, and nothing done,
+    /// if the session itself has locked one of these names too.
+    pub fn hand_over(&mut self, transaction: &mut Transaction) -> bool {
+        let both = |key: AdvisoryKey| {
+            let mut held = self.held.iter().filter(|held| held.key == key);
+            held.any(|held| held.by_session > 0)
+        };
+        if self.transaction.iter().any(|(key, _)| both(*key)) {
+            return false;
+        }
+        let (Some(from), locks) = (self.owner, &self.manager.locks) else { return true };
+        let state = transaction.state_mut();
+        for held in self.held.extract_if(.., |held| held.by_transaction > 0) {
+            let mut granted = Vec::new();
+            let (mode, mut node) = (held.mode, held.node.state());
+            // The new holder first: nobody who waits comes in between.
+            node.lock.adopt(state.owner, mode.bit());
+            let left = node.lock.held(from) & !mode.bit();
+            node.lock.release(Kind::Table, from, left, &mut |owner| granted.push(owner));
+            drop(node);
+            locks.wake(&granted);
+            state.names.push(HeldName { node: held.node, mode });
+        }
+        self.transaction.clear();
+        true
+    }
+
     fn release_unneeded(&mut self, at: usize) {
         let held = &self.held[at];
         if held.by_session > 0 || held.by_transaction > 0 {
@@ -247,6 +282,17 @@ impl AdvisoryLocks {
         let held = self.held.swap_remove(at);
         let owner = self.owner.expect("who holds a lock has an owner");
         self.manager.locks.unlock_name(owner, held.node, held.mode);
+    }
+}
+
+impl Transaction {
+    /// Takes an advisory lock that nobody can be in the way of: a prepared transaction's, after a restart.
+    pub(crate) fn lock_name_again(&mut self, key: AdvisoryKey, mode: TableLock) -> Result<()> {
+        let owner = self.state().owner;
+        if let Some(node) = self.manager.locks.lock_name(owner, self.wait(), key, mode, false)? {
+            self.state_mut().names.push(HeldName { node, mode });
+        }
+        Ok(())
     }
 }
 

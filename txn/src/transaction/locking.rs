@@ -357,5 +357,8 @@ impl Manager {
         for held in state.tables.drain(..) {
             self.locks.unlock_table(owner, held.table, held.after & !held.before);
         }
+        for held in state.names.drain(..) {
+            self.locks.unlock_name(owner, held.node, held.mode);
+        }
     }
 }

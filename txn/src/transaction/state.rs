@@ -5,8 +5,8 @@
 
 use super::kept_row::KeptRow;
 use crate::commit::Form;
-use crate::lock::Modes;
 use crate::lock::spilled::LockRun;
+use crate::lock::{Modes, TableLock};
 use crate::log::{Header, Writer};
 use crate::owner::OwnerId;
 use crate::record::{Garbage, NodeRef};
@@ -41,6 +41,13 @@ pub struct HeldTable {
     pub(crate) command: CommandId,
 }
 
+/// An advisory lock that a prepared transaction keeps.
+#[derive(Debug)]
+pub struct HeldName {
+    pub(crate) node: NodeRef,
+    pub(crate) mode: TableLock,
+}
+
 /// The state.
 #[derive(Debug)]
 pub struct State {
@@ -54,6 +61,8 @@ pub struct State {
     /// Row locks in scratch space.
     pub(crate) lock_runs: Vec<Arc<LockRun>>,
     pub(crate) tables: Vec<HeldTable>,
+    /// Advisory locks, which are the session's until the transaction is prepared.
+    pub(crate) names: Vec<HeldName>,
     /// Snapshots of views that outlive their statements.
     pub(crate) retained: Vec<Lsn>,
     pub(crate) trees: TreeHandles,
@@ -108,6 +117,7 @@ impl State {
             rows_kept: 0,
             lock_runs: Vec::new(),
             tables: Vec::new(),
+            names: Vec::new(),
             retained: Vec::new(),
             trees: TreeHandles::default(),
             header: Header::default(),

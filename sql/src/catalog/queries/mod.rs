@@ -73,11 +73,11 @@ pub trait EngineFacts {
     fn reload(&self) -> bool;
     /// Raises another session's cancel with a reason of [`crate::error::cancel`]; false if there is no such session.
     fn signal(&self, pid: u32, reason: u32) -> bool;
-    /// Waits until this time.
+    /// Waits until this time; others are shown for what.
     ///
     /// # Errors
     /// 57014.
-    fn pause(&self, until: txn::Micros) -> Result<()>;
+    fn pause(&self, event: txn::WaitEvent, until: txn::Micros) -> Result<()>;
     /// Asks whether to stop.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use crate::settings::encoding::{ENCODINGS, encoding_number};
 use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, network};
+use txn::WaitEvent;
 
 /// UTF8's number among PostgreSQL's encodings.
 const UTF8: i32 = 6;
@@ -253,7 +254,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 self.context.notices.borrow_mut().push(warning);
                 return Ok(Datum::Bool(false));
             }
-            engine.pause(now.plus(LOOK_AGAIN).min(end))?;
+            engine.pause(WaitEvent::Termination, now.plus(LOOK_AGAIN).min(end))?;
         }
     }
 
@@ -273,7 +274,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         if micros > 0 {
             let engine = self.session.engine;
-            engine.pause(engine.now().plus(txn::Micros(micros)))?;
+            engine.pause(WaitEvent::Sleep, engine.now().plus(txn::Micros(micros)))?;
         }
         Ok(Datum::Text(""))
     }

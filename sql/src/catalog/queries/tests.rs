@@ -80,7 +80,7 @@ impl EngineFacts for Engine {
     fn signal(&self, _: u32, _: u32) -> bool {
         false
     }
-    fn pause(&self, _: txn::Micros) -> Result<()> {
+    fn pause(&self, _: txn::WaitEvent, _: txn::Micros) -> Result<()> {
         Ok(())
     }
     fn check_cancel(&self) -> Result<()> {

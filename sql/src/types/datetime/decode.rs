@@ -8,7 +8,7 @@ use super::calendar::{self, Date, month_length};
 use super::clock::{self, Clock};
 use super::lexer::{Field, Kind};
 use super::parse::Now;
-use super::word::{Word, word};
+use super::word::{Part, Word, word};
 use super::zone::{self, NoDisplacement, Zone};
 use super::{DAY, HOUR};
 use crate::settings::DateOrder;
@@ -55,7 +55,7 @@ const MONTH: Parts = 1 << 1;
 const MONTHDAY: Parts = 1 << 2;
 const DATE: Parts = YEAR | MONTH | MONTHDAY;
 const DAY_OF_YEAR: Parts = 1 << 3;
-const TIME: Parts = 1 << 4;
+const TIME: Parts = HOURS | MINUTES | SECONDS | FRACTION;
 const ZONE: Parts = 1 << 5;
 /// The zone is one of summer time, by its name or by a word behind it.
 const SUMMER: Parts = 1 << 6;
@@ -64,6 +64,10 @@ const MERIDIEM: Parts = 1 << 8;
 const ERA: Parts = 1 << 9;
 const WEEKDAY: Parts = 1 << 10;
 const SPECIAL: Parts = 1 << 11;
+const HOURS: Parts = 1 << 4;
+const MINUTES: Parts = 1 << 12;
+const SECONDS: Parts = 1 << 13;
+const FRACTION: Parts = 1 << 14;
 
 /// What a date with perhaps a time and a zone says.
 pub(super) fn moment(now: Now<'_>, fields: &[Field]) -> Step<Moment> {
@@ -93,7 +97,7 @@ pub(super) fn time(now: Now<'_>, fields: &[Field], zoned: bool) -> Step<TimeTz> 
     if !decoder.clock.is_time_of_day() {
         return Err(Failure::Field);
     }
-    if decoder.seen & TIME == 0 {
+    if decoder.seen & TIME != TIME {
         return Err(Failure::Syntax);
     }
     let micros = decoder.time_of_day();
@@ -295,7 +299,7 @@ impl<'a> Decoder<'a> {
                 self.before_christ = before_christ;
                 Ok(ERA)
             }
-            Word::Julian | Word::Unit => {
+            Word::Julian | Word::Part(_) | Word::Unit => {
                 self.label = Some(word);
                 Ok(0)
             }
@@ -386,8 +390,30 @@ impl<'a> Decoder<'a> {
                 Ok(DATE | TIME)
             }
             (Word::Time, _) => self.take_digits(text, self.seen | DATE),
+            (Word::Part(Part::Second), Some(digits)) => {
+                (self.clock.seconds, self.clock.micros) =
+                    (value, clock::fraction_of_second(digits)?);
+                Ok(SECONDS | FRACTION)
+            }
+            (Word::Part(part), None) => Ok(self.take_named(part, value)),
             _ => Err(Failure::Syntax),
         }
+    }
+
+    /// A number behind the letter of its part.
+    fn take_named(&mut self, part: Part, value: i64) -> Parts {
+        let minutes = MONTH | HOURS;
+        let (place, parts) = match part {
+            Part::Year => (&mut self.year, YEAR),
+            Part::Month if self.seen & minutes == minutes => (&mut self.clock.minutes, MINUTES),
+            Part::Month => (&mut self.month, MONTH),
+            Part::Day => (&mut self.day, MONTHDAY),
+            Part::Hour => (&mut self.clock.hours, HOURS),
+            Part::Minute => (&mut self.clock.minutes, MINUTES),
+            Part::Second => (&mut self.clock.seconds, SECONDS),
+        };
+        *place = value;
+        parts
     }
 
     /// A number beside a date's other parts.

@@ -29,10 +29,24 @@ pub(super) enum Word {
     Julian,
     /// What is behind it is a time.
     Time,
+    /// The number behind it is this part.
+    Part(Part),
     /// A unit, which no number may have.
     Unit,
     /// Says nothing.
     Filler,
+}
+
+/// A part of a date or time that a letter in front of its number names: `y2001m12d27`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Year,
+    /// Behind a month and an hour it is the minute.
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
 }
 
 /// The meaning of a word in lower case.
@@ -53,7 +67,13 @@ pub(super) fn word(text: &str) -> Option<Word> {
         "dst" => Word::Summer,
         "j" | "jd" | "julian" => Word::Julian,
         "t" => Word::Time,
-        "d" | "dow" | "doy" | "h" | "isodow" | "isoyear" | "m" | "mm" | "s" | "y" => Word::Unit,
+        "y" => Word::Part(Part::Year),
+        "m" => Word::Part(Part::Month),
+        "d" => Word::Part(Part::Day),
+        "h" => Word::Part(Part::Hour),
+        "mm" => Word::Part(Part::Minute),
+        "s" => Word::Part(Part::Second),
+        "dow" | "doy" | "isodow" | "isoyear" => Word::Unit,
         "at" | "on" => Word::Filler,
         _ => return name(text),
     })

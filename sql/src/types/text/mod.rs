@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod bytes;
+mod collating;
 mod constraint;
 pub mod cut;
 pub mod encode;

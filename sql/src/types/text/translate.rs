@@ -4,6 +4,7 @@
 //! (back references, look-around, what `{2,2}` prefers) is marked, as [`constraint`](super::constraint) says. Groups are counted as
 //! they are written: the crate may find that there is nothing in some.
 
+use super::collating;
 use super::constraint::Constraint;
 use super::regular::refused;
 use crate::error::{Result, SqlError};
@@ -372,12 +373,9 @@ fn bracket<'p>(text: &'p str, dot_newline: bool, out: &mut String) -> Result<&'p
                 let (name, behind) = inside
                     .split_once(&format!("{mark}]"))
                     .ok_or_else(|| refused("brackets [] not balanced"))?;
-                if name.chars().count() != 1 {
-                    return Err(SqlError::unsupported(
-                        "the name of a collating element in a regular expression is",
-                    ));
-                }
-                out.push_str(&regex::escape(name));
+                let element =
+                    collating::element(name).ok_or_else(|| refused("invalid collating element"))?;
+                out.push_str(&format!(r"\x{{{:x}}}", u32::from(element)));
                 behind
             }
             '[' => {
