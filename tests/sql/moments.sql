@@ -37,3 +37,17 @@ SELECT '10:00 infinity'::timestamp, 'epoch 10:00'::timestamp, 'infinity today'::
 SELECT 'infinity epoch'::timestamp;
 SELECT '2024-01-02 10:00 -2024-01-02'::timestamptz;
 SELECT '2024-01-02 10:00 +2.5'::timestamptz;
+-- Parts behind the letters of their names.
+SELECT 'Y2001M12D27'::timestamp, 'y2001m12d27'::date, 'Y2001M12D27H04M05S06.789'::timestamp, 'S06.5MM05H04 Y2001 M12 D27'::timestamp;
+SELECT 'Y2001M12D27T040506'::timestamp, '04:05:06 Y2001M12D27'::timestamp, 'y2001m02d04 at 1:2'::timestamp, 'Y01M2D3'::date;
+SELECT 'Y2001M12D27H04M05S06.789Z'::timestamptz, 'Y2001M12D27H04M05S06.789-08'::timestamptz, 'H04MM05S06.0'::time, 'H04MM05S06.0Y2001M12D27+02'::timetz;
+SELECT 'Y2001M12D27H25'::timestamp, 'Y2001M12D27MM70S99'::timestamp, 'Y2001M12D27H10 PM'::timestamp, 'Y2001M12D27 BC'::timestamp;
+SELECT 'Y2001M12'::date;
+SELECT 'Y2001M13D27'::timestamp;
+SELECT 'Y2001M2D30'::timestamp;
+SELECT 'Y2001M12D27.5'::timestamp;
+SELECT 'Y2001 M12 D27 Y2002'::timestamp;
+SELECT 'Y2001M12D27H04 10:00'::timestamp;
+SELECT 'H04 2001-12-27'::timestamp;
+SELECT 'H04M05'::time;
+SELECT 'dow3 2001-12-27'::timestamp;

@@ -32,3 +32,7 @@ SELECT substring('abcdefg' SIMILAR 'a*#"%#"g*' ESCAPE '#'), substring('oobxoob' 
 SELECT 'abc' SIMILAR TO '[[:alpha:]_]%', 'a]' SIMILAR TO 'a[]]', 'a%c' SIMILAR TO '[^]%]%', 'x' SIMILAR TO '[^^]', 'a.c' SIMILAR TO 'a.c', 'abc' SIMILAR TO 'a.c', '[' SIMILAR TO '[[]', 'a%' SIMILAR TO 'a[%]', 'ax' SIMILAR TO 'a[[:digit:]%]';
 SELECT regexp_like('abc', 'A.c', 'i');
 SELECT regexp_like('abc', 'a.c', 'g');
+-- Collating elements have names.
+SELECT 'a-b' ~ '[[.hyphen.]]', 'a' ~ '[[.hyphen.]]', 'a b' ~ '[[.space.]]', 'a]b' ~ '[[.right-square-bracket.]]', 'b' ~ '^[a-[.c.]]$', E'\t' ~ '[[.tab.]]', '-' ~ '[[=hyphen=]]', '7' ~ '[[.six.]-[.eight.]]';
+SELECT 'x' ~ '[[.nosuch.]]';
+SELECT regexp_replace('a b#c&d', '[[.space.][.number-sign.][.ampersand.]]', '_', 'g'), 'a^' ~ '[^[.circumflex.]a]';

@@ -58,3 +58,16 @@ select distinct on (a) a, generate_series(1, b) * 10 + b as g from (values (3, 2
 select distinct on (a) a, b, generate_series(1,2) g from (values (3, 2), (3,1), (1,1)) as t(a, b) order by a, b, g desc;
 select * from generate_series(1, generate_series(1, 3));
 select * from int4mul(generate_series(1,2), 10);
+-- A series of timestamps or numerics is made no further than it is read.
+SELECT generate_series('2000-01-01'::timestamp, '9000-01-01', '1 second') LIMIT 3;
+SELECT generate_series('2000-01-01'::timestamptz, 'infinity', '1 second') LIMIT 2;
+SELECT generate_series(1::numeric, 1e12) LIMIT 2;
+SELECT count(*), min(g), max(g), sum(extract(second FROM g)) FROM (SELECT generate_series('2000-01-01'::timestamp, '2000-01-01 00:17:03', '1 second') AS g) AS s;
+SELECT count(*), min(g), max(g), count(DISTINCT g) FROM generate_series('2000-01-31'::timestamptz, '2090-12-31', '1 month') AS g;
+SELECT count(*), sum(g), max(scale(g)) FROM generate_series(1::numeric, 60, 0.10) AS g;
+SELECT count(*) FROM generate_series(512::numeric, 1, -1) AS g;
+SELECT count(g), max(n) FROM (SELECT generate_series(1.5, 300) AS g, generate_series(1, 600) AS n) AS s;
+SELECT n, count(*) FROM generate_series(255, 257) AS n, LATERAL generate_series(1::numeric, n) AS g GROUP BY n ORDER BY n;
+SELECT generate_series('2000-01-01'::timestamp, NULL, '1 day');
+SELECT generate_series(1::numeric, 2, 0);
+SELECT count(*) FROM generate_series('294276-12-31 23:50:00'::timestamp, 'infinity', '1 second');

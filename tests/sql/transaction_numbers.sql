@@ -93,3 +93,12 @@ SELECT pg_last_committed_xact();
 SELECT pg_snapshot '1:9223372036854775807:3', pg_snapshot '1:18446744073709551615:';
 SELECT pg_snapshot '1:9223372036854775808:3';
 SELECT pg_snapshot '4294967296:4294967297:';
+-- Whoever locks a row has a number.
+CREATE TABLE numbered (id int PRIMARY KEY);
+INSERT INTO numbered VALUES (1);
+BEGIN;
+SELECT id FROM numbered;
+SELECT pg_current_xact_id_if_assigned() IS NULL;
+SELECT id FROM numbered FOR KEY SHARE;
+SELECT pg_current_xact_id_if_assigned() = pg_current_xact_id();
+COMMIT;

@@ -4,6 +4,11 @@
 //! looks for cycles until a wait has lasted `deadlock_timeout`; then the waiter looks for one through itself and, if
 //! there is one, is the victim.
 //!
+//! A cycle may go through somebody who waits for others only because they came before, and whom no holder excludes. That
+//! one is granted what it waits for, out of its turn, and the cycle is no more. PostgreSQL also looks for new orders of the
+//! queues in which nobody is granted at once (`DeadLockCheck`); here such a cycle is a deadlock. Who has been granted
+//! waits for nothing, so no new cycle can come of it.
+//!
 //! The graph is not a table of its own: who waits for whom is asked of the queues, edge by edge, while others go on.
 //! What is found that way may never have existed at one time, so it is looked for twice: a true deadlock cannot go away,
 //! and an edge that was there before and after was there in between.
@@ -19,11 +24,19 @@ use std::collections::{HashMap, VecDeque};
 /// Finds a cycle through `me`; none if there is none.
 pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>> {
     let _one = lock(&locks.detecting);
-    let first = cycle(locks, me)?;
-    let second = cycle(locks, me)?;
-    if first != second {
-        return None;
-    }
+    let first = loop {
+        let first = cycle(locks, me)?;
+        let second = cycle(locks, me)?;
+        if first != second {
+            return None;
+        }
+        // Like PostgreSQL, whoever is farthest from the one who looks.
+        match first.iter().rev().find(|owner| pass(locks, **owner)) {
+            Some(passed) if *passed == me => return None,
+            Some(passed) => locks.wake(&[*passed]),
+            None => break first,
+        }
+    };
     let edge = |place: usize| {
         let (waiter, holder) = (first[place], first[(place + 1) % first.len()]);
         let owners = &locks.owners;
@@ -46,6 +59,17 @@ pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>
     // The victim waits no more: who looks next finds the cycle broken.
     *lock(&locks.owners.get(me).waiting) = None;
     edges
+}
+
+/// Grants `waiter` what it waits for, if only others who wait are before it; false if not.
+fn pass(locks: &LockManager, waiter: OwnerId) -> bool {
+    // Held meanwhile, as for [`blockers`].
+    match &*lock(&locks.owners.get(waiter).waiting) {
+        Some(Waiting::Row(node)) => node.state().lock.pass(Kind::Row, waiter),
+        Some(Waiting::Name(node, _)) => node.state().lock.pass(Kind::Table, waiter),
+        Some(Waiting::Table(table, _)) => locks.tables.pass(waiter, *table),
+        Some(Waiting::End(..)) | None => false,
+    }
 }
 
 /// A shortest cycle through `me`, as the owners in it, each waiting for the next.

@@ -143,6 +143,20 @@ impl LockQueue {
         }
     }
 
+    /// Grants what `owner` waits for if no holder excludes it, so that it only stands behind others who wait; false if not.
+    pub fn pass(&mut self, kind: Kind, owner: OwnerId) -> bool {
+        let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
+            return false;
+        };
+        let mode = self.waiters[place].mode;
+        if !self.compatible(owner, kind.conflicts()[usize::from(mode)]) {
+            return false;
+        }
+        self.waiters.remove(place);
+        self.grant(owner, mode);
+        true
+    }
+
     /// Where a request of somebody who holds `held` belongs: before the first waiter that `held` excludes.
     fn place(&self, kind: Kind, held: Modes) -> usize {
         let blocked = |waiter: &Waiter| kind.conflicts()[usize::from(waiter.mode)] & held != 0;
@@ -366,6 +380,20 @@ mod tests {
         assert_eq!(granted, [6], "the one it stands behind waits for it");
         queue.release(Kind::Table, OwnerId(6), 0, &mut |owner| granted.push(owner.0));
         assert_eq!(granted, [6, 0]);
+    }
+
+    #[test]
+    fn who_only_stands_behind_others_may_pass_them() {
+        let mut queue = LockQueue::default();
+        let (read, write) = (TableLock::AccessShare as u8, TableLock::AccessExclusive as u8);
+        queue.request(Kind::Table, OwnerId(1), read);
+        for (owner, mode) in [(2, write), (3, read), (4, write)] {
+            assert_eq!(queue.request(Kind::Table, OwnerId(owner), mode), Request::Blocked);
+            queue.enqueue(Kind::Table, OwnerId(owner), mode, 0, &mut |_| ());
+        }
+        let passed = [1, 2, 3, 4].map(|owner| queue.pass(Kind::Table, OwnerId(owner)));
+        assert_eq!(passed, [false, false, true, false]);
+        assert_eq!(owners(&queue), [1, 3]);
     }
 
     #[derive(Clone, Debug)]

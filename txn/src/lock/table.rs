@@ -175,6 +175,11 @@ impl TableLocks {
         }
     }
 
+    /// Grants what `owner` waits for if nobody who holds a lock is in its way; false if not.
+    pub fn pass(&self, owner: OwnerId, table: TableId) -> bool {
+        self.with(table, |queue| queue.pass(Kind::Table, owner))
+    }
+
     /// Whom `owner` waits for.
     pub fn blockers(&self, owner: OwnerId, table: TableId, blocker: &mut dyn FnMut(OwnerId)) {
         self.with(table, |queue| queue.blockers(Kind::Table, owner, blocker));
