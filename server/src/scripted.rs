@@ -177,6 +177,7 @@ impl Backend for Scripted {
                     notices: &notices,
                     random: &Cell::default(),
                     time_read: None,
+                    constant: false,
                 };
                 let begun = portal.given;
                 while portal.given < count {
