@@ -10,7 +10,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::Heap;
 use crate::tuple::row::Field;
 use crate::types::{self, Datum};
-use txn::{Locked, RecordBuffer, RowLock, WaitPolicy};
+use txn::{ConflictKind, Locked, RecordBuffer, RowLock, WaitPolicy};
 
 /// Locks rows.
 pub struct LockRows {
@@ -70,6 +70,10 @@ impl LockRows {
                             target.scan.relation.name
                         ),
                     )
+                }
+                // Whoever only locks is not told what became of the row.
+                txn::Error::Conflict(ConflictKind::Delete) => {
+                    txn::Error::Conflict(ConflictKind::Update).into()
                 }
                 other => other.into(),
             })?;
