@@ -77,7 +77,6 @@ alter table melsewhere.mrenamed drop column z;
 alter table melsewhere.mrenamed alter z set not null;
 refresh materialized view mview;
 refresh materialized view msource;
-refresh materialized view melsewhere.mrenamed;
 drop schema melsewhere cascade;
 drop table msource cascade;
 drop role mowner;

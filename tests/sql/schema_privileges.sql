@@ -71,7 +71,6 @@ SELECT ('pg_cat' || 'alog.int4')::regtype;
 SELECT * FROM seen;
 INSERT INTO open DEFAULT VALUES;
 SELECT a FROM open;
-SELECT pg_get_viewdef('seen'::regclass);
 RESET ROLE;
 SELECT ('hidden' || '.mood')::regtype;
 DROP TABLE open;

@@ -166,6 +166,13 @@ fn not_for(relation: &Relation, action: &AlterAction) -> SqlError {
         AlterAction::AlterType { .. } => "ALTER COLUMN ... SET DATA TYPE",
         AlterAction::SetDefault(..) => "ALTER COLUMN ... SET DEFAULT",
         AlterAction::SetNotNull(_, true) => "ALTER COLUMN ... SET NOT NULL",
+        AlterAction::SetColumnProperty(_, property, _) => match &**property {
+            "statistics" => "ALTER COLUMN ... SET STATISTICS",
+            "storage" => "ALTER COLUMN ... SET STORAGE",
+            _ => "ALTER COLUMN ... SET COMPRESSION",
+        },
+        AlterAction::SetColumnOptions(_, _, false) => "ALTER COLUMN ... SET",
+        AlterAction::SetColumnOptions(_, _, true) => "ALTER COLUMN ... RESET",
         AlterAction::SetNotNull(_, false) => "ALTER COLUMN ... DROP NOT NULL",
         AlterAction::AddConstraint(_) => "ADD CONSTRAINT",
         AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
