@@ -38,7 +38,6 @@ UPDATE t SET xmax = 1;
 SELECT DISTINCT ON (j::json) a FROM t;
 SELECT greatest(j::json, '1') FROM t;
 SELECT j::json FROM t UNION SELECT j::json FROM t;
-CREATE TABLE c1 (a int GENERATED ALWAYS AS (a) STORED);
 CREATE TABLE c1 (a int PRIMARY KEY, b int PRIMARY KEY);
 CREATE TABLE c1 (a int, PRIMARY KEY (nosuch));
 CREATE TABLE c1 (a int, CONSTRAINT x UNIQUE (a, a));
