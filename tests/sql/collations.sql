@@ -27,7 +27,6 @@ select pg_get_expr(adbin, adrelid) from pg_attrdef where adrelid = 'cd'::regclas
 select pg_get_constraintdef(oid) from pg_constraint where conrelid='cd'::regclass;
 insert into cd (b) values ('b') returning *;
 select collation for (a), collation for (b), collation for (c), collation for (a || b), collation for (b collate "C"), collation for (n), collation for ('x'::text), collation for ('x'), collation for (upper(c)) from (select 1) z left join ct on true;
-select collation for (1);
 select collation for (a || c) from ct;
 select pg_collation_for('x'::text collate "POSIX"), pg_typeof(collation for ('x'::text));
 select collation for (null), collation for (e) from ct right join (select 1) w on true;
