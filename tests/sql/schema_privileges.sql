@@ -77,3 +77,11 @@ DROP TABLE open;
 DROP VIEW seen;
 DROP SCHEMA hidden CASCADE;
 DROP ROLE of_made_names;
+-- what a name means is found out before what the privilege is called
+SELECT has_function_privilege('nosuch()', 'bogus');
+SELECT has_type_privilege('nosuch', 'bogus');
+SELECT has_database_privilege('nosuch', 'bogus');
+SELECT has_tablespace_privilege('nosuch', 'bogus');
+SELECT has_server_privilege('nosuch', 'bogus');
+SELECT has_sequence_privilege('nosuch', 'bogus');
+SELECT has_function_privilege(1::oid, 'bogus');

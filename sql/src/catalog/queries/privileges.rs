@@ -130,7 +130,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }
             "has_database_privilege" => {
                 let shared = snapshot.shared();
-                let wanted = self.wanted(text, Privileges::DATABASE)?;
                 let database = match object {
                     Datum::Text(name) => Some(shared.database(name).ok_or_else(|| {
                         SqlError::new(
@@ -141,14 +140,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     Datum::Oid(oid) => shared.database_by_oid(Oid(oid)),
                     _ => None,
                 };
+                let wanted = self.wanted(text, Privileges::DATABASE)?;
                 let Some(database) = database else { return Ok(Datum::Null) };
                 let plain = |one| snapshot.may_on_database(user, database, one);
                 let (owner, acl) = (database.owner, database.acl.as_ref());
                 Ok(self.any(user, &wanted, Grantable::Database, owner, acl, &plain))
             }
             "has_function_privilege" => {
+                let found = lookup(oids::REGPROCEDURE)?;
                 let wanted = self.wanted(text, Privileges::EXECUTE)?;
-                let Some(found) = builtin::function(lookup(oids::REGPROCEDURE)?.0) else {
+                let Some(found) = builtin::function(found.0) else {
                     return Ok(Datum::Null);
                 };
                 let acl = snapshot.function_acl(found);
@@ -157,7 +158,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Ok(self.any(user, &wanted, Grantable::Function, owner, acl.as_ref(), &plain))
             }
             "has_type_privilege" | "has_language_privilege" => {
-                let wanted = self.wanted(text, Privileges::USAGE)?;
                 let (kind, oid, sub) = if function == "has_type_privilege" {
                     (Grantable::Type, lookup(oids::REGTYPE)?, kept::TYPE)
                 } else {
@@ -167,6 +167,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                         kept::LANGUAGE,
                     )
                 };
+                let wanted = self.wanted(text, Privileges::USAGE)?;
                 let acl = snapshot.acl(oid, sub).map(|acl| &**acl);
                 let owner = well_known::SUPERUSER;
                 let plain = |one| snapshot.privileges(user, kind, owner, acl).contains(one);
@@ -180,7 +181,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     "has_tablespace_privilege" => Privileges::CREATE,
                     _ => Privileges::USAGE,
                 };
-                let wanted = self.wanted(text, allowed)?;
                 match (function, object) {
                     ("has_tablespace_privilege", _) => {
                         self.named_row("pg_tablespace", "tablespace", object)?;
@@ -192,10 +192,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
                         return Err(missing("server", name));
                     }
                     ("has_foreign_data_wrapper_privilege" | "has_server_privilege", _) => {
+                        self.wanted(text, allowed)?;
                         return Ok(Datum::Null);
                     }
                     _ => {}
                 }
+                let wanted = self.wanted(text, allowed)?;
                 Ok(Datum::Bool(superuser && !wanted.is_empty()))
             }
         }
