@@ -26,6 +26,8 @@ const IDLE_CORES_MIN: f64 = 0.2;
 /// much.
 const MORE_GAIN: f64 = 1.05;
 const FEWER_GAIN: f64 = 0.98;
+/// Windows that are compared with as many: one alone differs from the next by a tenth.
+const COMPARED: usize = 4;
 /// Windows before a trial, after one that was for nothing: the first time, and at most.
 const REST_FIRST: u32 = 8;
 const REST_MAX: u32 = 128;
@@ -37,6 +39,8 @@ pub(super) struct Spread {
     begun: Option<Begun>,
     /// At how many looks of the window tasks queued, and one was run, of each loop.
     seen: Vec<(u32, u32)>,
+    /// Tasks run in a second, of the last windows, [`COMPARED`] at most, since the number of loops was changed.
+    rates: Vec<f64>,
     trial: Option<Trial>,
     /// Windows until the next trial, and after the next that is for nothing.
     rest: u32,
@@ -78,6 +82,7 @@ impl Default for Spread {
             looks: 0,
             begun: None,
             seen: Vec::new(),
+            rates: Vec::new(),
             trial: None,
             rest: 0,
             rest_next: REST_FIRST,
@@ -108,6 +113,7 @@ impl Spread {
             let left = in_use > 1 && self.looks >= PATIENCE && now[in_use - 1].connections == 0;
             return left.then(|| {
                 (self.looks, self.trial) = (0, None);
+                self.rates.clear();
                 in_use - 1
             });
         }
@@ -122,14 +128,31 @@ impl Spread {
 
     /// How many loops shall be in use after a window.
     fn decide(&mut self, window: &Window<'_>, in_use: usize) -> usize {
-        match &mut self.trial {
-            Some(trial) if !trial.settled => {
-                trial.settled = true;
-                in_use
-            }
-            Some(Trial { before: (before, rate), .. }) => {
-                let gain = if in_use > *before { MORE_GAIN } else { FEWER_GAIN };
-                let kept = if window.rate >= gain * *rate { in_use } else { *before };
+        if let Some(trial) = &mut self.trial
+            && !trial.settled
+        {
+            trial.settled = true;
+            return in_use;
+        }
+        if self.rates.len() == COMPARED {
+            self.rates.remove(0);
+        }
+        self.rates.push(window.rate);
+        let wanted = self.next(window, in_use);
+        if wanted != in_use {
+            self.rates.clear();
+        }
+        wanted
+    }
+
+    fn next(&mut self, window: &Window<'_>, in_use: usize) -> usize {
+        let rate = self.rates.iter().sum::<f64>() / self.rates.len() as f64;
+        let enough = self.rates.len() == COMPARED;
+        match self.trial {
+            Some(_) if !enough => in_use,
+            Some(Trial { before: (before, rate_before), .. }) => {
+                let gain = if in_use > before { MORE_GAIN } else { FEWER_GAIN };
+                let kept = if rate >= gain * rate_before { in_use } else { before };
                 self.rest_next =
                     if kept == in_use { REST_FIRST } else { (2 * self.rest_next).min(REST_MAX) };
                 (self.trial, self.rest) = (None, self.rest_next);
@@ -141,10 +164,10 @@ impl Spread {
                 if sure || wanted == in_use {
                     return wanted;
                 }
-                if self.rest > 0 {
+                if self.rest > 0 || !enough {
                     return in_use;
                 }
-                self.trial = Some(Trial { before: (in_use, window.rate), settled: false });
+                self.trial = Some(Trial { before: (in_use, rate), settled: false });
                 wanted
             }
         }
@@ -240,7 +263,7 @@ mod tests {
         let many = [BUSY, BUSY, BUSY, UNUSED, UNUSED, UNUSED];
         assert_eq!(first(3, &many, 6.0), 6);
         assert_eq!(first(3, &many, 2.3), 5);
-        assert_eq!(first(3, &many, 0.5), 4);
+        assert_eq!(first(3, &many, 0.5), 3, "more would have to be tried");
     }
 
     #[test]
@@ -250,25 +273,33 @@ mod tests {
         assert_eq!(first(1, &[UNUSED, UNUSED], 2.0), 1);
     }
 
+    /// The numbers of loops after as many windows as a trial takes: those that are compared, one in which connections
+    /// move, and those that are compared with.
+    fn try_out(in_use: usize, loops: &[(f64, f64)], idle: f64, rate: f64) -> (usize, usize) {
+        let mut spread = Spread::default();
+        let mut tried = in_use;
+        for _ in 0..COMPARED {
+            assert_eq!(tried, in_use, "too little has been seen");
+            tried = after(&mut spread, in_use, loops, (1000.0, idle));
+        }
+        let mut kept = after(&mut spread, tried, loops, (1.0, idle));
+        for _ in 0..COMPARED {
+            assert_eq!(kept, tried, "the trial is not over");
+            kept = after(&mut spread, tried, loops, (rate, idle));
+        }
+        (tried, kept)
+    }
+
     #[test]
     fn a_loop_more_is_tried_and_kept_where_it_does_more() {
-        let both = [(0.5, 0.7), (0.5, 0.7)];
-        for (rate, kept) in [(1200.0, 2), (1010.0, 1)] {
-            let mut spread = Spread::default();
-            assert_eq!(after(&mut spread, 1, &[BUSY, UNUSED], (1000.0, 0.4)), 2);
-            assert_eq!(after(&mut spread, 2, &both, (100.0, 0.2)), 2, "connections still move");
-            assert_eq!(after(&mut spread, 2, &both, (rate, 0.2)), kept);
-        }
+        assert_eq!(try_out(1, &[BUSY, UNUSED], 0.4, 1200.0), (2, 2));
+        assert_eq!(try_out(1, &[BUSY, UNUSED], 0.4, 1010.0), (2, 1));
     }
 
     #[test]
     fn a_loop_fewer_is_tried_and_kept_where_it_does_as_much() {
-        for (rate, kept) in [(1000.0, 1), (900.0, 2)] {
-            let mut spread = Spread::default();
-            assert_eq!(after(&mut spread, 2, &[BUSY, BUSY], (1000.0, 0.1)), 1);
-            assert_eq!(after(&mut spread, 1, &[BUSY, UNUSED], (100.0, 0.1)), 1);
-            assert_eq!(after(&mut spread, 1, &[BUSY, UNUSED], (rate, 0.1)), kept);
-        }
+        assert_eq!(try_out(2, &[BUSY, BUSY], 0.1, 1000.0), (1, 1));
+        assert_eq!(try_out(2, &[BUSY, BUSY], 0.1, 900.0), (1, 2));
     }
 
     #[test]
@@ -283,7 +314,7 @@ mod tests {
             }
             in_use = wanted;
         }
-        assert_eq!(tried, [0, 18, 52, 118]);
+        assert_eq!(tried, [3, 24, 61, 130]);
     }
 
     #[test]
