@@ -63,7 +63,7 @@ pub mod wal;
 #[cfg(not(loom))]
 pub use btree::{
     Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, Newer,
-    ReadToken, Record, RecordBuffer, Tree, TreeLoad,
+    Packing, ReadToken, Record, RecordBuffer, Tree, TreeLoad,
 };
 #[cfg(not(loom))]
 pub use component::{CheckpointCounters, DataComponent, Options, Recovering};

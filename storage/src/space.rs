@@ -7,7 +7,7 @@
 //!
 //! A freed page, or the extents of a freed tree, can be allocated once the freeing record is durable (so that a page
 //! never has two owners in any state a crash may leave) and no write of it is in flight (so that no old contents come
-//! after the new). Until then it waits in a queue, in LSN order.
+//! after the new). Until then it waits in a queue, in LSN order. VACUUM gives extents of which nothing is used to others.
 //!
 //! Workers allocate from caches of their own, by slot; a cache takes what the tree has spare, then a whole extent.
 
@@ -361,6 +361,36 @@ impl Space {
         lock(&self.state).freed.extend(granted.into_iter().map(|extent| (lsn, extent)));
     }
 
+    /// Gives the extents in which `tree` uses no page to whoever needs one next. Nobody frees the tree meanwhile.
+    ///
+    /// No record says so: an extent is a tree's from the first record on that allocates a page of it, whosever it was. If
+    /// nobody takes it before a crash, it may be the old owner's again, who uses nothing of it.
+    pub fn give_back_extents(&self, tree: &TreeSpace, pool: &BufferPool) {
+        tree.settle(pool);
+        let mut spare = lock(&tree.spare);
+        let mut granted = lock(&tree.granted);
+        for cache in &tree.caches {
+            spare.append(&mut lock(cache));
+        }
+        let mut unused: HashMap<u32, u32> = HashMap::new();
+        for page in &*spare {
+            *unused.entry(extent_of(*page)).or_default() += 1;
+        }
+        unused.retain(|_, pages| *pages == EXTENT_PAGES);
+        spare.retain(|page| !unused.contains_key(&extent_of(*page)));
+        granted.retain(|extent| !unused.contains_key(extent));
+        let mut state = lock(&self.state);
+        let tail = pool.log().tail();
+        for extent in unused.into_keys() {
+            let (map, at) = state.extent_mut(extent, self.per_group());
+            map.extents[at] = FREE;
+            map.mark(tail);
+            state.free.push(extent);
+        }
+        // Granted from the end of the list: the lowest first keeps the file short.
+        state.free.sort_unstable_by(|one, other| other.cmp(one));
+    }
+
     /// Takes a free extent; the file grows if there is none.
     fn grant(&self, pool: &BufferPool) -> Result<u32> {
         loop {
@@ -495,6 +525,12 @@ impl TreeSpace {
     /// A page that the record at `lsn` has freed.
     pub fn freed(&self, page: PageId, lsn: Lsn) {
         lock(&self.freed).push_back((lsn, page));
+    }
+
+    /// The last record that has freed a page which waits to be allocated again.
+    #[must_use]
+    pub fn last_freed(&self) -> Option<Lsn> {
+        lock(&self.freed).iter().map(|(lsn, _)| *lsn).max()
     }
 
     /// Moves what may be allocated again to the spare pages.

@@ -52,7 +52,7 @@ pub use storage::usage::Usage;
 pub use storage::{
     Archive, ArchiveCounters, Archived, Cancel, Change, Clock, DataComponent, Device, Direction,
     Duplicate, Environment, Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros,
-    RecordBuffer, Scheduler, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
+    Packing, RecordBuffer, Scheduler, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,

@@ -14,7 +14,7 @@ use crate::sync::{Arc, lock, try_lock};
 use crate::wait::SessionWait;
 use crate::{Error, Lsn, Result};
 use std::ops::Bound;
-use storage::{Direction, Tree};
+use storage::{Direction, Packing, Tree};
 
 /// With at most this many places the horizon is computed at every commit.
 const FEW_OWNERS: usize = 16;
@@ -67,12 +67,14 @@ impl Manager {
         self.spill.reclaim(horizon) || progress
     }
 
-    /// Removes every tombstone of `tree` that nobody can need: VACUUM. Also those that a restart no longer knew of.
-    /// Returns how many.
+    /// Removes every tombstone of `tree` that nobody can need, also those that a restart no longer knew of, and packs
+    /// what is left into fewer leaves: VACUUM. Returns how many tombstones.
     ///
     /// # Errors
-    /// I/O and corruption.
-    pub fn vacuum(&self, tree: &Arc<Tree>) -> Result<u64> {
+    /// I/O and corruption; [`Error::Cancelled`].
+    pub fn vacuum(&self, tree: &Arc<Tree>, packing: Packing, session: &SessionWait) -> Result<u64> {
+        let cancelled =
+            || session.cancel.requested().map_or(Ok(()), |why| Err(Error::Cancelled(why)));
         self.collect();
         let (horizon, durable) = (self.horizon(), self.data.log().durable());
         let mut cursor = tree.cursor();
@@ -89,6 +91,7 @@ impl Manager {
                 due.push((record.key.to_vec(), record.lsn));
             }
             if ended || due.len() >= 256 {
+                cancelled()?;
                 for (key, lsn) in due.drain(..) {
                     if !self.locks.records.has_node(tree.id(), &key) {
                         tree.remove_tombstone(&key, lsn)?;
@@ -97,9 +100,12 @@ impl Manager {
                 }
             }
             if ended {
-                return Ok(removed);
+                break;
             }
         }
+        tree.compact(packing, &mut || cancelled().is_ok())?;
+        cancelled()?;
+        Ok(removed)
     }
 
     /// Collects what the commit at `lsn` left behind, if nobody needs it, and leaves the rest to the collector.

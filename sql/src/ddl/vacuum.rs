@@ -1,18 +1,24 @@
-//! VACUUM: what no snapshot needs is given back.
+//! VACUUM: what no snapshot needs is given back, and thinned leaves are packed.
 //!
-//! Nothing here copies rows or freezes numbers: there is no transaction counter that could wrap, and pages take rows again
-//! as soon as deleted ones are gone. FULL, FREEZE and their kin ask for nothing more than that and are accepted.
+//! Nothing here copies tables or freezes numbers: there is no transaction counter that could wrap, and pages take rows
+//! again as soon as deleted ones are gone. FULL packs more closely; FREEZE and its kin ask for nothing more and are
+//! accepted.
 
 use super::Ddl;
 use super::analyze::{analyze, maintained};
-use crate::catalog::Relation;
+use super::build::fill_percent;
+use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Analyze, OptionValue, Vacuum};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
+use txn::{Packing, TreeId};
 
 /// The most workers that PARALLEL may name.
 const WORKERS_MAX: i64 = 1024;
+
+/// With so many neighbours looked at together, leaves are filled to fifteen sixteenths.
+const FULL_GROUP: usize = 16;
 
 /// The options of VACUUM and ANALYZE that ask for anything here, or exclude each other.
 #[derive(Default)]
@@ -120,7 +126,7 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
             );
             ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
         }
-        ddl.reclaim(relation)?;
+        ddl.reclaim(relation, options.full)?;
     }
     if options.analyze {
         analyze(ddl, &relations)?;
@@ -139,13 +145,37 @@ pub fn analyze_tables(ddl: &mut Ddl<'_>, named: &Analyze) -> Result<&'static str
     Ok("ANALYZE")
 }
 
+/// How the leaves of each of a table's trees are packed. Where keys only grow (hidden row ids, long values) nobody comes
+/// to fill what is free, so little is left. Elsewhere rows that come back go where they were: what is half empty keeps
+/// its room for them, but for FULL.
+fn packings(relation: &Relation, full: bool) -> Vec<(TreeId, Packing)> {
+    let growing = |fill: Option<u8>| Packing {
+        fill_percent: fill.unwrap_or(100),
+        group: if full { FULL_GROUP } else { 5 },
+    };
+    let keyed = |fill: Option<u8>| match fill.unwrap_or(90) {
+        fill_percent if full => Packing { fill_percent, group: FULL_GROUP },
+        fill => Packing { fill_percent: fill.min(60), group: 2 },
+    };
+    let fill = fill_percent(&relation.options);
+    let mut packings = Vec::new();
+    if let RelationKind::Table { tree, key, long_values } = &relation.kind {
+        packings.push((*tree, if key.is_empty() { growing(fill) } else { keyed(fill) }));
+        packings.push((*long_values, growing(None)));
+    }
+    let indexes = relation.indexes.iter().filter(|index| !index.holds_rows());
+    packings.extend(indexes.map(|index| (index.tree, keyed(fill_percent(&index.options)))));
+    packings
+}
+
 impl Ddl<'_> {
     /// Gives back what of a table's trees no snapshot needs.
-    fn reclaim(&mut self, relation: &Relation) -> Result<()> {
+    fn reclaim(&mut self, relation: &Relation, full: bool) -> Result<()> {
         let manager = Arc::clone(self.transaction.manager());
-        for tree in relation.trees() {
+        let session = Arc::clone(self.transaction.wait());
+        for (tree, packing) in packings(relation, full) {
             let tree = manager.data().tree(tree).map_err(txn::Error::from)?;
-            manager.vacuum(&tree)?;
+            manager.vacuum(&tree, packing, &session)?;
         }
         Ok(())
     }

@@ -12,8 +12,8 @@ use crate::simulation::Simulation;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
 use crate::{
-    DataComponent, Device, Direction, Environment, Error, Fault, Lsn, Options, Planted, RecordKind,
-    Result, SpaceClass, TreeId, WaitEvent,
+    DataComponent, Device, Direction, Environment, Error, Fault, Lsn, Options, Packing, Planted,
+    RecordKind, Result, SpaceClass, TreeId, WaitEvent,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -185,6 +185,11 @@ impl World {
                         self.component.free_tree(tree.id())?;
                     }
                 },
+                18 if chance.percent(30) => {
+                    let packing =
+                        Packing { fill_percent: 100, group: 2 + chance.below(4) as usize };
+                    tree.compact(packing, &mut || true)?;
+                }
                 17 if me == 0 => self.component.log().checkpoint_signal().raise(&self.env),
                 _ => {
                     let mut cursor = tree.cursor();

@@ -29,10 +29,14 @@ impl Tree {
     /// # Errors
     /// I/O and corruption.
     pub(super) fn merge_leaf(&self, key: &[u8]) -> Result<()> {
+        self.merge_from(key, 0)
+    }
+
+    /// As [`Tree::merge_leaf`], of the node over `key` at `level`.
+    pub(super) fn merge_from(&self, key: &[u8], mut level: u8) -> Result<()> {
         let _turn = lock(self.volume.turn());
         let bytes =
             self.page_bytes() + IMAGE_OVERHEAD + node::key_bytes_max(self.page_bytes()) + 64;
-        let mut level = 0;
         loop {
             let Ok(mut space) = self.volume.log.reserve(SpaceClass::System, 1, bytes as u64) else {
                 return Ok(());
@@ -84,19 +88,22 @@ impl Tree {
         let (left, right) = if left_slot == at.slot { (at.node, other) } else { (other, at.node) };
         let left = left.upgrade()?;
         let right = right.upgrade()?;
-        Ok(self.join(parent, left, right, space))
+        let empty = left.page().slots() == 0 || right.page().slots() == 0;
+        let full = if empty { self.page_bytes() } else { self.page_bytes() / 4 * 3 };
+        let Some(joined) = node::joined(left.page(), right.page(), full) else { return Ok(false) };
+        self.join(parent, left, right, &joined, space);
+        Ok(true)
     }
 
-    fn join(
+    /// Puts `joined` in the place of two neighbours.
+    pub(super) fn join(
         &self,
         mut parent: ExclusiveGuard<'_>,
         mut left: ExclusiveGuard<'_>,
         right: ExclusiveGuard<'_>,
+        joined: &PageBuf,
         space: &mut SpaceReservation<'_>,
-    ) -> bool {
-        let empty = left.page().slots() == 0 || right.page().slots() == 0;
-        let full = if empty { self.page_bytes() } else { self.page_bytes() / 4 * 3 };
-        let Some(joined) = node::joined(left.page(), right.page(), full) else { return false };
+    ) {
         let mut separator = Vec::new();
         right.page().append_low(&mut separator);
         let gone = right.id();
@@ -117,7 +124,6 @@ impl Tree {
         assert!(node::remove_child(&mut page, &separator), "the right node is its parent's child");
         page.set_structure_lsn(lsn);
         self.freed(right, gone, lsn);
-        true
     }
 
     /// A root with one child becomes what the child is.

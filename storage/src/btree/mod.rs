@@ -4,10 +4,11 @@
 //! stands there is older. A delete leaves a *tombstone*, a record without a value, which goes when nobody can need it.
 //! There is no undo: what is applied here has committed.
 //!
-//! Readers are optimistic and leave no trace on shared memory; a writer latches one leaf. Splits and merges are actions
-//! of their own. `docs/format.md` has the bytes, `smo` the structure records.
+//! Readers are optimistic and leave no trace on shared memory; a writer latches one leaf. Splits, merges
+//! and compaction are actions of their own. `docs/format.md` has the bytes, `smo` the structure records.
 
 pub mod bulk;
+mod compact;
 #[cfg(test)]
 mod crash_tests;
 pub mod cursor;
@@ -24,6 +25,7 @@ mod tests;
 pub mod verify;
 
 pub use bulk::BulkBuilder;
+pub use compact::Packing;
 pub use cursor::Cursor;
 pub use forest::Forest;
 pub use load::{Duplicate, Loaded, Loading, TreeLoad};

@@ -201,6 +201,17 @@ pub fn remove_child(page: &mut PageMut<'_>, key: &[u8]) -> bool {
     found
 }
 
+/// Lets the child that begins at `old` begin at `new`, for which there is room; whether it was there.
+pub fn move_child(page: &mut PageMut<'_>, old: &[u8], new: &[u8]) -> bool {
+    let (slot, found) = page.page().search(suffix(page.page(), old));
+    if found {
+        let moved = child(page.page(), slot);
+        page.remove(slot);
+        put_child(page, new, moved);
+    }
+    found
+}
+
 fn fences(page: Page<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
     let (mut low, mut high) = (Vec::new(), Vec::new());
     page.append_low(&mut low);
@@ -371,6 +382,58 @@ pub fn joined(left: Page<'_>, right: Page<'_>, full: usize) -> Option<PageBuf> {
     buf.page_mut().append_entries(left, 0..left.slots(), &mut scratch);
     buf.page_mut().append_entries(right, 0..right.slots(), &mut scratch);
     Some(buf)
+}
+
+/// What [`pulled`] makes of two neighbouring leaves.
+pub struct Pulled {
+    /// The left one, fuller.
+    pub left: PageBuf,
+    /// The right one, without what has gone to the left.
+    pub right: PageBuf,
+    /// What separates them now.
+    pub separator: Vec<u8>,
+}
+
+/// Two neighbouring leaves after the left has taken as many of the right one's first records as let it stay at most
+/// `full` bytes full; none if it takes no record. The right one keeps one at least.
+#[must_use]
+pub fn pulled(left: Page<'_>, right: Page<'_>, full: usize) -> Option<Pulled> {
+    let (low, _) = fences(left);
+    let (_, high) = fences(right);
+    let size = |fences: [&[u8]; 2], entries: usize| {
+        let high_len = fences[1].len().max(fence_room(left.bytes()));
+        HEADER_BYTES + fences[0].len() + high_len + entries
+    };
+    let cut_before = |slot| {
+        let mut key = Vec::new();
+        right.append_key(slot, &mut key);
+        separator(right, slot - 1, &key)
+    };
+    let takes = |count| {
+        let separator = cut_before(count);
+        let high = Some(separator.as_slice());
+        let entries = entries_bytes(left, 0..left.slots(), &low, high)
+            + entries_bytes(right, 0..count, &low, high);
+        size([&low, &separator], entries) <= full
+    };
+    let (mut count, mut too_many) = (0, right.slots());
+    while too_many - count > 1 {
+        let middle = count.midpoint(too_many);
+        if takes(middle) { count = middle } else { too_many = middle }
+    }
+    if count == 0 {
+        return None;
+    }
+    let separator = cut_before(count);
+    let kept = entries_bytes(right, count..right.slots(), &separator, high.as_deref());
+    if size([&separator, high.as_deref().unwrap_or_default()], kept) > right.bytes() {
+        return None;
+    }
+    let mut buf = cut(left, 0..0, &low, Some(&separator));
+    let mut scratch = Vec::new();
+    buf.page_mut().append_entries(left, 0..left.slots(), &mut scratch);
+    buf.page_mut().append_entries(right, 0..count, &mut scratch);
+    Some(Pulled { left: buf, right: kept_above(right, &separator, right.id()), separator })
 }
 
 /// How full a node is, in bytes without its header.

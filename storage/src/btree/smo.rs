@@ -13,6 +13,7 @@
 //!          5 allocate    page u32 · root u8
 //!          6 free        page u32
 //!          7 free tree
+//!          8 move child  page u32 · len u16 · old key · len u16 · new key
 //! ```
 
 use super::node::{self, Child};
@@ -34,6 +35,7 @@ const REMOVE_CHILD: u8 = 4;
 const ALLOCATE: u8 = 5;
 const FREE: u8 = 6;
 const FREE_TREE: u8 = 7;
+const MOVE_CHILD: u8 = 8;
 
 /// The bytes of an image beside the page's own.
 pub const IMAGE_OVERHEAD: usize = 9;
@@ -97,6 +99,13 @@ impl Actions {
         self.key(key);
     }
 
+    /// The inner page's child at `old` begins at `new`.
+    pub fn move_child(&mut self, page: PageId, old: &[u8], new: &[u8]) {
+        self.begin(MOVE_CHILD, page);
+        self.key(old);
+        self.key(new);
+    }
+
     /// The page is the tree's.
     pub fn allocate(&mut self, page: PageId, root: bool) {
         self.begin(ALLOCATE, page);
@@ -121,6 +130,7 @@ enum Action<'a> {
     KeepBelow { page: PageId, key: &'a [u8] },
     PutChild { page: PageId, child: PageId, key: &'a [u8] },
     RemoveChild { page: PageId, key: &'a [u8] },
+    MoveChild { page: PageId, old: &'a [u8], new: &'a [u8] },
     Allocate { page: PageId, root: bool },
     Free { page: PageId },
     FreeTree,
@@ -167,6 +177,9 @@ impl<'a> Reader<'a> {
                 Action::PutChild { page: self.page()?, child: self.page()?, key: self.key()? }
             }
             REMOVE_CHILD => Action::RemoveChild { page: self.page()?, key: self.key()? },
+            MOVE_CHILD => {
+                Action::MoveChild { page: self.page()?, old: self.key()?, new: self.key()? }
+            }
             ALLOCATE => Action::Allocate { page: self.page()?, root: self.number(1)? != 0 },
             FREE => Action::Free { page: self.page()? },
             FREE_TREE => Action::FreeTree,
@@ -208,7 +221,8 @@ impl Action<'_> {
             Action::Free { page } => Some((page, Effect::Free)),
             Action::KeepBelow { page, .. }
             | Action::PutChild { page, .. }
-            | Action::RemoveChild { page, .. } => Some((page, Effect::Delta)),
+            | Action::RemoveChild { page, .. }
+            | Action::MoveChild { page, .. } => Some((page, Effect::Delta)),
             Action::Allocate { .. } | Action::FreeTree => None,
         }
     }
@@ -282,6 +296,13 @@ impl<'v> TreeRedo<'v> {
                 }
                 Ok(copy)
             }),
+            Action::MoveChild { page, old, new } => self.redo_change(lsn, tree, page, |node| {
+                let mut copy = PageBuf::copy_of(node);
+                if !node::move_child(&mut copy.page_mut(), old, new) {
+                    return Err(Error::Corrupt(page, "a child to be moved is not there"));
+                }
+                Ok(copy)
+            }),
         }
     }
 
@@ -346,6 +367,7 @@ mod tests {
         actions.keep_below(PageId(9), b"key");
         actions.put_child(PageId(1), b"key", PageId(10));
         actions.remove_child(PageId(1), b"");
+        actions.move_child(PageId(1), b"key", b"new");
         actions.allocate(PageId(10), true);
         actions.free(PageId(11));
         actions.free_tree();
@@ -365,6 +387,7 @@ mod tests {
                 Action::KeepBelow { page: PageId(9), key: b"key" },
                 Action::PutChild { page: PageId(1), child: PageId(10), key: b"key" },
                 Action::RemoveChild { page: PageId(1), key: b"" },
+                Action::MoveChild { page: PageId(1), old: b"key", new: b"new" },
                 Action::Allocate { page: PageId(10), root: true },
                 Action::Free { page: PageId(11) },
                 Action::FreeTree,
