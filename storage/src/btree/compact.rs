@@ -20,7 +20,7 @@ use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
 
 /// How often an attempt starts again before it is left.
-const ATTEMPTS: u32 = 64;
+const ATTEMPTS: u32 = 1_000;
 
 /// How dense [`Tree::compact`] makes a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
