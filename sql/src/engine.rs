@@ -3,6 +3,7 @@
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::{Database, Role};
+use crate::catalog::queries::identity::Identity;
 use crate::catalog::system::Encryption;
 use crate::catalog::system::{Activity, Counters};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
@@ -13,7 +14,7 @@ use crate::session::activity::SessionActivity;
 use crate::session::notify::Channels;
 use crate::session::semantics::with_semantics;
 use crate::session::statement::PlanCache;
-use crate::session::{AnswerAfter, Identity, Session};
+use crate::session::{AnswerAfter, Session};
 use crate::settings::auto_file::AutoFile;
 use crate::settings::server::{ServerSettings, Source};
 use crate::settings::session::Settings;
@@ -300,7 +301,9 @@ impl Engine {
             authenticated: role.oid,
             session_user_name: Arc::clone(&role.name),
             superuser: role.superuser,
+            restricted: false,
             database_name: Arc::clone(&database.name),
+            pid: wait.pid,
         };
         let activity = Arc::new(SessionActivity::new(
             (database.oid, role.oid),

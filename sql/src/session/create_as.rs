@@ -94,7 +94,14 @@ impl Session {
             self.with_ddl("", |ddl| ddl.put_made(relation))?;
             return Ok(Outcome::Done(CommandTag { words: skipped, rows: None }));
         }
-        let tag = self.fill(stored, (relation, true), portal, sink, watch)?;
+        // EXPLAIN ANALYZE runs the query as any other.
+        let tag = if create.materialized && watch.is_none() {
+            self.restricted(self.identity.user, |session| {
+                session.fill(stored, (relation, true), portal, sink, None)
+            })?
+        } else {
+            self.fill(stored, (relation, true), portal, sink, watch)?
+        };
         Ok(Outcome::Done(CommandTag { words: "SELECT", ..tag }))
     }
 
@@ -122,8 +129,11 @@ impl Session {
         let (mut sources, _) = Source::parse(&text, Dialect::default())?;
         let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
         let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
-        self.fill(stored, (next, !concurrently), portal, sink, None)
-            .map_err(|error| if *concurrently { error } else { of_index_build(error) })?;
+        self.restricted(next.owner, |session| {
+            session
+                .fill(stored, (next, !concurrently), portal, sink, None)
+                .map_err(|error| if *concurrently { error } else { of_index_build(error) })
+        })?;
         Ok(Outcome::Done(TAG))
     }
 

@@ -233,7 +233,6 @@ impl Session {
             let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
                 Ok(progress) => progress,
                 Err(error) => {
-                    session.set_users.clear();
                     // It stays known, as one that has failed, for as long as its block does.
                     session.fail_portal(&mut portal);
                     session.keep_portal(name, portal);
@@ -243,7 +242,6 @@ impl Session {
             if session.copying.is_none() {
                 session.block.end_statement();
             }
-            session.become_set_users()?;
             for notice in session.take_notices() {
                 sink.notice(&notice);
             }

@@ -48,7 +48,8 @@ pub use message::{
     TransactionStatus,
 };
 
-use crate::catalog::queries::running::{RunningSettings, SetUser};
+use crate::catalog::queries::identity::Identity;
+use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogTransaction, SearchPath};
 use crate::engine::Engine;
@@ -60,7 +61,7 @@ use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
-use crate::types::{CallContext, Oid, SessionFacts};
+use crate::types::{CallContext, Oid};
 use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
@@ -74,32 +75,6 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use txn::{AdvisoryLocks, Isolation, Lsn, SessionWait, Usage};
-
-/// Who opened a session.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    /// The current user: whose privileges count.
-    pub user: Oid,
-    pub user_name: Arc<str>,
-    /// Who logged in: what RESET SESSION AUTHORIZATION goes back to.
-    pub authenticated: Oid,
-    pub session_user_name: Arc<str>,
-    /// Whether the current user is one.
-    pub superuser: bool,
-    pub database_name: Arc<str>,
-}
-
-impl Identity {
-    /// What functions are told of a session that waits by `wait`.
-    pub(crate) fn facts(&self, wait: &SessionWait) -> SessionFacts<'_> {
-        SessionFacts {
-            database: &self.database_name,
-            user: &self.user_name,
-            session_user: &self.session_user_name,
-            pid: wait.pid,
-        }
-    }
-}
 
 /// A session. Dropped, it rolls back what is open and lets everything go.
 pub struct Session {
@@ -165,8 +140,8 @@ pub struct Session {
     long_query: String,
     /// What waits to be told, once the session listens.
     inbox: Option<Arc<Inbox>>,
-    /// Users that `set_config` has asked for in a statement that has not ended.
-    set_users: Vec<SetUser>,
+    /// Who the session is again when the security-restricted operation that runs is over.
+    outside: Option<Identity>,
     arena: Bump,
 }
 
@@ -234,7 +209,7 @@ impl Session {
             xact_id: Cell::new(None),
             long_query: String::new(),
             inbox: None,
-            set_users: Vec::new(),
+            outside: None,
             arena: Bump::new(),
         };
         session.settings_changed();
@@ -477,10 +452,6 @@ impl Session {
         self.settings_changed();
     }
 
-    fn facts(&self) -> SessionFacts<'_> {
-        self.identity.facts(&self.wait)
-    }
-
     /// Runs `body`; whatever it fails with, a panic too, ends its statement and leaves the block as PostgreSQL would.
     fn attempt<T>(&mut self, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
         let result = catch_unwind(AssertUnwindSafe(|| body(self))).unwrap_or_else(|panic| {
@@ -500,6 +471,9 @@ impl Session {
     /// A statement has failed: the block is taken back to its last savepoint, and so are its portals; without a block both
     /// are gone.
     fn failed(&mut self) {
+        if let Some(identity) = self.outside.take() {
+            self.identity = identity;
+        }
         self.script = None;
         self.lifted = None;
         self.copying = None;
@@ -547,8 +521,9 @@ impl Session {
             self.hold_kept();
         }
         if !self.portals.is_empty() || ended.is_err() {
-            self.after_transaction();
+            self.close_unheld();
         }
+        self.settings_changed();
         ended
     }
 
@@ -562,21 +537,12 @@ impl Session {
     }
 
     /// Takes what `set_config` has made of the settings in a run.
-    fn take_settings(&mut self, (changed, users): (Option<Settings>, Vec<SetUser>)) {
-        self.set_users.extend(users);
+    fn take_settings(&mut self, changed: Option<Settings>) {
         if let Some(changed) = changed {
             self.settings = changed;
             self.activity.set_application_name(&self.settings.text("application_name"));
             self.settings_changed();
         }
-    }
-
-    /// Becomes the users that `set_config` was called for.
-    fn become_set_users(&mut self) -> Result<()> {
-        for set in std::mem::take(&mut self.set_users) {
-            self.set_user(&set.name, set.value.as_deref(), set.local)?;
-        }
-        Ok(())
     }
 
     // --- making statements ready -----------------------------------------------------------------------------------
@@ -710,12 +676,10 @@ impl Session {
                 activity: &self.activity,
             }),
         };
-        let running = RunningSettings::new(&self.settings, &self.path);
+        let running = RunningSettings::new(&self.settings, &self.path, &self.identity);
         let queries = crate::catalog::queries::SessionCatalog {
             snapshot: &snapshot,
             settings: &running,
-            facts: self.facts(),
-            user: self.identity.user,
             demands_usage: true,
             engine: &asked,
             catalog: self.catalog.catalog(),

@@ -572,12 +572,10 @@ impl Session {
             activity,
         };
         let asked = Asked { engine, statements, portals, domains, wait, own: Some(own) };
-        let running = RunningSettings::new(settings, path);
+        let running = RunningSettings::new(settings, path, identity);
         let queries = SessionCatalog {
             snapshot,
             settings: &running,
-            facts: identity.facts(wait),
-            user: identity.user,
             demands_usage: true,
             engine: &asked,
             catalog: catalog.catalog(),

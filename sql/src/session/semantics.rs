@@ -2,6 +2,7 @@
 
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
+use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
@@ -12,7 +13,6 @@ use crate::exec::{Host, Machine, Run};
 use crate::parse::ast;
 use crate::plan::fold::text_forms_are_stable;
 use crate::plan::logical::{Node, Output, Query};
-use crate::session::Identity;
 use crate::session::definitions::{Columns, Value};
 use crate::session::run::Asked;
 use crate::session::statement::{Basis, Known, Reader, planned};
@@ -60,7 +60,9 @@ pub(crate) fn with_semantics<T>(
         user_name: "".into(),
         session_user_name: "".into(),
         superuser: true,
+        restricted: false,
         database_name: "".into(),
+        pid: 0,
     };
     body(&Meaning {
         text: "",
@@ -143,7 +145,7 @@ impl Meaning<'_> {
     ) -> T {
         let path = self.search_path();
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
-        let settings = RunningSettings::new(self.settings, &path);
+        let settings = RunningSettings::new(self.settings, &path, self.identity);
         let domains = RefCell::default();
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
         let asked = Asked {
@@ -157,8 +159,6 @@ impl Meaning<'_> {
         let queries = SessionCatalog {
             snapshot,
             settings: &settings,
-            facts: self.identity.facts(self.wait),
-            user: self.identity.user,
             demands_usage: false,
             engine: &asked,
             catalog: self.engine.catalog(),

@@ -21,6 +21,7 @@ use crate::session::statement::{
     Basis, Known, Named, Planned, Prepared, Reader, planned, text_column,
 };
 
+use crate::catalog::queries::identity::sets_user;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -267,8 +268,8 @@ impl Session {
     }
 
     fn set_to(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<()> {
-        if name.eq_ignore_ascii_case("role") || name.eq_ignore_ascii_case("session_authorization") {
-            return self.set_user(&name.to_ascii_lowercase(), value, local);
+        if sets_user(name) {
+            return self.set_user(name, value, local);
         }
         let superuser = self.identity.superuser;
         self.settings.set(name, value, local, superuser, self.notices.get_mut())?;

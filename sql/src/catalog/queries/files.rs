@@ -80,7 +80,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let path = plain(self.str(0));
         let shown = path.to_string_lossy().into_owned();
         let shared = self.session.snapshot.shared();
-        if shared.has_privileges_of(self.session.user, well_known::READ_SERVER_FILES) {
+        if shared.has_privileges_of(self.session.user(), well_known::READ_SERVER_FILES) {
             return Ok(shown);
         }
         let refused = |what: &str| Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, what));

@@ -9,6 +9,7 @@ mod advisory;
 mod counted;
 mod definitions;
 mod files;
+pub mod identity;
 mod names;
 mod privileges;
 mod properties;
@@ -141,12 +142,8 @@ pub trait EngineFacts {
 pub struct SessionCatalog<'s> {
     /// The catalog as the statement sees it.
     pub snapshot: &'s CatalogSnapshot,
-    /// The session's settings, and the search path that they have.
+    /// The session's settings, and the search path and the users that they have.
     pub settings: &'s RunningSettings<'s>,
-    /// Database, users, process number.
-    pub facts: SessionFacts<'s>,
-    /// The current user.
-    pub user: Oid,
     /// Whether the user must be allowed to use the schemas that texts name. Of constants the statement that holds them
     /// demands it.
     pub demands_usage: bool,
@@ -438,9 +435,21 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 }
 
+impl SessionCatalog<'_> {
+    /// The current user.
+    fn user(&self) -> Oid {
+        self.settings.identity.get().user
+    }
+
+    /// What others know the session by.
+    fn pid(&self) -> u32 {
+        self.settings.identity.get().pid
+    }
+}
+
 impl CatalogQueries for SessionCatalog<'_> {
     fn session(&self) -> SessionFacts<'_> {
-        self.facts
+        self.settings.identity.get().facts()
     }
 
     fn call<'a>(
@@ -476,9 +485,9 @@ impl CatalogQueries for SessionCatalog<'_> {
         let columns = column.map(|number| (number, Privileges::SELECT));
         self.snapshot.relation(relation).is_some_and(|relation| match columns {
             Some(column) => {
-                self.snapshot.may_on_columns(self.user, relation, Privileges::SELECT, &[column])
+                self.snapshot.may_on_columns(self.user(), relation, Privileges::SELECT, &[column])
             }
-            None => self.snapshot.may_on_whole(self.user, relation, Privileges::SELECT),
+            None => self.snapshot.may_on_whole(self.user(), relation, Privileges::SELECT),
         })
     }
 
@@ -563,7 +572,7 @@ impl SessionCatalog<'_> {
         let system = SystemContext {
             snapshot: self.snapshot,
             settings: changed.as_ref().unwrap_or(self.settings.before()),
-            user: self.user,
+            user: self.user(),
             activity: &|| self.engine.activity(),
             prepared: &|| self.engine.prepared(),
             cursors: &|| self.engine.cursors(),

@@ -63,7 +63,7 @@ fn bare_name(text: &str) -> Result<String> {
 fn named_schema(session: &SessionCatalog<'_>, name: &str) -> Result<Oid> {
     let found = session.snapshot.schema(name).ok_or_else(|| undefined("schema", name))?;
     if session.demands_usage {
-        session.snapshot.demand_usage(session.user, found)?;
+        session.snapshot.demand_usage(session.user(), found)?;
     }
     Ok(found.oid)
 }

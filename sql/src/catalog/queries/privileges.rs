@@ -87,7 +87,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let (user, rest) = if self.arguments.len() > object_arguments + 1 {
             (self.role_argument(self.arguments[0])?, &self.arguments[1..])
         } else {
-            (self.session.user, self.arguments)
+            (self.session.user(), self.arguments)
         };
         let object = rest[0];
         let Some(Datum::Text(text)) = rest.last() else { return Ok(Datum::Null) };
@@ -346,7 +346,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     pub(super) fn has_role(&self) -> Result<Datum<'a>> {
         let (user, role) = match self.arguments {
-            [role, _] => (self.session.user, self.role_argument(*role)?),
+            [role, _] => (self.session.user(), self.role_argument(*role)?),
             [user, role, _] => (self.role_argument(*user)?, self.role_argument(*role)?),
             _ => return Ok(Datum::Null),
         };

@@ -1,12 +1,13 @@
 //! Settings while a statement runs: `set_config` changes them at once, for all that the statement does afterwards.
 //!
 //! What functions look at stays borrowed while a value is made, so a newer value is put beside the older ones, each different
-//! one once, until the run ends; then the session takes the newest. A change of the user waits for the statement's end.
+//! one once, until the run ends; then the session takes the newest. So it is with who calls: what a plan does was allowed, or
+//! not, when it began.
 
+use super::identity::{Identity, sets_user};
 use crate::catalog::{CatalogSnapshot, SearchPath};
-use crate::error::Result;
+use crate::error::{Notice, Result};
 use crate::settings::{SessionSettings, Settings};
-use crate::types::Oid;
 use std::cell::{Cell, OnceCell, RefCell};
 
 /// A value that is replaced while others look at it.
@@ -77,17 +78,6 @@ impl<'s, T: PartialEq> Running<'s, T> {
     }
 }
 
-/// A `set_config` of `role` or `session_authorization`, which the session does when the statement is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetUser {
-    /// The setting.
-    pub name: String,
-    /// Its value; none is its default.
-    pub value: Option<String>,
-    /// For the transaction only.
-    pub local: bool,
-}
-
 /// A session's settings while a statement runs.
 #[derive(Debug)]
 pub struct RunningSettings<'s> {
@@ -97,19 +87,24 @@ pub struct RunningSettings<'s> {
     pub plain: Running<'s, SessionSettings>,
     /// The resolved search path.
     pub path: Running<'s, SearchPath>,
-    users: RefCell<Vec<SetUser>>,
+    /// Who the session is.
+    pub identity: Running<'s, Identity>,
 }
 
 impl<'s> RunningSettings<'s> {
     /// As they are when the statement begins.
     #[must_use]
-    pub fn new(before: &'s Settings, path: &'s SearchPath) -> RunningSettings<'s> {
+    pub fn new(
+        before: &'s Settings,
+        path: &'s SearchPath,
+        identity: &'s Identity,
+    ) -> RunningSettings<'s> {
         RunningSettings {
             before,
             after: RefCell::default(),
             plain: Running::new(before.plain()),
             path: Running::new(path),
-            users: RefCell::default(),
+            identity: Running::new(identity),
         }
     }
 
@@ -130,35 +125,40 @@ impl<'s> RunningSettings<'s> {
         self.before
     }
 
-    /// Changes them.
+    /// `set_config`: changes one of them, and says what it is then.
     ///
     /// # Errors
-    /// Those of `change`, which has changed nothing then.
-    pub fn change(
+    /// Those of SET.
+    pub fn set(
         &self,
-        (snapshot, user): (&CatalogSnapshot, Oid),
-        change: impl FnOnce(&mut Settings) -> Result<()>,
-    ) -> Result<()> {
+        snapshot: &CatalogSnapshot,
+        (name, value): (&str, Option<&str>),
+        local: bool,
+        notices: &mut Vec<Notice>,
+    ) -> Result<String> {
         let mut after = self.after.borrow_mut();
         let settings = after.get_or_insert_with(|| self.before.clone());
-        change(settings)?;
-        let plain = settings.plain();
-        if plain.search_path != self.plain.get().search_path {
+        let identity = self.identity.get();
+        if sets_user(name) {
+            identity.set_user(snapshot.shared(), settings, (name, value), local)?;
+            let mut next = identity.clone();
+            next.assume(snapshot.shared(), settings);
+            self.identity.put(next);
+        } else {
+            settings.set(name, value, local, identity.superuser, notices)?;
+        }
+        let (plain, user) = (settings.plain(), self.identity.get().user);
+        if plain.search_path != self.plain.get().search_path || user != identity.user {
             self.path.put(SearchPath::resolve(snapshot, &plain.search_path, user));
         }
         self.plain.put(plain.clone());
-        Ok(())
+        Ok(settings.show(name).unwrap_or_default())
     }
 
-    /// Has the user changed when the statement is done.
-    pub fn set_user(&self, set: SetUser) {
-        self.users.borrow_mut().push(set);
-    }
-
-    /// What the run has made of them, if anything, and the users it has asked for.
+    /// What the run has made of them, if anything.
     #[must_use]
-    pub fn end(self) -> (Option<Settings>, Vec<SetUser>) {
-        (self.after.into_inner(), self.users.into_inner())
+    pub fn end(self) -> Option<Settings> {
+        self.after.into_inner()
     }
 }
 

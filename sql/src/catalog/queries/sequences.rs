@@ -34,7 +34,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     pub(super) fn demand_one_of(&self, relation: &Relation, wanted: &[Privileges]) -> Result<()> {
         let snapshot = self.session.snapshot;
-        let may = |one: &Privileges| snapshot.may_on_relation(self.session.user, relation, *one);
+        let may = |one: &Privileges| snapshot.may_on_relation(self.session.user(), relation, *one);
         if wanted.iter().any(may) {
             return Ok(());
         }

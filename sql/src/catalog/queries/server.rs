@@ -1,12 +1,10 @@
 //! Functions about the server, the session and its settings.
 
 use super::Call;
-use super::running::SetUser;
 use crate::catalog::RelationKind;
 use crate::catalog::object::well_known;
 use crate::catalog::system::Activity;
 use crate::error::{Result, SqlError, cancel};
-use crate::settings::Settings;
 use crate::settings::encoding::{ENCODINGS, encoding_number};
 use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
@@ -32,7 +30,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let session = self.session;
         Some(match function {
             "version" => Ok(self.text(&session.engine.version())),
-            "pg_backend_pid" => Ok(Datum::Int4(session.facts.pid as i32)),
+            "pg_backend_pid" => Ok(Datum::Int4(session.pid() as i32)),
             "pg_postmaster_start_time" => Ok(Datum::TimestampTz(session.engine.start_time())),
             "pg_is_in_recovery" | "pg_is_other_temp_schema" => Ok(Datum::Bool(false)),
             "pg_conf_load_time" => Ok(Datum::TimestampTz(session.engine.configured())),
@@ -101,7 +99,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     fn own_activity(&self) -> Option<Activity> {
         let session = &self.session;
-        session.engine.activity().into_iter().find(|one| one.pid == session.facts.pid)
+        session.engine.activity().into_iter().find(|one| one.pid == session.pid())
     }
 
     fn client_address(&self) -> Option<std::net::IpAddr> {
@@ -155,7 +153,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let shared = self.session.snapshot.shared();
         demand_readable(
             name,
-            shared.has_privileges_of(self.session.user, well_known::READ_ALL_SETTINGS),
+            shared.has_privileges_of(self.session.user(), well_known::READ_ALL_SETTINGS),
         )?;
         match self.session.settings.read(|settings| settings.show_or_fail(name, true)) {
             Ok(value) => Ok(self.text(&value)),
@@ -164,7 +162,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
     }
 
-    /// Sets it now; a user when the statement is done.
     fn set_config(&self) -> Result<Datum<'a>> {
         let Some(Datum::Text(name)) = self.arguments.first() else {
             return Err(SqlError::new(
@@ -173,25 +170,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
             ));
         };
         let value = match self.arguments.get(1) {
-            Some(Datum::Text(value)) => Some((*value).to_owned()),
+            Some(Datum::Text(value)) => Some(*value),
             _ => None,
         };
-        let local = self.flag(2);
-        let user = self.session.snapshot.shared().role_by_oid(self.session.user);
-        let superuser = user.is_some_and(|role| role.superuser);
-        let settings = self.session.settings;
-        if matches!(*name, "role" | "session_authorization") {
-            let mut after = settings.read(Settings::clone);
-            after.set(name, value.as_deref(), local, superuser, &mut Vec::new())?;
-            let shown = after.show(name).unwrap_or_default();
-            settings.set_user(SetUser { name: (*name).to_owned(), value, local });
-            return Ok(self.text(&shown));
-        }
+        let (snapshot, local) = (self.session.snapshot, self.flag(2));
         let notices = &mut self.context.notices.borrow_mut();
-        settings.change((self.session.snapshot, self.session.user), |settings| {
-            settings.set(name, value.as_deref(), local, superuser, notices)
-        })?;
-        Ok(self.text(&settings.read(|settings| settings.show(name)).unwrap_or_default()))
+        let shown = self.session.settings.set(snapshot, (name, value), local, notices)?;
+        Ok(self.text(&shown))
     }
 
     fn signal(&self, reason: u32) -> Result<Datum<'a>> {
@@ -219,13 +204,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
             cancel::USER => ("cancel", "canceled"),
             _ => ("terminate", "terminated"),
         };
-        if superuser(target.user) && !superuser(self.session.user) {
+        if superuser(target.user) && !superuser(self.session.user()) {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!("must be a superuser to {word} superuser {}", object(reason)),
             ));
         }
-        let may = |role| shared.has_privileges_of(self.session.user, role);
+        let may = |role| shared.has_privileges_of(self.session.user(), role);
         if !may(target.user) && !may(SIGNAL_BACKEND) {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,

@@ -1,5 +1,6 @@
 //! Answers, each of which was asked of PostgreSQL 15.20 over the same table.
 
+use super::identity::Identity;
 use super::*;
 use crate::catalog::CatalogTransaction;
 use crate::catalog::SearchPath;
@@ -142,13 +143,19 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
     let settings = Settings::new(Arc::new(ServerSettings::default()));
     let user = well_known::SUPERUSER;
     let path = SearchPath::resolve(&snapshot, "\"$user\", public", user);
-    let facts =
-        SessionFacts { database: "postgres", user: "postgres", session_user: "postgres", pid: 7 };
+    let identity = Identity {
+        user,
+        user_name: "postgres".into(),
+        authenticated: user,
+        session_user_name: "postgres".into(),
+        superuser: true,
+        restricted: false,
+        database_name: "postgres".into(),
+        pid: 7,
+    };
     test(&SessionCatalog {
         snapshot: &snapshot,
-        settings: &RunningSettings::new(&settings, &path),
-        facts,
-        user,
+        settings: &RunningSettings::new(&settings, &path, &identity),
         demands_usage: true,
         engine: &Engine,
         catalog: &catalog,
