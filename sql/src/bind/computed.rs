@@ -3,11 +3,12 @@
 //! Each is kept as text that binds over the table's live columns. Here too is which unique index ON CONFLICT means, since
 //! that compares expressions.
 
+use crate::bind::clause;
 use crate::bind::expression::Place;
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
 use crate::bind::typed::{Expr, Literal, conjuncts};
-use crate::bind::{Binder, Wanted, bind_expression, table_item};
+use crate::bind::{Binder, Wanted, bind_expression, know_table, table_item};
 use crate::catalog::builtin::{self, OperatorClass};
 use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
@@ -30,7 +31,7 @@ impl Binder<'_> {
         let computed = computed.filter(|(_, index)| index.is_computed() && index.is_written());
         computed
             .map(|(at, index)| {
-                let bind = |text: &str| self.over_row(relation, text, "index expressions");
+                let bind = |text: &str| self.over_row(relation, text, clause::INDEX_EXPRESSION);
                 let texts = index.expressions.iter().map(|expression| &*expression.text);
                 let filter = index.filter.as_deref().map(bind).transpose()?;
                 Ok(ComputedIndex {
@@ -51,10 +52,12 @@ impl Binder<'_> {
                 let text = column.default.as_deref().unwrap_or("NULL");
                 let parsed = crate::parse::parse_expression(text)?;
                 let wanted = Wanted::Assignable(column.ty, &column.name);
-                let clause = "column generation expressions";
+                let clause = clause::GENERATED;
                 let environment = self.environment();
-                let relation = Some(relation);
-                Ok((at, bind_expression(environment, text, &parsed, relation, wanted, clause)?))
+                let row = Some(relation);
+                let mut expr = bind_expression(environment, text, &parsed, row, wanted, clause)?;
+                know_table(&mut expr, relation);
+                Ok((at, expr))
             })
             .collect()
     }

@@ -9,7 +9,7 @@ use crate::bind::through::{Change, Through};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
 use crate::bind::with::CteScope;
-use crate::bind::{Binder, Environment, Wanted, bind_expression};
+use crate::bind::{Binder, Environment, Wanted, bind_expression, clause, know_table};
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::is_system_column;
 use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
@@ -140,14 +140,15 @@ impl Binder<'_> {
         for (number, constraint) in relation.constraints.iter().enumerate() {
             if let ConstraintKind::Check { text, .. } = &constraint.kind {
                 let parsed = crate::parse::parse_expression(text)?;
-                let expr = bind_expression(
+                let mut expr = bind_expression(
                     self.environment(),
                     text,
                     &parsed,
                     Some(relation),
                     Wanted::Condition("CHECK"),
-                    "check constraints",
+                    clause::CHECK,
                 )?;
+                know_table(&mut expr, relation);
                 bound.push((number, expr));
             }
         }

@@ -1,6 +1,5 @@
 //! Expressions: from what was written to typed trees (`transformExpr`).
 
-use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::copy::COPY_WHERE;
 use crate::bind::grouping::Collected;
@@ -10,6 +9,7 @@ use crate::bind::set_calls;
 use crate::bind::type_name::{oid, resolve};
 use crate::bind::typed::{CurrentValue, Expr, Literal};
 use crate::bind::with::CteScope;
+use crate::bind::{Binder, clause};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
 use crate::sqlstate::SqlState;
@@ -73,11 +73,11 @@ fn has_query(kind: &ExprKind) -> bool {
 fn without_queries(clause: &str) -> Option<&'static str> {
     Some(match clause {
         COPY_WHERE => "COPY FROM WHERE condition",
-        "check constraints" => "check constraint",
+        clause::CHECK => "check constraint",
         "DEFAULT expressions" => "DEFAULT expression",
-        "column generation expressions" => "column generation expression",
-        "index expressions" => "index expression",
-        "index predicates" => "index predicate",
+        clause::GENERATED => "column generation expression",
+        clause::INDEX_EXPRESSION => "index expression",
+        clause::INDEX_PREDICATE => "index predicate",
         "EXECUTE parameters" => "EXECUTE parameter",
         _ => return None,
     })

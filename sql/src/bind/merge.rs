@@ -1,6 +1,7 @@
 //! MERGE: a join of the source with the target, and what is done with each of its rows (`transformMergeStmt`).
 
 use crate::bind::Binder;
+use crate::bind::clause::MERGE_WHEN;
 use crate::bind::dml::stands_for_several;
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
@@ -10,16 +11,12 @@ use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::typed::conjuncts;
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
-use crate::catalog::system_column::TABLE_OID;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, FromItem};
 use crate::plan::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node, TARGET};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
-
-/// The clause of WHEN's conditions, as messages name it.
-pub(super) const MERGE_WHEN: &str = "MERGE WHEN conditions";
 
 /// The names that a MERGE's expressions may use.
 struct Names<'m> {
@@ -159,21 +156,6 @@ impl Binder<'_> {
             }
         };
         Ok(MergeAction { matched: clause.matched, conditions, change })
-    }
-
-    /// Conditions of WHEN know no system column but `tableoid`.
-    pub(super) fn refuse_system_column(
-        &self,
-        name: &str,
-        column: i16,
-        place: &Place<'_>,
-        at: u32,
-    ) -> Result<()> {
-        if place.clause != MERGE_WHEN || column >= 0 || column == TABLE_OID {
-            return Ok(());
-        }
-        let message = format!("cannot use system column \"{name}\" in MERGE WHEN condition");
-        Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(at))
     }
 }
 

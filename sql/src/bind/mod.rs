@@ -15,6 +15,7 @@ mod aggregate;
 mod array;
 mod assign;
 mod call;
+pub mod clause;
 mod coerce;
 mod collation;
 mod computed;
@@ -304,7 +305,7 @@ pub fn bind_expression(
 ) -> Result<Expr> {
     let binder = Binder::new(environment, text, &[]);
     let mut scope = Scope::new(None, 0);
-    scope.items.extend(relation.map(|relation| table_item(relation, None, 0, &[])));
+    scope.items.extend(relation.map(row_item));
     let bound = binder.expression(expr, &Place::plain(&scope, None, clause))?;
     let at = binder.position(expr.start());
     match wanted {
@@ -380,7 +381,7 @@ pub fn bind_printed(
 ) -> Result<Expr> {
     let binder = Binder { printed: true, ..Binder::new(environment, text, &[]) };
     let mut scope = Scope::new(None, 0);
-    scope.items.extend(relation.map(|relation| table_item(relation, None, 0, &[])));
+    scope.items.extend(relation.map(row_item));
     binder.expression(expr, &Place::plain(&scope, None, "stored expressions"))
 }
 
@@ -426,7 +427,7 @@ pub fn bind_conversion(
 ) -> Result<Option<Expr>> {
     let binder = Binder::new(environment, text, &[]);
     let mut scope = Scope::new(None, 0);
-    scope.items.push(table_item(relation, None, 0, &[]));
+    scope.items.push(row_item(relation));
     let value = match expr {
         Some(expr) => {
             binder.expression(expr, &Place::plain(&scope, None, "transform expressions"))?
@@ -481,6 +482,34 @@ fn table_item(
         source: Source::Relation,
         nullable: Some(false),
     }
+}
+
+/// The row that an expression of a table's own is over: its live columns, and behind them the system columns, of which most
+/// places know `tableoid` at most.
+fn row_item(relation: &Relation) -> ScopeItem {
+    let numbers = SYSTEM_COLUMNS.map(|column| column.number);
+    // VALUE stands alone.
+    let system = if relation.oid == Oid(0) { &[][..] } else { &numbers };
+    table_item(relation, None, 0, system)
+}
+
+/// The number of the system column that is the column at `place` of [`row_item`].
+#[must_use]
+pub fn system_column_at(relation: &Relation, place: u32) -> Option<i16> {
+    let live = relation.columns.iter().filter(|column| !column.dropped).count();
+    let behind = (place as usize).checked_sub(live)?;
+    SYSTEM_COLUMNS.get(behind).map(|column| column.number)
+}
+
+/// Puts the table's own OID for `tableoid` in an expression over its row.
+pub fn know_table(expr: &mut Expr, relation: &Relation) {
+    levels::columns_of_expr(expr, 0, &mut |column, _| {
+        if let Expr::Column { column: place, ty, .. } = column
+            && system_column_at(relation, *place).is_some()
+        {
+            *column = Expr::Constant(Literal::Oid(relation.oid.0), *ty);
+        }
+    });
 }
 
 impl<'a> Binder<'a> {

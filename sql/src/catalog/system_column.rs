@@ -36,8 +36,14 @@ pub fn system_column(number: i16) -> SystemColumn {
     *found.unwrap_or_else(|| panic!("no system column has the number {number}"))
 }
 
+/// The `attnum` of the one of this name.
+#[must_use]
+pub fn system_number(name: &str) -> Option<i16> {
+    SYSTEM_COLUMNS.iter().find(|column| column.name == name).map(|column| column.number)
+}
+
 /// Whether a name is one of theirs.
 #[must_use]
 pub fn is_system_column(name: &str) -> bool {
-    SYSTEM_COLUMNS.iter().any(|column| column.name == name)
+    system_number(name).is_some()
 }

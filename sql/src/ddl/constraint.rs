@@ -3,6 +3,7 @@
 use super::build::each_row;
 use super::{Ddl, name};
 use crate::catalog::relation::{Constraint, ConstraintKind, Deferral, Relation};
+use crate::catalog::system_column::{TABLE_OID, system_column};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident};
 use crate::sqlstate::SqlState;
@@ -36,8 +37,9 @@ impl Ddl<'_> {
                 Arc::clone(name)
             }
             None => {
-                let only = match bound.columns.as_slice() {
-                    [column] => Some(&*relation.columns[*column].name),
+                let only = match (bound.columns.as_slice(), bound.names_table) {
+                    ([column], false) => Some(&*relation.columns[*column].name),
+                    ([], true) => Some(system_column(TABLE_OID).name),
                     _ => None,
                 };
                 name::constraint_name(relation, only, "check")

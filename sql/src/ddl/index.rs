@@ -1,6 +1,7 @@
 //! CREATE INDEX, and the keys of tables: PRIMARY KEY and UNIQUE.
 
 use super::build::{NO_TREE, Rewrite};
+use super::index_key::{demand_room, included};
 use super::name;
 use super::resolve::{duplicate_relation, undefined_table};
 use super::{Ddl, options};
@@ -64,6 +65,7 @@ pub(super) fn new_index(
     create: &CreateIndex,
     relation: &Relation,
 ) -> Result<Option<Index>> {
+    demand_room(create.keys.len() + create.include.len())?;
     let (columns, expressions) = ddl.key_columns(relation, &create.keys)?;
     let include = included(relation, &create.include)?;
     let snapshot = ddl.snapshot();
@@ -139,16 +141,6 @@ pub(super) fn tablespace(name: Option<&Ident>) -> Result<()> {
             format!("tablespace \"{name}\" does not exist"),
         )),
     }
-}
-
-/// The columns that INCLUDE names.
-fn included(relation: &Relation, names: &[Ident]) -> Result<Vec<usize>> {
-    let column = |name: &Ident| {
-        relation.column(name).ok_or_else(|| {
-            SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
-        })
-    };
-    names.iter().map(column).collect()
 }
 
 /// The columns that INCLUDE of a constraint names.

@@ -11,6 +11,7 @@ use crate::catalog::quote::identifier;
 use crate::catalog::relation::{
     Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation,
 };
+use crate::catalog::system_column::is_system_column;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Direction, Expr, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
@@ -23,10 +24,57 @@ const INDEX_COLUMNS_MAX: usize = 32;
 fn plain_column(relation: &Relation, expr: &Expr) -> Result<Option<usize>> {
     let ExprKind::Column(parts) = &expr.kind else { return Ok(None) };
     let [name] = parts.as_slice() else { return Ok(None) };
-    let column = relation.column(name).ok_or_else(|| {
-        SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
+    let column = relation.column(name).ok_or_else(|| match is_system_column(name) {
+        true => SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "index creation on system columns is not supported",
+        ),
+        false => {
+            SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
+        }
     })?;
     Ok(Some(column))
+}
+
+/// 54011 for more columns than an index may have.
+pub(super) fn demand_room(columns: usize) -> Result<()> {
+    if columns <= INDEX_COLUMNS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::TOO_MANY_COLUMNS,
+        format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
+    ))
+}
+
+/// The columns that INCLUDE names.
+///
+/// # Errors
+/// 42703; 0A000 for what only keys have.
+pub(super) fn included(relation: &Relation, named: &[IndexKey]) -> Result<Vec<usize>> {
+    let refused = |message: &str| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    let column = |key: &IndexKey| {
+        let IndexKey { expr, span, collation, class, direction, nulls_first, .. } = key;
+        // A column in parentheses is an expression.
+        let column = plain_column(relation, expr)?.filter(|_| expr.at == span.0);
+        let Some(column) = column else {
+            return refused("expressions are not supported in included columns");
+        };
+        if collation.is_some() {
+            return refused("including column does not support a collation");
+        }
+        if class.is_some() {
+            return refused("including column does not support an operator class");
+        }
+        if *direction != Direction::Default {
+            return refused("including column does not support ASC/DESC options");
+        }
+        if nulls_first.is_some() {
+            return refused("including column does not support NULLS FIRST/LAST options");
+        }
+        Ok(column)
+    };
+    named.iter().map(column).collect()
 }
 
 /// What a key orders by, and the collation that it names: behind the key itself, else around its whole expression.
@@ -55,12 +103,6 @@ impl Ddl<'_> {
         relation: &Relation,
         keys: &[IndexKey],
     ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
-        if keys.len() > INDEX_COLUMNS_MAX {
-            return Err(SqlError::new(
-                SqlState::TOO_MANY_COLUMNS,
-                format!("cannot use more than {INDEX_COLUMNS_MAX} columns in an index"),
-            ));
-        }
         let snapshot = self.snapshot();
         let (mut columns, mut expressions) = (Vec::new(), Vec::new());
         for key in keys {

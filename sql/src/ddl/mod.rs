@@ -97,6 +97,8 @@ pub struct BoundText {
     pub text: Arc<str>,
     /// The columns it names, by index, each once.
     pub columns: Vec<usize>,
+    /// Whether it names `tableoid`.
+    pub names_table: bool,
 }
 
 /// A row's columns by index, dropped ones as NULL.

@@ -214,7 +214,7 @@ impl<'t> Parser<'t> {
         let method = if self.accept(Keyword::Using) { Some(self.name()?) } else { None };
         let keys = self.in_parentheses(Parser::index_key)?;
         let include = if self.accept(Keyword::Include) {
-            self.in_parentheses(Parser::name)?
+            self.in_parentheses(Parser::index_key)?
         } else {
             Vec::new()
         };

@@ -5,6 +5,7 @@ use crate::bind::{self, Environment};
 use crate::catalog::Relation;
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::quote::identifier;
+use crate::catalog::system_column::system_column;
 use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
 use crate::parse::{parse_expression, parse_query};
@@ -21,6 +22,12 @@ impl Names for Columns<'_> {
         let mut live = columns.iter().filter(|column| !column.dropped);
         match live.nth(column as usize) {
             Some(found) if level == 0 => Ok(identifier(&found.name)),
+            None if level == 0
+                && let Some(relation) = self.0
+                && let Some(number) = bind::system_column_at(relation, column) =>
+            {
+                Ok(system_column(number).name.to_owned())
+            }
             _ => Err(SqlError::unsupported("a column of another query in an expression is")),
         }
     }

@@ -152,7 +152,7 @@ fn bound(
     let parsed = parse_expression(text)?;
     let boolean = bind::Wanted::Condition("CHECK");
     let value = bind::value_relation(base);
-    bind::bind_expression(environment, text, &parsed, Some(&value), boolean, "check constraints")
+    bind::bind_expression(environment, text, &parsed, Some(&value), boolean, bind::clause::CHECK)
 }
 
 /// The same with the first parameter in place of VALUE.

@@ -1,5 +1,6 @@
 //! What expressions in a schema change mean: bound by `bind`, printed as PostgreSQL would, evaluated by plans of their own.
 
+use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::queries::identity::Identity;
@@ -27,12 +28,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::{AdvisoryLocks, Begin, SessionWait};
 
-/// What a CHECK's expression is called in messages.
-const CHECK: &str = "check constraints";
 /// Where a default stands, in messages.
 const DEFAULT: &str = "DEFAULT expressions";
-/// Where the expression of a generated column stands, in messages.
-const GENERATED: &str = "column generation expressions";
 
 /// What gives expressions their meaning: the statement's text and the session's state.
 pub(super) struct Meaning<'s> {
@@ -236,6 +233,9 @@ impl Meaning<'_> {
         relation: Option<&Relation>,
         mut expr: Expr,
     ) -> Result<RowFunction<'f>> {
+        if let Some(relation) = relation {
+            bind::know_table(&mut expr, relation);
+        }
         let columns = relation.map_or(&[][..], |relation| &relation.columns);
         let live: Vec<usize> =
             (0..columns.len()).filter(|&number| !columns[number].dropped).collect();
@@ -411,7 +411,12 @@ impl Semantics for Meaning<'_> {
             ));
         }
         let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
-        Ok(BoundText { text, columns: named_columns(relation, &bound) })
+        let mut names_table = false;
+        levels::columns_of_expr(&mut bound.clone(), 0, &mut |column, _| {
+            names_table |= matches!(column, Expr::Column { column, .. }
+                if bind::system_column_at(relation, *column).is_some());
+        });
+        Ok(BoundText { text, columns: named_columns(relation, &bound), names_table })
     }
 
     fn index_expression(
@@ -420,7 +425,7 @@ impl Semantics for Meaning<'_> {
         relation: &Relation,
         expr: &ast::Expr,
     ) -> Result<IndexExpression> {
-        let clause = "index expressions";
+        let clause = INDEX_EXPRESSION;
         let bound =
             self.bound(snapshot, self.text, expr, Some(relation), Wanted::Anything, clause)?;
         // An untyped literal would have been text.
@@ -457,7 +462,7 @@ impl Semantics for Meaning<'_> {
             expr,
             Some(relation),
             Wanted::Anything,
-            "index predicates",
+            INDEX_PREDICATE,
         )?;
         if bound.ty().oid.0 != oids::BOOL {
             let name = crate::catalog::system::format::format_type(bound.ty().oid.0, None);

@@ -1,6 +1,6 @@
 //! `pg_depend`: what of users' objects depends on what, behind the built-in rows.
 
-use super::objects::{letter, named_columns, position, users};
+use super::objects::{letter, named_attributes, named_columns, position, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
@@ -75,8 +75,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             let own = (DEFAULT, super::columns::default_oid(table, at));
             emit(rows, own, on, if column.generated { 'i' } else { 'a' })?;
             if column.generated {
-                for read in named_columns(relation, default) {
-                    emit(rows, own, (CLASS, table, i32::from(position(read))), 'n')?;
+                for read in named_attributes(relation, default) {
+                    emit(rows, own, (CLASS, table, i32::from(read)), 'n')?;
                 }
             }
             let snapshot = rows.system.snapshot;
@@ -145,13 +145,13 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             let on = (CONSTRAINT, constraint.oid);
             match &constraint.kind {
                 ConstraintKind::Check { text, .. } => {
-                    let columns = named_columns(relation, text);
+                    let columns = named_attributes(relation, text);
                     // One that speaks of no column goes with the table.
                     if columns.is_empty() {
                         emit(rows, on, (CLASS, table, 0), 'a')?;
                     }
                     for column in columns {
-                        let to = (CLASS, table, i32::from(position(column)));
+                        let to = (CLASS, table, i32::from(column));
                         emit(rows, on, to, 'a')?;
                         emit(rows, on, to, 'n')?;
                     }

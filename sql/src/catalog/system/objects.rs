@@ -8,6 +8,7 @@ use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
     RelationKind,
 };
+use crate::catalog::system_column::system_number;
 use crate::catalog::user_type::{DomainCheck, UserType};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
@@ -367,6 +368,12 @@ fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCh
 /// The columns, by index, that an expression names. Its text is the one that is printed from the bound expression: there a name is
 /// a column unless it is a function's, before its arguments, or a type's, behind `::`.
 pub(super) fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
+    let named = named_attributes(relation, text).into_iter();
+    named.filter_map(|number| usize::try_from(number - 1).ok()).collect()
+}
+
+/// The same by `attnum`, with system columns.
+pub(super) fn named_attributes(relation: &Relation, text: &str) -> Vec<i16> {
     let bytes = text.as_bytes();
     let (mut at, mut columns) = (0, Vec::new());
     while at < bytes.len() {
@@ -396,7 +403,8 @@ pub(super) fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
             }
         };
         let is_column = bytes.get(at) != Some(&b'(') && !text[..start].ends_with("::");
-        if let Some(column) = relation.column(name).filter(|_| is_column)
+        let own = relation.column(name).map(position);
+        if let Some(column) = own.or_else(|| system_number(name)).filter(|_| is_column)
             && !columns.contains(&column)
         {
             columns.push(column);
@@ -416,7 +424,7 @@ fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRo
             no_inherit: *no_inherit,
             deferral: found.deferral,
             index: Oid(0),
-            columns: named_columns(relation, text).into_iter().map(position).collect(),
+            columns: named_attributes(relation, text),
             foreign: None,
             text: Some(text),
         },

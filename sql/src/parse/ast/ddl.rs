@@ -430,8 +430,8 @@ pub struct CreateIndex {
     pub method: Option<Ident>,
     /// Keys.
     pub keys: Vec<IndexKey>,
-    /// INCLUDE.
-    pub include: Vec<Ident>,
+    /// INCLUDE: columns, if anything that can be made.
+    pub include: Vec<IndexKey>,
     /// NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
     /// WITH (...).
