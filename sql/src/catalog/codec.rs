@@ -25,7 +25,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 6;
+const VERSION: u8 = 7;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -142,7 +142,7 @@ stored_struct! {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
         nulls_not_distinct, state, deferral
     }
-    IndexExpression { text, name, ty, collation }
+    IndexExpression { text, name, ty, collation, statistics }
     Constraint { oid, name, kind, validated, deferral }
     ForeignKey {
         columns, references, referenced, index, match_type, on_update, on_delete, delete_columns
@@ -387,8 +387,8 @@ impl Stored for UserTypeKind {
 stored_struct! {
     UserType { oid, schema, name, owner, kind }
     EnumLabel { oid, position, sort_order, name }
-    Attribute { name, ty }
-    Domain { base, not_null, default, checks }
+    Attribute { name, ty, dimensions }
+    Domain { base, dimensions, not_null, default, checks }
     DomainCheck { oid, name, text, validated }
 }
 
@@ -498,6 +498,7 @@ mod tests {
                     name: Arc::from("lower"),
                     ty: SqlType { oid: Oid(25), typmod: -1 },
                     collation: Oid(100),
+                    statistics: Some(20),
                 }],
                 include: vec![0],
                 filter: Some(Arc::from("(a IS NOT NULL)")),

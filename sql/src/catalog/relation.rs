@@ -262,6 +262,8 @@ pub struct IndexExpression {
     pub ty: SqlType,
     /// Its collation's OID; 0 where its type has none.
     pub collation: Oid,
+    /// SET STATISTICS.
+    pub statistics: Option<i32>,
 }
 
 /// When equal keys of an index meet.

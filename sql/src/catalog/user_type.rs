@@ -41,6 +41,8 @@ pub enum UserTypeKind {
 pub struct Domain {
     /// The type it is over: it may be a domain too.
     pub base: SqlType,
+    /// How many dimensions the array type was written with that it is over.
+    pub dimensions: u32,
     /// NOT NULL.
     pub not_null: bool,
     /// DEFAULT, as PostgreSQL prints it.
@@ -82,6 +84,8 @@ pub struct Attribute {
     pub name: Arc<str>,
     /// Its type.
     pub ty: SqlType,
+    /// How many dimensions the array type was written with.
+    pub dimensions: u32,
 }
 
 impl UserType {

@@ -7,7 +7,7 @@
 use super::create_table::{Parts, columns_max, new_column_name, table_constraint};
 use super::dependency::Dependents;
 use super::index::tablespace;
-use super::resolve::{kind_noun, must_own, undefined_table, wrong_kind};
+use super::resolve::kind_noun;
 use super::{Ddl, options, view};
 use crate::catalog::Named;
 use crate::catalog::relation::{ConstraintKind, Deferral, Relation, RelationKind};
@@ -32,7 +32,11 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
         ObjectKind::Sequence => "ALTER SEQUENCE",
         _ => return Err(SqlError::unsupported(format!("ALTER {} is", alter.kind.words()))),
     };
-    if alter.kind == ObjectKind::Index {
+    let is_index = |ddl: &mut Ddl<'_>| {
+        alter.kind == ObjectKind::Table
+            && matches!(ddl.lookup(&alter.name), Ok(Some(Named::Index { .. })))
+    };
+    if alter.kind == ObjectKind::Index || is_index(ddl) {
         return ddl.alter_index(alter).map(|()| tag);
     }
     let found =
@@ -55,6 +59,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
             (RelationKind::Table { .. }, action) if relation.stored_query.is_some() => matches!(
                 action,
                 AlterAction::SetColumnProperty(..)
+                    | AlterAction::SetStatisticsOf(..)
                     | AlterAction::SetColumnOptions(..)
                     | AlterAction::SetOptions(_)
                     | AlterAction::ResetOptions(_)
@@ -137,14 +142,15 @@ impl Pass {
 }
 
 /// The strongest lock that any of the actions needs (PostgreSQL's `AlterTableGetLockLevel`).
-fn lock_mode(actions: &[AlterAction]) -> TableLock {
+pub(super) fn lock_mode(actions: &[AlterAction]) -> TableLock {
     actions
         .iter()
         .map(|action| match action {
             AlterAction::SetColumnProperty(_, property, _) if &**property == "statistics" => {
                 TableLock::ShareUpdateExclusive
             }
-            AlterAction::ValidateConstraint(_)
+            AlterAction::SetStatisticsOf(..)
+            | AlterAction::ValidateConstraint(_)
             | AlterAction::SetOptions(_)
             | AlterAction::ResetOptions(_)
             | AlterAction::SetColumnOptions(..) => TableLock::ShareUpdateExclusive,
@@ -160,6 +166,12 @@ fn lock_mode(actions: &[AlterAction]) -> TableLock {
 
 /// 42809: the action is for tables.
 fn not_for(relation: &Relation, action: &AlterAction) -> SqlError {
+    not_for_kind((&relation.name, kind_noun(relation)), action)
+}
+
+/// 42809 for a relation of this name and kind.
+pub(super) fn not_for_kind((name, kind): (&str, &str), action: &AlterAction) -> SqlError {
+    let plural = if kind.ends_with('x') { "es" } else { "s" };
     let words = match action {
         AlterAction::AddColumn { .. } => "ADD COLUMN",
         AlterAction::DropColumn { .. } => "DROP COLUMN",
@@ -171,18 +183,29 @@ fn not_for(relation: &Relation, action: &AlterAction) -> SqlError {
             "storage" => "ALTER COLUMN ... SET STORAGE",
             _ => "ALTER COLUMN ... SET COMPRESSION",
         },
+        AlterAction::SetStatisticsOf(..) => "ALTER COLUMN ... SET STATISTICS",
         AlterAction::SetColumnOptions(_, _, false) => "ALTER COLUMN ... SET",
         AlterAction::SetColumnOptions(_, _, true) => "ALTER COLUMN ... RESET",
         AlterAction::SetNotNull(_, false) => "ALTER COLUMN ... DROP NOT NULL",
         AlterAction::AddConstraint(_) => "ADD CONSTRAINT",
         AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
+        AlterAction::AlterConstraint(..) => "ALTER CONSTRAINT",
+        AlterAction::ValidateConstraint(_) => "VALIDATE CONSTRAINT",
+        AlterAction::SetLogged(true) => "SET LOGGED",
+        AlterAction::SetLogged(false) => "SET UNLOGGED",
+        AlterAction::ClusterOn(Some(_)) => "CLUSTER ON",
+        AlterAction::ClusterOn(None) => "SET WITHOUT CLUSTER",
+        AlterAction::DropExpression { .. } => "ALTER COLUMN ... DROP EXPRESSION",
+        AlterAction::AddIdentity { .. } => "ALTER COLUMN ... ADD IDENTITY",
+        AlterAction::SetIdentity { .. } => "ALTER COLUMN ... SET",
+        AlterAction::DropIdentity { .. } => "ALTER COLUMN ... DROP IDENTITY",
         _ => "this action",
     };
     SqlError::new(
         SqlState::WRONG_OBJECT_TYPE,
-        format!("ALTER action {words} cannot be performed on relation \"{}\"", relation.name),
+        format!("ALTER action {words} cannot be performed on relation \"{name}\""),
     )
-    .detail(format!("This operation is not supported for {}s.", kind_noun(relation)))
+    .detail(format!("This operation is not supported for {kind}{plural}."))
 }
 
 impl Ddl<'_> {
@@ -261,6 +284,10 @@ impl Ddl<'_> {
             AlterAction::SetColumnProperty(name, property, value) => {
                 self.set_column_property(relation, name, (property, value))
             }
+            AlterAction::SetStatisticsOf(..) => Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot refer to non-index column by number",
+            )),
             AlterAction::SetColumnOptions(name, given, reset) => {
                 self.set_column_options(relation, name, (given, *reset))
             }
@@ -271,50 +298,6 @@ impl Ddl<'_> {
             AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
             AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
         }
-    }
-
-    /// ALTER INDEX ... SET and RESET of storage parameters.
-    fn alter_index(&mut self, alter: &AlterTable) -> Result<()> {
-        let unsupported = || SqlError::unsupported("this form of ALTER INDEX is");
-        let known = |action: &AlterAction| {
-            matches!(action, AlterAction::SetOptions(_) | AlterAction::ResetOptions(_))
-        };
-        if !alter.actions.iter().all(known) {
-            return Err(unsupported());
-        }
-        let found = self.lock_named(&alter.name, TableLock::ShareUpdateExclusive)?;
-        let Some((named, relation)) = found else {
-            if alter.if_exists {
-                let message = format!("relation \"{}\" does not exist, skipping", alter.name);
-                self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
-                return Ok(());
-            }
-            return Err(undefined_table(&alter.name));
-        };
-        let name = alter.name.name();
-        let Named::Index { index, .. } = named else { return Err(wrong_kind(name, alter.kind)) };
-        let snapshot = self.snapshot();
-        if !snapshot.owns(self.user, relation.owner) {
-            return Err(must_own("index", name));
-        }
-        let mut next = Relation::clone(&relation);
-        let index = next.indexes.iter_mut().find(|found| found.oid == index);
-        let index = index.ok_or_else(unsupported)?;
-        for action in &alter.actions {
-            match action {
-                AlterAction::SetOptions(given) => {
-                    for (name, value) in options::of_index(given)? {
-                        index.options.retain(|option| option.0 != name);
-                        index.options.push((name, value));
-                    }
-                }
-                AlterAction::ResetOptions(names) => {
-                    index.options.retain(|option| !names.iter().any(|name| **name == *option.0));
-                }
-                _ => {}
-            }
-        }
-        self.catalog.put_relation(self.transaction, next)
     }
 
     /// What is logged may refer to nothing that is not; what is temporary stays so (`ATPrepChangePersistence`).

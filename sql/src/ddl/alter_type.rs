@@ -150,18 +150,18 @@ impl<'a> Ddl<'a> {
                 ));
             }
             self.check_retyped(relation, at, &name, ty)?;
-            let Some(conversion) = conversion else { continue };
-            next.columns[at].ty = ty;
-            next.columns[at].missing = None;
             next.columns[at].properties.dimensions = dimensions;
             next.columns[at].properties.storage = None;
             next.columns[at].properties.compression = None;
+            let Some(conversion) = conversion else { continue };
+            next.columns[at].ty = ty;
+            next.columns[at].missing = None;
             next.columns[at].collation = Oid(builtin::collation_of(ty.oid.0));
             columns.retain(|(other, _)| *other != at);
             columns.push((at, conversion));
         }
         if columns.is_empty() {
-            return Ok(());
+            return self.catalog.put_relation(self.transaction, next);
         }
         self.refuse_used_row_type(relation)?;
         let changed: Vec<usize> = columns.iter().map(|column| column.0).collect();

@@ -109,11 +109,12 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     return Err(exists(name, &found));
                 }
                 demand_unused(ddl, &found, "ADD")?;
+                let dimensions = ty.dimensions;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;
                 ddl.lock_type(ty)?;
                 ddl.check_membership(found.oid, ty)?;
-                attributes.push(Attribute { name: Arc::clone(name), ty });
+                attributes.push(Attribute { name: Arc::clone(name), ty, dimensions });
             }
             AttributeChange::Drop { name, if_exists } => {
                 let Some(at) = place(name) else {
@@ -130,6 +131,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
             }
             AttributeChange::Alter(name, ty) => {
                 let at = place(name).ok_or_else(|| missing(name, &found))?;
+                let dimensions = ty.dimensions;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;
                 ddl.lock_type(ty)?;
@@ -143,7 +145,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     ));
                 }
                 ddl.check_membership(found.oid, ty)?;
-                attributes[at].ty = ty;
+                attributes[at] = Attribute { name: Arc::clone(name), ty, dimensions };
             }
         }
         put_attributes(ddl, &found, attributes)?;

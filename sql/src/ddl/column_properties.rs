@@ -65,21 +65,8 @@ impl Ddl<'_> {
         let text = value.text().map_or("", |text| &**text);
         match &**property {
             "statistics" => {
-                let target: i32 = text.parse().map_err(|_| {
-                    SqlError::new(SqlState::SYNTAX_ERROR, "a statistics target is an integer")
-                })?;
-                if target < -1 {
-                    return Err(invalid(format!("statistics target {target} is too low")));
-                }
-                if target > STATISTICS_MAX {
-                    let message = format!("lowering statistics target to {STATISTICS_MAX}");
-                    let state = SqlState::INVALID_PARAMETER_VALUE;
-                    self.notices.push(SqlError::warning(state, message));
-                }
-                let target = target.min(STATISTICS_MAX);
-                self.change_properties(relation, name, |properties| {
-                    properties.statistics = (target >= 0).then_some(target);
-                })
+                let target = self.statistics_target(value)?;
+                self.change_properties(relation, name, |properties| properties.statistics = target)
             }
             "storage" => {
                 let storage = match text.to_ascii_lowercase().as_str() {
@@ -109,6 +96,26 @@ impl Ddl<'_> {
                 })
             }
         }
+    }
+
+    /// What SET STATISTICS asks for, none for the default.
+    ///
+    /// # Errors
+    /// 22023.
+    pub(super) fn statistics_target(&mut self, value: &Value) -> Result<Option<i32>> {
+        let text = value.text().map_or("", |text| &**text);
+        let target: i32 = text.parse().map_err(|_| {
+            SqlError::new(SqlState::SYNTAX_ERROR, "a statistics target is an integer")
+        })?;
+        if target < -1 {
+            return Err(invalid(format!("statistics target {target} is too low")));
+        }
+        if target > STATISTICS_MAX {
+            let message = format!("lowering statistics target to {STATISTICS_MAX}");
+            let state = SqlState::INVALID_PARAMETER_VALUE;
+            self.notices.push(SqlError::warning(state, message));
+        }
+        Ok((target >= 0).then_some(target.min(STATISTICS_MAX)))
     }
 
     /// ALTER COLUMN ... SET (...), RESET (...).

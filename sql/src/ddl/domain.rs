@@ -54,6 +54,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
     };
     let mut domain = Domain {
         base,
+        dimensions: create.ty.dimensions,
         not_null: false,
         // A domain over a domain begins with its default.
         default: snapshot.domain(base.oid).and_then(|over| over.default.clone()),

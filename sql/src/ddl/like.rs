@@ -243,6 +243,7 @@ impl Ddl<'_> {
             state: IndexState::Valid,
             ..index.clone()
         };
+        copy.expressions.iter_mut().for_each(|made| made.statistics = None);
         copy.name = self.like_index_name(relation, &copy)?;
         if index.constraint.is_some() {
             copy.constraint = Some((self.catalog.next_oid()?, Arc::clone(&copy.name)));

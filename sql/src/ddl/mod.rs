@@ -8,7 +8,8 @@
 //! What expressions mean is not this module's business: [`Semantics`] binds, prints and evaluates them.
 
 pub mod alter_column;
-pub mod alter_table;
+pub mod alter_index;
+mod alter_table;
 mod alter_type;
 pub mod analyze;
 pub mod attribute;

@@ -63,14 +63,14 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
                 if made.iter().any(|known| known.name == *name) {
                     return Err(super::create_table::specified_twice(name));
                 }
-                let setof = ty.setof;
+                let (setof, dimensions) = (ty.setof, ty.dimensions);
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 if setof {
                     return Err(super::create_table::set_of(name));
                 }
                 super::create_table::column_type(name, ty)?;
                 ddl.lock_type(ty)?;
-                made.push(Attribute { name: Arc::clone(name), ty });
+                made.push(Attribute { name: Arc::clone(name), ty, dimensions });
             }
             UserTypeKind::Composite(made)
         }

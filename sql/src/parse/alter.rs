@@ -8,7 +8,8 @@ use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
 use super::table::DeferralWords;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 
 impl<'t> Parser<'t> {
     /// ALTER.
@@ -262,12 +263,10 @@ impl<'t> Parser<'t> {
 
     fn alter_column(&mut self) -> Result<AlterAction> {
         let at = self.here();
-        // ALTER INDEX names a column by its number.
-        let name = if self.kind() == Kind::Integer {
-            self.integer()?.to_string().into()
-        } else {
-            self.name()?
-        };
+        if self.kind() == Kind::Integer {
+            return self.statistics_by_number();
+        }
+        let name = self.name()?;
         if self.is(Keyword::Type) || (self.is(Keyword::Set) && self.is_at(1, Keyword::Data)) {
             if self.accept(Keyword::Set) {
                 self.expect(Keyword::Data)?;
@@ -344,7 +343,7 @@ impl<'t> Parser<'t> {
                 self.advance();
                 let property = self.label()?;
                 let value = if &*property == "statistics" {
-                    Value::Number(self.number_text()?)
+                    self.statistics_target()?
                 } else {
                     Value::Word(self.label()?)
                 };
@@ -352,6 +351,30 @@ impl<'t> Parser<'t> {
             }
             _ => self.alter_identity(name),
         }
+    }
+
+    /// `number SET STATISTICS target`, of an index whose expressions have no names that one would know.
+    fn statistics_by_number(&mut self) -> Result<AlterAction> {
+        let place = self.here();
+        let number = self.integer()?;
+        self.expect_all(&[Keyword::Set, Keyword::Statistics])?;
+        let target = self.statistics_target()?;
+        match i16::try_from(number) {
+            Ok(number) if number > 0 => Ok(AlterAction::SetStatisticsOf(number, target)),
+            _ => Err(SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                format!("column number must be in range from 1 to {}", i16::MAX),
+            )
+            .at(self.position(place))),
+        }
+    }
+
+    fn statistics_target(&mut self) -> Result<Value> {
+        let signs = usize::from(self.is_symbol(b'-') || self.is_symbol(b'+'));
+        if self.kind_at(signs) != Kind::Integer {
+            return Err(self.error_at(self.token_at(signs)));
+        }
+        Ok(Value::Number(self.number_text()?))
     }
 
     /// SET GENERATED, SET of a sequence's options, RESTART, as many as there are.

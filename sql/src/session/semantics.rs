@@ -447,7 +447,7 @@ impl Semantics for Meaning<'_> {
         let ty = bound.ty();
         let collation = crate::catalog::builtin::collation_of(ty.oid.0);
         let name = bind::expression_name(expr);
-        Ok(IndexExpression { text, name, ty, collation: Oid(collation) })
+        Ok(IndexExpression { text, name, ty, collation: Oid(collation), statistics: None })
     }
 
     fn index_predicate(

@@ -3,7 +3,7 @@
 use super::objects::{composites, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
-use crate::catalog::relation::{Column, Identity, Properties, Relation, RelationKind};
+use crate::catalog::relation::{Column, Identity, IndexColumn, Properties, Relation, RelationKind};
 use crate::catalog::system_column::{SYSTEM_COLUMNS, SystemColumn};
 use crate::error::Result;
 use crate::types::{Datum, Oid, SqlType};
@@ -60,6 +60,8 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
             let columns: Vec<Column> = keys.chain(included).collect();
             let names = index.column_names(relation);
             for (at, (column, name)) in columns.iter().zip(&names).enumerate() {
+                let key = index.columns.get(at).and_then(IndexColumn::expression);
+                let expression = key.map(|at| &index.expressions[at]);
                 let plain = Attribute {
                     name,
                     not_null: false,
@@ -69,7 +71,7 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                     generated: false,
                     dropped: false,
                     properties: Properties {
-                        statistics: None,
+                        statistics: expression.and_then(|made| made.statistics),
                         options: Vec::new(),
                         ..column.properties.clone()
                     },
@@ -96,10 +98,7 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 generated: false,
                 dropped: false,
                 collation: Oid(builtin::collation_of(part.ty.oid.0)),
-                properties: Properties {
-                    dimensions: u32::from(is_array(part.ty.oid.0)),
-                    ..Properties::default()
-                },
+                properties: Properties { dimensions: part.dimensions, ..Properties::default() },
             };
             attribute(rows, &plain)?;
         }
@@ -139,11 +138,6 @@ fn of_column(relation: Oid, column: &Column, at: usize) -> Attribute<'_> {
         collation: column.collation,
         properties: column.properties.clone(),
     }
-}
-
-fn is_array(ty: u32) -> bool {
-    builtin::type_by_oid(ty).is_some_and(builtin::Type::is_array)
-        || builtin::element_of_made(ty).is_some()
 }
 
 /// How PostgreSQL would lay out the values of a type.

@@ -123,7 +123,7 @@ impl Own<'_> {
             Datum::Bool(domain.not_null),
             Datum::Oid(domain.base.oid.0),
             Datum::Int4(domain.base.typmod),
-            Datum::Int4(i32::from(builtin::element_type(domain.base.oid.0).is_some())),
+            Datum::Int4(i32::try_from(domain.dimensions).unwrap_or(i32::MAX)),
             Datum::Oid(built_in.map_or(0, |found| found.collation)),
             rows.optional(domain.default.as_deref()),
             rows.optional(domain.default.as_deref()),

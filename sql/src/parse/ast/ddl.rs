@@ -374,6 +374,8 @@ pub enum AlterAction {
     },
     /// ALTER COLUMN ... SET STATISTICS, SET STORAGE, SET COMPRESSION (lower case) and the value.
     SetColumnProperty(Ident, Ident, Value),
+    /// ALTER COLUMN number SET STATISTICS: a column of an index by its place among them, from 1 on.
+    SetStatisticsOf(i16, Value),
     /// ALTER COLUMN ... SET (...), RESET (...).
     SetColumnOptions(Ident, Vec<StorageOption>, bool),
     /// ADD constraint.
