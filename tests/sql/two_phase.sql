@@ -18,3 +18,16 @@ ROLLBACK PREPARED 'inside';
 ROLLBACK;
 SELECT * FROM pg_prepared_xacts;
 SHOW max_prepared_transactions;
+-- Whoever has gone back behind what was done with temporary objects cannot prepare either.
+create temporary table tp_own (a int);
+begin; savepoint a; select * from tp_own; rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; insert into tp_own values (1); rollback to a; insert into t values (10); prepare transaction 'gone_back';
+begin; savepoint a; create temporary table tp_new (a int); rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; insert into tp_own values (1 / 0); rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; select * from tp_own; select 1 / 0; rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; savepoint b; lock table tp_own; rollback to b; release a; prepare transaction 'gone_back';
+begin; savepoint a; declare c cursor for select * from tp_own; rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; create temporary view tp_view as select 1; rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; select 1 / 0 from t; rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; insert into t values (11); rollback to a; prepare transaction 'gone_back';
+begin; savepoint a; select * from tp_own; rollback; begin; select count(*) from t; prepare transaction 'gone_back';

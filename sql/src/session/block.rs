@@ -66,6 +66,8 @@ pub(super) struct Block {
     pub seen: Lsn,
     /// What buffered answers depend on.
     pub answer_after: AnswerAfter,
+    /// Whether the transaction has worked with temporary objects and has gone back behind that.
+    left_temporary: bool,
     /// Numbers transactions, so that what belongs to one can be told from what belongs to the next.
     pub number: u64,
     activity: Arc<SessionActivity>,
@@ -109,6 +111,7 @@ impl Block {
             started: 0,
             seen: Lsn::ZERO,
             answer_after: AnswerAfter::default(),
+            left_temporary: false,
             number: 0,
             activity: Arc::clone(activity),
         }
@@ -148,6 +151,7 @@ impl Block {
             self.started = self.statement_time;
             self.activity.transaction_begins(self.started);
             self.chained = None;
+            self.left_temporary = false;
             self.number += 1;
             if self.state == State::Idle {
                 self.state = State::Implicit;
@@ -284,8 +288,22 @@ impl Block {
         if self.state == State::Implicit { self.commit(parts) } else { Ok(()) }
     }
 
+    /// Whether the transaction has made, changed or read temporary objects, which nobody else can commit.
+    pub fn has_used_temporary(&self, catalog: &CatalogTransaction) -> bool {
+        if self.left_temporary || catalog.has_changed_temporary() {
+            return true;
+        }
+        let Some(transaction) = &self.transaction else { return false };
+        let relations = || catalog.last_snapshot().relations();
+        catalog.has_temporary()
+            && relations().any(|relation| {
+                relation.persistence == 't' && transaction.has_locked(relation.lock)
+            })
+    }
+
     /// A statement has failed.
     pub fn fail(&mut self, parts: &mut Parts<'_>) {
+        self.left_temporary = self.has_used_temporary(parts.catalog);
         match self.state {
             State::Idle | State::Implicit => self.rollback(parts),
             State::Failed => {}
@@ -526,6 +544,7 @@ impl Block {
                 self.demand_block("ROLLBACK TO SAVEPOINT")?;
                 let at = self.find(name)?;
                 self.savepoints.truncate(at + 1);
+                self.left_temporary = self.has_used_temporary(parts.catalog);
                 let named = &self.savepoints[at];
                 if let Some(transaction) = &mut self.transaction {
                     transaction.rollback_to(named.transaction);

@@ -96,15 +96,7 @@ impl Session {
 
     /// Whether the open transaction can be prepared.
     fn may_prepare(&mut self, name: &str) -> Result<()> {
-        let temporary: Vec<_> = {
-            let relations = self.catalog.last_snapshot().relations();
-            let temporary = relations.filter(|relation| relation.persistence == 't');
-            temporary.map(|relation| relation.lock).collect()
-        };
-        let transaction = self.block.transaction();
-        if self.catalog.has_changed_temporary()
-            || transaction.is_some_and(|open| temporary.iter().any(|table| open.has_locked(*table)))
-        {
+        if self.block.has_used_temporary(&self.catalog) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "cannot PREPARE a transaction that has operated on temporary objects",
