@@ -75,6 +75,28 @@ impl Rows for Named<'_, '_> {
     }
 }
 
+/// The live columns of a table.
+struct Live<'r>(&'r Relation);
+
+impl Rows for Live<'_> {
+    fn column(&self, _: u16, column: u32) -> Option<u32> {
+        let mut live = self.0.columns.iter().filter(|column| !column.dropped);
+        live.nth(column as usize).map(|column| column.collation.0)
+    }
+
+    fn subquery(&self, _: &Query) -> Option<u32> {
+        None
+    }
+}
+
+/// The collation of an expression over a table's row, by OID: 0 where its type has none, and where two columns bring two.
+///
+/// # Errors
+/// 42P21.
+pub fn collation_over(relation: &Relation, expr: &Expr) -> Result<Oid> {
+    Ok(Oid(derive(expr, &Live(relation))?.oid()))
+}
+
 impl Derived {
     /// The collation of what has this type and no other source of one.
     pub fn of_type(ty: SqlType) -> Derived {

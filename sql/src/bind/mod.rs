@@ -61,6 +61,7 @@ mod updatable;
 mod values;
 mod with;
 
+pub use collation::collation_over;
 pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
 pub use query_collation::collations;

@@ -213,7 +213,10 @@ impl<'a> Ddl<'a> {
                     let made = semantics.index_expression(&snapshot, &over, &parsed);
                     let made = made.map_err(SqlError::nowhere)?;
                     expression.text = made.text;
-                    (expression.ty, expression.collation) = (made.ty, made.collation);
+                    let usual = builtin::collation_of(snapshot.base_type(made.ty).oid.0);
+                    let derived = Some(made.collation).filter(|derived| *derived != Oid(0));
+                    expression.ty = made.ty;
+                    expression.collation = derived.unwrap_or(Oid(usual));
                 }
             }
             if let Some(filter) = &mut index.filter

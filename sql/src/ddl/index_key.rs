@@ -47,6 +47,15 @@ pub(super) fn demand_room(columns: usize) -> Result<()> {
     ))
 }
 
+/// 42P22 for an expression of which no collation follows.
+fn undetermined() -> SqlError {
+    SqlError::new(
+        SqlState::INDETERMINATE_COLLATION,
+        "could not determine which collation to use for index expression",
+    )
+    .hint("Use the COLLATE clause to set the collation explicitly.")
+}
+
 /// The columns that INCLUDE names.
 ///
 /// # Errors
@@ -110,8 +119,15 @@ impl Ddl<'_> {
             let (column, ty, own) = match plain_column(relation, expr)? {
                 Some(at) => (at, relation.columns[at].ty, relation.columns[at].collation),
                 None => {
-                    let made = self.semantics.index_expression(&snapshot, relation, expr)?;
-                    let (ty, own) = (made.ty, made.collation);
+                    let mut made = self.semantics.index_expression(&snapshot, relation, expr)?;
+                    let ty = made.ty;
+                    // Of several that columns bring, the key has to say which one counts.
+                    let usual = Oid(builtin::collation_of(snapshot.base_type(ty).oid.0));
+                    if made.collation == Oid(0) && usual != Oid(0) {
+                        collation.ok_or_else(undetermined)?;
+                        made.collation = usual;
+                    }
+                    let own = made.collation;
                     // A cast to the type that a column has leaves the column.
                     let at = shown_column(relation, &made.text).unwrap_or_else(|| {
                         expressions.push(made);

@@ -445,9 +445,9 @@ impl Semantics for Meaning<'_> {
         demand_immutable(snapshot, &bound, "index expression")?;
         let text = self.print(snapshot, Some(relation), &bound)?;
         let ty = bound.ty();
-        let collation = crate::catalog::builtin::collation_of(ty.oid.0);
+        let collation = bind::collation_over(relation, &bound)?;
         let name = bind::expression_name(expr);
-        Ok(IndexExpression { text, name, ty, collation: Oid(collation), statistics: None })
+        Ok(IndexExpression { text, name, ty, collation, statistics: None })
     }
 
     fn index_predicate(

@@ -1,0 +1,33 @@
+-- The collation of what an index computes is derived from its columns and from COLLATE within it.
+create table ic (a text, b text, n int, c text collate "C", p text collate "POSIX", m name);
+create index ic_1 on ic ((a collate "C" || b));
+create index ic_2 on ic (lower(a collate "C"));
+create index ic_3 on ic ((lower(a collate "C")) collate "POSIX");
+create index ic_4 on ic ((a || b) collate "C");
+create index ic_5 on ic ((case when n > 0 then a collate "C" else b end));
+create index ic_6 on ic ((a = b collate "C"));
+create index ic_7 on ic ((a collate "C" || b) text_pattern_ops);
+create index ic_8 on ic ((a collate "C" || b collate "POSIX"));
+create index ic_8 on ic ((c || p));
+create index ic_8 on ic (upper(c || p));
+create index ic_8 on ic ((c || p) text_pattern_ops);
+create index ic_8 on ic ((c || p) collate "C");
+create index ic_9 on ic ((c || a));
+create index ic_10 on ic (lower(p));
+create index ic_11 on ic ((m || 'x'));
+create index ic_12 on ic (coalesce(c, a));
+create index ic_13 on ic ((c < p));
+create index ic_14 on ic (a) where c || p > a;
+select relname, indcollation from pg_index join pg_class i on i.oid = indexrelid where indrelid = 'ic'::regclass order by 1;
+select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'ic'::regclass and indexrelid in ('ic_1'::regclass, 'ic_8'::regclass, 'ic_10'::regclass, 'ic_7'::regclass) order by 1;
+select relname, attname, attcollation from pg_attribute join pg_class i on i.oid = attrelid
+  where attrelid in (select indexrelid from pg_index where indrelid = 'ic'::regclass) order by 1, attnum;
+drop index ic_13, ic_14;
+insert into ic values ('a', 'b', 1, 'c', 'd', 'e'), ('B', 'a', 0, 'C', 'D', 'E');
+select a from ic order by a collate "C" || b;
+select a from ic where a collate "C" || b = 'ab';
+alter table ic alter a type varchar(10);
+select relname, indcollation from pg_index join pg_class i on i.oid = indexrelid where indrelid = 'ic'::regclass order by 1;
+create table ic_like (like ic including indexes);
+select indcollation, count(*) from pg_index where indrelid = 'ic_like'::regclass group by 1 order by indcollation::text;
+drop table ic, ic_like;
