@@ -361,7 +361,10 @@ impl Binder<'_> {
         let mut defaults = chosen.procedure.defaults().into_iter();
         // Defaults belong to the last arguments, in order.
         let first_default = chosen.declared.len().saturating_sub(defaults.len());
-        for (place, source) in chosen.sources.iter().enumerate() {
+        // What goes without saying is not printed.
+        let said = chosen.sources.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let shown = if self.prints() { said } else { chosen.sources.len() };
+        for (place, source) in chosen.sources.iter().take(shown).enumerate() {
             let default = if place >= first_default { defaults.next() } else { None };
             placed.push(match source {
                 Some(source) => given[*source].take().expect("each argument has one place"),

@@ -167,7 +167,9 @@ impl Binder<'_> {
         }
         match pathway(self.catalog, source.oid, target.oid, context) {
             Some(Pathway::Relabel)
-                if is_oid(target.oid) && matches!(expr, Expr::Constant(Literal::Int4(_), _)) =>
+                if is_oid(target.oid)
+                    && matches!(expr, Expr::Constant(Literal::Int4(_), _))
+                    && !self.prints() =>
             {
                 // An int4 and an oid are the same bits under different names.
                 let Expr::Constant(Literal::Int4(value), _) = expr else {

@@ -220,6 +220,8 @@ struct Binder<'a> {
     subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
     printed: bool,
+    /// The text is one that a user wrote, and what it is bound to is only printed.
+    written: bool,
     /// Views are relations with columns: what they read is not asked.
     opaque_views: bool,
     /// The views that this is the query of, the outermost first.
@@ -281,6 +283,8 @@ pub fn computed_indexes(
 pub enum Wanted<'a> {
     /// Of any type.
     Anything,
+    /// The same, only to be printed: as it was written.
+    Written,
     /// A truth, the argument of this clause.
     Condition(&'a str),
     /// What a column of this type and name takes.
@@ -304,7 +308,8 @@ pub fn bind_expression(
     wanted: Wanted<'_>,
     clause: &'static str,
 ) -> Result<Expr> {
-    let binder = Binder::new(environment, text, &[]);
+    let written = matches!(wanted, Wanted::Written);
+    let binder = Binder { written, ..Binder::new(environment, text, &[]) };
     let mut scope = Scope::new(None, 0);
     scope.items.extend(relation.map(row_item));
     let bound = binder.expression(expr, &Place::plain(&scope, None, clause))?;
@@ -342,7 +347,7 @@ pub fn bind_expression(
         }
         Wanted::Parameter(ty, _) => binder.cast(bound, ty, coerce::Context::Assignment, at),
         Wanted::Condition(clause) => binder.boolean(bound, clause, at),
-        Wanted::Anything => Ok(bound),
+        Wanted::Anything | Wanted::Written => Ok(bound),
     }
 }
 
@@ -537,6 +542,7 @@ impl<'a> Binder<'a> {
             collates: Cell::default(),
             subqueries: None,
             printed: false,
+            written: false,
             opaque_views: false,
             views: Vec::new(),
         }
@@ -557,8 +563,8 @@ impl<'a> Binder<'a> {
     }
 
     /// Whether what is bound is only printed: calls stay what they were written as.
-    fn prints(&self) -> bool {
-        self.printed || self.subqueries.is_some()
+    pub(super) fn prints(&self) -> bool {
+        self.printed || self.written || self.subqueries.is_some()
     }
 
     fn finish(self, statement: BoundStatement) -> Result<Bound> {

@@ -206,6 +206,16 @@ impl Binder<'_> {
             (ExprKind::Column(parts) | ExprKind::Star(parts), Expr::Row(..)) => parts.last(),
             _ => None,
         };
+        // A row that was written is printed with its field.
+        if self.prints()
+            && item.is_none()
+            && matches!(bound, Expr::Row(..))
+            && let Some(columns) = self.composite_result(&bound)
+            && let Some(field) = columns.iter().position(|(known, _)| &**known == name)
+        {
+            let (operand, ty) = (Box::new(bound), columns[field].1);
+            return Ok(Expr::Field { operand, field: field as u32, ty });
+        }
         self.field_of(bound, name, at).map_err(|error| match item {
             Some(item) if error.state() == SqlState::UNDEFINED_COLUMN => {
                 let message = format!("column {item}.{name} does not exist");

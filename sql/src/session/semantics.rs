@@ -207,7 +207,7 @@ impl Meaning<'_> {
         bound: &Expr,
         clause: &'static str,
     ) -> Result<Arc<str>> {
-        let own = self.bound(snapshot, self.text, expr, relation, Wanted::Anything, clause)?;
+        let own = self.bound(snapshot, self.text, expr, relation, Wanted::Written, clause)?;
         let untyped = own.ty().oid.0 == oids::UNKNOWN;
         let shown = if untyped { deparse::without_length_cast(bound) } else { &own };
         self.print(snapshot, relation, shown)
@@ -443,7 +443,7 @@ impl Semantics for Meaning<'_> {
             bound
         };
         demand_immutable(snapshot, &bound, "index expression")?;
-        let text = self.print(snapshot, Some(relation), &bound)?;
+        let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
         let ty = bound.ty();
         let collation = bind::collation_over(relation, &bound)?;
         let name = bind::expression_name(expr);
@@ -473,7 +473,7 @@ impl Semantics for Meaning<'_> {
             .at(self.position(expr.start())));
         }
         demand_immutable(snapshot, &bound, "index predicate")?;
-        self.print(snapshot, Some(relation), &bound)
+        self.own_text(snapshot, Some(relation), expr, &bound, INDEX_PREDICATE)
     }
 
     fn domain_check(
@@ -485,7 +485,7 @@ impl Semantics for Meaning<'_> {
         let value = bind::value_relation(base);
         let bound =
             self.bound(snapshot, self.text, expr, Some(&value), Wanted::Condition("CHECK"), CHECK)?;
-        self.print(snapshot, Some(&value), &bound)
+        self.own_text(snapshot, Some(&value), expr, &bound, CHECK)
     }
 
     fn evaluate<'a>(
@@ -571,7 +571,9 @@ impl Semantics for Meaning<'_> {
         text: &str,
     ) -> Result<Arc<str>> {
         let parsed = crate::parse::parse_expression(text)?;
-        let bound = self.bound(before, text, &parsed, over, Wanted::Anything, CHECK)?;
+        let bound = self.with_environment(before, |environment| {
+            bind::bind_printed(environment, text, &parsed, over)
+        })?;
         self.print(now, names, &bound)
     }
 

@@ -22,7 +22,10 @@ use crate::bind::grouping::{AGGREGATES, BoundWindow};
 use crate::bind::type_name::{fields_of, format_type, oid};
 use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin::{self, Operator, aggregate, cast, function, operators, type_by_oid};
+use crate::catalog::builtin::{
+    self, Operator, Procedure, aggregate, cast, function, operators, type_by_oid,
+};
+use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{Query, SortKey};
@@ -366,16 +369,20 @@ impl Printer<'_, '_> {
                 let fields = fields_of(self.catalog, operand.ty().oid)
                     .or_else(|| self.names.record_fields(operand))
                     .unwrap_or_default();
-                let Some((name, _)) = fields.get(*field as usize) else {
-                    return Err(SqlError::unsupported(
-                        "a field of a row without a type in a stored expression is",
-                    ));
+                let name = match (fields.get(*field as usize), &**operand) {
+                    (Some((name, _)), _) => Arc::clone(name),
+                    (None, Expr::Row(_, _, None)) => format!("f{}", field + 1).into(),
+                    (None, _) => {
+                        return Err(SqlError::unsupported(
+                            "a field of a row without a type in a stored expression is",
+                        ));
+                    }
                 };
                 let bare = matches!(**operand, Expr::Field { .. } | Expr::Subscript { .. });
                 out.push_str(if bare { "" } else { "(" });
                 self.write(operand, out)?;
                 out.push_str(if bare { "." } else { ")." });
-                out.push_str(&identifier(name));
+                out.push_str(&identifier(&name));
                 Ok(())
             }
             Expr::CurrentValue(value, _) => {
@@ -506,7 +513,19 @@ impl Printer<'_, '_> {
         if standard_form && self.standard_form(procedure.name, arguments, out)? {
             return Ok(());
         }
-        self.named(&identifier(procedure.name), arguments, out)
+        self.named(&self.function_name(procedure), arguments, out)
+    }
+
+    /// A function's name, with its schema where the path does not find it.
+    fn function_name(&self, procedure: &Procedure) -> String {
+        let name = identifier(procedure.name);
+        let schema = Oid(procedure.namespace);
+        let found = schema == well_known::PG_CATALOG
+            || self.path.is_some_and(|path| path.contains(&schema));
+        match self.catalog.schema_by_oid(schema).filter(|_| !found) {
+            Some(schema) => format!("{}.{name}", identifier(&schema.name)),
+            None => name,
+        }
     }
 
     fn aggregate(

@@ -9,11 +9,6 @@ use crate::bind::typed::{Expr, Literal};
 use crate::error::Result;
 use std::fmt::Write;
 
-/// A normal form that a constant names, with a blank behind it; nothing for NFC, which goes without saying.
-fn normal_form(form: &str) -> String {
-    if form == "NFC" { String::new() } else { format!("{} ", form.to_ascii_uppercase()) }
-}
-
 impl Printer<'_, '_> {
     /// Writes a call of `name` as the standard has it; says whether there is such a form.
     pub(super) fn standard_form(
@@ -31,10 +26,7 @@ impl Printer<'_, '_> {
                 out.push_str("NORMALIZE(");
                 self.write(value, out)?;
                 if let [Expr::Constant(Literal::Text(form), _)] = form {
-                    let form = normal_form(form);
-                    if !form.is_empty() {
-                        write!(out.text, ", {}", form.trim_end()).expect("a string grows");
-                    }
+                    write!(out.text, ", {}", form.to_ascii_uppercase()).expect("a string grows");
                 }
                 out.push(')');
             }
@@ -42,7 +34,9 @@ impl Printer<'_, '_> {
                 out.push('(');
                 self.operand(value, Parent::Cast, out)?;
                 let form = match form {
-                    [Expr::Constant(Literal::Text(form), _)] => normal_form(form),
+                    [Expr::Constant(Literal::Text(form), _)] => {
+                        format!("{} ", form.to_ascii_uppercase())
+                    }
                     _ => String::new(),
                 };
                 write!(out.text, " IS {form}NORMALIZED)").expect("a string grows");
