@@ -2,6 +2,7 @@
 //!
 //! PostgreSQL: `array_userfuncs.c`, `arrayfuncs.c`. Elements compare by their type's default ordering.
 
+use super::compare::{Wanted, demand};
 use super::{Array, Builder, Dimension, empty};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
@@ -183,6 +184,7 @@ fn position<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>>
     }
     let array = a[0].array();
     one_dimension(&array, "searching for elements in")?;
+    demand(context, &array, Wanted::Equality)?;
     let lower = array.dimension(0).map_or(1, |d| d.lower);
     let start = match a.get(2) {
         None => lower,
@@ -208,6 +210,7 @@ fn positions<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
     }
     let array = a[0].array();
     one_dimension(&array, "searching for elements in")?;
+    demand(context, &array, Wanted::Equality)?;
     let mut builder = Builder::new(oids::INT4);
     let lower = array.dimension(0).map_or(1, |d| d.lower);
     for (slot, subscript) in array.slots().zip(lower..) {
@@ -254,6 +257,7 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
 
 /// Whether `large` has every element of `small`; a NULL is in no array.
 fn contains<'a>(context: &CallContext<'a>, large: &Array<'a>, small: &Array<'a>) -> Result<bool> {
+    demand(context, large, Wanted::Equality)?;
     for datum in small.datums(context.arena) {
         if !has(context, large, &datum?)? {
             return Ok(false);
@@ -275,6 +279,7 @@ fn has<'a>(context: &CallContext<'a>, array: &Array<'a>, wanted: &Datum<'a>) -> 
 }
 
 fn overlap<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    demand(context, &a[0].array(), Wanted::Equality)?;
     for datum in a[0].array().datums(context.arena) {
         if has(context, &a[1].array(), &datum?)? {
             return Ok(Datum::Bool(true));

@@ -4,6 +4,7 @@
 //! elements in row-major order, each with a 4-byte length in front; the length `u32::MAX` is NULL. An array says itself what
 //! its elements are, as PostgreSQL's do. PostgreSQL: `utils/array.h`, `arrayfuncs.c`.
 
+pub mod compare;
 pub mod functions;
 pub mod sets;
 pub mod text;
