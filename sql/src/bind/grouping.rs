@@ -7,11 +7,12 @@
 use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
+use crate::bind::left_out::{is_constant, item_of};
 use crate::bind::levels::{children, columns_of_expr, raise, same};
 use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::target::BoundTarget;
-use crate::bind::type_name::oid;
+use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::{self, PG_CATALOG, functions_named};
 use crate::error::{Result, SqlError};
@@ -129,22 +130,29 @@ pub(super) struct Groups<'s> {
     pub written: usize,
     /// Those of them that every grouping set has, by number.
     pub common: Vec<u32>,
+    /// Those that are constants, each with its item of the select list, where several grouping sets may leave them out.
+    pub constants: Vec<(usize, Option<usize>)>,
     pub scope: &'s Scope<'s>,
 }
 
 impl Binder<'_> {
-    /// GROUP BY: the keys over the FROM row, and which of them each grouping set has.
+    /// GROUP BY: the keys over the FROM row, which of them each grouping set has, and which are constants where there are
+    /// several sets.
     pub(super) fn group_keys(
         &self,
         select: &Select,
-        targets: &[BoundTarget],
+        (targets, visible): (&[BoundTarget], usize),
         place: &Place<'_>,
-    ) -> Result<(Vec<Expr>, Vec<Vec<u32>>)> {
+    ) -> Result<(Vec<Expr>, Vec<Vec<u32>>, Vec<(usize, Option<usize>)>)> {
         let mut keys: Vec<Expr> = Vec::new();
+        let mut constants = Vec::new();
         let mut one = |expr: &ast::Expr| -> Result<u32> {
-            let key = self.group_key(expr, targets, place)?;
+            let key = self.group_key(expr, &targets[..visible], place)?;
             let known = keys.iter().position(|known| same(known, &key));
             Ok(known.unwrap_or_else(|| {
+                if is_constant(&key) {
+                    constants.push((keys.len(), item_of(expr, &key, targets)));
+                }
                 keys.push(key);
                 keys.len() - 1
             }) as u32)
@@ -167,7 +175,10 @@ impl Binder<'_> {
             let mut seen = HashSet::new();
             sets.retain(|set| seen.insert(set.iter().copied().collect::<BTreeSet<u32>>()));
         }
-        Ok((keys, sets))
+        if sets.len() < 2 {
+            constants.clear();
+        }
+        Ok((keys, sets, constants))
     }
 
     /// The sets that one item of GROUP BY stands for.
@@ -274,7 +285,9 @@ impl Binder<'_> {
     /// # Errors
     /// 42803.
     pub(super) fn group(&self, expr: &mut Expr, groups: &mut Groups<'_>, at: u32) -> Result<()> {
-        if let Some(key) = groups.keys.iter().position(|key| same(key, expr)) {
+        let is_constant = |at: usize| groups.constants.iter().any(|(key, _)| *key == at);
+        let mut keys = groups.keys.iter().enumerate();
+        if let Some((key, _)) = keys.find(|(at, key)| same(key, expr) && !is_constant(*at)) {
             *expr = column_at(key, expr.ty());
             return Ok(());
         }
@@ -315,26 +328,6 @@ impl Binder<'_> {
                 failed.map_or(Ok(()), Err)
             }
         }
-    }
-
-    /// Refuses direct arguments of an ordered-set aggregate that are not grouped by.
-    ///
-    /// # Errors
-    /// 42803.
-    pub(super) fn direct_are_grouped(
-        &self,
-        call: &AggregateCall,
-        places: &[u32],
-        groups: &mut Groups<'_>,
-    ) -> Result<()> {
-        for (argument, &at) in call.arguments.iter().zip(places) {
-            self.group(&mut argument.clone(), groups, at).map_err(|error| {
-                error.detail(
-                    "Direct arguments of an ordered-set aggregate must use only grouped columns.",
-                )
-            })?;
-        }
-        Ok(())
     }
 
     /// The values of GROUPING: one bit for each argument, the last the lowest, set where its key is not grouped by.
@@ -725,17 +718,23 @@ impl Binder<'_> {
 
     /// Refuses to order by a type that has no order.
     pub(super) fn demand_ordering(&self, ty: Oid, at: u32) -> Result<()> {
-        let has_order = |ty: u32| {
-            // An array is ordered as its elements are.
-            let element = builtin::element_type(ty).unwrap_or(ty);
-            builtin::ordering(ty).is_some() && builtin::ordering(element).is_some()
-        };
-        if ty.0 == oid::UNKNOWN || has_order(ty.0) {
+        if ty.0 == oid::UNKNOWN || self.has_order(ty) {
             return Ok(());
         }
         Err(no_operator("ordering", &self.type_text(ty))
             .at(at)
             .hint("Use an explicit ordering operator or modify the query."))
+    }
+
+    /// Whether values of a type have an order: arrays as their elements, rows as their fields.
+    fn has_order(&self, ty: Oid) -> bool {
+        let ty = self.catalog.base_type(SqlType::plain(ty.0)).oid;
+        if let Some(element) = builtin::element_type(ty.0) {
+            return self.has_order(Oid(element));
+        }
+        let fields = fields_of(self.catalog, ty).unwrap_or_default();
+        builtin::ordering(ty.0).is_some()
+            && fields.iter().all(|(_, field)| self.has_order(field.oid))
     }
 
     /// Values of this type can be told apart.

@@ -30,6 +30,7 @@ mod grouping;
 mod inline;
 mod insert;
 mod join;
+mod left_out;
 pub mod levels;
 mod limit;
 mod literal_rows;

@@ -69,7 +69,7 @@ impl Binder<'_> {
             })
             .transpose()?;
         let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
-        let keys = self.group_keys(select, &targets[..visible], &place)?;
+        let keys = self.group_keys(select, (&targets, visible), &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
         let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
@@ -87,7 +87,7 @@ impl Binder<'_> {
             (node, width) = (Node::Unit, 0);
         }
         if grouped {
-            let (mut keys, sets) = keys;
+            let (mut keys, sets, constants) = keys;
             let mut others: Vec<&mut Expr> =
                 targets.iter_mut().map(|target| &mut target.expr).collect();
             others.extend(having.as_mut());
@@ -97,20 +97,27 @@ impl Binder<'_> {
             (node, _) = set_calls::below(node, width, keys.iter_mut().collect(), others);
             let in_all = |key: &u32| sets.iter().all(|set| set.contains(key));
             let common = (0..keys.len() as u32).filter(in_all).collect();
-            let mut groups = Groups { written: keys.len(), keys, common, scope: &scope };
-            for target in &mut targets {
-                self.group(&mut target.expr, &mut groups, target.at)?;
+            let mut groups = Groups { written: keys.len(), keys, common, constants, scope: &scope };
+            for (number, target) in targets.iter_mut().enumerate() {
+                let whole = (&mut target.expr, target.at);
+                self.group_whole(whole, &|item| item == Some(number), &mut groups)?;
             }
             if let (Some(having), Some(written)) = (&mut having, &select.having) {
                 self.group(having, &mut groups, self.position(written.start()))?;
             }
             for call in &mut windows {
-                for expr in window_expressions(call) {
-                    self.group(expr, &mut groups, 0)?;
+                let arguments = call_expressions(&mut call.call).len();
+                for (at, expr) in window_expressions(call).into_iter().enumerate() {
+                    if at < arguments {
+                        self.group(expr, &mut groups, 0)?;
+                    } else {
+                        self.group_whole((expr, 0), &|_| true, &mut groups)?;
+                    }
                 }
             }
+            let mut named = Vec::new();
             for (number, call) in aggregates.iter().enumerate() {
-                self.direct_are_grouped(call, &direct[number], &mut groups)?;
+                named.push(self.direct_are_grouped(call, &direct[number], &mut groups)?);
             }
             let count = groups.keys.len();
             // Columns that follow from the keys belong to every grouping set that has those.
@@ -119,11 +126,18 @@ impl Binder<'_> {
                 .into_iter()
                 .map(|set| set.into_iter().chain(implied.clone()).collect())
                 .collect();
+            let mut chosen = Vec::new();
+            for (number, named) in named.into_iter().enumerate() {
+                let call = (number, named, direct[number].len());
+                let made = (&mut aggregates, &mut groupings);
+                chosen.extend(self.choose_by_set(call, &sets, &groups, made)?);
+            }
             width = count + aggregates.len();
             let mask = (sets.len() > 1).then(|| column_at(width, SqlType::plain(oid::INT4)));
             width += usize::from(mask.is_some());
             let groupings = self.groupings(groupings, &groups, mask)?;
             let place = |expr: &mut Expr| {
+                self.place_chosen(&chosen, expr);
                 self.place_aggregates(count, expr);
                 self.place_groupings(&groupings, expr);
             };
