@@ -8,6 +8,37 @@ pub fn qualified(schema: &str, name: &str) -> String {
     format!("{}.{}", identifier(schema), identifier(name))
 }
 
+/// Where a printed text casts to a type of this qualified name: of each cast whether it is to arrays of it. The row of a
+/// table, `t.*::t`, is no cast.
+#[must_use]
+pub fn cast_to(text: &str, name: &str) -> Vec<bool> {
+    let (bytes, mut at, mut found) = (text.as_bytes(), 0, Vec::new());
+    while at < bytes.len() {
+        match bytes[at] {
+            quote @ (b'\'' | b'"') => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != quote {
+                    at += 1;
+                }
+            }
+            b':' if text[at..].strip_prefix("::").is_some_and(|rest| rest.starts_with(name)) => {
+                at += 1 + name.len();
+                let rest = &bytes[at + 1..];
+                let goes_on = |byte: &u8| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'"' | 0x80..)
+                };
+                let whole_row = text[..at - name.len() - 1].ends_with(".*");
+                if !rest.first().is_some_and(goes_on) && !whole_row {
+                    found.push(rest.starts_with(b"[]"));
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
 /// The text of a literal; none for what is not one literal and nothing else.
 fn text_of_literal(quoted: &str) -> Option<String> {
     let (quoted, escaped) = match quoted.strip_prefix('E') {

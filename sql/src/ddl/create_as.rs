@@ -65,6 +65,7 @@ pub fn table_for(
         let snapshot = ddl.snapshot();
         let modifies = modifies(query);
         let query = ddl.semantics.view(&snapshot, query, u32::MAX)?;
+        ddl.lock_types_of(&query.text)?;
         if modifies {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

@@ -397,16 +397,21 @@ impl Ddl<'_> {
         for &(table, column) in &dependents.defaults {
             self.remove_default(table, column)?;
         }
-        for &view in dependents.views.iter().rev() {
-            let Some(found) = self.relation(view) else { continue };
-            let mode = TableLock::AccessExclusive;
-            self.transaction.lock_table(found.lock, mode, WaitPolicy::Block)?;
-            if let Some(found) = self.relation(view) {
+        dependents.views.iter().rev().try_for_each(|view| self.drop_view(*view))
+    }
+
+    /// Drops a view because something that it is made of goes.
+    pub(super) fn drop_view(&mut self, view: Oid) -> Result<()> {
+        let Some(found) = self.relation(view) else { return Ok(()) };
+        let mode = TableLock::AccessExclusive;
+        self.transaction.lock_table(found.lock, mode, WaitPolicy::Block)?;
+        match self.relation(view) {
+            Some(found) => {
                 self.refuse_active("DROP TABLE", &found)?;
-                self.remove_relation(&found)?;
+                self.remove_relation(&found)
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// NOTICE: drop cascades to ...

@@ -3,6 +3,7 @@
 use super::Ddl;
 use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, wrong_kind};
+use super::type_dependents::{Dependent, depending_on_rows, drop_all};
 use crate::catalog::Named;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -124,13 +125,14 @@ pub(super) fn drop_relations(
     for relation in going {
         ddl.refuse_identity(relation, &oids)?;
         let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        let mut gone = [oids.as_slice(), &dependents.views].concat();
+        gone.extend(typed.iter().filter_map(Dependent::view));
         let mut depending = Vec::new();
-        super::user_type::depending_on_rows(ddl, relation, &[], &mut depending);
-        depending.retain(|one| !one.is_in(&oids));
+        depending_on_rows(ddl, relation, (&[], &gone), &mut depending);
+        gone.extend(depending.iter().filter_map(Dependent::view));
         for one in depending {
-            let line = (one.shown.clone(), format!("type {}", one.on));
-            typed.push((dependents.lines.len(), one));
-            dependents.lines.push(line);
+            dependents.lines.push((one.shown.clone(), one.on.clone()));
+            typed.push(one);
         }
         let goes = |table: Oid, _: usize| oids.contains(&table);
         match relation.kind {
@@ -140,13 +142,7 @@ pub(super) fn drop_relations(
             _ => ddl.collect_owned_defaults(relation, None, &goes, &mut dependents),
         }
         ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
-        ddl.collect_views(relation, None, &oids, &what, &mut dependents);
-    }
-    // A view that goes as a whole is not told of by its columns too.
-    let (parts, typed): (Vec<_>, Vec<_>) =
-        typed.into_iter().partition(|(_, one)| one.is_in(&dependents.views));
-    for (line, _) in parts.into_iter().rev() {
-        dependents.lines.remove(line);
+        ddl.collect_views(relation, None, &gone, &what, &mut dependents);
     }
     let what = match going {
         [one] => format!("{} {}", kind_noun(one), ddl.display(one)),
@@ -163,7 +159,7 @@ pub(super) fn drop_relations(
         .hint("Use DROP ... CASCADE to drop the dependent objects too."));
     }
     ddl.drop_dependents(&dependents, cascade, &what)?;
-    typed.into_iter().try_for_each(|(_, one)| one.drop(ddl))?;
+    drop_all(ddl, typed)?;
     for relation in going {
         if let Some(relation) = ddl.relation(relation.oid) {
             let statement = format!("DROP {}", kind_noun(&relation).to_ascii_uppercase());

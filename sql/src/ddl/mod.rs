@@ -49,6 +49,7 @@ pub mod scram;
 pub mod sequence;
 mod text_dependents;
 pub mod truncate;
+mod type_dependents;
 pub mod user_type;
 pub mod vacuum;
 mod value_text;

@@ -3,6 +3,7 @@
 use super::Ddl;
 use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema};
+use super::type_dependents::{Dependent, depending, depending_on_rows, drop_all};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, Schema, well_known};
@@ -215,18 +216,18 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     members.extend(types.iter().map(Member::Type));
     members.sort_by_key(Member::made);
     for member in members {
+        let mut gone = [oids.as_slice(), &dependents.views].concat();
+        gone.extend(typed.iter().filter_map(Dependent::view));
         let relation = match member {
             Member::Relation(relation) => relation,
             Member::Type(found) => {
                 let shown = format!("type {}", ddl.display_type(found));
                 dependents.lines.push((shown, what.clone()));
-                let mut depending = Vec::new();
-                super::user_type::depending(ddl, found, &named, &mut depending);
-                depending.retain(|one| !one.is_in(&oids));
-                for one in depending {
-                    let line = (one.shown.clone(), format!("type {}", one.on));
-                    typed.push((dependents.lines.len(), one));
-                    dependents.lines.push(line);
+                let mut found_here = Vec::new();
+                depending(ddl, found, (&named, &gone), &mut found_here);
+                for one in found_here {
+                    dependents.lines.push((one.shown.clone(), one.on.clone()));
+                    typed.push(one);
                 }
                 continue;
             }
@@ -244,26 +245,17 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
             ddl.collect_defaults(relation, &goes, &shown, &mut dependents);
         }
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
-        ddl.collect_views(relation, None, &oids, &shown, &mut dependents);
-        let mut depending = Vec::new();
-        super::user_type::depending_on_rows(ddl, relation, &named, &mut depending);
-        depending.retain(|one| !one.is_in(&oids));
-        for one in depending {
-            let line = (one.shown.clone(), format!("type {}", one.on));
-            typed.push((dependents.lines.len(), one));
-            dependents.lines.push(line);
+        let mut found_here = Vec::new();
+        depending_on_rows(ddl, relation, (&named, &gone), &mut found_here);
+        gone.extend(found_here.iter().filter_map(Dependent::view));
+        for one in found_here {
+            dependents.lines.push((one.shown.clone(), one.on.clone()));
+            typed.push(one);
         }
-    }
-    // A view that goes as a whole is not told of by its columns too.
-    let (parts, typed): (Vec<_>, Vec<_>) =
-        typed.into_iter().partition(|(_, one)| one.is_in(&dependents.views));
-    for (line, _) in parts.into_iter().rev() {
-        dependents.lines.remove(line);
+        ddl.collect_views(relation, None, &gone, &shown, &mut dependents);
     }
     ddl.drop_dependents(&dependents, cascade, &what)?;
-    for (_, one) in typed {
-        one.drop(ddl)?;
-    }
+    drop_all(ddl, typed)?;
     for found in types {
         super::user_type::remove(ddl, found.oid)?;
     }

@@ -6,11 +6,11 @@
 use super::Ddl;
 use super::dependency::Reworded;
 use super::resolve::{must_own, undefined_schema};
+use super::type_dependents::{depending, drop_all};
 use crate::catalog::Named;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, Schema};
 use crate::catalog::quote::qualified;
-use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -21,7 +21,6 @@ use crate::sqlstate::SqlState;
 
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
 
 /// The longest label.
 const LABEL_BYTES_MAX: usize = 63;
@@ -318,12 +317,6 @@ pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
     put(ddl, UserType { owner: owner.oid, ..UserType::clone(&found) })
 }
 
-/// Whether a type is one of `types`, or an array of one.
-fn is_of(ty: Oid, types: &[Oid]) -> bool {
-    types.contains(&ty)
-        || builtin::element_of_made(ty.0).is_some_and(|element| types.contains(&Oid(element)))
-}
-
 /// DROP TYPE.
 pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     let mut going: Vec<Arc<UserType>> = Vec::new();
@@ -347,7 +340,7 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     let named: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
     let mut dependents = Vec::new();
     for ty in &going {
-        depending(ddl, ty, &named, &mut dependents);
+        depending(ddl, ty, (&named, &[]), &mut dependents);
     }
     if !dependents.is_empty() && !drop.cascade {
         let message = match going.as_slice() {
@@ -356,10 +349,8 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             }
             _ => "cannot drop desired object(s) because other objects depend on them".to_owned(),
         };
-        let lines: Vec<String> = dependents
-            .iter()
-            .map(|one| format!("{} depends on type {}", one.shown, one.on))
-            .collect();
+        let lines: Vec<String> =
+            dependents.iter().map(|one| format!("{} depends on {}", one.shown, one.on)).collect();
         return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
             .detail(lines.join("\n"))
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));
@@ -371,144 +362,11 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
         }
     }
     ddl.tell_cascade(&things);
-    for dependent in dependents {
-        dependent.drop(ddl)?;
-    }
+    drop_all(ddl, dependents)?;
     for ty in going {
         remove(ddl, ty.oid)?;
     }
     Ok(())
-}
-
-/// What goes with a type.
-pub(super) struct Dependent {
-    /// How messages name it.
-    pub(super) shown: String,
-    /// The type that it is of, or over.
-    pub(super) on: String,
-    what: What,
-}
-
-impl Dependent {
-    /// Whether it is a column of one of these.
-    pub(super) fn is_in(&self, relations: &[Oid]) -> bool {
-        matches!(self.what, What::Column(relation, _) if relations.contains(&relation))
-    }
-
-    /// Drops it because its type goes.
-    pub(super) fn drop(self, ddl: &mut Ddl<'_>) -> Result<()> {
-        match self.what {
-            What::Column(table, name) => drop_typed_column(ddl, table, &name),
-            What::Attribute(oid, name) => super::attribute::drop_by_name(ddl, oid, &name),
-            What::Domain(oid) => remove(ddl, oid),
-        }
-    }
-}
-
-enum What {
-    /// A column of a relation.
-    Column(Oid, Ident),
-    /// An attribute of a composite type.
-    Attribute(Oid, Ident),
-    /// A domain over the type.
-    Domain(Oid),
-}
-
-/// Collects what depends on a type, and on what depends on it, in PostgreSQL's order: what depends on the type of arrays
-/// first, then by OID.
-pub(super) fn depending(
-    ddl: &mut Ddl<'_>,
-    ty: &UserType,
-    going: &[Oid],
-    into: &mut Vec<Dependent>,
-) {
-    let shown_type = ddl.display_type(ty);
-    depending_on(ddl, (ty.oid, shown_type), going, into);
-}
-
-/// The same of the type of a relation's rows.
-pub(super) fn depending_on_rows(
-    ddl: &mut Ddl<'_>,
-    relation: &Relation,
-    going: &[Oid],
-    into: &mut Vec<Dependent>,
-) {
-    if relation.row_type.0 != Oid(0) {
-        let shown = ddl.display(relation);
-        depending_on(ddl, (relation.row_type.0, shown), going, into);
-    }
-}
-
-fn depending_on(
-    ddl: &mut Ddl<'_>,
-    (ty, shown_type): (Oid, String),
-    going: &[Oid],
-    into: &mut Vec<Dependent>,
-) {
-    let own = [ty];
-    let snapshot = ddl.snapshot();
-    let on = |of: Oid| match of == ty {
-        true => (1, shown_type.clone()),
-        false => (0, format!("{shown_type}[]")),
-    };
-    let mut found = Vec::new();
-    for relation in snapshot.relations() {
-        let kind = match &relation.kind {
-            RelationKind::View { .. } => "view",
-            _ => "table",
-        };
-        for (at, column) in relation.columns.iter().enumerate() {
-            if !column.dropped && is_of(column.ty.oid, &own) {
-                let (rank, on) = on(column.ty.oid);
-                let shown = format!("column {} of {kind} {}", column.name, ddl.display(relation));
-                let what = What::Column(relation.oid, Arc::clone(&column.name));
-                let order = (rank, relation.oid.0, std::cmp::Reverse(at));
-                found.push((order, Dependent { shown, on, what }));
-            }
-        }
-    }
-    for other in snapshot.types().filter(|other| !going.contains(&other.oid)) {
-        let counted = builtin::counted(other.oid.0);
-        for (at, attribute) in other.attributes().unwrap_or_default().iter().enumerate() {
-            if is_of(attribute.ty.oid, &own) {
-                let (rank, on) = on(attribute.ty.oid);
-                let name = ddl.display_type(other);
-                let shown = format!("column {} of composite type {name}", attribute.name);
-                let what = What::Attribute(other.oid, Arc::clone(&attribute.name));
-                found.push(((rank, counted, std::cmp::Reverse(at)), Dependent { shown, on, what }));
-            }
-        }
-        if let Some(domain) = other.domain()
-            && is_of(domain.base.oid, &own)
-        {
-            let (rank, on) = on(domain.base.oid);
-            let shown = format!("type {}", ddl.display_type(other));
-            let what = What::Domain(other.oid);
-            found.push(((rank, counted, std::cmp::Reverse(0)), Dependent { shown, on, what }));
-        }
-    }
-    found.sort_by_key(|(order, _)| *order);
-    for (_, dependent) in found {
-        let over = match dependent.what {
-            What::Domain(oid) => snapshot.user_type(oid).cloned(),
-            _ => None,
-        };
-        into.push(dependent);
-        if let Some(over) = over {
-            depending(ddl, &over, going, into);
-        }
-    }
-}
-
-/// Drops a column because its type goes.
-fn drop_typed_column(ddl: &mut Ddl<'_>, table: Oid, name: &Ident) -> Result<()> {
-    let Some(relation) = ddl.relation(table) else { return Ok(()) };
-    if !matches!(relation.kind, RelationKind::Table { .. }) {
-        return Err(SqlError::unsupported("DROP TYPE ... CASCADE of a type that a view shows is"));
-    }
-    ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-    let Some(relation) = ddl.relation(table) else { return Ok(()) };
-    ddl.drop_column(&relation, name, true, true)
 }
 
 /// Whether a name is that of a built-in type or of a table's rows.

@@ -87,6 +87,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
     let bound = ddl.semantics.view(&snapshot, &create.query, create.span.1)?;
+    ddl.lock_types_of(&bound.text)?;
     if modifies(&create.query) {
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,

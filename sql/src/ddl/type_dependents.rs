@@ -1,0 +1,241 @@
+//! What depends on a type: columns, attributes of composite types, domains over it, and views that cast to it.
+//!
+//! A view names a type where its text casts to it; of a column that it reads it depends, whatever type that has. The texts
+//! are the printed ones, in which a type is always qualified.
+
+use super::dependency::{Dependents, views};
+use super::resolve::kind_noun;
+use super::user_type::remove;
+use super::{Ddl, Reads, attribute};
+use crate::catalog::builtin;
+use crate::catalog::quote::{cast_to, qualified};
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::user_type::UserType;
+use crate::error::Result;
+use crate::parse::ast::Ident;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// What goes with a type.
+pub(super) struct Dependent {
+    /// How messages name it.
+    pub(super) shown: String,
+    /// What it depends on: the type, or what depends on that.
+    pub(super) on: String,
+    what: What,
+}
+
+enum What {
+    /// A column of a table.
+    Column(Oid, Ident),
+    /// A view.
+    View(Oid),
+    /// An attribute of a composite type.
+    Attribute(Oid, Ident),
+    /// A domain over the type.
+    Domain(Oid),
+}
+
+impl Dependent {
+    /// The view that it is.
+    pub(super) fn view(&self) -> Option<Oid> {
+        match self.what {
+            What::View(view) => Some(view),
+            What::Column(..) | What::Attribute(..) | What::Domain(_) => None,
+        }
+    }
+
+    fn drop(self, ddl: &mut Ddl<'_>) -> Result<()> {
+        match self.what {
+            What::Column(table, name) => drop_column(ddl, table, &name),
+            What::View(view) => ddl.drop_view(view),
+            What::Attribute(oid, name) => attribute::drop_by_name(ddl, oid, &name),
+            What::Domain(oid) => remove(ddl, oid),
+        }
+    }
+}
+
+/// Drops what goes with types: views before what they read.
+pub(super) fn drop_all(ddl: &mut Ddl<'_>, dependents: Vec<Dependent>) -> Result<()> {
+    let (views, others): (Vec<_>, Vec<_>) =
+        dependents.into_iter().partition(|one| one.view().is_some());
+    views.into_iter().rev().chain(others).try_for_each(|one| one.drop(ddl))
+}
+
+/// Drops a column because its type goes.
+fn drop_column(ddl: &mut Ddl<'_>, table: Oid, name: &Ident) -> Result<()> {
+    let Some(relation) = ddl.relation(table) else { return Ok(()) };
+    ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+    let Some(relation) = ddl.relation(table) else { return Ok(()) };
+    ddl.drop_column(&relation, name, true, true)
+}
+
+/// Whether a type is `wanted`, or an array of it.
+pub(super) fn is_of(ty: Oid, wanted: Oid) -> bool {
+    ty == wanted || builtin::element_of_made(ty.0).is_some_and(|element| Oid(element) == wanted)
+}
+
+/// Collects what depends on a type, and on what depends on it, in PostgreSQL's order: what depends on the type of arrays
+/// first, then by OID. `going` are the types and the relations that go in any case.
+pub(super) fn depending(
+    ddl: &mut Ddl<'_>,
+    ty: &UserType,
+    going: (&[Oid], &[Oid]),
+    into: &mut Vec<Dependent>,
+) {
+    let shown = ddl.display_type(ty);
+    let snapshot = ddl.snapshot();
+    let schema = snapshot.schema_by_oid(ty.schema);
+    let text = schema.map_or_else(String::new, |schema| qualified(&schema.name, &ty.name));
+    depending_on(ddl, Named { ty: ty.oid, shown, text }, going, into);
+}
+
+/// The same of the type of a relation's rows.
+pub(super) fn depending_on_rows(
+    ddl: &mut Ddl<'_>,
+    relation: &Relation,
+    going: (&[Oid], &[Oid]),
+    into: &mut Vec<Dependent>,
+) {
+    if relation.row_type.0 != Oid(0) {
+        // Who reads the relation depends on that.
+        let snapshot = ddl.snapshot();
+        let reads = |reads: &Reads| reads.relations.iter().any(|(oid, _)| *oid == relation.oid);
+        let reading = views(ddl.semantics, &snapshot).filter(|(_, found)| reads(found));
+        let gone: Vec<Oid> =
+            reading.map(|(view, _)| view.oid).chain(going.1.iter().copied()).collect();
+        let going = (going.0, &*gone);
+        let shown = ddl.display(relation);
+        let text = qualified(&relation.schema.1, &relation.name);
+        depending_on(ddl, Named { ty: relation.row_type.0, shown, text }, going, into);
+    }
+}
+
+/// A type as messages name it, and as the texts of views do.
+struct Named {
+    ty: Oid,
+    shown: String,
+    text: String,
+}
+
+fn depending_on(
+    ddl: &mut Ddl<'_>,
+    Named { ty, shown: shown_type, text }: Named,
+    (going, gone): (&[Oid], &[Oid]),
+    into: &mut Vec<Dependent>,
+) {
+    let snapshot = ddl.snapshot();
+    let on = |array: bool| match array {
+        true => (0, format!("type {shown_type}[]")),
+        false => (1, format!("type {shown_type}")),
+    };
+    let (mut found, mut shows) = (Vec::new(), Vec::new());
+    for relation in snapshot.relations().filter(|relation| !gone.contains(&relation.oid)) {
+        if let Some(query) = relation.query() {
+            let named = cast_to(query, &text);
+            let shown = format!("{} {}", kind_noun(relation), ddl.display(relation));
+            let first = named.iter().max().copied();
+            let (rank, on) = on(first.unwrap_or_default());
+            let one = Dependent { shown, on, what: What::View(relation.oid) };
+            if first.is_some() {
+                found.push(((rank, relation.oid.0, std::cmp::Reverse(0)), one));
+            } else if relation.columns.iter().any(|column| is_of(column.ty.oid, ty)) {
+                shows.push(one);
+            }
+            continue;
+        }
+        if !matches!(relation.kind, RelationKind::Table { .. }) {
+            continue;
+        }
+        for (at, column) in relation.columns.iter().enumerate() {
+            if !column.dropped && is_of(column.ty.oid, ty) {
+                let (rank, on) = on(column.ty.oid != ty);
+                let shown = format!("column {} of table {}", column.name, ddl.display(relation));
+                let what = What::Column(relation.oid, Arc::clone(&column.name));
+                let order = (rank, relation.oid.0, std::cmp::Reverse(at));
+                found.push((order, Dependent { shown, on, what }));
+            }
+        }
+    }
+    for other in snapshot.types().filter(|other| !going.contains(&other.oid)) {
+        let counted = builtin::counted(other.oid.0);
+        for (at, attribute) in other.attributes().unwrap_or_default().iter().enumerate() {
+            if is_of(attribute.ty.oid, ty) {
+                let (rank, on) = on(attribute.ty.oid != ty);
+                let name = ddl.display_type(other);
+                let shown = format!("column {} of composite type {name}", attribute.name);
+                let what = What::Attribute(other.oid, Arc::clone(&attribute.name));
+                found.push(((rank, counted, std::cmp::Reverse(at)), Dependent { shown, on, what }));
+            }
+        }
+        if let Some(domain) = other.domain()
+            && is_of(domain.base.oid, ty)
+        {
+            let (rank, on) = on(domain.base.oid != ty);
+            let shown = format!("type {}", ddl.display_type(other));
+            let what = What::Domain(other.oid);
+            found.push(((rank, counted, std::cmp::Reverse(0)), Dependent { shown, on, what }));
+        }
+    }
+    found.sort_by_key(|(order, _)| *order);
+    // What shows the type and depends on nothing else that goes is told of last.
+    for dependent in found.into_iter().map(|(_, one)| one).chain(shows) {
+        let known = |view: Oid| into.iter().any(|one| one.view() == Some(view));
+        if dependent.view().is_some_and(known) {
+            continue;
+        }
+        let shown = dependent.shown.clone();
+        let what = match &dependent.what {
+            What::Column(relation, name) => snapshot.relation(*relation).map(|relation| {
+                (relation, relation.column(name).and_then(|at| i16::try_from(at + 1).ok()))
+            }),
+            What::View(view) => snapshot.relation(*view).map(|view| (view, None)),
+            What::Attribute(..) | What::Domain(_) => None,
+        };
+        let over = match dependent.what {
+            What::Domain(oid) => snapshot.user_type(oid).cloned(),
+            _ => None,
+        };
+        into.push(dependent);
+        if let Some((relation, column)) = what {
+            readers(ddl, (relation, column), &shown, gone, into);
+        }
+        if let Some(over) = over {
+            depending(ddl, &over, (going, gone), into);
+        }
+    }
+}
+
+/// Collects the views that read a relation that goes, or a column of one, and are not collected yet.
+fn readers(
+    ddl: &mut Ddl<'_>,
+    (relation, column): (&Relation, Option<i16>),
+    shown: &str,
+    gone: &[Oid],
+    into: &mut Vec<Dependent>,
+) {
+    let mut known = gone.to_vec();
+    known.extend(into.iter().filter_map(Dependent::view));
+    let mut found = Dependents::default();
+    ddl.collect_views(relation, column, &known, shown, &mut found);
+    let lines = found.lines.into_iter().zip(found.views);
+    into.extend(lines.map(|((shown, on), view)| Dependent { shown, on, what: What::View(view) }));
+}
+
+impl Ddl<'_> {
+    /// Locks the types that a view's text casts to.
+    ///
+    /// # Errors
+    /// As [`Ddl::lock_type`].
+    pub(super) fn lock_types_of(&mut self, query: &str) -> Result<()> {
+        let snapshot = self.snapshot();
+        for ty in snapshot.types() {
+            let Some(schema) = snapshot.schema_by_oid(ty.schema) else { continue };
+            if !cast_to(query, &qualified(&schema.name, &ty.name)).is_empty() {
+                self.lock_type(SqlType::plain(ty.oid.0))?;
+            }
+        }
+        Ok(())
+    }
+}
