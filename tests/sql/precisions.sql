@@ -29,3 +29,11 @@ SELECT cast('20:00' AS pg_catalog.timetz(-1));
 SELECT cast('20:00' AS pg_catalog.interval(-1));
 SELECT cast('20:00' AS pg_catalog.interval(32767, -1));
 SELECT cast('20:00' AS pg_catalog.interval(1, 2, 3));
+-- Defaults and checks are warned of behind all types, and without a place by ALTER TABLE.
+create table pw1 (a timestamp(7) default '2000-01-01'::timestamp(8), b time(9), c int check ('1'::interval(10) is not null));
+create table pw2 (a int default 1::int, b timestamp(7), c timestamp(8) default now()::timestamp(9) check (c > '2000-01-01'::timestamp(10)));
+alter table pw1 add d timestamp(11) default '2000-01-01'::timestamp(12), alter b set default '10:00'::time(13);
+alter table pw1 add check ('1'::interval(9) is not null);
+create table pw3 (a timestamp(7) default '2000-01-01'::timestamp(8), check ('1'::interval(9) is not null), b time(10) default '10:00'::time(11));
+create table pw4 (a timestamp, b timestamp generated always as (a::timestamp(9)) stored, c int default length('x\y'));
+drop table pw1, pw2, pw3, pw4;

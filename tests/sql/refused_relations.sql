@@ -94,3 +94,28 @@ RESET ROLE;
 SELECT name, source FROM pg_settings WHERE name IN ('data_directory', 'hba_file', 'ident_file', 'config_file', 'work_mem') ORDER BY 1;
 REVOKE ALL ON SEQUENCE counted FROM refused_role;
 DROP ROLE refused_role;
+-- Views of the system are views to COPY; its tables nobody copies to.
+copy pg_stat_activity to stdout;
+copy pg_stat_activity from stdin;
+\.
+copy pg_locks (pid) from stdin;
+\.
+copy pg_tables from stdin;
+\.
+create role rf_other;
+create schema rf_hidden;
+create table rf_hidden.t (a int);
+set role rf_other;
+copy pg_class from stdin;
+\.
+-- Whoever may not use a schema is not told what is not in it.
+select 'rf_hidden.t'::regclass;
+select 'rf_hidden.nope'::regclass;
+select 'rf_nope.t'::regclass;
+select to_regclass('rf_hidden.nope');
+select has_table_privilege('rf_hidden.nope', 'select');
+select nextval('rf_hidden.nope');
+reset role;
+select 'rf_hidden.nope'::regclass;
+drop schema rf_hidden cascade;
+drop role rf_other;

@@ -15,6 +15,8 @@ create view tv8 as select enum_first(null::te);
 create view tv9 as select '::public.te'::text as x, a as "::public.te" from tt;
 create materialized view tm1 as select x::te from tt;
 create view tvm as select * from tm1;
+select v.relname, refobjid::regtype, refobjsubid, deptype from pg_depend join pg_rewrite r on r.oid = objid join pg_class v on v.oid = ev_class
+  where classid = 'pg_rewrite'::regclass and refclassid = 'pg_type'::regclass and v.relname ~ '^t[vm]' order by 1, 2::text;
 drop type te;
 drop domain td;
 drop type tc;

@@ -24,6 +24,15 @@ use txn::TableLock;
 /// `nextval`'s row of `pg_proc`.
 pub const NEXTVAL: u32 = 1574;
 
+/// 42501 for the system's tables, which nobody writes to.
+#[must_use]
+pub fn system_catalog(relation: &Relation) -> SqlError {
+    SqlError::new(
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        format!("permission denied: \"{}\" is a system catalog", relation.name),
+    )
+}
+
 impl Binder<'_> {
     /// What a statement changes: a table, or what is behind a view.
     pub(super) fn changed(
@@ -52,10 +61,7 @@ impl Binder<'_> {
                 self.hold(relation.oid, TableLock::RowExclusive);
                 Ok(relation)
             }
-            RelationKind::System => Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied: \"{}\" is a system catalog", relation.name),
-            )),
+            RelationKind::System => Err(system_catalog(&relation)),
             RelationKind::View { .. } => Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("cannot change view \"{}\"", relation.name),

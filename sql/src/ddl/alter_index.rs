@@ -8,7 +8,7 @@ use super::{Ddl, options};
 use crate::catalog::Named;
 use crate::catalog::relation::{Index, IndexColumn, Relation};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{AlterAction, AlterTable, Value};
+use crate::parse::ast::{AlterAction, AlterTable, Ident, Value};
 use crate::sqlstate::SqlState;
 
 impl Ddl<'_> {
@@ -78,19 +78,22 @@ impl Ddl<'_> {
                     self.set_statistics(&relation, (index, place), target)?;
                 }
                 AlterAction::SetTablespace(given) => tablespace(Some(given))?,
-                // An index belongs to whom its table belongs to.
-                AlterAction::Owner(owner) => {
-                    if self.role(owner)?.oid != relation.owner {
-                        let message = format!("cannot change owner of index \"{name}\"");
-                        let hint = "Change the ownership of the index's table, instead.";
-                        let warning = SqlError::warning(SqlState::WRONG_OBJECT_TYPE, message);
-                        self.notices.push(warning.hint(hint));
-                    }
-                }
+                AlterAction::Owner(owner) => self.keep_owner(&relation, name, owner)?,
                 _ => {}
             }
         }
         self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// An index belongs to whom its table belongs to.
+    fn keep_owner(&mut self, relation: &Relation, index: &str, owner: &Ident) -> Result<()> {
+        if self.role(owner)?.oid != relation.owner {
+            let message = format!("cannot change owner of index \"{index}\"");
+            let hint = "Change the ownership of the index's table, instead.";
+            let warning = SqlError::warning(SqlState::WRONG_OBJECT_TYPE, message);
+            self.notices.push(warning.hint(hint));
+        }
+        Ok(())
     }
 
     /// SET STATISTICS of the column at `place`: only what an index computes has statistics of its own.

@@ -64,7 +64,7 @@ impl<'a> Ddl<'a> {
     ) -> Result<Retyped<'a>> {
         let at = column(relation, name)?;
         let snapshot = self.snapshot();
-        let ty = self.semantics.type_of(&snapshot, named)?;
+        let ty = self.semantics.type_of(&snapshot, named).map_err(SqlError::nowhere)?;
         let dimensions = named.dimensions;
         let old = &relation.columns[at];
         if old.generated && using.is_some() {

@@ -132,7 +132,8 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
             AttributeChange::Alter(name, ty) => {
                 let at = place(name).ok_or_else(|| missing(name, &found))?;
                 let dimensions = ty.dimensions;
-                let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
+                let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty);
+                let ty = ty.map_err(SqlError::nowhere)?;
                 column_type(name, ty)?;
                 ddl.lock_type(ty)?;
                 if let Some((table, column)) = used_by(ddl, found.oid) {

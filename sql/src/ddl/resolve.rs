@@ -1,6 +1,7 @@
 //! Names in schema changes: looked up, locked, looked up again; owners and kinds checked, with PostgreSQL's words.
 
 use super::Ddl;
+use crate::bind::dml::system_catalog;
 use crate::bind::type_name::format_type;
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
@@ -217,10 +218,7 @@ impl Ddl<'_> {
     /// 42501 for who is neither owner nor superuser; for the system's relations always.
     pub(super) fn check_owner(&mut self, relation: &Relation) -> Result<()> {
         if relation.oid.0 < well_known::FIRST_NORMAL {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied: \"{}\" is a system catalog", relation.name),
-            ));
+            return Err(system_catalog(relation));
         }
         let snapshot = self.snapshot();
         if snapshot.owns(self.user, relation.owner) {

@@ -63,7 +63,8 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
                     return Err(super::create_table::specified_twice(name));
                 }
                 let (setof, dimensions) = (ty.setof, ty.dimensions);
-                let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
+                let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty);
+                let ty = ty.map_err(SqlError::nowhere)?;
                 if setof {
                     return Err(super::create_table::set_of(name));
                 }

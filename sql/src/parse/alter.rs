@@ -116,6 +116,7 @@ impl<'t> Parser<'t> {
             _ => {}
         }
         let actions = self.list(Parser::alter_action)?;
+        self.later_is_nowhere();
         Ok(Statement::AlterTable(Box::new(AlterTable { kind, name, only, if_exists, actions })))
     }
 
@@ -327,7 +328,7 @@ impl<'t> Parser<'t> {
             Kind::Keyword(Keyword::Default) => {
                 self.advance();
                 self.advance();
-                let default = self.spanned(Parser::expr)?;
+                let default = self.made_later(0, Parser::expr)?;
                 Ok(AlterAction::SetDefault(name, Some(default)))
             }
             Kind::Keyword(Keyword::Not) => {

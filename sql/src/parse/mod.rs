@@ -87,6 +87,8 @@ pub fn parse_in(text: &str, dialect: Dialect) -> Result<Vec<Parsed>> {
         let end = parser.before();
         let repeated = std::mem::take(&mut parser.repeated);
         parser.notices.extend(repeated);
+        let later = std::mem::take(&mut parser.later);
+        parser.notices.extend(later.into_iter().flatten());
         statements.push(Parsed {
             statement: Deep::new(statement, parser.height + 1),
             start,

@@ -32,6 +32,8 @@ pub struct Parser<'t> {
     pub(super) notices: Vec<Notice>,
     /// Those that PostgreSQL gives once more when it makes the columns that the statement describes.
     pub(super) repeated: Vec<Notice>,
+    /// Those of defaults and of checks, which come behind all that types are warned of.
+    pub(super) later: [Vec<Notice>; 2],
     /// What the session's settings make of the text.
     pub(super) dialect: Dialect,
 }
@@ -57,6 +59,7 @@ impl<'t> Parser<'t> {
             run: (0, 0),
             notices: Vec::new(),
             repeated: Vec::new(),
+            later: [Vec::new(), Vec::new()],
         }
     }
 

@@ -1,6 +1,6 @@
 //! Warnings of a time or an interval with more decimals than there can be (`anytime_typmod_check` and its kin).
 
-use super::ast::{ExprKind, TypeName};
+use super::ast::{Expr, ExprKind, Span, TypeName};
 use super::parser::Parser;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
@@ -55,6 +55,31 @@ impl Parser<'_> {
         let ty = self.type_name()?;
         self.repeat_warnings(before);
         Ok(ty)
+    }
+
+    /// An expression that a table keeps, as one of its defaults (0) or checks (1): it gets its meaning, and its warnings, when
+    /// the table's columns have theirs.
+    pub(super) fn made_later(
+        &mut self,
+        rank: usize,
+        rule: impl FnOnce(&mut Self) -> Result<Expr>,
+    ) -> Result<(Expr, Span)> {
+        let before = self.notices.len();
+        let found = self.spanned(rule)?;
+        let of_precision =
+            |one: &Notice| is_warning(one) && one.state() == SqlState::INVALID_PARAMETER_VALUE;
+        let own = self.notices.split_off(before);
+        let (later, now): (Vec<_>, Vec<_>) = own.into_iter().partition(of_precision);
+        self.notices.extend(now);
+        self.later[rank].extend(later);
+        Ok(found)
+    }
+
+    /// Leaves out where warnings of expressions that a table keeps stand: ALTER TABLE does not say it.
+    pub(super) fn later_is_nowhere(&mut self) {
+        for notice in self.later.iter_mut().flatten() {
+            *notice = notice.clone().nowhere();
+        }
     }
 
     /// Has the warnings from the one at `before` on given again at the statement's end.

@@ -259,7 +259,7 @@ impl<'t> Parser<'t> {
             }
             Kind::Keyword(Keyword::Default) => {
                 self.advance();
-                let (expr, span) = self.spanned(Parser::restricted_expr)?;
+                let (expr, span) = self.made_later(0, Parser::restricted_expr)?;
                 ColumnConstraintKind::Default(expr, span)
             }
             Kind::Keyword(Keyword::Generated) => {
@@ -333,7 +333,7 @@ impl<'t> Parser<'t> {
             };
             return Ok(ColumnConstraintKind::Identity { always, options });
         }
-        let (expr, span) = self.check()?;
+        let (expr, span) = self.in_check(0)?;
         self.expect(Keyword::Stored)?;
         if !always {
             return Err(
@@ -355,8 +355,12 @@ impl<'t> Parser<'t> {
 
     /// `(condition)`.
     fn check(&mut self) -> Result<(Expr, Span)> {
+        self.in_check(1)
+    }
+
+    fn in_check(&mut self, rank: usize) -> Result<(Expr, Span)> {
         self.expect_symbol(b'(')?;
-        let found = self.spanned(Parser::expr)?;
+        let found = self.made_later(rank, Parser::expr)?;
         self.expect_symbol(b')')?;
         Ok(found)
     }

@@ -5,7 +5,9 @@
 
 use super::Session;
 use super::run::denied;
+use crate::bind::dml::system_catalog;
 use crate::catalog::acl::Privileges;
+use crate::catalog::system::is_served_view;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -18,7 +20,7 @@ fn without_rows(relation: &Relation) -> Option<&'static str> {
         }
         RelationKind::View { .. } => Some("view"),
         RelationKind::Sequence(_) => Some("sequence"),
-        RelationKind::System => Some("non-table relation"),
+        RelationKind::System => is_served_view(relation).then_some("view"),
     }
 }
 
@@ -32,9 +34,6 @@ fn wrong_kind(way: &str, what: &str, relation: &Relation) -> SqlError {
 impl Session {
     /// 42809 for a relation that COPY TO does not read.
     pub(super) fn demand_rows(&self, relation: &Relation) -> Result<()> {
-        if matches!(relation.kind, RelationKind::System) {
-            return Ok(());
-        }
         let Some(what) = without_rows(relation) else { return Ok(()) };
         let error = wrong_kind("from", what, relation);
         Err(match what {
@@ -45,7 +44,9 @@ impl Session {
 
     /// Why COPY FROM does not write to a relation at all.
     pub(super) fn copy_refusal(&self, relation: &Relation) -> Option<SqlError> {
-        let what = without_rows(relation)?;
+        let Some(what) = without_rows(relation) else {
+            return matches!(relation.kind, RelationKind::System).then(|| system_catalog(relation));
+        };
         let error = wrong_kind("to", what, relation);
         Some(match what {
             "view" => {

@@ -492,7 +492,13 @@ impl CatalogQueries for SessionCatalog<'_> {
     }
 
     fn reg_constant(&self, reg_type: u32, text: &str) -> Result<u32> {
-        names::reg_in(&SessionCatalog { demands_usage: false, ..*self }, reg_type, text)
+        let found =
+            names::reg_in(&SessionCatalog { demands_usage: false, ..*self }, reg_type, text);
+        // Whoever may not look into a schema is not told what is not there.
+        found.or_else(|missing| match self.demands_usage {
+            true => names::reg_in(self, reg_type, text).and(Err(missing)),
+            false => Err(missing),
+        })
     }
 
     fn type_name(&self, ty: u32) -> String {

@@ -4,7 +4,7 @@ use super::objects::{letter, named_attributes, named_columns, position, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
-use crate::catalog::quote::sequence_of;
+use crate::catalog::quote::{cast_to, qualified, sequence_of};
 use crate::catalog::relation::{ConstraintKind, RelationKind};
 use crate::catalog::search_path::split_name;
 use crate::catalog::snapshot::Named;
@@ -99,6 +99,19 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     if read.0 >= well_known::FIRST_NORMAL {
                         emit(rows, rule, (CLASS, read, column), 'n')?;
                     }
+                }
+            }
+        }
+        if of_views && let Some(query) = relation.query() {
+            let snapshot = rows.system.snapshot;
+            for ty in snapshot.types() {
+                let Some(schema) = snapshot.schema_by_oid(ty.schema) else { continue };
+                let mut casts = cast_to(query, &qualified(&schema.name, &ty.name));
+                casts.sort_unstable();
+                casts.dedup();
+                for array in casts {
+                    let oid = if array { builtin::array_type(ty.oid.0) } else { ty.oid.0 };
+                    emit(rows, (REWRITE, table), (TYPE, Oid(oid), 0), 'n')?;
                 }
             }
         }

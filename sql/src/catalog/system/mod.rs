@@ -71,6 +71,12 @@ const SERVED_VIEWS: &[&str] = &[
     "pg_timezone_names",
 ];
 
+/// Whether a system relation is a view, whose rows are made as those of the tables are.
+#[must_use]
+pub fn is_served_view(relation: &Relation) -> bool {
+    matches!(relation.kind, RelationKind::System) && SERVED_VIEWS.contains(&&*relation.name)
+}
+
 struct System {
     by_oid: HashMap<Oid, Arc<Relation>>,
     names: HashMap<(Oid, &'static str), Oid>,
