@@ -4,6 +4,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::{Database, Role};
 use crate::catalog::queries::identity::Identity;
+use crate::catalog::relation_counts::ClusterCounts;
 use crate::catalog::system::Encryption;
 use crate::catalog::system::{Activity, Counters};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
@@ -103,6 +104,8 @@ pub struct Engine {
     configured: AtomicI64,
     /// What had been counted when the counters were last reset, and when that was.
     counters_base: Mutex<Counters, { rank::ACTIVITY }>,
+    /// What sessions count of relations.
+    relation_counts: Arc<ClusterCounts>,
 }
 
 /// What a worker has asked of the plan cache. On a cache line of its own: no two workers write one.
@@ -182,8 +185,10 @@ impl Engine {
             Ok::<_, SqlError>(trees)
         })?;
         let loaded = loaded.expect("opening asks which trees are alive");
+        let catalog = Catalog::open(&manager, loaded)?;
         Ok(Arc::new(Engine {
-            catalog: Catalog::open(&manager, loaded)?,
+            relation_counts: Arc::new(ClusterCounts::new(&catalog)),
+            catalog,
             plan_uses: (0..manager.environment().scheduler.slots())
                 .map(|_| PlanUses::default())
                 .collect(),
@@ -410,6 +415,11 @@ impl Engine {
     pub(crate) fn reset_counters(&self) {
         let since = self.manager.environment().clock.wall();
         *lock(&self.counters_base) = Counters { since, ..self.counted() };
+    }
+
+    /// What sessions count of relations.
+    pub(crate) fn relation_counts(&self) -> &Arc<ClusterCounts> {
+        &self.relation_counts
     }
 
     fn counted(&self) -> Counters {

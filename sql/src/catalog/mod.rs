@@ -23,6 +23,7 @@ pub mod privilege;
 pub mod queries;
 pub mod quote;
 pub mod relation;
+pub mod relation_counts;
 pub mod search_path;
 pub mod sequence;
 pub mod snapshot;

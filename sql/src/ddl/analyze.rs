@@ -37,8 +37,10 @@ const PAGE_BYTES: u64 = 8192;
 pub fn analyze(ddl: &mut Ddl<'_>, relations: &[Arc<Relation>]) -> Result<()> {
     for relation in relations {
         let statistics = Arc::new(sample(ddl, relation)?);
+        let rows = statistics.rows as u64;
         let key = ddl.catalog.key(Class::Statistics, relation.oid);
         ddl.catalog.change(ddl.transaction, key, Some(Object::Statistics(statistics)))?;
+        ddl.counts.analyzed(relation.oid, rows, ddl.now());
     }
     Ok(())
 }

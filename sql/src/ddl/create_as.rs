@@ -142,6 +142,7 @@ pub fn refreshed(
     next.stored_query = Some(StoredQuery { populated: with_data, ..query });
     if !concurrently {
         ddl.renew_trees(&relation, &mut next)?;
+        ddl.counts.emptied(relation.oid);
     }
     Ok((relation, next))
 }

@@ -215,6 +215,7 @@ impl Ddl<'_> {
     ) -> Result<Relation> {
         let oid = self.catalog.next_oid()?;
         let (tree, long_values) = (self.catalog.create_tree()?, self.catalog.create_tree()?);
+        self.counts.emptied(oid);
         Ok(Relation {
             oid,
             schema: (schema.oid, Arc::clone(&schema.name)),

@@ -55,6 +55,7 @@ pub mod vacuum;
 mod value_text;
 pub mod view;
 
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
     CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, RelationKind, SearchPath,
@@ -305,6 +306,8 @@ pub struct Ddl<'a> {
     pub pending: &'a Deferred,
     /// What the session remembers of sequences.
     pub sequences: &'a RefCell<SessionSequences>,
+    /// What the session counts of relations.
+    pub counts: &'a SessionCounts,
     /// Whether a query of this session that has not ended, a cursor's mostly, reads a relation.
     pub is_active: &'a dyn Fn(Oid) -> bool,
     /// How many other sessions a database has.
@@ -436,6 +439,11 @@ impl Ddl<'_> {
                 relation.name
             ),
         ))
+    }
+
+    /// The time, in microseconds since 2000-01-01 UTC.
+    pub(crate) fn now(&self) -> i64 {
+        self.transaction.manager().environment().clock.wall()
     }
 
     /// Random bytes for a password's salt: from the environment's seed, the time and a number that is never used twice.

@@ -32,6 +32,7 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
     references(ddl, &mut going, truncate.cascade)?;
     for relation in &going {
         empty(ddl, relation)?;
+        ddl.counts.emptied(relation.oid);
         if truncate.restart_identity {
             let snapshot = ddl.snapshot();
             let owned: Vec<Arc<Relation>> =

@@ -127,6 +127,7 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
             ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
         }
         ddl.reclaim(relation, options.full)?;
+        ddl.counts.vacuumed(relation.oid, ddl.now());
     }
     if options.analyze {
         analyze(ddl, &relations)?;

@@ -6,6 +6,7 @@ use super::frame::Frame;
 use super::subquery::{CteState, SubplanState};
 use crate::catalog::Relation;
 use crate::catalog::queries::running::Running;
+use crate::catalog::relation_counts::SessionCounts;
 use crate::error::{Notice, Result, cancel};
 use crate::plan::scalar::Scalar;
 use crate::settings::SessionSettings;
@@ -50,6 +51,8 @@ pub struct Host<'s> {
     pub row_ids: &'s RowIds,
     /// Checks for the transaction's end.
     pub deferred: &'s RefCell<super::deferred::Deferred>,
+    /// What the session counts of relations.
+    pub counts: &'s SessionCounts,
     /// How the session is cancelled.
     pub wait: &'s SessionWait,
 }

@@ -13,6 +13,7 @@ use super::deferred::{self, Check};
 use super::key_match::{converted, is_one_to_one, meets, same_image};
 use super::referential_action;
 use super::write::{Writer, differ, encode_key};
+use crate::catalog::relation_counts::Event;
 use crate::catalog::{
     Action, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
 };
@@ -25,9 +26,7 @@ use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
 use bumpalo::Bump;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{
-    ConflictKind, Direction, KeyRange, ReadView, RecordBuffer, RowLock, Tree, TreeId, WaitPolicy,
-};
+use txn::{ConflictKind, Direction, KeyRange, ReadView, RecordBuffer, RowLock, Tree, WaitPolicy};
 
 /// When a child asks for its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +172,7 @@ fn lock_parent(
     let rows = cx.tree(*tree)?;
     let entries = if index.tree == *tree { None } else { Some(cx.tree(index.tree)?) };
     let found = lock_row_of_key(cx, &rows, entries.as_ref(), &bytes)?;
+    count_lookup(cx, index, found);
     let Some(view) = cx.transaction.one_view() else { return Ok(found) };
     // Who has one snapshot finds its parents there (`ri_PerformCheck`): one that has come since is none, and one that has
     // gone since is a conflict.
@@ -181,6 +181,17 @@ fn lock_parent(
     match (found, seen) {
         (false, true) => Err(txn::Error::Conflict(ConflictKind::Update).into()),
         (found, seen) => Ok(found && seen),
+    }
+}
+
+/// Counts a key that was looked up, as the query by which PostgreSQL's trigger does it is counted.
+fn count_lookup(cx: &Context<'_>, index: &Index, found: bool) {
+    let count = cx.host.counts.of(index.oid);
+    cx.host.counts.meet(&count);
+    count.add(Event::Scanned);
+    if found {
+        count.add(Event::Returned);
+        count.add(Event::Fetched);
     }
 }
 
@@ -312,7 +323,9 @@ fn parent_again(
     let mut bytes = Vec::new();
     encode_key(&KeyLayout::of_index(&table.relation, index), old, &mut bytes)?;
     let tree = cx.tree(index.tree)?;
-    Ok(cx.transaction.get_latest(&tree, &bytes, &mut RecordBuffer::default())?)
+    let found = cx.transaction.get_latest(&tree, &bytes, &mut RecordBuffer::default())?;
+    count_lookup(cx, index, found);
+    Ok(found)
 }
 
 fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) -> Result<()> {
@@ -335,14 +348,14 @@ fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) ->
     .constraint(&**constraint))
 }
 
-/// The key of the child that begins with the referencing columns, in any order: its tree and its first columns.
-fn child_key(child: &Relation, columns: &[usize]) -> Option<(TreeId, Vec<KeyColumn>)> {
+/// The key of the child that begins with the referencing columns, in any order, and its first columns.
+fn child_key<'r>(child: &'r Relation, columns: &[usize]) -> Option<(&'r Index, Vec<KeyColumn>)> {
     let usable = |index: &&Index| index.is_valid() && !index.is_computed();
     child.indexes.iter().filter(usable).find_map(|index| {
         let layout = KeyLayout::of_index(child, index);
         let first = layout.columns.get(..columns.len())?;
         let all = first.iter().all(|column| columns.contains(&column.column));
-        all.then(|| (index.tree, first.to_vec()))
+        all.then(|| (index, first.to_vec()))
     })
 }
 
@@ -375,7 +388,11 @@ pub fn children(
         is_one_to_one(child.columns[*from].ty.oid, reference.parent.columns[*to].ty.oid)
     });
     let by_key = if one_to_one { child_key(child, &key.columns) } else { None };
-    if let Some((tree, columns)) = by_key {
+    let count = cx.host.counts.of(by_key.as_ref().map_or(child.oid, |(index, _)| index.oid));
+    cx.host.counts.meet(&count);
+    count.add(Event::Scanned);
+    if let Some((index, columns)) = by_key {
+        let tree = index.tree;
         let (mut low, arena) = (Vec::new(), Bump::new());
         for column in &columns {
             let at = key.columns.iter().position(|from| *from == column.column);
@@ -397,6 +414,8 @@ pub fn children(
         while found.len() < limit
             && let Some(row) = scan.advance(cx.transaction)?
         {
+            count.add(Event::Returned);
+            count.add(Event::Fetched);
             let row_key = if tree == *rows { row.key } else { entry::row_key(row.key, row.value)? };
             bytes += row_key.len();
             found.push(row_key.to_vec());
@@ -412,6 +431,7 @@ pub fn children(
     while found.len() < limit
         && let Some(row) = scan.advance(cx.transaction)?
     {
+        count.add(Event::Returned);
         let mut refers = true;
         for (from, to) in key.columns.iter().zip(&key.referenced) {
             heap.clear();

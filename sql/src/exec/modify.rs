@@ -10,13 +10,15 @@ use super::probe::Changed;
 use super::row_change::RowChange;
 use super::scan::{reread, row_number, still_meets};
 use super::write::{Inserted, Writer};
+use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, OnConflict, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
-use crate::types::Datum;
+use crate::types::{Datum, Oid};
 use std::collections::HashSet;
+use std::sync::Arc;
 use txn::{Locked, RowLock, WaitPolicy};
 
 /// A running modification.
@@ -35,6 +37,8 @@ pub struct Modify {
     changed: HashSet<Vec<u8>>,
     /// For EXPLAIN.
     counted: Changed,
+    /// What is counted of the indexes that ON CONFLICT asks, by place in the table's.
+    arbiters: Vec<(usize, Arc<Count>)>,
 }
 
 impl Modify {
@@ -84,6 +88,7 @@ impl Modify {
             writer: None,
             changed: HashSet::new(),
             counted: Changed::default(),
+            arbiters: Vec::new(),
         }
     }
 
@@ -277,7 +282,9 @@ impl Modify {
         }
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
-            let conflict = match writer.insert(cx, &self.change.new, named)? {
+            let inserted = writer.insert(cx, &self.change.new, named)?;
+            self.count_arbiters(cx, &inserted);
+            let conflict = match inserted {
                 Inserted::Done => {
                     if let Some(place) = deferrable {
                         return Err(refused_arbiter(&self.change.table.relation, place));
@@ -307,6 +314,7 @@ impl Modify {
             }
             let arbitrates = on_conflict.filter(|clause| clause.has_arbiter(conflict.index));
             let Some(clause) = arbitrates else {
+                writer.count_refused_insert();
                 return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
             };
             let Some((existing, assignments, filter)) = &clause.update else {
@@ -350,6 +358,32 @@ impl Modify {
             self.show_system(cx, writer, true);
             return Ok(true);
         }
+    }
+
+    /// Counts what ON CONFLICT asks, as PostgreSQL asks its indexes one after the other before it inserts.
+    fn count_arbiters(&self, cx: &Context<'_>, inserted: &Inserted) {
+        for (place, count) in &self.arbiters {
+            cx.host.counts.meet(count);
+            count.add(Event::Scanned);
+            if matches!(inserted, Inserted::Conflict(conflict) if conflict.index == *place) {
+                count.add(Event::Returned);
+                count.add(Event::Fetched);
+                return;
+            }
+        }
+    }
+
+    /// Finds what is counted of the indexes that ON CONFLICT asks.
+    fn find_arbiters(&mut self, cx: &Context<'_>) {
+        let ModifyKind::Insert { on_conflict: Some(clause), .. } = &self.kind else { return };
+        let indexes = self.change.table.relation.indexes.iter().enumerate();
+        let mut asked: Vec<(usize, Oid)> = indexes
+            .filter(|(at, index)| index.is_always_unique() && clause.has_arbiter(*at))
+            .map(|(at, index)| (at, index.oid))
+            .collect();
+        asked.sort_unstable_by_key(|(_, oid)| *oid);
+        let counts = asked.into_iter().map(|(at, oid)| (at, cx.host.counts.of(oid)));
+        self.arbiters = counts.collect();
     }
 
     /// Sets the system columns of the row written last. `xmax` tells one that ON CONFLICT has updated, as in PostgreSQL, where
@@ -427,6 +461,10 @@ impl Operator for Modify {
         self.changed.clear();
         if self.writer.is_none() {
             self.writer = Some(Writer::new(cx, &self.change.table)?);
+            self.find_arbiters(cx);
+        }
+        if let Some(writer) = &self.writer {
+            writer.begin(cx);
         }
         self.source.open(cx)
     }

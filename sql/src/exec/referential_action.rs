@@ -65,6 +65,7 @@ impl ReferentialAction {
             Some(writer) => writer,
             none => none.insert(Writer::new(cx, &self.change.table)?),
         };
+        writer.begin(cx);
         if let Some(new) = new {
             let row = cx.frame.row_mut(self.key_slot);
             row.clear();

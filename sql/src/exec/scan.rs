@@ -7,6 +7,7 @@
 use super::context::{Context, tree_of};
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
+use crate::catalog::relation_counts::{Count, Event};
 use crate::error::{Result, SqlError};
 use crate::plan::covering::{Covering, Part, covering};
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
@@ -31,6 +32,8 @@ pub struct Scan {
     filter_subqueries: Box<[u32]>,
     key_subqueries: Box<[u32]>,
     trees: Option<(Arc<Tree>, Arc<Tree>)>,
+    /// What is counted of the access: of the table, or of the index that is read.
+    count: Option<Arc<Count>>,
     state: State,
     /// What is still to be read, the next one last: apart from each other, in the key's order.
     pending: Vec<Stretch>,
@@ -75,6 +78,7 @@ impl Scan {
             key_subqueries,
             plan: plan.clone(),
             trees: None,
+            count: None,
             state: State::Done,
             pending: Vec::new(),
             key: Vec::new(),
@@ -96,7 +100,41 @@ impl Scan {
             _ => Arc::clone(&rows),
         };
         self.trees = Some((rows, access));
+        let relation = &self.plan.relation;
+        let counted = match &self.plan.access {
+            Access::Full(_) => Some(relation.oid),
+            // A row that a cursor stands on is no scan's.
+            Access::Current(_) => None,
+            Access::Key(key) => match key.index {
+                Some(at) => relation.indexes.get(at).map(|index| index.oid),
+                None => {
+                    let mut indexes = relation.indexes.iter();
+                    indexes.find(|index| index.holds_rows()).map(|index| index.oid)
+                }
+            },
+        };
+        self.count = counted.map(|oid| cx.host.counts.of(oid));
         Ok(())
+    }
+
+    /// Counts a scan that begins.
+    #[inline]
+    fn count_scan(&self, cx: &Context<'_>) {
+        if let Some(count) = &self.count {
+            cx.host.counts.meet(count);
+            count.add(Event::Scanned);
+        }
+    }
+
+    /// Counts what has been read.
+    #[inline]
+    fn count_row(&self) {
+        if let Some(count) = &self.count {
+            count.add(Event::Returned);
+            if matches!(self.plan.access, Access::Key(_)) && self.covering.is_none() {
+                count.add(Event::Fetched);
+            }
+        }
     }
 
     fn open_range(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
@@ -109,7 +147,12 @@ impl Scan {
                     || range(eval, key.next_column(), prefix, (&key.low, &key.high), stretch)?))
         })?;
         self.state = State::Done;
-        if there { self.open_stretch(cx, key) } else { Ok(()) }
+        if there {
+            return self.open_stretch(cx, key);
+        }
+        // Nothing can be there, and the index has been asked all the same.
+        self.count_scan(cx);
+        Ok(())
     }
 
     /// Finds all that is to be read, each key once, in the key's order.
@@ -151,6 +194,7 @@ impl Scan {
 
     /// Begins with the stretch, or with the one record.
     fn open_stretch(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
+        self.count_scan(cx);
         if key.point {
             self.state = State::Point;
             return Ok(());
@@ -171,6 +215,7 @@ impl Scan {
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         loop {
             if self.advance_within(cx)? {
+                self.count_row();
                 return Ok(true);
             }
             if self.pending.is_empty() {
@@ -544,6 +589,7 @@ impl Operator for Scan {
             let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
             let view = cx.view;
             self.state = State::Range(cx.transaction.scan(&view, access, range, direction)?);
+            self.count_scan(cx);
             return Ok(());
         }
         if let Access::Current(cursor) = &self.plan.access {

@@ -7,6 +7,7 @@ use super::system_scan::SystemRows;
 use crate::bind::{AggregateCall, BoundStatement, Expr, Literal};
 use crate::catalog::builtin;
 use crate::catalog::queries::running::Running;
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::testing::{catalog, table};
 use crate::catalog::{Catalog, Relation, RelationKind};
 use crate::compile::compile;
@@ -106,6 +107,7 @@ impl Bench {
             random: &random,
             row_ids: &self.ids,
             deferred: &deferred,
+            counts: &SessionCounts::default(),
             wait: &self.wait,
         };
         let mut row = RowBuf::new();
@@ -504,6 +506,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
         random: &random,
         row_ids: &bench.ids,
         deferred: &deferred,
+        counts: &SessionCounts::default(),
         wait: &bench.wait,
     };
     let mut run = Run {

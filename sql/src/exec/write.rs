@@ -7,6 +7,7 @@ use super::context::Context;
 use super::deferred::{self, Check};
 use super::index_keys::{RowKeys, key_value};
 use super::narrow::Narrow;
+use crate::catalog::relation_counts::{Count, Event};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{Table, Told};
 use crate::sqlstate::SqlState;
@@ -38,6 +39,8 @@ pub struct Writer {
     found: RecordBuffer,
     /// Whether the last update gave its row another key.
     moved: bool,
+    /// What is counted of the table.
+    count: Arc<Count>,
 }
 
 /// A row as it stands in the table: all columns by index, and where long values of it are.
@@ -97,7 +100,19 @@ impl Writer {
             new_keys: RowKeys::default(),
             found: RecordBuffer::default(),
             moved: false,
+            count: cx.host.counts.of(table.relation.oid),
         })
+    }
+
+    /// A statement begins to write: what it writes is counted for its transaction.
+    #[inline]
+    pub fn begin(&self, cx: &Context<'_>) {
+        cx.host.counts.meet(&self.count);
+    }
+
+    /// A row was to be inserted whose key is there already. PostgreSQL finds that out when the row is in the table.
+    pub fn count_refused_insert(&self) {
+        self.count.add(Event::Inserted);
     }
 
     /// All columns by index, of a row of the live ones.
@@ -323,6 +338,7 @@ impl Writer {
             }
         }
         self.put_row(cx, all, false)?;
+        self.count.add(Event::Inserted);
         let forgotten = cx.transaction.manager().planted(txn::Fault::IndexEntryNotWritten);
         let written = self.indexes.len() - usize::from(forgotten && !self.indexes.is_empty());
         for at in 0..written {
@@ -458,6 +474,7 @@ impl Writer {
     pub fn delete(&mut self, cx: &mut Context<'_>, key: &[u8], old: &StoredRow) -> Result<()> {
         self.drop_long(cx, old)?;
         cx.transaction.delete(&self.rows, key)?;
+        self.count.add(Event::Deleted);
         if self.table.computed.is_some() {
             self.old_keys.compute(cx, &self.table, &old.row)?;
         }
@@ -535,6 +552,7 @@ impl Writer {
             self.key.clear();
             self.key.extend_from_slice(key);
         } else if self.claim_key(cx)? {
+            self.count.add(Event::Updated);
             return Err(self.duplicate(cx, self.table.primary.unwrap_or(0), new)?);
         }
         if self.table.computed.is_some() {
@@ -559,6 +577,7 @@ impl Writer {
                 && let Some(conflict) = self.claim_entry(cx, at, new, None)?
                 && conflict.row_key != key
             {
+                self.count.add(Event::Updated);
                 return Err(self.duplicate(cx, conflict.index, new)?);
             }
             changed.push((at, before));
@@ -570,6 +589,10 @@ impl Writer {
         match narrow {
             Some(_) => self.put_record(cx, !moved)?,
             None => self.put_row(cx, new, !moved)?,
+        }
+        self.count.add(Event::Updated);
+        if changed.is_empty() && !moved {
+            self.count.add(Event::UpdatedAlone);
         }
         for (at, before) in changed {
             let has = self.make_entry(at, new, Row::New, None)?.is_some();

@@ -5,6 +5,7 @@
 //! one. BEGIN makes it a block that COMMIT or ROLLBACK ends. An error inside a block takes back everything since the last
 //! savepoint and leaves the block failed: nothing but its end, or ROLLBACK TO, is heard then.
 
+use crate::catalog::relation_counts::{CountsSavepoint, SessionCounts};
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
@@ -44,6 +45,7 @@ struct Named {
     advisory: usize,
     said: usize,
     deferred: DeferredSavepoint,
+    counts: CountsSavepoint,
     /// The transaction's access mode, which it has again when the savepoint is released or gone back to.
     read_only: bool,
 }
@@ -87,6 +89,7 @@ pub(super) struct Parts<'s> {
     pub wait: &'s SessionWait,
     pub advisory: &'s mut AdvisoryLocks,
     pub deferred: &'s mut Deferred,
+    pub counts: &'s SessionCounts,
 }
 
 impl Parts<'_> {
@@ -197,6 +200,7 @@ impl Block {
         self.savepoints.clear();
         self.state = State::Idle;
         parts.deferred.clear();
+        parts.counts.end(true);
         parts.settings.commit();
         self.depends_on(ended, parts);
     }
@@ -228,6 +232,7 @@ impl Block {
         };
         let committed = parts.catalog.commit_telling(transaction, &mut tell);
         parts.advisory.end_transaction();
+        parts.counts.end(committed.is_ok());
         match committed {
             Ok(ended) => {
                 engine.wake(&woken);
@@ -278,6 +283,7 @@ impl Block {
             let synchronous = parts.settings.plain().synchronous_commit;
             let ended = parts.catalog.rollback(transaction);
             parts.advisory.end_transaction();
+            parts.counts.end(false);
             self.ended(ended, synchronous);
         }
         parts.settings.rollback();
@@ -317,6 +323,7 @@ impl Block {
                         parts.advisory.rollback_to(last.advisory);
                         parts.said.truncate(last.said);
                         parts.deferred.rollback_to(&last.deferred);
+                        parts.counts.rollback_to(&last.counts);
                     }
                     _ => self.rollback(parts),
                 }
@@ -526,6 +533,7 @@ impl Block {
                     advisory: parts.advisory.savepoint(),
                     said: parts.said.len(),
                     deferred: parts.deferred.savepoint(),
+                    counts: parts.counts.savepoint(),
                     read_only: transaction.begin().read_only,
                 });
                 "SAVEPOINT"
@@ -554,6 +562,7 @@ impl Block {
                 parts.advisory.rollback_to(named.advisory);
                 parts.said.truncate(named.said);
                 parts.deferred.rollback_to(&named.deferred);
+                parts.counts.rollback_to(&named.counts);
                 self.set_access(named.read_only, parts);
                 self.state = State::Explicit;
                 "ROLLBACK"

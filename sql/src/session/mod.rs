@@ -50,6 +50,7 @@ pub use message::{
 
 use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogTransaction, SearchPath};
 use crate::engine::Engine;
@@ -136,6 +137,8 @@ pub struct Session {
     said: RefCell<Vec<Said>>,
     /// The number of the open transaction, once it was asked for.
     xact_id: Cell<Option<u64>>,
+    /// What its statements count of relations.
+    counts: SessionCounts,
     /// The text of the running message, if others see only the beginning of it.
     long_query: String,
     /// What waits to be told, once the session listens.
@@ -168,7 +171,9 @@ impl Session {
         let seed = engine.manager().environment().seed
             ^ u64::from(wait.pid).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let advisory = RefCell::new(AdvisoryLocks::new(engine.manager(), &wait));
+        let counts = SessionCounts::new(engine.relation_counts(), catalog.database());
         let mut session = Session {
+            counts,
             engine: Arc::clone(engine),
             wait,
             identity,
@@ -296,6 +301,7 @@ impl Session {
             wait: &self.wait,
             advisory: self.advisory.get_mut(),
             deferred: self.deferred.get_mut(),
+            counts: &self.counts,
         };
         body(&mut self.block, &mut parts)
     }
@@ -674,6 +680,7 @@ impl Session {
                 snapshot: None,
                 long_query: &self.long_query,
                 activity: &self.activity,
+                counts: &self.counts,
             }),
         };
         let running = RunningSettings::new(&self.settings, &self.path, &self.identity);

@@ -4,6 +4,7 @@ use crate::bind::Required;
 use crate::catalog::object::Class;
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::store;
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
 use crate::catalog::{Relation, RelationKind};
@@ -58,6 +59,7 @@ pub(super) struct Own<'s> {
     /// The text of its message, if others see only the beginning of that.
     pub long_query: &'s str,
     pub activity: &'s SessionActivity,
+    pub counts: &'s SessionCounts,
 }
 
 impl Asked<'_> {
@@ -191,6 +193,10 @@ impl EngineFacts for Asked<'_> {
 
     fn reset_counters(&self) {
         self.engine.reset_counters();
+    }
+
+    fn counts(&self) -> Option<&SessionCounts> {
+        self.own.as_ref().map(|own| own.counts)
     }
 
     fn live_rows(&self, table: &Relation) -> Option<f64> {
@@ -555,6 +561,7 @@ impl Session {
             activity,
             deferred,
             domains,
+            counts,
             ..
         } = self;
         let environment = engine.manager().environment();
@@ -570,6 +577,7 @@ impl Session {
             snapshot: Some(view.snapshot),
             long_query,
             activity,
+            counts,
         };
         let asked = Asked { engine, statements, portals, domains, wait, own: Some(own) };
         let running = RunningSettings::new(settings, path, identity);
@@ -595,6 +603,7 @@ impl Session {
             random,
             row_ids: engine.row_ids(),
             deferred,
+            counts,
             wait,
         };
         let transaction = block.transaction().expect("the portal's transaction is open");

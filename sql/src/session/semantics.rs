@@ -5,6 +5,7 @@ use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted,
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
@@ -270,6 +271,7 @@ impl Meaning<'_> {
             }
             machine.restart();
             let (notices, deferred) = (RefCell::default(), RefCell::default());
+            let counts = SessionCounts::default();
             self.with_catalog(&snapshot, |asked, queries| {
                 let host = Host {
                     settings: &queries.settings.plain,
@@ -283,6 +285,7 @@ impl Meaning<'_> {
                     random: self.random,
                     row_ids: self.engine.row_ids(),
                     deferred: &deferred,
+                    counts: &counts,
                     wait: self.wait,
                 };
                 let mut run = Run {

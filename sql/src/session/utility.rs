@@ -511,6 +511,7 @@ impl Session {
             deferred,
             sequences,
             portals,
+            counts,
             ..
         } = self;
         arena.reset();
@@ -549,6 +550,7 @@ impl Session {
             in_block,
             pending: deferred.get_mut(),
             sequences,
+            counts,
             is_active: &|relation| portals.values().any(|portal| portal.is_reading(relation)),
             other_sessions: &other_sessions,
             sessions_of: &|database| {

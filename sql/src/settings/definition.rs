@@ -203,6 +203,7 @@ const FOLLOWED: &[&str] = &[
     "ssl_key_file",
     "standard_conforming_strings",
     "statement_timeout",
+    "stats_fetch_consistency",
     "superuser_reserved_connections",
     "synchronous_commit",
     "temp_tablespaces",

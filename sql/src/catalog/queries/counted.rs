@@ -1,12 +1,17 @@
 //! `pg_stat_get_*`: what is counted of tables, databases and the instance.
 //!
-//! Atoll counts for the whole instance; that is shown as the row of the objects that all databases share (OID 0), which is
-//! where PostgreSQL counts what belongs to none. Tables are not counted; how many rows one has is read from its tree.
+//! Pages and the log are counted for the whole instance; that is shown as the row of the objects that all databases share
+//! (OID 0), which is where PostgreSQL counts what belongs to none. Transactions, scans and rows are counted by
+//! [`crate::catalog::relation_counts`]; how many rows a table has is estimated from its
+//! tree until somebody has counted them.
 
 use super::Call;
 use crate::catalog::builtin::Procedure;
+use crate::catalog::relation_counts::cluster::{DatabaseCounts, RelationCounts, Seen};
+use crate::catalog::relation_counts::{Counts, Event};
 use crate::error::Result;
 use crate::types::{Datum, Oid, oids};
+use std::sync::Arc;
 
 /// Whether a function is one of those.
 pub(super) fn answers(function: &Procedure) -> bool {
@@ -16,12 +21,41 @@ pub(super) fn answers(function: &Procedure) -> bool {
         || function.result == VOID && name.starts_with("pg_stat_")
 }
 
+/// The event that a function counts, by what follows its prefix.
+fn event(name: &str) -> Option<Event> {
+    Some(match name {
+        "numscans" => Event::Scanned,
+        "tuples_returned" => Event::Returned,
+        "tuples_fetched" => Event::Fetched,
+        "tuples_inserted" => Event::Inserted,
+        "tuples_updated" => Event::Updated,
+        "tuples_hot_updated" => Event::UpdatedAlone,
+        "tuples_deleted" => Event::Deleted,
+        _ => return None,
+    })
+}
+
+fn time<'a>(at: Option<i64>) -> Datum<'a> {
+    at.map_or(Datum::Null, Datum::TimestampTz)
+}
+
 impl<'a> Call<'_, '_, '_, 'a> {
     /// A counter, or what resets them.
     pub(super) fn counted(&self, function: &str) -> Result<Datum<'a>> {
         let engine = self.session.engine;
-        if matches!(function, "pg_stat_reset" | "pg_stat_reset_shared") {
-            engine.reset_counters();
+        let counts = engine.counts();
+        let now = self.context.clock.wall();
+        match function {
+            "pg_stat_reset" => {
+                engine.reset_counters();
+                counts.iter().for_each(|counts| counts.reset(None, now));
+            }
+            "pg_stat_reset_shared" => engine.reset_counters(),
+            "pg_stat_reset_single_table_counters" => {
+                counts.iter().for_each(|counts| counts.reset(Some(self.oid(0)), now));
+            }
+            "pg_stat_clear_snapshot" => counts.iter().for_each(|counts| counts.forget_seen()),
+            _ => {}
         }
         let Some(name) = function.strip_prefix("pg_stat_get_") else { return Ok(Datum::Text("")) };
         let count = |value: u64| Ok(Datum::Int8(i64::try_from(value).unwrap_or(i64::MAX)));
@@ -38,23 +72,56 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "buf_alloc" => count(found.pages_placed),
             "bgwriter_stat_reset_time" => Ok(Datum::TimestampTz(found.since)),
             "live_tuples" => {
-                let table = self.session.snapshot.relation(self.oid(0));
-                let rows = table.and_then(|table| engine.live_rows(table));
-                Ok(Datum::Int8(rows.unwrap_or(0.0) as i64))
+                let table = || self.session.snapshot.relation(self.oid(0));
+                let estimate = || table().and_then(|table| engine.live_rows(table));
+                let counted = self.of_relation().live;
+                count(counted.unwrap_or_else(|| estimate().unwrap_or(0.0) as u64))
             }
+            "dead_tuples" => count(self.of_relation().counts[Event::Died]),
+            "mod_since_analyze" => count(self.of_relation().counts[Event::Changed]),
+            "ins_since_vacuum" => count(self.of_relation().inserted_since_vacuum),
+            "vacuum_count" => count(self.of_relation().vacuums.0),
+            "analyze_count" => count(self.of_relation().analyzes.0),
+            "last_vacuum_time" => Ok(time(self.of_relation().vacuums.1)),
+            "last_analyze_time" => Ok(time(self.of_relation().analyzes.1)),
             "checkpoint_write_time" | "checkpoint_sync_time" => Ok(Datum::Float8(0.0)),
             "snapshot_timestamp" => Ok(Datum::Null),
             _ if name.contains("function_") || name.ends_with("_time") => Ok(Datum::Null),
-            _ => Ok(Datum::Int8(0)),
+            _ => {
+                let (name, counts) = match name.strip_prefix("xact_") {
+                    Some(name) => {
+                        (name, counts.map_or_else(Counts::default, |own| own.running(self.oid(0))))
+                    }
+                    None => (name, self.of_relation().counts),
+                };
+                count(event(name).map_or(0, |event| counts[event]))
+            }
         }
+    }
+
+    /// What transactions that have ended have counted.
+    fn seen(&self) -> Option<Arc<Seen>> {
+        let counts = self.session.engine.counts()?;
+        let consistency = self.session.settings.read(|now| now.text("stats_fetch_consistency"));
+        Some(counts.seen(&*consistency == "none"))
+    }
+
+    /// What has been counted of the relation that is the argument.
+    fn of_relation(&self) -> RelationCounts {
+        let seen = self.seen();
+        seen.and_then(|seen| seen.relations.get(&self.oid(0)).copied()).unwrap_or_default()
     }
 
     fn of_database(&self, name: &str) -> Result<Datum<'a>> {
         let oid = self.oid(0);
         let shared = oid == Oid(0);
         let found = self.session.engine.counters();
-        let count = |value: u64| {
-            Ok(Datum::Int8(if shared { i64::try_from(value).unwrap_or(i64::MAX) } else { 0 }))
+        let whole = |value: u64| Datum::Int8(i64::try_from(value).unwrap_or(i64::MAX));
+        let count = |value: u64| Ok(if shared { whole(value) } else { Datum::Int8(0) });
+        let of_relations = || {
+            let seen = self.seen();
+            let found = seen.and_then(|seen| seen.databases.get(&oid).copied());
+            found.unwrap_or_else(DatabaseCounts::default)
         };
         match name {
             "numbackends" => {
@@ -62,15 +129,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let here = sessions.iter().filter(|session| session.database == oid);
                 Ok(Datum::Int4(here.count() as i32))
             }
-            "xact_commit" => count(found.commits),
-            "xact_rollback" => count(found.rollbacks),
+            "xact_commit" => Ok(whole(of_relations().committed)),
+            "xact_rollback" => Ok(whole(of_relations().rolled_back)),
             "blocks_fetched" => count(found.pages_read + found.pages_hit),
             "blocks_hit" => count(found.pages_hit),
             "deadlocks" => count(found.deadlocks),
             "stat_reset_time" if shared => Ok(Datum::TimestampTz(found.since)),
-            "stat_reset_time" | "checksum_failures" | "checksum_last_failure" => Ok(Datum::Null),
+            "stat_reset_time" => Ok(time(of_relations().reset)),
+            "checksum_failures" | "checksum_last_failure" => Ok(Datum::Null),
             _ if name.ends_with("_time") => Ok(Datum::Float8(0.0)),
-            _ => Ok(Datum::Int8(0)),
+            _ => Ok(whole(event(name).map_or(0, |event| of_relations().counts[event]))),
         }
     }
 
@@ -79,7 +147,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let all = self.session.engine.activity();
         let found = all.iter().find(|session| i64::from(session.pid) == i64::from(*pid));
         let Some(found) = found else { return Datum::Null };
-        let time = |at: Option<i64>| at.map_or(Datum::Null, Datum::TimestampTz);
         match name {
             "pid" => Datum::Int4(*pid),
             "dbid" => Datum::Oid(found.database.0),

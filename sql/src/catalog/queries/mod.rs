@@ -24,6 +24,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
 use crate::catalog::quote::quoting;
 use crate::catalog::relation::RelationKind;
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
 use crate::catalog::{Catalog, CatalogSnapshot, Relation};
@@ -90,6 +91,8 @@ pub trait EngineFacts {
     fn counters(&self) -> Counters;
     /// Begins to count anew.
     fn reset_counters(&self);
+    /// What the session counts of relations; none where no session calls.
+    fn counts(&self) -> Option<&SessionCounts>;
     /// About how many rows a table has now.
     fn live_rows(&self, table: &Relation) -> Option<f64>;
     /// A stored expression over a relation's columns, types as the search path finds them, with the fewest parentheses

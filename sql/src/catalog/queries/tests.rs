@@ -94,6 +94,9 @@ impl EngineFacts for Engine {
         Counters::default()
     }
     fn reset_counters(&self) {}
+    fn counts(&self) -> Option<&crate::catalog::relation_counts::SessionCounts> {
+        None
+    }
     fn live_rows(&self, _: &Relation) -> Option<f64> {
         None
     }
