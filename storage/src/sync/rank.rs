@@ -88,7 +88,7 @@ pub const IDENTIFIERS: u16 = 320;
 pub const PLANS: u16 = 330;
 /// The list of sessions.
 pub const SESSIONS: u16 = 340;
-/// Who knows the sessions' connections, and what had been counted at the last reset; each alone.
+/// Who knows the sessions' connections, what had been counted at the last reset, what sessions count; each alone.
 pub const ACTIVITY: u16 = 350;
 /// What EXPLAIN ANALYZE counts.
 pub const COUNTERS: u16 = 360;

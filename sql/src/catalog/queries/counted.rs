@@ -7,7 +7,7 @@
 
 use super::Call;
 use crate::catalog::builtin::Procedure;
-use crate::catalog::relation_counts::cluster::{DatabaseCounts, RelationCounts, Seen};
+use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
 use crate::error::Result;
 use crate::types::{Datum, Oid, oids};
@@ -121,7 +121,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let of_relations = || {
             let seen = self.seen();
             let found = seen.and_then(|seen| seen.databases.get(&oid).copied());
-            found.unwrap_or_else(DatabaseCounts::default)
+            found.unwrap_or_default()
         };
         match name {
             "numbackends" => {
