@@ -8,7 +8,9 @@ use super::create_table::Parts;
 use super::dependency::Dependents;
 use super::index::distinct_keys;
 use super::resolve::column;
+use super::row_shape::Reshape;
 use super::{Ddl, RowFunction};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
@@ -18,6 +20,17 @@ use crate::tuple::RowBuf;
 use crate::types::{Datum, Oid, oids};
 use std::cell::Cell;
 use std::sync::Arc;
+
+/// Whether rows that get a column of this type get a value for it, or have to be looked at: it is a domain with a default
+/// or conditions.
+fn gives_values(snapshot: &CatalogSnapshot, ty: Oid) -> bool {
+    snapshot.domain(ty).is_some_and(|domain| {
+        domain.default.is_some()
+            || domain.not_null
+            || !domain.checks.is_empty()
+            || gives_values(snapshot, domain.base.oid)
+    })
+}
 
 impl Ddl<'_> {
     pub(super) fn alter_add_column(
@@ -37,11 +50,12 @@ impl Ddl<'_> {
             self.generate(&mut next, *column, expr).map_err(SqlError::nowhere)?;
         }
         let new = &next.columns[next.columns.len() - 1];
-        let of_domain = self.snapshot().domain(new.ty.oid).is_some_and(|it| it.default.is_some());
+        let snapshot = self.snapshot();
+        let of_domain = gives_values(&snapshot, new.ty.oid);
         if new.default.is_some() || of_domain || !parts.sequences.is_empty() {
             self.refuse_used_row_type(relation)?;
         }
-        self.demand_unused_row_type(relation, "ADD")?;
+        let grown = Reshape::Add(new.ty);
         let mut sequence = None;
         for new in &parts.sequences {
             sequence = Some(self.make_owned_sequence(&mut next, new)?);
@@ -65,7 +79,9 @@ impl Ddl<'_> {
             self.check_references(&next, &key)?;
             next.constraints.push(key);
         }
-        self.catalog.put_relation(self.transaction, next)
+        let row_type = next.row_type.0;
+        self.catalog.put_relation(self.transaction, next)?;
+        self.reshape(&snapshot, row_type, &grown)
     }
 
     /// Gives rows that are there their value of a new column, the last of `next`. A value that is the same for all is noted
@@ -246,7 +262,9 @@ impl Ddl<'_> {
 
     /// Takes a column from its table, with the constraints and indexes that name it and what else is only its own.
     fn remove_column(&mut self, current: &Relation, at: usize) -> Result<()> {
-        self.demand_unused_row_type(current, "DROP")?;
+        let snapshot = self.snapshot();
+        let live = current.columns[..at].iter().filter(|column| !column.dropped).count();
+        let shrunk = Reshape::Drop(live, Arc::clone(&current.columns[at].name));
         let gone = self.indexes_of_column(current, at);
         let mut next = Relation::clone(current);
         self.constraints_without(&mut next, current, at)?;
@@ -276,6 +294,7 @@ impl Ddl<'_> {
         let readers = self.readers(current.oid);
         self.put_without(current, next.clone())?;
         self.keep_reading(readers, &next)?;
+        self.reshape(&snapshot, current.row_type.0, &shrunk)?;
         self.drop_owned_sequence(current, at)
     }
 

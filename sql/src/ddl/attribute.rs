@@ -1,13 +1,13 @@
 //! ALTER TYPE of a composite type's attributes.
 //!
-//! A stored row says how many fields it has, so an attribute comes or goes only where no column holds such rows; a new
-//! name changes no row.
+//! A new name changes no row; what else changes rows that columns hold is in [`super::row_shape`].
 
 use super::Ddl;
 use super::create_table::column_type;
+use super::row_shape::{Reshape, used_by};
 use super::user_type::{find, owned, put};
 use crate::catalog::quote::identifier;
-use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::relation::Relation;
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterComposite, AttributeChange, Ident, ObjectName};
@@ -47,30 +47,7 @@ fn missing(name: &str, found: &UserType) -> SqlError {
     )
 }
 
-/// A column that holds rows of the type: its table's name and its own.
-fn used_by(ddl: &mut Ddl<'_>, oid: Oid) -> Option<(Arc<str>, Arc<str>)> {
-    let snapshot = ddl.snapshot();
-    snapshot
-        .relations()
-        .filter(|relation| matches!(relation.kind, RelationKind::Table { .. }))
-        .find_map(|relation| {
-            let live = relation.columns.iter().filter(|column| !column.dropped);
-            let mut holding =
-                live.filter(|column| super::domain::holds(&snapshot, column.ty.oid, oid));
-            holding.next().map(|column| (Arc::clone(&relation.name), Arc::clone(&column.name)))
-        })
-}
-
 impl Ddl<'_> {
-    /// 0A000 where columns of other tables hold rows of this one, which would get, or lose, a column.
-    pub(super) fn demand_unused_row_type(&mut self, relation: &Relation, what: &str) -> Result<()> {
-        let Some((table, column)) = used_by(self, relation.row_type.0) else { return Ok(()) };
-        Err(SqlError::unsupported(format!(
-            "ALTER TABLE ... {what} COLUMN of \"{}\", whose rows column \"{table}.{column}\" has, is",
-            relation.name
-        )))
-    }
-
     /// 0A000 where columns of other tables hold rows of this one, whose columns are about to get new values
     /// (`find_composite_type_dependencies`).
     pub(super) fn refuse_used_row_type(&mut self, relation: &Relation) -> Result<()> {
@@ -85,16 +62,6 @@ impl Ddl<'_> {
     }
 }
 
-fn demand_unused(ddl: &mut Ddl<'_>, found: &UserType, what: &str) -> Result<()> {
-    match used_by(ddl, found.oid) {
-        None => Ok(()),
-        Some((table, column)) => Err(SqlError::unsupported(format!(
-            "ALTER TYPE ... {what} ATTRIBUTE of \"{}\", which column \"{table}.{column}\" has, is",
-            found.name
-        ))),
-    }
-}
-
 /// ALTER TYPE ... ADD, DROP, ALTER ATTRIBUTE.
 ///
 /// # Errors
@@ -103,18 +70,19 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
     for change in &alter.changes {
         let (found, mut attributes) = composite(ddl, &alter.name)?;
         let place = |name: &Ident| attributes.iter().position(|attribute| attribute.name == *name);
+        let mut reshape = None;
         match change {
             AttributeChange::Add(name, ty) => {
                 if place(name).is_some() {
                     return Err(exists(name, &found));
                 }
-                demand_unused(ddl, &found, "ADD")?;
                 let dimensions = ty.dimensions;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;
                 ddl.lock_type(ty)?;
                 ddl.check_membership(found.oid, ty)?;
                 attributes.push(Attribute { name: Arc::clone(name), ty, dimensions });
+                reshape = Some(Reshape::Add(ty));
             }
             AttributeChange::Drop { name, if_exists } => {
                 let Some(at) = place(name) else {
@@ -126,8 +94,8 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     }
                     return Err(error);
                 };
-                demand_unused(ddl, &found, "DROP")?;
                 attributes.remove(at);
+                reshape = Some(Reshape::Drop(at, Arc::clone(name)));
             }
             AttributeChange::Alter(name, ty) => {
                 let at = place(name).ok_or_else(|| missing(name, &found))?;
@@ -149,7 +117,11 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 attributes[at] = Attribute { name: Arc::clone(name), ty, dimensions };
             }
         }
+        let before = ddl.snapshot();
         put_attributes(ddl, &found, attributes)?;
+        if let Some(change) = reshape {
+            ddl.reshape(&before, found.oid, &change)?;
+        }
     }
     Ok("ALTER TYPE")
 }
@@ -181,8 +153,12 @@ pub(super) fn drop_by_name(ddl: &mut Ddl<'_>, oid: Oid, name: &Ident) -> Result<
     let key = ddl.catalog.key(crate::catalog::object::Class::Type, oid);
     ddl.catalog.lock(ddl.transaction, key)?;
     let Some(found) = ddl.snapshot().user_type(oid).cloned() else { return Ok(()) };
-    demand_unused(ddl, &found, "DROP")?;
     let mut attributes = found.attributes().unwrap_or_default().to_vec();
-    attributes.retain(|attribute| attribute.name != *name);
-    put_attributes(ddl, &found, attributes)
+    let Some(at) = attributes.iter().position(|attribute| attribute.name == *name) else {
+        return Ok(());
+    };
+    attributes.remove(at);
+    let before = ddl.snapshot();
+    put_attributes(ddl, &found, attributes)?;
+    ddl.reshape(&before, oid, &Reshape::Drop(at, Arc::clone(name)))
 }

@@ -44,6 +44,7 @@ pub mod reindex;
 pub mod rename;
 pub mod resolve;
 pub mod role;
+mod row_shape;
 pub mod schema;
 pub mod scram;
 pub mod sequence;

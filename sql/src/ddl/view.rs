@@ -4,6 +4,7 @@
 use super::create_table::column_type;
 use super::query_columns::{demand_collations, query_columns};
 use super::resolve::duplicate_relation;
+use super::row_shape::Reshape;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::privilege::Grantable;
@@ -223,9 +224,8 @@ fn replace(
         }
         after.default.clone_from(&before.default);
     }
-    if columns.len() > old.columns.len() {
-        ddl.demand_unused_row_type(&old, "ADD")?;
-    }
+    let grown: Vec<Reshape> =
+        columns[old.columns.len()..].iter().map(|added| Reshape::Add(added.ty)).collect();
     for added in &columns[old.columns.len()..] {
         ddl.check_membership(old.row_type.0, added.ty)?;
     }
@@ -236,5 +236,11 @@ fn replace(
     if next.columns.len() == old.columns.len() {
         return ddl.catalog.put_relation(ddl.transaction, next);
     }
-    ddl.put_grown(next)
+    let mut before = ddl.snapshot();
+    ddl.put_grown(next)?;
+    for change in &grown {
+        ddl.reshape(&before, old.row_type.0, change)?;
+        before = ddl.snapshot();
+    }
+    Ok(())
 }

@@ -1,0 +1,256 @@
+//! Rows within columns, when their type gets or loses a field.
+//!
+//! A stored row says how many fields it has and what they are, and whoever reads it takes them by their places. So where
+//! a composite type, or the row type of a table, changes, the tables whose columns hold such rows (as they are, in an
+//! array, in a domain, in another row) are rewritten. Difference: PostgreSQL changes no row; it keeps dropped attributes
+//! by their numbers and takes what a row does not have for NULL. It refuses, as this does, what would give the rows values.
+//!
+//! Texts of defaults, checks and views are kept as text. One that has a constant of such a type, or that may name a field
+//! that goes, would mean nothing any more, and is refused (0A000).
+
+use super::Ddl;
+use super::build::Rewrite;
+use super::domain::holds;
+use crate::bind::type_name::fields_of;
+use crate::catalog::object::{Class, Object};
+use crate::catalog::quote::{identifier, qualified};
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, builtin};
+use crate::error::{Result, SqlError};
+use crate::tuple::RowBuf;
+use crate::types::array::{Array, Builder};
+use crate::types::{Datum, Oid, SqlType, record, stored};
+use bumpalo::Bump;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// What becomes of the rows of a type.
+#[derive(Clone, Debug)]
+pub(super) enum Reshape {
+    /// A field of this type comes behind the others; it is NULL in all rows.
+    Add(SqlType),
+    /// The field at this place, of this name, goes.
+    Drop(usize, Arc<str>),
+}
+
+/// The columns by index that hold rows of a type.
+fn holding(snapshot: &CatalogSnapshot, relation: &Relation, row_type: Oid) -> Vec<usize> {
+    if !matches!(relation.kind, RelationKind::Table { .. }) {
+        return Vec::new();
+    }
+    let columns = relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
+    let found = columns.filter(|(_, column)| holds(snapshot, column.ty.oid, row_type));
+    found.map(|(at, _)| at).collect()
+}
+
+/// A column that holds rows of a type: its table's name and its own. One that has arrays of them is told of before others, as
+/// PostgreSQL finds it: the array's type is the first to depend on the rows'.
+pub(super) fn used_by(ddl: &mut Ddl<'_>, row_type: Oid) -> Option<(Arc<str>, Arc<str>)> {
+    let snapshot = ddl.snapshot();
+    let columns = snapshot.relations().flat_map(|relation| {
+        let columns = holding(&snapshot, relation, row_type).into_iter();
+        columns.map(move |at| (relation, &relation.columns[at]))
+    });
+    let is_direct = |ty: Oid| builtin::element_of_made(ty.0) != Some(row_type.0);
+    let (relation, column) = columns.min_by_key(|(_, column)| is_direct(column.ty.oid))?;
+    Some((Arc::clone(&relation.name), Arc::clone(&column.name)))
+}
+
+impl Ddl<'_> {
+    /// Changes the rows of a type wherever columns hold them, now that the type is another one than it was in `before`.
+    ///
+    /// # Errors
+    /// 0A000 where a text depends on the rows as they were; 55006, those of locks and of a rewrite.
+    pub(super) fn reshape(
+        &mut self,
+        before: &CatalogSnapshot,
+        row_type: Oid,
+        change: &Reshape,
+    ) -> Result<()> {
+        let holders = |relation: &&Arc<Relation>| !holding(before, relation, row_type).is_empty();
+        let mut tables: Vec<Oid> =
+            before.relations().filter(holders).map(|relation| relation.oid).collect();
+        if tables.is_empty() {
+            return Ok(());
+        }
+        self.refuse_texts(before, row_type, change)?;
+        tables.sort_unstable();
+        for table in tables {
+            let Some(relation) = self.relation(table) else { continue };
+            let (mode, policy) = (TableLock::AccessExclusive, WaitPolicy::Block);
+            self.transaction.lock_table(relation.lock, mode, policy)?;
+            let Some(relation) = self.relation(table) else { continue };
+            self.refuse_active("ALTER TABLE", &relation)?;
+            self.refuse_pending("ALTER TABLE", &relation)?;
+            self.reshape_table(before, &relation, row_type, change)?;
+        }
+        Ok(())
+    }
+
+    fn reshape_table(
+        &mut self,
+        before: &CatalogSnapshot,
+        relation: &Relation,
+        row_type: Oid,
+        change: &Reshape,
+    ) -> Result<()> {
+        let changed = holding(before, relation, row_type);
+        let mut next = Relation::clone(relation);
+        let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };
+        for &at in &changed {
+            next.columns[at].missing = None;
+            let ty = relation.columns[at].ty.oid;
+            let mut arena = Bump::new();
+            rewrite.columns.push((
+                at,
+                Box::new(move |row: &[Datum<'_>]| {
+                    arena.reset();
+                    let shape = Shape { before, row_type, change, arena: &arena };
+                    let mut made = RowBuf::new();
+                    made.push(shape.of(ty, row[at])?);
+                    Ok(made)
+                }),
+            ));
+        }
+        self.rewrite(relation, &mut next, &mut rewrite)?;
+        drop(rewrite);
+        self.catalog.put_relation(self.transaction, next)?;
+        self.forget_columns(relation.oid, &changed)
+    }
+
+    /// What ANALYZE has found out about columns is of values that they have no more.
+    fn forget_columns(&mut self, table: Oid, columns: &[usize]) -> Result<()> {
+        let snapshot = self.snapshot();
+        let Some(known) = snapshot.statistics(table) else { return Ok(()) };
+        let mut statistics = Arc::clone(known);
+        let columns_known = &mut Arc::make_mut(&mut statistics).columns;
+        for &at in columns {
+            if let Some(column) = columns_known.get_mut(at) {
+                *column = None;
+            }
+        }
+        let key = self.catalog.key(Class::Statistics, table);
+        let object = Object::Statistics(statistics);
+        self.catalog.change(self.transaction, key, Some(object))
+    }
+
+    /// 0A000 for a text that has a constant of a type whose rows change, or that may name a field that goes.
+    fn refuse_texts(
+        &self,
+        before: &CatalogSnapshot,
+        row_type: Oid,
+        change: &Reshape,
+    ) -> Result<()> {
+        let mut casts = Vec::new();
+        let types = before.types().map(|ty| (ty.oid, ty.schema, &*ty.name));
+        let rows = before.relations().map(|one| (one.row_type.0, one.schema.0, &*one.name));
+        for (_, schema, name) in types.chain(rows).filter(|ty| holds(before, ty.0, row_type)) {
+            let schema = before.schema_by_oid(schema).map_or("", |schema| &*schema.name);
+            casts.push(format!("::{}", identifier(name)));
+            casts.push(format!("::{}", qualified(schema, name)));
+        }
+        let depends = |text: &str| {
+            let named = match change {
+                Reshape::Add(_) => false,
+                Reshape::Drop(_, name) => {
+                    text.contains(").") && text.contains(&format!(".{}", identifier(name)))
+                }
+            };
+            named || casts.iter().any(|cast| has_constant(text, cast))
+        };
+        let told = |what: &str, name: &str| {
+            SqlError::unsupported(format!(
+                "changing the fields of a row type on which texts of {what} \"{name}\" may depend is"
+            ))
+        };
+        for relation in before.relations() {
+            if Relation::clone(relation).texts().any(|text| depends(text)) {
+                return Err(told("relation", &relation.name));
+            }
+        }
+        for ty in before.types() {
+            let Some(domain) = ty.domain() else { continue };
+            let checks = domain.checks.iter().map(|check| &check.text);
+            if checks.chain(&domain.default).any(|text| depends(text)) {
+                return Err(told("domain", &ty.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text has a cast like this one of anything but NULL.
+fn has_constant(text: &str, cast: &str) -> bool {
+    let ends = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    text.match_indices(cast)
+        .any(|(at, _)| ends(&text[at + cast.len()..]) && !text[..at].ends_with("NULL"))
+}
+
+/// How rows are made what they are to be.
+struct Shape<'s, 'a> {
+    before: &'s CatalogSnapshot,
+    row_type: Oid,
+    change: &'s Reshape,
+    arena: &'a Bump,
+}
+
+impl<'a> Shape<'_, 'a> {
+    /// A value of this type, with the rows in it as they are to be.
+    fn of<'v>(&self, ty: Oid, value: Datum<'v>) -> Result<Datum<'v>>
+    where
+        'a: 'v,
+    {
+        if !holds(self.before, ty, self.row_type) {
+            return Ok(value);
+        }
+        match value {
+            Datum::Array(bytes) => {
+                let array = Array::of(bytes);
+                let ty = self.before.base_type(SqlType { oid: ty, typmod: -1 }).oid.0;
+                let element = builtin::element_of_made(ty).map_or(Oid(0), Oid);
+                let mut made = Builder::new(array.element);
+                for value in array.datums(self.arena) {
+                    made.push(&self.of(element, value?)?);
+                }
+                let dimensions: Vec<_> = array.dimensions().collect();
+                Ok(Datum::Array(made.store(self.arena, &dimensions)))
+            }
+            Datum::Record(bytes) => {
+                let declared = fields_of(self.before, ty).unwrap_or_default();
+                let mut fields = Vec::new();
+                for (at, (stored_as, field)) in record::fields(bytes).enumerate() {
+                    let value = match field {
+                        Some(field) => stored::read(self.arena, stored_as, field)?,
+                        None => Datum::Null,
+                    };
+                    let of = declared.get(at).map_or(Oid(stored_as), |(_, ty)| ty.oid);
+                    fields.push((SqlType::plain(stored_as), self.of(of, value)?));
+                }
+                let own = self.before.base_type(SqlType { oid: ty, typmod: -1 }).oid;
+                if own == self.row_type {
+                    match self.change {
+                        Reshape::Add(ty) => fields.push((*ty, Datum::Null)),
+                        Reshape::Drop(at, _) if *at < fields.len() => drop(fields.remove(*at)),
+                        Reshape::Drop(..) => {}
+                    }
+                }
+                Ok(record::build(self.arena, &fields))
+            }
+            other => Ok(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_constant;
+
+    #[test]
+    fn a_cast_of_anything_but_null_is_a_constant() {
+        assert!(has_constant("'(1,x)'::pair", "::pair"));
+        assert!(has_constant("SELECT NULL::pair, ARRAY[ROW(1, 2)::pair]", "::pair"));
+        assert!(has_constant("'{}'::pair[]", "::pair"));
+        assert!(!has_constant("SELECT NULL::pair AS p", "::pair"));
+        assert!(!has_constant("'(1)'::pairs, '(1)'::pair_2", "::pair"));
+    }
+}
