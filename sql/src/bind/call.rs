@@ -2,6 +2,7 @@
 
 use crate::bind::aggregate::refused;
 use crate::bind::coerce::{Context, Pathway, pathway};
+use crate::bind::dml::{NEXTVAL, SETVAL, SETVAL_CALLED};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
@@ -18,6 +19,7 @@ use crate::plan::functions::VARIADIC_ARRAY;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
+use txn::TableLock;
 
 /// `pg_collation_for`.
 const PG_COLLATION_FOR: u32 = 3162;
@@ -229,6 +231,7 @@ impl Binder<'_> {
                 return Ok(inlined);
             }
             let standard_form = call.standard_form;
+            self.hold_sequence(function, &arguments);
             return Ok(Expr::Call { function, arguments, ty, standard_form, position: at });
         }
         let kind = aggregate(function.0).map_or('n', |found| found.kind);
@@ -300,6 +303,15 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Who draws values from a sequence keeps its definition as it is, as far as the statement says which one it is.
+    pub(super) fn hold_sequence(&self, function: Oid, arguments: &[Expr]) {
+        if let (NEXTVAL | SETVAL | SETVAL_CALLED, Some(Expr::Constant(Literal::Oid(sequence), _))) =
+            (function.0, arguments.first())
+        {
+            self.hold(Oid(*sequence), TableLock::RowExclusive);
+        }
     }
 
     /// `text(x)`, `date('...')`: a type's name with one argument is a cast where no function fits exactly.

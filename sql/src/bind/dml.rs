@@ -23,6 +23,10 @@ use txn::TableLock;
 
 /// `nextval`'s row of `pg_proc`.
 pub const NEXTVAL: u32 = 1574;
+/// `setval`'s.
+pub const SETVAL: u32 = 1576;
+/// The same with three arguments.
+pub const SETVAL_CALLED: u32 = 1765;
 
 /// 42501 for the system's tables, which nobody writes to.
 #[must_use]
@@ -120,6 +124,12 @@ impl Binder<'_> {
                 let clause = "DEFAULT expressions";
                 let environment = self.environment();
                 let mut value = bind_expression(environment, text, &parsed, None, wanted, clause)?;
+                super::levels::any(&value, &|part| {
+                    if let Expr::Call { function, arguments, .. } = part {
+                        self.hold_sequence(*function, arguments);
+                    }
+                    false
+                });
                 if column.identity.is_some() {
                     without_check(&mut value);
                 }

@@ -14,6 +14,7 @@ use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, Target
 use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
+use crate::tuple::row_id::row_number;
 use crate::tuple::{KeyColumn, RowBuf, RowLayout, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
@@ -670,11 +671,6 @@ impl RowSource<'_> {
         }
         Ok(())
     }
-}
-
-/// What `ctid` shows: the last six bytes of the row's key, as block and offset.
-pub fn row_number(key: &[u8]) -> i64 {
-    key.iter().rev().take(6).rev().fold(0, |number, byte| number << 8 | i64::from(*byte))
 }
 
 /// Reads the row at `target`'s key anew from a record: what has been locked, or found in conflict.

@@ -455,7 +455,10 @@ impl Session {
             let snapshot = self.catalog.last_snapshot();
             for (oid, mode) in &planned.relations {
                 if let Some(relation) = snapshot.relation(*oid)
-                    && matches!(relation.kind, RelationKind::Table { .. })
+                    && matches!(
+                        relation.kind,
+                        RelationKind::Table { .. } | RelationKind::Sequence(_)
+                    )
                 {
                     transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
                 }

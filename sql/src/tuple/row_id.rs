@@ -30,6 +30,12 @@ pub struct SessionRowIds {
     ranges: HashMap<TreeId, (Range<u64>, u64)>,
 }
 
+/// What `ctid` shows: the last six bytes of the row's key, as block and offset.
+#[must_use]
+pub fn row_number(key: &[u8]) -> i64 {
+    key.iter().rev().take(6).rev().fold(0, |number, byte| number << 8 | i64::from(*byte))
+}
+
 impl RowIds {
     fn take(&self, tree: &Arc<Tree>, count: u64) -> Result<Range<u64>> {
         let known = lock(&self.next).contains_key(&tree.id());

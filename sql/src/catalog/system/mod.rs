@@ -10,6 +10,7 @@ mod counted;
 mod definitions;
 mod dependencies;
 pub mod format;
+mod locks;
 mod objects;
 pub mod rows;
 mod session;

@@ -6,7 +6,8 @@
 
 use super::counted::Counters;
 use super::{
-    columns, counted, definitions, dependencies, objects, relation, session, time_zones, types,
+    columns, counted, definitions, dependencies, locks, objects, relation, session, time_zones,
+    types,
 };
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
@@ -368,7 +369,7 @@ pub fn scan<'a>(
         "pg_default_acl" => definitions::default_acls(&mut rows),
         "pg_settings" => session::settings(&mut rows),
         "pg_stat_activity" => session::activity(&mut rows),
-        "pg_locks" => session::locks(&mut rows),
+        "pg_locks" => locks::locks(&mut rows),
         "pg_timezone_names" => time_zones::names(&mut rows),
         "pg_timezone_abbrevs" => time_zones::abbreviations(&mut rows),
         "pg_stat_wal" => counted::log(&mut rows),

@@ -1,4 +1,4 @@
-//! `pg_settings`, `pg_stat_activity`, `pg_locks`, `pg_prepared_statements`: what sessions are and do.
+//! `pg_settings`, `pg_stat_activity`, `pg_prepared_statements`: what sessions are and do.
 
 use super::rows::{Activity, Encryption, Rows};
 use crate::catalog::object::well_known;
@@ -7,7 +7,6 @@ use crate::session::two_phase;
 use crate::settings::definition::Kind;
 use crate::settings::value::{general, parse, raw};
 use crate::types::{Datum, Oid, array};
-use txn::LockTarget;
 
 /// The role `pg_read_all_stats`.
 const READ_ALL_STATS: Oid = Oid(3375);
@@ -133,54 +132,6 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Null,
             rows.text(query),
             if own { Datum::Text("client backend") } else { Datum::Null },
-        ];
-        rows.row(&row)?;
-    }
-    Ok(())
-}
-
-/// `pg_locks`. A row lock names the table whose tree the row is in; there are no page or tuple numbers.
-pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    let snapshot = rows.system.snapshot;
-    for lock in (rows.system.locks)() {
-        let (mut name, mut awaited) = (None, None);
-        let (kind, database, relation) = match &lock.target {
-            LockTarget::Name(key) => {
-                name = Some(*key);
-                ("advisory", Some(key.database), None)
-            }
-            LockTarget::Table(table) => {
-                ("relation", Some((table.0 >> 32) as u32), Some(table.0 as u32))
-            }
-            LockTarget::Transaction(pid, txn) => {
-                awaited = Some(format!("{pid}/{}", txn.0));
-                ("virtualxid", None, None)
-            }
-            LockTarget::Row(tree, _) => {
-                let owner =
-                    snapshot.relations().find(|relation| relation.trees().any(|own| own == *tree));
-                ("tuple", Some(snapshot.database_oid().0), owner.map(|relation| relation.oid.0))
-            }
-        };
-        let oid = |oid: Option<u32>| oid.map_or(Datum::Null, Datum::Oid);
-        let holder = format!("{}/{}", lock.pid, lock.txn.map_or(0, |txn| txn.0));
-        let row = [
-            Datum::Text(kind),
-            oid(database),
-            oid(relation),
-            Datum::Null,
-            Datum::Null,
-            rows.optional(awaited.as_deref()),
-            Datum::Null,
-            oid(name.map(|key| key.class)),
-            oid(name.map(|key| key.object)),
-            name.map_or(Datum::Null, |key| Datum::Int2(key.sub as i16)),
-            rows.text(&holder),
-            if lock.pid == 0 { Datum::Null } else { Datum::Int4(lock.pid as i32) },
-            Datum::Text(lock.mode),
-            Datum::Bool(lock.granted),
-            Datum::Bool(lock.fast_path),
-            Datum::Null,
         ];
         rows.row(&row)?;
     }

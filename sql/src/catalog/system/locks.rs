@@ -1,0 +1,193 @@
+//! `pg_locks`: who holds what, and who waits for what.
+//!
+//! Locks of rows are as PostgreSQL shows its own, which stand in the rows themselves: a transaction that has locked rows
+//! holds its own number, and who waits for one of them waits for that number. Who waits first for a row holds the row's
+//! own lock meanwhile, and the next ones wait for that. Numbers of transactions are the engine's, as in
+//! `pg_prepared_xacts`; a row's page and place are those of its `ctid`.
+
+use super::rows::Rows;
+use crate::catalog::RelationKind;
+use crate::error::Result;
+use crate::tuple::row_id::row_number;
+use crate::types::Datum;
+use std::collections::BTreeSet;
+use txn::{LockInfo, LockTarget, RowLock, TableLock, TreeId, TxnId};
+
+/// What a row of `pg_locks` is about.
+enum Object<'l> {
+    Relation(u32, u32),
+    /// A row of a table, by its key.
+    Tuple(u32, &'l [u8]),
+    Transaction(TxnId),
+    Virtual(String),
+    Advisory(txn::AdvisoryKey),
+}
+
+/// Who, how, and whether by now.
+struct Held {
+    pid: u32,
+    txn: Option<TxnId>,
+    mode: &'static str,
+    granted: bool,
+    fast_path: bool,
+}
+
+/// The lock that PostgreSQL takes on a tuple while it waits for a row lock, by the row lock's name.
+fn tuple_mode(row_lock: &str) -> TableLock {
+    match RowLock::ALL.into_iter().find(|mode| mode.name() == row_lock) {
+        Some(RowLock::KeyShare) => TableLock::AccessShare,
+        Some(RowLock::Share) => TableLock::RowShare,
+        Some(RowLock::NoKeyUpdate) => TableLock::Exclusive,
+        Some(RowLock::Update) | None => TableLock::AccessExclusive,
+    }
+}
+
+/// Whether two such locks stand beside each other.
+fn beside(one: TableLock, other: TableLock) -> bool {
+    let weaker = one.min(other);
+    match one.max(other) {
+        TableLock::AccessShare | TableLock::RowShare => true,
+        TableLock::AccessExclusive => false,
+        _ => weaker == TableLock::AccessShare,
+    }
+}
+
+pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let all = (rows.system.locks)();
+    let (mut running, mut numbered) = (BTreeSet::new(), BTreeSet::new());
+    for lock in &all {
+        let Some(txn) = lock.txn else { continue };
+        if lock.pid != 0 {
+            running.insert((lock.pid, txn));
+        }
+        // Who changes a row has a number before he waits for it.
+        let changes = tuple_mode(lock.mode) >= TableLock::Exclusive;
+        if matches!(lock.target, LockTarget::Row(..)) && (lock.granted || changes) {
+            numbered.insert((lock.pid, txn));
+        }
+    }
+    let exclusive = TableLock::Exclusive.name();
+    for (pid, txn) in running {
+        let object = Object::Virtual(format!("{pid}/{}", txn.0));
+        let (txn, granted, fast_path) = (Some(txn), true, true);
+        write(rows, &object, &Held { pid, txn, mode: exclusive, granted, fast_path })?;
+    }
+    for (pid, number) in numbered {
+        let (txn, granted, fast_path) = (Some(number), true, false);
+        let held = Held { pid, txn, mode: exclusive, granted, fast_path };
+        write(rows, &Object::Transaction(number), &held)?;
+    }
+    let mut rest = &all[..];
+    while let Some(first) = rest.first() {
+        // The locks of one row stand together, those that are held first.
+        let same = rest.iter().take_while(|lock| lock.target == first.target).count();
+        let (these, behind) = rest.split_at(same);
+        rest = behind;
+        match &first.target {
+            LockTarget::Row(tree, key) => row_waits(rows, these, (*tree, key))?,
+            target => {
+                for lock in these {
+                    let object = match target {
+                        LockTarget::Name(key) => Object::Advisory(*key),
+                        LockTarget::Transaction(pid, txn) => {
+                            Object::Virtual(format!("{pid}/{}", txn.0))
+                        }
+                        LockTarget::Table(table) => {
+                            Object::Relation((table.0 >> 32) as u32, table.0 as u32)
+                        }
+                        LockTarget::Row(..) => continue,
+                    };
+                    let LockInfo { pid, txn, mode, granted, fast_path, .. } = *lock;
+                    write(rows, &object, &Held { pid, txn, mode, granted, fast_path })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who waits for a row, or for what was locked of an index.
+fn row_waits(
+    rows: &mut Rows<'_, '_, '_, '_>,
+    locks: &[LockInfo],
+    (tree, key): (TreeId, &[u8]),
+) -> Result<()> {
+    let mut relations = rows.system.snapshot.relations();
+    let holds =
+        |kind: &RelationKind| matches!(kind, RelationKind::Table { tree: own, .. } if *own == tree);
+    let table = relations.find(|relation| holds(&relation.kind)).map(|relation| relation.oid.0);
+    let mut before: Vec<TableLock> = Vec::new();
+    for lock in locks.iter().filter(|lock| !lock.granted) {
+        let LockInfo { pid, txn, mode, .. } = *lock;
+        let mode = tuple_mode(mode);
+        let is_next = before.iter().all(|earlier| beside(*earlier, mode));
+        before.push(mode);
+        if let Some(table) = table {
+            let held = Held { pid, txn, mode: mode.name(), granted: is_next, fast_path: false };
+            write(rows, &Object::Tuple(table, key), &held)?;
+        }
+        let holder = locks.iter().find(|other| other.granted && other.txn != txn);
+        if let Some(awaited) = holder.and_then(|holder| holder.txn)
+            && (is_next || table.is_none())
+        {
+            let mode = TableLock::Share.name();
+            let held = Held { pid, txn, mode, granted: false, fast_path: false };
+            write(rows, &Object::Transaction(awaited), &held)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(rows: &mut Rows<'_, '_, '_, '_>, object: &Object<'_>, held: &Held) -> Result<()> {
+    let own = rows.system.snapshot.database_oid().0;
+    let (mut database, mut relation) = (Datum::Null, Datum::Null);
+    let (mut page, mut place, mut number) = (Datum::Null, Datum::Null, Datum::Null);
+    let mut virtual_number = Datum::Null;
+    let (mut class, mut name, mut sub) = (Datum::Null, Datum::Null, Datum::Null);
+    let kind = match object {
+        Object::Relation(of, oid) => {
+            (database, relation) = (Datum::Oid(*of), Datum::Oid(*oid));
+            "relation"
+        }
+        Object::Tuple(oid, key) => {
+            (database, relation) = (Datum::Oid(own), Datum::Oid(*oid));
+            let at = row_number(key);
+            (page, place) = (Datum::Int4((at >> 16) as i32), Datum::Int2(at as i16));
+            "tuple"
+        }
+        Object::Transaction(txn) => {
+            number = Datum::Oid(txn.0 as u32);
+            "transactionid"
+        }
+        Object::Virtual(text) => {
+            virtual_number = rows.text(text);
+            "virtualxid"
+        }
+        Object::Advisory(key) => {
+            database = Datum::Oid(key.database);
+            (class, name) = (Datum::Oid(key.class), Datum::Oid(key.object));
+            sub = Datum::Int2(key.sub as i16);
+            "advisory"
+        }
+    };
+    let holder = format!("{}/{}", held.pid, held.txn.map_or(0, |txn| txn.0));
+    let row = [
+        Datum::Text(kind),
+        database,
+        relation,
+        page,
+        place,
+        virtual_number,
+        number,
+        class,
+        name,
+        sub,
+        rows.text(&holder),
+        if held.pid == 0 { Datum::Null } else { Datum::Int4(held.pid as i32) },
+        Datum::Text(held.mode),
+        Datum::Bool(held.granted),
+        Datum::Bool(held.fast_path),
+        Datum::Null,
+    ];
+    rows.row(&row)
+}
