@@ -284,6 +284,7 @@ fn open(
         client: client.origin.client,
         server: client.origin.local,
         encryption: client.stream.as_ref().and_then(Stream::encryption),
+        socket: client.origin.client.and(client.stream.as_ref()).and_then(Stream::times),
     };
     let wait = Arc::clone(&admitted.peer.wait);
     let session = guarded(|| server.engine.connect(connect, wait))?;

@@ -2,11 +2,13 @@
 
 use crate::runtime::Socket;
 use rustls::{CipherSuite, ProtocolVersion};
-use sql::Encryption;
+use socket2::SockRef;
+use sql::{Encryption, SocketTimes};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
@@ -37,6 +39,24 @@ const SUITES: [(CipherSuite, &str, i32); 9] = [
 ];
 
 impl Stream {
+    /// What the socket does by itself; none if it does not say so.
+    #[must_use]
+    pub fn times(&self) -> Option<SocketTimes> {
+        let socket = match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.get_ref().0,
+        };
+        let socket = SockRef::from(socket);
+        let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+        let unconfirmed = socket.tcp_user_timeout().ok()?.map_or(0, |time| time.as_millis());
+        Some(SocketTimes {
+            keepalives_idle_s: seconds(socket.tcp_keepalive_time().ok()?),
+            keepalives_interval_s: seconds(socket.tcp_keepalive_interval().ok()?),
+            keepalives_count: i64::from(socket.tcp_keepalive_retries().ok()?),
+            user_timeout_ms: i64::try_from(unconfirmed).unwrap_or(i64::MAX),
+        })
+    }
+
     /// How the connection is protected; none for one that is not.
     #[must_use]
     pub fn encryption(&self) -> Option<Encryption> {

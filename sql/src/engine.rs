@@ -19,6 +19,7 @@ use crate::session::{AnswerAfter, Session};
 use crate::settings::auto_file::AutoFile;
 use crate::settings::server::{ServerSettings, Source};
 use crate::settings::session::Settings;
+use crate::settings::socket::SocketTimes;
 use crate::sqlstate::SqlState;
 use crate::tuple::row_id::RowIds;
 use crate::types::Oid;
@@ -61,6 +62,8 @@ pub struct Connect {
     pub server: Option<std::net::SocketAddr>,
     /// How the connection is protected, if it is.
     pub encryption: Option<Encryption>,
+    /// What its socket does by itself, if it is one of TCP.
+    pub socket: Option<SocketTimes>,
 }
 
 /// What authentication needs of a role.
@@ -284,6 +287,7 @@ impl Engine {
             .detail("User does not have CONNECT privilege."));
         }
         let mut settings = Settings::new(self.settings.load_full());
+        settings.set_socket(connect.socket);
         for (owner, source) in [
             ((Oid(0), Oid(0)), Source::Global),
             ((database.oid, Oid(0)), Source::Database),

@@ -32,6 +32,7 @@ pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
 pub use session::{Bind, Format, Progress, Session, StatementDescription, TransactionStatus};
+pub use settings::socket::SocketTimes;
 pub use txn::{Environment, LockWait, Lsn, SessionWait};
 
 /// What a server builds an [`Environment`] from, and what it is opened with.

@@ -6,6 +6,7 @@ use crate::peer::locked;
 use socket2::Socket as SystemSocket;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,6 +36,12 @@ impl Socket {
         self.full = writable;
         let Some(fd) = place.fd else { return Ok(()) };
         self.shared.loops[place.index].watch_for(fd, place.token, place.interest())
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -10,6 +10,7 @@ pub mod definition;
 pub mod encoding;
 pub mod server;
 pub mod session;
+pub mod socket;
 pub mod value;
 
 use crate::error::{Result, SqlError};

@@ -12,6 +12,7 @@ use super::definition::{
     Context, Definition, Kind, ListQuoting, REPORTED, definition, definitions, number,
 };
 use super::server::{ServerSettings, Source, find, unrecognized};
+use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, Value};
 use super::{DateOrder, DateStyle, Dialect, IntervalStyle, SessionSettings};
 use crate::error::{Notice, Result, Severity, SqlError};
@@ -30,6 +31,8 @@ pub struct Settings {
     changed: bool,
     /// Moves with every change, so that what follows from settings is worked out anew only then.
     generation: u64,
+    /// What the client's socket does by itself; none where it is not one of TCP.
+    socket: Option<SocketTimes>,
 }
 
 /// A setting by number, or a custom one by its lower-case name.
@@ -111,6 +114,7 @@ impl Settings {
             reported: vec![String::new(); REPORTED.len()],
             changed: true,
             generation: 0,
+            socket: None,
         };
         settings.refresh_plain();
         settings
@@ -128,6 +132,11 @@ impl Settings {
     #[must_use]
     pub fn plain(&self) -> &SessionSettings {
         &self.plain
+    }
+
+    /// The client comes by TCP, by a socket that does this.
+    pub fn set_socket(&mut self, socket: Option<SocketTimes>) {
+        self.socket = socket;
     }
 
     /// Another number after every change.
@@ -226,7 +235,7 @@ impl Settings {
         Some(match key {
             // A random seed is nobody's business.
             Key::Known(at) if definitions()[at].name == "seed" => "unavailable".to_owned(),
-            Key::Known(at) => value::show(&definitions()[at], &value),
+            Key::Known(at) => value::show(&definitions()[at], &self.shown(at, value)),
             Key::Custom(_) => match value {
                 Value::Text(text) => text.to_string(),
                 Value::Bool(_) | Value::Integer(_) | Value::Real(_) => String::new(),
@@ -282,6 +291,12 @@ impl Settings {
         changed
     }
 
+    /// A setting's value as it is told.
+    fn shown(&self, at: usize, value: Value) -> Value {
+        let name = definitions()[at].name;
+        if is_of_socket(name) { socket::shown(name, &value, self.socket) } else { value }
+    }
+
     /// The rows of `pg_settings`.
     pub fn rows(&self) -> impl Iterator<Item = SettingRow> {
         definitions().iter().enumerate().filter(|(_, definition)| !definition.hidden).map(
@@ -292,7 +307,7 @@ impl Settings {
                 let reset = reset.map_or_else(|| self.server.value(at).clone(), |reset| reset.0);
                 SettingRow {
                     definition,
-                    setting: value::raw(definition, &value),
+                    setting: value::raw(definition, &self.shown(at, value)),
                     source,
                     reset: value::raw(definition, &reset),
                 }
