@@ -78,6 +78,12 @@ TABLE counted;
 MERGE INTO t USING (VALUES (5, 1), (201, 2), (6, 0)) v (a, b) ON t.a = v.a WHEN MATCHED AND v.b = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET b = v.b WHEN NOT MATCHED THEN INSERT VALUES (v.a, v.b, 0);
 SELECT pg_stat_force_next_flush();
 SELECT n_tup_ins, n_tup_upd, n_tup_del, n_live_tup, n_dead_tup FROM counted;
+-- The least and the greatest are read from the ends of a key.
+SELECT pg_stat_reset();
+SELECT min(k), max(k) FROM t;
+SELECT min(a), max(a) FROM t WHERE a > 4;
+SELECT pg_stat_force_next_flush();
+SELECT indexrelname, idx_scan FROM indexes_counted;
 -- Foreign keys look parents and children up.
 CREATE TABLE c (x int REFERENCES t ON UPDATE CASCADE);
 SELECT pg_stat_reset();

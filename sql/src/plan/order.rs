@@ -3,7 +3,8 @@
 
 use super::functions::comparator;
 use super::physical::{
-    Access, Aggregate, AggregateStep, JoinMethod, KeyAccess, Limit, Plan, Scan, ScanColumn, Sort,
+    Access, Aggregate, AggregateStep, Join, JoinMethod, KeyAccess, Limit, Plan, Scan, ScanColumn,
+    Sort,
 };
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -14,24 +15,27 @@ use crate::tuple::{Form, KeyLayout};
 use crate::types::{Comparator, Datum, SqlType, oids};
 use txn::{Direction, TreeId};
 
-/// The plan without sorts that change nothing.
+/// The plan without sorts that change nothing. `slot` gives new slots of one column.
 #[must_use]
-pub fn avoid_sorts(plan: Plan) -> Plan {
+pub fn avoid_sorts(plan: Plan, slot: &mut dyn FnMut() -> u32) -> Plan {
     match plan {
         Plan::Sort(sort) => avoid(*sort),
         Plan::Limit(mut limit) => {
-            limit.input = avoid_sorts(limit.input);
+            limit.input = avoid_sorts(limit.input, slot);
             Plan::Limit(limit)
         }
-        Plan::Project(input, slot, columns) => {
-            Plan::Project(Box::new(avoid_sorts(*input)), slot, columns)
+        Plan::Project(input, into, columns) => {
+            Plan::Project(Box::new(avoid_sorts(*input, slot)), into, columns)
         }
-        Plan::Gate(input, conjuncts) => Plan::Gate(Box::new(avoid_sorts(*input)), conjuncts),
+        Plan::Gate(input, conjuncts) => Plan::Gate(Box::new(avoid_sorts(*input, slot)), conjuncts),
         Plan::LockRows(mut lock) => {
-            lock.input = avoid_sorts(lock.input);
+            lock.input = avoid_sorts(lock.input, slot);
             Plan::LockRows(lock)
         }
-        Plan::Aggregate(aggregate) => Plan::Aggregate(Box::new(first_only(*aggregate))),
+        Plan::Aggregate(aggregate) => match each_first(&aggregate, slot) {
+            Some(plan) => plan,
+            None => Plan::Aggregate(Box::new(first_only(*aggregate))),
+        },
         other => other,
     }
 }
@@ -65,13 +69,67 @@ fn first_only(mut aggregate: Aggregate) -> Aggregate {
         && let Some(scan) = leading_scan(&mut aggregate.input)
         && begins_with(scan, (var, order), few)
     {
-        let ty = SqlType::plain(oids::INT8);
-        let limit = Some(constant(&Literal::of(&Datum::Int8(1)), ty));
-        let (offset, ties) = (None, None);
-        aggregate.input =
-            Plan::Limit(Box::new(Limit { input: aggregate.input, limit, offset, ties }));
+        aggregate.input = first_of(aggregate.input);
     }
     aggregate
+}
+
+/// The first row of a plan.
+fn first_of(input: Plan) -> Plan {
+    let ty = SqlType::plain(oids::INT8);
+    let limit = Some(constant(&Literal::of(&Datum::Int8(1)), ty));
+    let (offset, ties) = (None, None);
+    Plan::Limit(Box::new(Limit { input, limit, offset, ties }))
+}
+
+/// Several of `min` and `max` side by side, where a key gives the order of each one's column and what is read of the table
+/// is nothing but a stretch of a key: each reads the first row that it wants by itself, instead of all together all rows.
+fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Plan> {
+    let whole = aggregate.keys.is_empty() && aggregate.sets.len() == 1;
+    let Plan::Scan(scan) = &aggregate.input else { return None };
+    let asks = match &scan.access {
+        Access::Key(key) => key.scalars().any(|value| !value.subqueries().is_empty()),
+        Access::Full(_) | Access::Current(_) => false,
+    };
+    if !whole || aggregate.calls.len() < 2 || asks || !scan.filter.is_empty() {
+        return None;
+    }
+    let mut scans = Vec::new();
+    for call in &aggregate.calls {
+        let mut one = scan.clone();
+        if !begins_with(&mut one, extreme(call)?, true) {
+            return None;
+        }
+        scans.push(one);
+    }
+    let (mut beside, mut columns) = (None, Vec::new());
+    for (scan, call) in scans.into_iter().zip(&aggregate.calls) {
+        let slot = slot();
+        columns.push(Scalar::Var(Var { slot, column: 0 }));
+        let one = Plan::Aggregate(Box::new(Aggregate {
+            input: first_of(Plan::Scan(scan)),
+            slot,
+            keys: Vec::new(),
+            sets: aggregate.sets.clone(),
+            calls: vec![call.clone()],
+        }));
+        beside = Some(match beside {
+            None => one,
+            Some(left) => Plan::Join(Box::new(Join {
+                kind: JoinKind::Inner,
+                left,
+                right: one,
+                on: Vec::new(),
+                method: JoinMethod::NestedLoop,
+                dependent: false,
+                left_slots: Vec::new(),
+                right_slots: Vec::new(),
+                rows: 1.0,
+                cost: 1.0,
+            })),
+        });
+    }
+    Some(Plan::Project(Box::new(beside?), aggregate.slot, columns))
 }
 
 /// The column that an aggregate wants the first of, and in which order.
