@@ -89,3 +89,13 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders o WHERE EXISTS (SELECT FROM customer c 
 EXPLAIN (COSTS OFF) SELECT * FROM orders o WHERE NOT EXISTS (SELECT FROM customer c WHERE c.city = o.total);
 EXPLAIN (COSTS OFF) SELECT * FROM customer WHERE city NOT IN (SELECT total FROM orders);
 EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE total NOT IN (SELECT a FROM gaps) OR id IN (SELECT b FROM gaps);
+-- Within the conditions of joins.
+SELECT count(*), sum(c.id) FROM customer c JOIN gaps g ON EXISTS (SELECT FROM orders o WHERE o.customer = c.id AND o.total = g.a);
+SELECT count(*), sum(c.id) FROM customer c JOIN gaps g ON g.a = c.id AND NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.id AND o.total = g.b);
+SELECT count(*), sum(c.id) FROM customer c JOIN gaps g ON c.id IN (SELECT o.customer FROM orders o WHERE o.total < 9) AND g.a <> c.city;
+SELECT count(*), count(g.a) FROM customer c LEFT JOIN gaps g ON g.a = c.id AND EXISTS (SELECT FROM orders o WHERE o.customer = g.b);
+SELECT count(*), count(g.a), count(c.id) FROM customer c FULL JOIN gaps g ON g.a = c.id AND EXISTS (SELECT FROM orders o WHERE o.customer = g.b AND o.total < c.id * 20);
+SELECT count(*), count(q.id) FROM gaps g LEFT JOIN (SELECT c.id, x.b FROM customer c JOIN gaps x ON x.a = c.id AND EXISTS (SELECT FROM orders o WHERE o.customer = x.b)) q ON q.b = g.b;
+SELECT count(*), sum(l.n) FROM customer c JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.customer = c.id) l ON EXISTS (SELECT FROM gaps g WHERE g.a = c.id AND g.b < l.n);
+SELECT count(*) FROM customer c JOIN gaps g ON g.a = c.id OR EXISTS (SELECT FROM orders o WHERE o.customer = c.id AND o.total = g.b AND o.id < 50);
+SELECT count(*) FROM customer c JOIN gaps g ON EXISTS (SELECT FROM orders o WHERE o.customer = c.id AND EXISTS (SELECT FROM customer d JOIN gaps h ON h.a = d.id AND EXISTS (SELECT FROM orders p WHERE p.customer = d.id AND p.total = g.a) WHERE d.id = o.total));

@@ -330,7 +330,12 @@ impl<'a> Planner<'a> {
         };
         let mut layout = left_layout;
         layout.extend_from_slice(&right_layout);
-        let on = match on {
+        let (behind, on) = match (kind, on) {
+            (_, []) => (Vec::new(), Vec::new()),
+            (JoinKind::Inner, on) => super::sublinks::parted(on),
+            (_, on) => (Vec::new(), on.to_vec()),
+        };
+        let on = match &on[..] {
             [] => Vec::new(),
             on => self.over(&layout, |planner| planner.conjuncts(on))?,
         };
@@ -349,7 +354,8 @@ impl<'a> Planner<'a> {
             rows: 0.0,
             cost: 0.0,
         };
-        Ok((Plan::Join(Box::new(join)), layout))
+        let plan = Plan::Join(Box::new(join));
+        if behind.is_empty() { Ok((plan, layout)) } else { self.filtered(plan, layout, &behind) }
     }
 
     /// Plain columns stay where they are; only what has to be computed gets a slot.

@@ -1,9 +1,9 @@
 //! Subqueries of a condition that are joins: EXISTS and `IN (SELECT ...)` as semi joins, NOT EXISTS as anti joins
 //! (`pull_up_sublinks`).
 //!
-//! A conjunct of WHERE only filters, so it may be asked by a join, which reads the subquery once, or by a key of it.
-//! EXISTS is pulled up where nothing but its WHERE looks at the query around it; IN where nothing in it does. Everything
-//! else stays a subquery of the condition. `NOT IN` is none of them, because of its NULLs: see
+//! A conjunct of WHERE, or of an inner join's ON, only filters, so it may be asked by a join, which reads the subquery
+//! once, or by a key of it. EXISTS is pulled up where nothing but its WHERE looks at the query around it; IN where nothing
+//! in it does. Everything else stays a subquery of the condition. `NOT IN` is none of them, because of its NULLs: see
 //! [`super::subplan::SubplanKind::Hashed`].
 //!
 //! A semi join reads all of its left side. Where the subquery gives few rows and the left side has a key for them, it is
@@ -115,6 +115,13 @@ fn flatten<'e>(conjuncts: &'e [Expr], into: &mut Vec<&'e Expr>) {
             one => into.push(one),
         }
     }
+}
+
+/// The conditions of an inner join, which filter as those of WHERE do: those that are joins of their own, and the others.
+pub(super) fn parted(on: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
+    let mut flat = Vec::new();
+    flatten(on, &mut flat);
+    flat.into_iter().cloned().partition(|one| sublink(one).is_some())
 }
 
 /// What a conjunct joins, if it is a subquery that can be a join.
