@@ -57,10 +57,10 @@ select 1 + 1 as k, grouping(1 + 1), sum(1 + 1), a from gc group by rollup(a, 1 +
 select now() = now() as k, now() = now() as m, a from gc group by rollup(a, 1) order by a, 1;
 select a, rank(a) within group (order by n) from gc group by rollup(a) order by 1;
 select a, b, rank(a::numeric) within group (order by n), dense_rank(a::numeric) within group (order by n) from gc group by rollup(a, b) order by 1, 2;
-select a, percentile_disc(a * 0.4) within group (order by n) from gc group by rollup(a) order by 1;
+select a, percentile_disc(a / 4.0) within group (order by n) from gc group by rollup(a) order by 1;
 select a, b, percentile_cont(a / 4.0) within group (order by n) from gc group by cube(a, b) order by 1, 2;
 select a, b, cume_dist(a + 1, b) within group (order by n, b), grouping(b, a) from gc group by grouping sets ((a), (b), (a, b), ()) order by 1, 2;
-select a, percentile_disc(a * 0.4) within group (order by n) + 1 as p from gc group by rollup(a) having percentile_disc(a * 0.4) within group (order by n) is null;
+select a, percentile_disc(a / 4.0) within group (order by n) + 1 as p from gc group by rollup(a) having percentile_disc(a / 4.0) within group (order by n) is null;
 select a, sum(a), rank(a) within group (order by n) filter (where n > 2), rank(5) within group (order by n) from gc group by rollup(a) order by 1;
 select a, rank(a) within group (order by n) r, first_value(rank(a) within group (order by n)) over (order by a desc) from gc group by rollup(a) order by 1;
 create view gc_view as select a, 5 as k, rank(a) within group (order by n) from gc group by rollup(a, 2);

@@ -55,7 +55,6 @@ select array_remove('{}'::json[], '{}'::json);
 select ja @> ja from ut;
 select ja && ja from ut;
 select array[1, 2] @> array[2], array['a', null] = array['a', null], array[1, 2] < array[1, 3];
-create index on ut (ja);
 drop table ut;
 drop type ut_nested;
 drop type ut_row, ut_ok;

@@ -59,15 +59,16 @@ fn undetermined() -> SqlError {
 /// The columns that INCLUDE names.
 ///
 /// # Errors
-/// 42703; 0A000 for what only keys have.
+/// 42703; 0A000 for expressions, 42P17 for what else only keys have.
 pub(super) fn included(relation: &Relation, named: &[IndexKey]) -> Result<Vec<usize>> {
-    let refused = |message: &str| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    let refused = |message: &str| Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
     let column = |key: &IndexKey| {
         let IndexKey { expr, span, collation, class, direction, nulls_first, .. } = key;
         // A column in parentheses is an expression.
         let column = plain_column(relation, expr)?.filter(|_| expr.at == span.0);
         let Some(column) = column else {
-            return refused("expressions are not supported in included columns");
+            let message = "expressions are not supported in included columns";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         };
         if collation.is_some() {
             return refused("including column does not support a collation");

@@ -179,6 +179,14 @@ fn depending_on(
         }
     }
     found.sort_by_key(|(order, _)| *order);
+    // Who reads what goes in any case goes with that.
+    let mut reached = gone.to_vec();
+    for (view, reads) in views(ddl.semantics, &snapshot).filter(|_| !shows.is_empty()) {
+        if reads.relations.iter().any(|(oid, _)| reached.contains(oid)) {
+            reached.push(view.oid);
+        }
+    }
+    shows.retain(|one: &Dependent| one.view().is_some_and(|view| !reached.contains(&view)));
     // What shows the type and depends on nothing else that goes is told of last.
     for dependent in found.into_iter().map(|(_, one)| one).chain(shows) {
         let known = |view: Oid| into.iter().any(|one| one.view() == Some(view));

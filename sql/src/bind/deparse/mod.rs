@@ -28,6 +28,7 @@ use crate::catalog::builtin::{
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
+use crate::plan::functions::VARIADIC_ARRAY;
 use crate::plan::logical::{Query, SortKey};
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, text_of};
 use simple::{Parent, is_simple};
@@ -513,7 +514,27 @@ impl Printer<'_, '_> {
         if standard_form && self.standard_form(procedure.name, arguments, out)? {
             return Ok(());
         }
-        self.named(&self.function_name(procedure), arguments, out)
+        let name = self.function_name(procedure);
+        let spread = match (procedure.variadic, arguments.last()) {
+            (0, _) | (_, None) => false,
+            (oid::ANY, Some(last)) => last.ty().typmod == VARIADIC_ARRAY,
+            // What was given one by one has become an array.
+            _ => true,
+        };
+        let Some((array, others)) = arguments.split_last().filter(|_| spread) else {
+            return self.named(&name, arguments, out);
+        };
+        out.push_str(&name);
+        out.push('(');
+        self.list(others, out)?;
+        out.push_str(if others.is_empty() { "VARIADIC " } else { ", VARIADIC " });
+        // That it is spread is what a relabelled one says.
+        match array {
+            Expr::Relabel(array, ty) if ty.typmod == VARIADIC_ARRAY => self.write(array, out)?,
+            array => self.write(array, out)?,
+        }
+        out.push(')');
+        Ok(())
     }
 
     /// A function's name, with its schema where the path does not find it.
