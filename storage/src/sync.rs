@@ -126,19 +126,22 @@ pub fn try_lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> Option<MutexGuard
 
 /// One step of a short wait for another running thread: first the processor rests, then the thread lets others run.
 pub fn relax(spins: &mut u32) {
-    #[cfg(loom)]
-    {
-        *spins += 1;
-        loom::thread::yield_now();
-    }
+    *spins += 1;
     #[cfg(not(loom))]
-    {
-        *spins += 1;
-        match SIMULATED.with(Cell::get) {
-            Some(yield_now) => yield_now(),
-            None if *spins < 64 => std::hint::spin_loop(),
-            None => std::thread::yield_now(),
-        }
+    if *spins < 64 && SIMULATED.with(Cell::get).is_none() {
+        return std::hint::spin_loop();
+    }
+    give_way();
+}
+
+/// Lets other threads run first, those that are ready to.
+pub fn give_way() {
+    #[cfg(loom)]
+    loom::thread::yield_now();
+    #[cfg(not(loom))]
+    match SIMULATED.with(Cell::get) {
+        Some(yield_now) => yield_now(),
+        None => std::thread::yield_now(),
     }
 }
 

@@ -5,6 +5,10 @@
 //! first unwritten record at the latest (PostgreSQL's `wal_writer_delay`). With nothing to do it sleeps without a
 //! timeout: an idle server has an idle flusher.
 //!
+//! **Who wakes it is served after those who are ready to run.** Where every processor has work, some of them are about
+//! to commit, and join the group: a tenth of the CPU of short transactions by 8 and 32 sessions on two cores was syncs and
+//! switches of threads that this saves. Where a processor rests, nothing is waited for.
+//!
 //! **How it is woken** is [`super::alarm`]'s business.
 //!
 //! **Who has nothing else to do may do it**: a thread that serves one session would wake the flusher, sleep, and be woken
@@ -25,7 +29,7 @@ use crate::environment::{Environment, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::planted::Fault;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, PUBLISH, lock, rank, try_lock};
+use crate::sync::{Arc, Mutex, PUBLISH, give_way, lock, rank, try_lock};
 use crate::{Error, Result};
 use crossbeam_utils::CachePadded;
 use std::fmt;
@@ -336,6 +340,9 @@ fn work(log: &Shared) -> Result<()> {
                 }
                 drop(flusher);
                 flush.alarm.unset();
+                if woken == Woken::Notified {
+                    give_way();
+                }
             }
             Next::Over => return Ok(()),
         }
