@@ -511,11 +511,12 @@ fn extents_that_a_tree_has_emptied_are_anybodys() {
         one.remove_tombstone(&n.to_be_bytes(), lsn).unwrap();
     }
     assert_eq!(space.owned_pages(&[one.id()]), owned);
-    one.compact(packing, &mut || true).unwrap();
-    assert!(
-        space.owned_pages(&[one.id()]) <= 16,
-        "the root's extent is left, and what is on its way"
-    );
+    let emptied = || {
+        one.compact(packing, &mut || true).unwrap();
+        space.owned_pages(&[one.id()]) == 8
+    };
+    // A page that is on its way to the disk is given away by a later walk.
+    assert!((0..1_000).any(|_| emptied()), "the root's extent is left");
     let other = component.create_tree().unwrap();
     fill(&other);
     assert_eq!(space.pages(), pages, "the other has them");

@@ -5,35 +5,47 @@ use crate::{Refused, TableId, TableLock};
 
 const NOTE: &[u8] = b"note";
 
-fn open(env: &Environment, tree: storage::TreeId) -> World {
-    let manager = Manager::open::<Error>(env.clone(), small(), |_| Ok(vec![tree])).unwrap();
-    let tree = manager.data().tree(tree).unwrap();
-    World { manager, tree }
+/// What the instances run on, one after the other.
+struct Machine {
+    device: Arc<FaultyDevice>,
 }
 
-/// The process dies; what was written stays.
-fn restarted(world: World, env: &Environment) -> World {
+impl Machine {
+    fn environment(&self) -> Environment {
+        Environment { device: self.device.clone(), ..environment(FaultyDevice::new(1), 4) }
+    }
+
+    fn open(&self, tree: storage::TreeId) -> World {
+        let env = self.environment();
+        let manager = Manager::open::<Error>(env, small(), |_| Ok(vec![tree])).unwrap();
+        let tree = manager.data().tree(tree).unwrap();
+        World { manager, tree }
+    }
+}
+
+/// The process dies; what was written stays. The threads that it leaves here write nothing under the next one.
+fn restarted(world: World, machine: &mut Machine) -> World {
     let tree = world.tree.id();
-    // In this order: what the collector still logs must not be written under the next instance.
     world.manager.quiesce();
     world.manager.data().log().wait_durable_end(world.manager.data().log().tail()).unwrap();
+    machine.device = Arc::new(machine.device.survive_process());
     std::mem::forget(world);
-    open(env, tree)
+    machine.open(tree)
 }
 
 /// The process is told to end.
-fn stopped(world: World, env: &Environment) -> World {
+fn stopped(world: World, machine: &Machine) -> World {
     let tree = world.tree.id();
     drop(world);
-    open(env, tree)
+    machine.open(tree)
 }
 
-fn made() -> (World, Environment) {
-    let env = environment(FaultyDevice::new(5), 4);
-    let world = World::with(env.clone(), small());
+fn made() -> (World, Machine) {
+    let machine = Machine { device: Arc::new(FaultyDevice::new(5)) };
+    let world = World::with(machine.environment(), small());
     // Somebody catalogs the tree.
     world.manager.checkpoint().unwrap();
-    (world, env)
+    (world, machine)
 }
 
 fn prepare(world: &World, txn: Transaction, name: &[u8]) {
@@ -66,7 +78,7 @@ fn is_free(world: &World, key: &[u8], mode: RowLock) -> bool {
 #[test]
 fn writes_and_locks_survive_restarts_until_they_are_resolved() {
     for commits in [true, false] {
-        let (mut world, env) = made();
+        let (mut world, mut machine) = made();
         for key in [b"a", b"b", b"c", b"d"] {
             world.set(key, Some(b"old"));
         }
@@ -93,12 +105,13 @@ fn writes_and_locks_survive_restarts_until_they_are_resolved() {
             if round == 1 {
                 world.manager.checkpoint().unwrap();
             }
-            world = if round < 3 { restarted(world, &env) } else { stopped(world, &env) };
+            world =
+                if round < 3 { restarted(world, &mut machine) } else { stopped(world, &machine) };
         }
         resolve(&world, b"one", commits).unwrap();
         assert_eq!(resolve(&world, b"one", commits), Err(Refused::Unknown));
         assert!(is_free(&world, b"c", update) && is_free(&world, b"d", update));
-        let world = restarted(world, &env);
+        let world = restarted(world, &mut machine);
         assert!(world.manager.prepared().is_empty());
         let expected: (&[u8], bool) = if commits { (b"new", false) } else { (b"old", true) };
         assert_eq!(value(&world, b"a").unwrap(), expected.0);
@@ -146,7 +159,7 @@ fn writes_in_scratch_space_cannot_be_prepared() {
 /// What a prepared transaction has read under SERIALIZABLE nobody can change before it is resolved.
 #[test]
 fn what_was_read_stays_locked() {
-    let (world, env) = made();
+    let (world, mut machine) = made();
     world.set(b"a", Some(b"old"));
     let table = TableId(9);
     let begun = |world: &World| {
@@ -160,7 +173,7 @@ fn what_was_read_stays_locked() {
     };
     let txn = begun(&world);
     prepare(&world, txn, b"one");
-    let world = restarted(world, &env);
+    let world = restarted(world, &mut machine);
     let mut other = world.begin(Isolation::ReadCommitted, 2);
     let mode = TableLock::RowExclusive;
     assert!(!other.lock_table(table, mode, WaitPolicy::Skip).unwrap());
@@ -178,7 +191,7 @@ fn what_was_read_stays_locked() {
 /// An old one does not hold the log: each checkpoint that finds it again logs it anew.
 #[test]
 fn an_old_one_does_not_hold_the_log() {
-    let (world, env) = made();
+    let (world, mut machine) = made();
     let mut txn = world.begin(Isolation::ReadCommitted, 1);
     txn.begin_statement().unwrap();
     write(&mut txn, &world.tree, b"kept", Some(b"1"));
@@ -192,11 +205,11 @@ fn an_old_one_does_not_hold_the_log() {
         redo = world.manager.checkpoint_all().unwrap();
     }
     assert!(redo > at, "the redo point is {redo}, and the record was before {at}");
-    let world = restarted(world, &env);
+    let world = restarted(world, &mut machine);
     assert_eq!(world.manager.prepared().len(), 1);
     resolve(&world, b"old", true).unwrap();
     world.manager.checkpoint().unwrap();
-    let world = restarted(world, &env);
+    let world = restarted(world, &mut machine);
     assert!(world.manager.prepared().is_empty());
     assert_eq!(value(&world, b"kept").unwrap(), b"1");
 }
