@@ -41,13 +41,13 @@ pub(super) fn fresh(options: &Options) -> Arc<DataComponent> {
 }
 
 /// Logs a record that says nothing, for its LSN.
-fn stamp(component: &DataComponent) -> Lsn {
+pub(super) fn stamp(component: &DataComponent) -> Lsn {
     let log = component.log();
     let mut space = log.reserve(SpaceClass::Commit, 1, 8).unwrap();
     log.claim(&mut space, 8).publish(RecordKind::FIRST_LOGICAL, &[0; 8])
 }
 
-fn put(component: &DataComponent, tree: &Tree, key: &[u8], value: Option<&[u8]>) -> Lsn {
+pub(super) fn put(component: &DataComponent, tree: &Tree, key: &[u8], value: Option<&[u8]>) -> Lsn {
     let lsn = stamp(component);
     let change = value.map_or(Change::Delete, Change::Put);
     assert_eq!(tree.apply(lsn, key, change, true, &mut |_| ()).unwrap(), Applied::Done);
@@ -491,117 +491,6 @@ fn the_space_of_freed_trees_and_of_emptied_ones_is_used_again() {
     assert!(component.forest().volume().space.pages() <= pages + 128);
     drop(component.bulk_builder().unwrap());
     assert!(component.forest().volume().space.allocated().is_empty());
-}
-
-#[test]
-fn extents_that_a_tree_has_emptied_are_anybodys() {
-    let component = fresh(&tiny());
-    let space = &component.forest().volume().space;
-    let fill = |tree: &Tree| {
-        for n in 0..3_000u64 {
-            put(&component, tree, &n.to_be_bytes(), Some(&[3; 100]));
-        }
-    };
-    let packing = Packing { fill_percent: 100, group: 5 };
-    let one = component.create_tree().unwrap();
-    fill(&one);
-    let (owned, pages) = (space.owned_pages(&[one.id()]), space.pages());
-    for n in 0..3_000u64 {
-        let lsn = put(&component, &one, &n.to_be_bytes(), None);
-        one.remove_tombstone(&n.to_be_bytes(), lsn).unwrap();
-    }
-    assert_eq!(space.owned_pages(&[one.id()]), owned);
-    let emptied = || {
-        one.compact(packing, &mut || true).unwrap();
-        space.owned_pages(&[one.id()]) == 8
-    };
-    // A page that is on its way to the disk is given away by a later walk.
-    assert!((0..1_000).any(|_| emptied()), "the root's extent is left");
-    let other = component.create_tree().unwrap();
-    fill(&other);
-    assert_eq!(space.pages(), pages, "the other has them");
-    one.compact(packing, &mut || true).unwrap();
-    component.free_tree(one.id()).unwrap();
-    drop(one);
-    check(&component);
-    fill(&component.create_tree().unwrap());
-    check(&component);
-}
-
-fn pages_of(component: &DataComponent) -> usize {
-    component.forest().volume().space.allocated().len()
-}
-
-#[test]
-fn what_deletes_leave_here_and_there_is_compacted() {
-    for (kept_of, group, fill_percent) in [(2, 5, 100), (3, 5, 100), (2, 3, 90), (10, 5, 100)] {
-        let component = fresh(&tiny());
-        let tree = component.create_tree().unwrap();
-        let mut model = Model::new();
-        let fill = |model: &mut Model, range: std::ops::Range<u64>| {
-            for n in range {
-                let value = vec![3; 60 + n as usize % 80];
-                let lsn = put(&component, &tree, &n.to_be_bytes(), Some(&value));
-                model.insert(n.to_be_bytes().to_vec(), (lsn, Some(value)));
-            }
-        };
-        fill(&mut model, 0..6_000);
-        let before = pages_of(&component);
-        let thinned = |n: &u64| n.is_multiple_of(kept_of) != (kept_of == 3);
-        let kept: Vec<u64> = (0..6_000).filter(thinned).collect();
-        for n in (0..6_000).filter(|n| !thinned(n)) {
-            let lsn = put(&component, &tree, &n.to_be_bytes(), None);
-            tree.remove_tombstone(&n.to_be_bytes(), lsn).unwrap();
-            model.remove(n.to_be_bytes().as_slice());
-        }
-        let packing = Packing { fill_percent, group };
-        // Somebody may be in the way, and parents that are joined have other groups.
-        let walk = || tree.compact(packing, &mut || true).unwrap();
-        let freed: u64 = std::iter::repeat_with(walk).take(8).take_while(|freed| *freed > 0).sum();
-        same(&tree, &model);
-        check(&component);
-        let after = pages_of(&component);
-        assert!(freed > 0 && after < before);
-        let least = before * kept.len() / 6_000;
-        let most = least * 100 / usize::from(fill_percent) * 107 / 100 + 4;
-        assert!(after <= most, "{before} pages, 1 of {kept_of} kept: {after}, not {least}");
-        // What is dense stays as it is.
-        let lsn = stamp(&component);
-        assert_eq!(walk(), 0);
-        assert!(stamp(&component).0 - lsn.0 < 1_000, "nothing was logged");
-        component.log().wait_durable(stamp(&component)).unwrap();
-        let file = component.forest().volume().space.pages();
-        fill(&mut model, 6_000..12_000 - kept.len() as u64);
-        if fill_percent == 100 {
-            assert!(component.forest().volume().space.pages() <= file, "what is new has room");
-        }
-        same(&tree, &model);
-        check(&component);
-    }
-}
-
-#[test]
-fn a_compaction_can_be_cut_short() {
-    let component = fresh(&tiny());
-    let tree = component.create_tree().unwrap();
-    for n in 0..2_000u64 {
-        put(&component, &tree, &n.to_be_bytes(), Some(&[3; 100]));
-    }
-    for n in (0..2_000u64).filter(|n| n % 2 == 0) {
-        let lsn = put(&component, &tree, &n.to_be_bytes(), None);
-        tree.remove_tombstone(&n.to_be_bytes(), lsn).unwrap();
-    }
-    let mut steps = 0;
-    let mut go_on = || {
-        steps += 1;
-        steps < 12
-    };
-    let packing = Packing { fill_percent: 100, group: 5 };
-    let freed = tree.compact(packing, &mut go_on).unwrap();
-    assert!((1..12).contains(&freed));
-    check(&component);
-    assert!(tree.compact(packing, &mut || true).unwrap() > freed);
-    check(&component);
 }
 
 /// Fills a tree, closes, lets `damage` loose on a page of it, opens again and checks.
