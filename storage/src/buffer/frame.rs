@@ -4,13 +4,16 @@
 //! more pin needs one compare-and-swap and no latch. Only the first pin takes the latch, to exclude an eviction.
 //!
 //! Invariants. (1) `page` changes only under the latch, by whoever claimed the frame or frees its page. (2) A frame is
-//! claimed, and so evicted, only from zero pins and when clean. (3) `recovery` is at most the LSN of every record that
-//! was applied since the page was clean, and of every structure record that is about to be claimed on it.
+//! claimed, and so evicted, only from zero pins and when clean, and nobody finds a page in it until the claim has become
+//! a pin. (3) `recovery` is at most the LSN of every record that was applied since the page was clean, and of every
+//! structure record that is about to be claimed on it.
 
 use super::latch::Latch;
+use super::page_table::{Full, PageTable, Placed};
 use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use crate::{Lsn, PageId};
+use crate::sync::relax;
+use crate::{FrameId, Lsn, PageId};
 
 /// No page: page 0 of the data file is a map and never in the pool.
 pub const NO_PAGE: PageId = PageId(0);
@@ -105,6 +108,36 @@ impl Frame {
     pub fn unclaim(&self, pins: u32) {
         // A hopeless `pin_latched` may have its one in for a moment: subtract, do not store.
         self.pins.fetch_add(pins.wrapping_sub(CLAIMED), Release);
+    }
+
+    /// Gets `page` and its contents, by `fill`, is entered into the table as `frame` and pinned, all under its latch:
+    /// whoever finds the page, in the table or by a hint, may make it dirty at once, and no page is dirty in a frame that
+    /// is claimed. Claimed by the caller, who asks for `evict` as [`PageTable::insert`] does.
+    ///
+    /// # Errors
+    /// If the table is full; the frame stays claimed, and empty.
+    pub fn enter(
+        &self,
+        table: &PageTable,
+        (page, frame): (PageId, FrameId),
+        fill: &dyn Fn(),
+        evict: &mut dyn FnMut(FrameId, PageId) -> bool,
+    ) -> Result<Placed, Full> {
+        let mut spins = 0;
+        while !self.latch.try_acquire() {
+            relax(&mut spins);
+        }
+        fill();
+        self.set_page(page);
+        let placed = table.insert(page, frame, evict);
+        if placed.is_ok() {
+            self.touch();
+            self.unclaim(1);
+        } else {
+            self.set_page(NO_PAGE);
+        }
+        self.latch.release(true);
+        placed
     }
 
     /// The LSN from which redo of this page must begin; none if the disk has it all.

@@ -1,14 +1,16 @@
-//! Every interleaving, by loom: an optimistic reader against a writer, and look-ups against displacement and removal.
+//! Every interleaving, by loom: an optimistic reader against a writer, look-ups against displacement and removal, and a
+//! page that arrives against who changes it and who cleans it.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p storage --release --lib buffer::loom_tests`. Under loom a bucket has
 //! one slot and so has the stash, so that three pages fill the smallest table. With `--cfg weakened` as well, what
 //! publishes is relaxed, and the models that lean on it must fail.
 
+use super::frame::Frame;
 use super::latch::Latch;
 use super::page_table::PageTable;
 use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::Relaxed;
-use crate::{FrameId, PageId};
+use crate::{FrameId, Lsn, PageId};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -144,5 +146,45 @@ fn two_inserts_and_the_stash_lose_nothing() {
         {
             assert_eq!(table.find(page), Some(frame));
         }
+    });
+}
+
+#[test]
+fn a_page_that_arrives_may_be_changed_and_cleaned_at_once() {
+    check(|| {
+        let (page, at) = (PageId(3), FrameId(30));
+        let (table, frame) = (Arc::new(PageTable::new(1)), Arc::new(Frame::new()));
+        assert!(frame.latch.try_acquire() && frame.claim());
+        frame.latch.release(true);
+        let writer = {
+            let (table, frame) = (Arc::clone(&table), Arc::clone(&frame));
+            thread::spawn(move || {
+                let Some(seen) = frame.latch.version() else { return };
+                // By a hint it is found before it is in the table.
+                if (frame.page() == page || table.find(page).is_some())
+                    && frame.latch.upgrade(seen).is_ok()
+                {
+                    frame.lower_recovery(Lsn(5));
+                    frame.latch.release(true);
+                }
+            })
+        };
+        let cleaner = {
+            let frame = Arc::clone(&frame);
+            thread::spawn(move || {
+                if frame.latch.try_acquire() {
+                    if frame.recovery().is_some() {
+                        assert!(frame.pin_latched(), "a dirty page is not claimed");
+                        frame.set_clean();
+                        frame.unpin();
+                    }
+                    frame.latch.release(false);
+                }
+            })
+        };
+        frame.enter(&table, (page, at), &|| (), &mut |_, _| false).expect("there is room");
+        writer.join().expect("no panic");
+        cleaner.join().expect("no panic");
+        assert!(frame.in_use() && frame.page() == page && table.find(page) == Some(at));
     });
 }

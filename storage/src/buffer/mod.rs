@@ -18,7 +18,6 @@ pub mod cleaner;
 pub mod counters;
 #[cfg(not(loom))]
 pub mod file;
-#[cfg(not(loom))]
 pub mod frame;
 #[cfg(not(loom))]
 pub mod guard;

@@ -299,17 +299,12 @@ impl BufferPool {
     /// Puts a page into a claimed frame and enters it into the table.
     fn install(&self, page: PageId, frame: FrameId, contents: &PageBuf) -> Result<Pin<'_>> {
         let state = self.frame(frame);
-        self.acquire(frame);
-        PageMut::new(self.words(frame)).copy_from(contents.page());
-        state.set_page(page);
-        state.touch();
-        state.latch.release(true);
+        let fill = || PageMut::new(self.words(frame)).copy_from(contents.page());
         let deadline = self.env.clock.now().plus(EXHAUSTED_AFTER);
         loop {
-            match self
-                .table
-                .insert(page, frame, &mut |frame, page| self.evict_from_table(frame, page))
-            {
+            match state.enter(&self.table, (page, frame), &fill, &mut |frame, page| {
+                self.evict_from_table(frame, page)
+            }) {
                 Ok(Placed::Free) => {}
                 Ok(Placed::Displaced) => self.counters.displacements.add_one(),
                 Ok(Placed::Stashed) => self.counters.stashed.add_one(),
@@ -317,18 +312,14 @@ impl BufferPool {
                     self.counters.evictions.add_one();
                     self.frame(empty).unclaim(0);
                 }
+                Err(page_table::Full) if self.env.clock.now() >= deadline => {
+                    return Err(Error::PoolExhausted);
+                }
                 Err(page_table::Full) => {
-                    if self.env.clock.now() >= deadline {
-                        self.acquire(frame);
-                        state.set_page(NO_PAGE);
-                        state.latch.release(true);
-                        return Err(Error::PoolExhausted);
-                    }
                     self.wait_for_cleaner()?;
                     continue;
                 }
             }
-            state.unclaim(1);
             return Ok(Pin { pool: self, frame });
         }
     }
