@@ -8,6 +8,7 @@
 pub mod context;
 pub mod deferred;
 pub mod drawn;
+mod either;
 pub mod eval;
 pub mod foreign_key;
 pub mod frame;

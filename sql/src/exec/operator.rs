@@ -1,6 +1,7 @@
 //! Operators: what a plan's nodes become in one run.
 
 use super::context::Context;
+use super::either::Either;
 use super::foreign_key::Timing;
 use super::function_scan::FunctionScan;
 use super::grouping::{Distinct, Group};
@@ -21,7 +22,7 @@ use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
 use crate::plan::cte::CtePlanBody;
 use crate::plan::logical::JoinKind;
-use crate::plan::physical::{Join, JoinMethod, Plan};
+use crate::plan::physical::{self, Access, Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
 use std::cell::RefCell;
@@ -131,7 +132,7 @@ impl<'p> Builder<'p> {
             Plan::Scan(scan) if !scan.filter.is_empty() => {
                 let mut bare = scan.clone();
                 let conditions = std::mem::take(&mut bare.filter);
-                (Box::new(Scan::new(&bare, self)), conditions)
+                (self.scan(&bare), conditions)
             }
             Plan::System(scan) if !scan.filter.is_empty() => {
                 let mut bare = scan.clone();
@@ -151,6 +152,15 @@ impl<'p> Builder<'p> {
         Box::new(Filter::new(inner, conditions, self))
     }
 
+    fn scan(&self, scan: &physical::Scan) -> Box<dyn Operator> {
+        match &scan.access {
+            Access::Either(ways) => Box::new(Either::new(scan, ways, self)),
+            Access::Full(_) | Access::Key(_) | Access::Current(_) => {
+                Box::new(Scan::new(scan, self))
+            }
+        }
+    }
+
     fn join(
         &self,
         join: &Join,
@@ -167,7 +177,7 @@ impl<'p> Builder<'p> {
         match plan {
             Plan::Unit => Box::new(Unit::default()),
             Plan::Nothing => Box::new(Nothing),
-            Plan::Scan(scan) => Box::new(Scan::new(scan, self)),
+            Plan::Scan(scan) => self.scan(scan),
             Plan::System(scan) => Box::new(SystemScan::new(scan, self)),
             Plan::Function(scan) => Box::new(FunctionScan::new(scan, self)),
             Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),

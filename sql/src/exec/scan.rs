@@ -67,7 +67,7 @@ impl Scan {
     #[must_use]
     pub fn new(plan: &physical::Scan, builder: &Builder<'_>) -> Scan {
         let key_subqueries = match &plan.access {
-            Access::Full(_) | Access::Current(_) => Box::default(),
+            Access::Full(_) | Access::Current(_) | Access::Either(_) => Box::default(),
             Access::Key(key) => builder.correlated(key.scalars()),
         };
         let outputs = plan.outputs.iter().copied().enumerate();
@@ -105,7 +105,7 @@ impl Scan {
         let counted = match &self.plan.access {
             Access::Full(_) => Some(relation.oid),
             // A row that a cursor stands on is no scan's.
-            Access::Current(_) => None,
+            Access::Current(_) | Access::Either(_) => None,
             Access::Key(key) => match key.index {
                 Some(at) => relation.indexes.get(at).map(|index| index.oid),
                 None => {

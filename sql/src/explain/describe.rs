@@ -509,11 +509,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                     None => "Index Scan",
                 };
                 let mut item = self.relation(kind, &scan.relation, scan.slot);
-                let index = match key.index {
-                    Some(at) => scan.relation.indexes.get(at),
-                    None => scan.relation.indexes.iter().find(|index| index.holds_rows()),
-                };
-                let name = index.map_or("", |index| &*index.name).to_owned();
+                let name = index_name(scan, key).to_owned();
                 let backward = key.direction == Direction::Backward;
                 let begin = format!(
                     "{kind}{} using {} on",
@@ -526,17 +522,38 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.target.insert(0, ("Scan Direction", direction.into()));
                 let scope =
                     Scope { own: Some(scan.slot), prefix: self.options.verbose, ..scope.clone() };
-                let conditions = self.key_conditions(scan, key, &scope);
-                let text = match &conditions[..] {
-                    [] => None,
-                    [one] => Some(one.clone()),
-                    many => Some(format!("({})", many.join(" AND "))),
-                };
+                let text = joined(&self.key_conditions(scan, key, &scope), " AND ");
                 item.properties.extend(text.map(|text| ("Index Cond", text.into())));
                 item
             }
+            Access::Either(ways) => {
+                let mut item = self.relation("Index Scan", &scan.relation, scan.slot);
+                let mut names: Vec<&str> =
+                    ways.iter().map(|way| index_name(scan, &way.key)).collect();
+                names.sort_unstable();
+                names.dedup();
+                let identifiers: Vec<_> = names.iter().map(|name| identifier(name)).collect();
+                let begin = format!("Index Scan using {} on", identifiers.join(", "));
+                item.title = item.title.replacen("Index Scan on", &begin, 1);
+                item.target.insert(0, ("Index Name", names.join(", ").into()));
+                let scope =
+                    Scope { own: Some(scan.slot), prefix: self.options.verbose, ..scope.clone() };
+                let sides: Vec<String> = ways
+                    .iter()
+                    .filter_map(|way| joined(&self.key_conditions(scan, &way.key, &scope), " AND "))
+                    .collect();
+                item.properties
+                    .extend(joined(&sides, " OR ").map(|text| ("Index Cond", text.into())));
+                item
+            }
         };
-        self.own(&mut item, &scan.filter, scan.slot, scope);
+        let mut filter = scan.filter.clone();
+        if let Access::Either(ways) = &scan.access
+            && ways.iter().any(|way| !way.rest.is_empty())
+        {
+            filter.push(Scalar::Or(ways.iter().map(|way| way.side.clone()).collect()));
+        }
+        self.own(&mut item, &filter, scan.slot, scope);
         item
     }
 
@@ -865,6 +882,24 @@ fn combined(kind: &'static str, inputs: &[&Item]) -> Item {
 
 fn below(relationship: &'static str, item: Item) -> Child {
     Child { relationship, name: None, item }
+}
+
+/// The index that a key access reads: the key's own where it reads the rows' tree.
+fn index_name<'s>(scan: &'s Scan, key: &KeyAccess) -> &'s str {
+    let index = match key.index {
+        Some(at) => scan.relation.indexes.get(at),
+        None => scan.relation.indexes.iter().find(|index| index.holds_rows()),
+    };
+    index.map_or("", |index| &*index.name)
+}
+
+/// Conditions side by side, in parentheses where there are several.
+fn joined(conditions: &[String], word: &str) -> Option<String> {
+    match conditions {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => Some(format!("({})", many.join(word))),
+    }
 }
 
 /// A title with the name in the query behind it, where that is another.

@@ -1,17 +1,18 @@
 //! How a table is read: by its key, through an index, or all of it.
 //!
 //! Every key of the table is tried: the longest run of first columns that have a value (`column = value`), or one of
-//! several (`column = ANY (array)`, an OR whose sides all name the columns), then bounds on the next one, or an OR whose
-//! every side bounds it: a union of ranges. A unique key with all its values is one record. What the key says need not be
-//! checked again, except that the value found in an index may be older or newer than the index entry never is: entries are
-//! records of their own, judged by the same snapshot as the row.
+//! several (`column = ANY (array)`, an OR whose sides all name the columns), then bounds on the next one, or an OR
+//! whose every side bounds it: a union of ranges. A unique key with all its values is one record. Where the sides of an
+//! OR are served by several keys, each side is read by its own. What the key says need not be checked again, except
+//! that the value found in an index may be older or newer than the index entry never is: entries are records of their
+//! own, judged by the same snapshot as the row.
 
 use super::build::Planner;
 use super::estimate::DESCENT;
 use super::functions::{Comparison, comparison, key_compatible};
 use super::implied::{implies, same};
 use super::physical::{
-    self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union,
+    self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, Way,
 };
 use super::scalar::{Scalar, Var};
 use super::vars;
@@ -30,6 +31,9 @@ const GROWTH_ROWS: f64 = 200.0;
 
 /// How many columns of a key may each have one of several values: their combinations are looked up one by one.
 const ARRAYS_MAX: usize = 2;
+
+/// How many sides of an OR may each have a way of its own: each asks whether those before it have given its row.
+const SIDES_MAX: usize = 16;
 
 /// Elements of an array that nobody has seen (`estimate_array_length`).
 const ELEMENTS: f64 = 10.0;
@@ -58,19 +62,68 @@ pub fn choose(
         scan.filter = all;
         return Plan::Scan(Box::new(scan));
     }
-    let on_columns = conditions(planner, &scan, &[], &all, later);
     let figures = &planner.figures;
     let total = figures.rows(scan.slot);
     let kept = figures.all(&all);
     scan.rows = (total * kept).max(1.0);
     scan.cost = total;
-    let mut best: Option<(f64, f64, KeyAccess, Vec<usize>)> = None;
-    for (index, tree, layout, unique) in keys(&scan, &all) {
+    scan.recheck = all.clone();
+    let key = by_key(planner, &scan, &all, later);
+    let single = key.as_ref().is_some_and(|key| key.access.is_single());
+    let limit = key.as_ref().map_or(f64::INFINITY, |key| key.cost).min(scan.cost.max(GROWTH_ROWS));
+    let ways = (0..all.len()).filter_map(|at| by_sides(planner, &scan, &all, at, later));
+    let either = match single {
+        true => None,
+        false => ways.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|ways| ways.cost < limit),
+    };
+    let used = if let Some(found) = either {
+        (scan.cost, scan.rows) = (found.cost, scan.rows.min(found.rows));
+        scan.access = Access::Either(found.ways);
+        vec![found.at]
+    } else if let Some(key) = key
+        && (key.cost < scan.cost.max(GROWTH_ROWS) || single)
+    {
+        (scan.cost, scan.rows) = (key.cost, scan.rows.min(key.rows));
+        scan.access = Access::Key(Box::new(key.access));
+        key.used
+    } else {
+        Vec::new()
+    };
+    let mut at = 0;
+    all.retain(|_| {
+        at += 1;
+        !used.contains(&(at - 1))
+    });
+    scan.filter = all;
+    Plan::Scan(Box::new(scan))
+}
+
+/// A way to read a table by a key, and what it costs.
+struct ByKey {
+    access: KeyAccess,
+    rows: f64,
+    cost: f64,
+    asked: Vec<usize>,
+    used: Vec<usize>,
+}
+
+/// The cheapest way by a key under these conditions.
+fn by_key(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    all: &[Scalar],
+    later: &dyn Fn(Var) -> bool,
+) -> Option<ByKey> {
+    let figures = &planner.figures;
+    let total = figures.rows(scan.slot);
+    let on_columns = conditions(planner, scan, &[], all, later);
+    let mut best: Option<ByKey> = None;
+    for (index, tree, layout, unique) in keys(scan, all) {
         let own;
         let computed = scan.computed.iter().find(|key| Some(key.index) == index);
         let conditions = match computed.filter(|key| !key.expressions.is_empty()) {
             Some(key) => {
-                own = conditions(planner, &scan, &key.expressions, &all, later);
+                own = conditions(planner, scan, &key.expressions, all, later);
                 &own
             }
             None => &on_columns,
@@ -89,35 +142,72 @@ pub fn choose(
             // A secondary index costs a second descent for every row, less where the rows follow its order.
             let row = match access.index {
                 Some(_) => {
-                    let first = Var { slot: scan.slot, column: first_column(&scan, &access) };
+                    let first = Var { slot: scan.slot, column: first_column(scan, &access) };
                     let follows = figures.correlation(first).powi(2);
                     DESCENT - (DESCENT - 2.0) * follows
                 }
                 None => 1.0,
             };
             let cost = DESCENT * lookups + rows * row;
-            if best.as_ref().is_none_or(|(best, ..)| cost < *best) {
-                best = Some((cost, rows, access, used));
+            if best.as_ref().is_none_or(|best| cost < best.cost) {
+                best = Some(ByKey { access, rows, cost, asked, used });
             }
         }
     }
-    if let Some((cost, rows, access, used)) = best
-        && (cost < scan.cost.max(GROWTH_ROWS) || access.is_single())
-    {
-        scan.cost = cost;
-        scan.rows = scan.rows.min(rows);
-        scan.access = Access::Key(Box::new(access));
-        scan.recheck = all.clone();
-        let mut at = 0;
-        all.retain(|_| {
-            at += 1;
-            !used.contains(&(at - 1))
-        });
-    } else {
-        scan.recheck = all.clone();
+    best
+}
+
+/// Ways to read a table, one for each side of an OR.
+struct BySides {
+    ways: Box<[Way]>,
+    rows: f64,
+    cost: f64,
+    /// The OR's place among the conditions.
+    at: usize,
+}
+
+/// A way for each side of the OR that is the condition at `at`, if every side has one.
+fn by_sides(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    all: &[Scalar],
+    at: usize,
+    later: &dyn Fn(Var) -> bool,
+) -> Option<BySides> {
+    let either = &all[at];
+    let Scalar::Or(sides) = either else { return None };
+    if sides.len() > SIDES_MAX || either.volatile() || !either.subqueries().is_empty() {
+        return None;
     }
-    scan.filter = all;
-    Plan::Scan(Box::new(scan))
+    let others = || all.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| one);
+    let (mut rows, mut cost) = (0.0, 0.0);
+    let mut ways = Vec::with_capacity(sides.len());
+    for (number, side) in sides.iter().enumerate() {
+        let parts = parts(side);
+        let conditions: Vec<Scalar> = parts.iter().chain(others()).cloned().collect();
+        let found = by_key(planner, scan, &conditions, later)?;
+        if !found.asked.iter().any(|asked| *asked < parts.len()) {
+            return None;
+        }
+        rows += found.rows;
+        cost += found.cost;
+        let rest = (0..parts.len()).filter(|part| !found.used.contains(part));
+        ways.push(Way {
+            side: side.clone(),
+            key: found.access,
+            rest: rest.map(|part| parts[part].clone()).collect(),
+            given: sides[..number].to_vec(),
+        });
+    }
+    Some(BySides { ways: ways.into(), rows, cost, at })
+}
+
+/// What a side of an OR demands.
+fn parts(side: &Scalar) -> &[Scalar] {
+    match side {
+        Scalar::And(parts) => parts,
+        one => std::slice::from_ref(one),
+    }
 }
 
 /// The place of an access's first column in its scan's output; none is past its end.
@@ -413,12 +503,8 @@ fn conditions<'c>(
         known(left).then_some((column, kind.swapped(), left))
     };
     let arm = |side: &'c Scalar| {
-        let parts = match side {
-            Scalar::And(parts) => &**parts,
-            one => std::slice::from_ref(one),
-        };
         let mut arm = Arm { whole: true, ..Arm::default() };
-        for part in parts {
+        for part in parts(side) {
             match compared(part) {
                 Some((column, Comparison::Equal, value)) if arm.value(column).is_none() => {
                     arm.equal.push((column, value));

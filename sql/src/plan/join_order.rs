@@ -9,7 +9,7 @@
 use super::build::Planner;
 use super::estimate::{self, Estimate};
 use super::functions::{Comparison, comparison};
-use super::physical::{Join, JoinMethod, Plan, Scan};
+use super::physical::{Access, Join, JoinMethod, Plan, Scan};
 use super::pushdown::{filter, gate, gated, optimise};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
@@ -458,7 +458,7 @@ fn finish(
         let better = total < hash_cost || equal.is_empty() && indexed_cost < right_cost;
         if better
             && let Plan::Scan(found) = &indexed
-            && matches!(found.access, super::physical::Access::Key(_))
+            && matches!(found.access, Access::Key(_) | Access::Either(_))
             && access_path::depends(&indexed, &|var| left_set.contains(&var.slot))
         {
             // The scan has taken over every condition that it can check by itself.

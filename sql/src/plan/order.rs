@@ -89,6 +89,7 @@ fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Pl
     let Plan::Scan(scan) = &aggregate.input else { return None };
     let asks = match &scan.access {
         Access::Key(key) => key.scalars().any(|value| !value.subqueries().is_empty()),
+        Access::Either(_) => true,
         Access::Full(_) | Access::Current(_) => false,
     };
     if !whole || aggregate.calls.len() < 2 || asks || !scan.filter.is_empty() {
@@ -150,7 +151,7 @@ fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> b
     let one_row = match &scan.access {
         Access::Key(key) => key.is_single(),
         Access::Current(_) => true,
-        Access::Full(_) => false,
+        Access::Full(_) | Access::Either(_) => false,
     };
     if one_row {
         return false;
@@ -216,6 +217,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             }
         }
         Access::Current(_) => true,
+        Access::Either(_) => false,
         Access::Full(_) => {
             if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
                 && !key.is_empty()

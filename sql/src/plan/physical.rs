@@ -128,6 +128,8 @@ pub enum Access {
     Full(Direction),
     /// Through a key: the rows' own tree, or an index.
     Key(Box<KeyAccess>),
+    /// Through several keys, one for each side of an OR: what meets any of them is read once.
+    Either(Box<[Way]>),
     /// WHERE CURRENT OF: the row that this cursor stands on.
     Current(Arc<str>),
 }
@@ -183,6 +185,26 @@ impl KeyAccess {
     #[must_use]
     pub fn is_single(&self) -> bool {
         self.point && self.several.is_none()
+    }
+}
+
+/// How the rows are found that meet one side of an OR.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The side.
+    pub side: Scalar,
+    /// Through this key.
+    pub key: KeyAccess,
+    /// What the side demands beyond the key: rows that meet another side only are not found here.
+    pub rest: Vec<Scalar>,
+    /// The sides before this one: a row that meets any of them has been given already.
+    pub given: Vec<Scalar>,
+}
+
+impl Way {
+    /// Everything that is evaluated.
+    pub fn scalars(&self) -> impl Iterator<Item = &Scalar> {
+        self.key.scalars().chain(&self.rest).chain(&self.given)
     }
 }
 

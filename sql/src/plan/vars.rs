@@ -1,7 +1,7 @@
 //! Which homes a plan fills, and which it reads: what decides where a condition can go and what a sort has to keep.
 
 use super::physical::{
-    Access, Again, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, WindowBound,
+    Access, Again, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, Way, WindowBound,
 };
 use super::scalar::{Scalar, Var};
 use std::collections::BTreeSet;
@@ -92,8 +92,12 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         | Plan::WithCtes(..) => {}
         Plan::Scan(scan) => {
             scan.filter.iter().for_each(&mut *visit);
-            if let Access::Key(key) = &scan.access {
-                key.scalars().for_each(visit);
+            match &scan.access {
+                Access::Key(key) => key.scalars().for_each(visit),
+                Access::Either(ways) => {
+                    ways.iter().flat_map(Way::scalars).for_each(visit);
+                }
+                Access::Full(_) | Access::Current(_) => {}
             }
         }
         Plan::System(scan) => {

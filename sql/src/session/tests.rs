@@ -481,6 +481,40 @@ fn explain_shows_parameters_by_number() {
     assert_eq!(description.columns.unwrap()[0].ty.oid.0, 114);
 }
 
+#[test]
+fn sides_of_an_or_are_read_by_several_keys() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (id int primary key, a int, b int, c int)");
+    say(&mut session, "create index t_a on t (a); create index t_b on t (b, c)");
+    say(&mut session, "insert into t select n, n, n, n from generate_series(1, 1000) n; analyze t");
+    let mut plan = |condition: &str| {
+        let mut lines =
+            say(&mut session, &format!("explain (costs off) select * from t where {condition}"));
+        lines.pop();
+        lines
+    };
+    let keys = "Index Scan using t_a, t_b on t";
+    assert_eq!(plan("a = 1 or b = 2"), [keys, "  Index Cond: ((a = 1) OR (b = 2))"]);
+    assert_eq!(
+        plan("(a in (1, 2) or b = 2 and c > 3) and id < 900"),
+        [
+            "Index Scan using t_a, t_b on t",
+            "  Index Cond: ((a = ANY ('{1,2}'::integer[])) OR ((b = 2) AND (c > 3)))",
+            "  Filter: (id < 900)"
+        ]
+    );
+    // What a way does not say all of is asked of its rows.
+    let filtered = plan("a = 1 or b = 2 and id % 2 = 0");
+    assert_eq!(filtered[..2], [keys, "  Index Cond: ((a = 1) OR (b = 2))"]);
+    assert_eq!(filtered[2], "  Filter: ((a = 1) OR ((b = 2) AND ((id % 2) = 0)))");
+    // All sides need one, and all of the table is read where that is less.
+    assert_eq!(plan("a = 1 or c = 2")[0], "Seq Scan on t");
+    assert_eq!(plan("a > 1 or b > 2")[0], "Seq Scan on t");
+    // One key that serves all is better.
+    assert_eq!(plan("(a = 1 or b = 2) and id = 3")[0], "Index Scan using t_pkey on t");
+}
+
 /// What differs from PostgreSQL, which knows a row by its place: here it is known by its key.
 #[test]
 fn current_of_finds_rows_by_their_keys() {
