@@ -46,8 +46,8 @@ fn postgresqls_answers(
     run: fn(&mut Client, &str, Protocol) -> String,
 ) -> String {
     static ROLES: Mutex<()> = Mutex::new(());
-    let _alone =
-        text.contains("CREATE ROLE").then(|| ROLES.lock().unwrap_or_else(PoisonError::into_inner));
+    let makes_roles = text.to_ascii_uppercase().contains("CREATE ROLE");
+    let _alone = makes_roles.then(|| ROLES.lock().unwrap_or_else(PoisonError::into_inner));
     in_fresh_database(oracle::shared(), database, text, protocol, run)
 }
 
