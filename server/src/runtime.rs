@@ -12,13 +12,17 @@
 //!   ([`give_way`]): another thread takes the loop over, and this one ends the task beside it. A task that computes
 //!   for long is noticed by `relief.rs`, which takes the loop away from its thread. So a thousand sessions may wait
 //!   for one row, or some of them sort, and the others are still answered.
-//! - **As few loops as the work needs, and no core rests while sessions queue**: sessions begin on one loop; where they
-//!   queue at it while a core has nothing to do, another comes into use (`spread.rs`). Of the loops in use one that has
-//!   had more to do than it could, next to one with nothing, gives it a connection, for good.
+//! - **A session is served on the core of its client**, where that is known and does the most work: the system says at
+//!   which core a connection's packets arrive, and that core's loop has the connection. On one machine this is the core
+//!   on which the client runs, so that neither side has to wake another core (`docs/design/0005-runtime.md`).
+//! - **No core rests while sessions queue**: else, sessions begin on one loop; where they queue at it while a core has
+//!   nothing to do, another comes into use (`spread.rs`). Of the loops in use one that has had more to do than it could,
+//!   next to one with nothing, gives it a connection, for good.
 //! - **Nothing polls**: with nothing to do all threads sleep in the kernel.
 //!
 //! Timers are those of the desk's tokio runtime, whose context worker threads have.
 
+mod cores;
 mod event_loop;
 mod relief;
 mod socket;
@@ -29,9 +33,12 @@ mod tests;
 mod threads;
 
 use crate::peer::locked;
+use cores::Cores;
 use event_loop::{EventLoop, Next};
 use relief::Relief;
+use rustix::thread::gettid;
 use socket2::Socket as SystemSocket;
+use spread::Placement;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
@@ -63,8 +70,12 @@ pub struct Runtime {
 #[derive(Debug)]
 struct Shared {
     loops: Box<[EventLoop]>,
-    /// How many of them new connections go to.
-    in_use: AtomicUsize,
+    /// The core of each loop; none where they are not as many.
+    cores: Option<Cores>,
+    /// Connections of which it is known where their packets arrive.
+    flows: AtomicUsize,
+    /// How many of the loops are in use, or 0 where sessions are on those of their clients' cores.
+    placement: AtomicUsize,
     threads: Threads,
     relief: Relief,
 }
@@ -79,10 +90,17 @@ impl Runtime {
         threads: usize,
         timers: tokio::runtime::Handle,
     ) -> io::Result<Runtime> {
-        let loops = (0..loops.max(1)).map(|_| EventLoop::new()).collect::<io::Result<_>>()?;
+        let loops = (0..loops.max(1))
+            .map(|_| EventLoop::new())
+            .collect::<io::Result<Box<[EventLoop]>>>()?;
+        // A share of a machine's time, or a setting, is no share of its cores.
+        let cores = Cores::of_process()?;
+        let cores = (cores.count() == loops.len() && loops.len() > 1).then_some(cores);
         let shared = Arc::new(Shared {
             loops,
-            in_use: AtomicUsize::new(1),
+            cores,
+            flows: AtomicUsize::new(0),
+            placement: AtomicUsize::new(1),
             threads: Threads::new(threads, timers),
             relief: Relief::new(),
         });
@@ -93,7 +111,8 @@ impl Runtime {
         Ok(Runtime { shared })
     }
 
-    /// Serves a connection by the future that `serve` makes of it, on the loop in use that has the fewest.
+    /// Serves a connection by the future that `serve` makes of it, on the loop of the core at which its packets arrive,
+    /// or on the loop in use that has the fewest.
     ///
     /// # Errors
     /// The system does not watch the socket.
@@ -107,10 +126,14 @@ impl Runtime {
     {
         let socket = socket.into();
         socket.set_nonblocking(true)?;
-        let fewest = |&index: &usize| self.shared.loops[index].connections();
-        let index = (0..self.shared.in_use()).min_by_key(fewest).unwrap_or_default();
+        let flow = self.shared.core_of(&socket);
+        let index = flow.filter(|_| self.shared.follows()).unwrap_or_else(|| {
+            let fewest = |&index: &usize| self.shared.loops[index].connections();
+            (0..self.shared.in_use()).min_by_key(fewest).unwrap_or_default()
+        });
         let link = Arc::new(Link::new(index, &socket));
-        let socket = Socket::new(socket, Arc::clone(&link), Arc::clone(&self.shared));
+        let socket =
+            Socket::new(socket, flow.is_some(), Arc::clone(&link), Arc::clone(&self.shared));
         let task = Arc::new(Task::new(serve(socket), Arc::clone(&link), Arc::clone(&self.shared)));
         // A first run reads the socket whatever its flag says, so nothing that came before is missed.
         self.shared.loops[index].adopt(&task)?;
@@ -133,6 +156,8 @@ impl Shared {
     /// Drives a loop until another thread has taken it over.
     fn drive(self: &Arc<Self>, job: Job) {
         let event_loop = &self.loops[job.index];
+        event_loop.driven_by(job.turn, gettid());
+        let mut bound = false;
         DRIVING.set(Some((Arc::clone(self), job)));
         let (mut left, mut last, mut runs) = (0, std::ptr::null(), 0);
         loop {
@@ -144,11 +169,17 @@ impl Shared {
                     ALONE.set(runs >= ALONE_AFTER);
                     task.run();
                     ALONE.set(false);
-                    if let Some(target) = target {
+                    if let Some(target) = task.link().follows_to().or(target) {
                         self.relocate(&task, target);
                     }
                 }
                 Next::Poll(poller, patience) => {
+                    if let Some(cores) = &self.cores
+                        && bound != self.follows()
+                    {
+                        bound = !bound;
+                        if bound { cores.bind(job.index) } else { cores.free(None) }
+                    }
                     event_loop.wait(poller, patience);
                     self.relief.wake();
                 }
@@ -158,9 +189,14 @@ impl Shared {
         DRIVING.set(None);
     }
 
-    /// Has another thread drive the loop, if it is still in this turn.
+    /// Has another thread drive the loop, if it is still in this turn. The one that did runs where the system puts it.
     fn hand_over(self: &Arc<Self>, job: Job) -> io::Result<()> {
-        let Some(turn) = self.loops[job.index].next_turn(job.turn) else { return Ok(()) };
+        let free = |driver| {
+            if let Some(cores) = &self.cores {
+                cores.free(Some(driver));
+            }
+        };
+        let Some(turn) = self.loops[job.index].next_turn(job.turn, free) else { return Ok(()) };
         let handed = self.threads.hand(self, Job { index: job.index, turn });
         if handed.is_err() {
             self.loops[job.index].back_to(job.turn);
@@ -168,18 +204,43 @@ impl Shared {
         handed
     }
 
-    /// How many loops are in use.
-    fn in_use(&self) -> usize {
-        self.in_use.load(Ordering::Relaxed)
+    /// Where sessions are.
+    fn placement(&self) -> Placement {
+        match self.placement.load(Ordering::Relaxed) {
+            0 => Placement::Followed,
+            loops => Placement::Few(loops),
+        }
     }
 
-    /// Has so many loops in use; the connections of the others leave them as they run.
-    fn use_loops(&self, wanted: usize) {
-        // A connection that is placed by the old number meanwhile leaves its loop like the others.
-        self.in_use.store(wanted, Ordering::Relaxed);
-        for (index, event_loop) in self.loops.iter().enumerate() {
-            event_loop.leave_to((index >= wanted).then_some(index % wanted));
+    /// Whether they are on the loops of their clients' cores.
+    fn follows(&self) -> bool {
+        self.placement() == Placement::Followed
+    }
+
+    /// How many loops are in use.
+    fn in_use(&self) -> usize {
+        match self.placement() {
+            Placement::Followed => self.loops.len(),
+            Placement::Few(loops) => loops,
         }
+    }
+
+    /// Has sessions elsewhere; those that have to move do so as they run.
+    fn place(&self, wanted: Placement) {
+        // A connection that is placed as before meanwhile leaves its loop like the others.
+        let few = match wanted {
+            Placement::Followed => 0,
+            Placement::Few(loops) => loops,
+        };
+        self.placement.store(few, Ordering::Relaxed);
+        for (index, event_loop) in self.loops.iter().enumerate() {
+            event_loop.leave_to((few > 0 && index >= few).then(|| index % few));
+        }
+    }
+
+    /// The loop of the core at which a connection's packets arrive; none where that is not known.
+    fn core_of(&self, socket: &SystemSocket) -> Option<usize> {
+        self.cores.as_ref()?.find(socket.cpu_affinity().ok()?)
     }
 
     /// Gives a connection to another loop.

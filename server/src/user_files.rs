@@ -3,6 +3,7 @@
 //! A program is run by the shell in the data directory, as PostgreSQL runs it; its other streams are the server's log and
 //! nothing. One that is dropped is told to end, and waited for, so that none is left behind.
 
+use crate::runtime;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use sql::copy::server_files::{Ended, FileFacts, Program, ServerFiles};
@@ -60,6 +61,8 @@ impl ServerFiles for UserFiles {
     }
 
     fn start(&self, command: &str, reads: bool) -> io::Result<Box<dyn Program>> {
+        // A program runs where the system puts it, and who waits for it drives no loop.
+        runtime::give_way();
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(command).current_dir(&self.data);
         if reads {

@@ -8,6 +8,7 @@ use super::task::Task;
 use crate::peer::locked;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
+use rustix::thread::Pid;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::RawFd;
@@ -36,6 +37,8 @@ pub(super) struct EventLoop {
 struct State {
     /// Who drives it: a thread that has been handed this number.
     turn: u64,
+    /// The thread of this turn, once it has begun.
+    driver: Option<Pid>,
     ready: VecDeque<Arc<Task>>,
     /// Connections by token.
     connections: Vec<Option<Arc<Task>>>,
@@ -100,6 +103,7 @@ impl EventLoop {
         let bell = Waker::new(&registry, BELL)?;
         let state = State {
             turn: 0,
+            driver: None,
             ready: VecDeque::new(),
             connections: Vec::new(),
             free: Vec::new(),
@@ -118,6 +122,14 @@ impl EventLoop {
     /// How many connections it has.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
+    }
+
+    /// A thread begins to drive it, if the turn is still its own.
+    pub fn driven_by(&self, turn: u64, driver: Pid) {
+        let mut state = locked(&self.state);
+        if state.turn == turn {
+            state.driver = Some(driver);
+        }
     }
 
     /// What the driver of `turn` does next; `left` counts down to the next look at the sockets.
@@ -235,8 +247,9 @@ impl EventLoop {
         self.registry.deregister(&mut SourceFd(&fd))
     }
 
-    /// Ends a turn, if it is still this one; the next.
-    pub fn next_turn(&self, turn: u64) -> Option<u64> {
+    /// Ends a turn, if it is still this one; the next. `leave` is called with the thread that drove, before that can take
+    /// another loop over.
+    pub fn next_turn(&self, turn: u64, leave: impl FnOnce(Pid)) -> Option<u64> {
         let mut state = locked(&self.state);
         // A driver that waits needs no relief, and has the poller.
         if state.turn != turn || state.poller.is_none() {
@@ -244,6 +257,9 @@ impl EventLoop {
         }
         state.turn += 1;
         state.runs = false;
+        if let Some(driver) = state.driver {
+            leave(driver);
+        }
         Some(state.turn)
     }
 

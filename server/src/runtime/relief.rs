@@ -10,7 +10,7 @@
 
 use super::Shared;
 use super::event_loop::Look;
-use super::spread::Spread;
+use super::spread::{Placement, Spread};
 use super::threads::Job;
 use crate::server;
 use std::io;
@@ -93,15 +93,18 @@ fn watcher(shared: &Arc<Shared>) {
             }
         }
         balance(shared, &last, &now);
-        let in_use = shared.in_use();
-        if let Some(wanted) = spread.look(&now, in_use).filter(|wanted| *wanted != in_use) {
-            shared.use_loops(wanted);
+        let placement = shared.placement();
+        let flows = shared.flows.load(Ordering::Relaxed) > 0;
+        let wanted = spread.look(&now, placement, flows);
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != placement) {
+            tracing::debug!(from = ?placement, to = ?wanted, "sessions move");
+            shared.place(wanted);
         }
         quiet = if at_rest(&now) && now == last { quiet + 1 } else { 0 };
         last = now;
         if quiet > QUIET_TICKS {
             spread.rest();
-            shared.use_loops(1);
+            shared.place(Placement::Few(1));
             relief.asleep.store(true, Ordering::SeqCst);
             while at_rest(&looks(shared)) && looks(shared) == last {
                 if relief.stopped.load(Ordering::SeqCst) {
@@ -120,8 +123,12 @@ fn stuck(now: &Look, last: &Look) -> bool {
     now.runs && last.runs && (now.turn, now.steps) == (last.turn, last.steps)
 }
 
-/// Moves a connection from a loop where tasks queued at both looks to one in use that waited at both.
+/// Moves a connection from a loop where tasks queued at both looks to one in use that waited at both. One that is where
+/// its client is stays there.
 fn balance(shared: &Shared, last: &[Look], now: &[Look]) {
+    if shared.follows() {
+        return;
+    }
     let both = |what: fn(&Look) -> bool| {
         (0..shared.in_use()).find(|&index| what(&last[index]) && what(&now[index]))
     };

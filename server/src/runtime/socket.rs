@@ -21,11 +21,46 @@ pub struct Socket {
     shared: Arc<Shared>,
     /// Whether the client has not taken all of the last write.
     full: bool,
+    /// Whether it is known where the client's packets arrive.
+    flow: bool,
+    /// Whether something has been written since the last read: what comes next answers it.
+    answered: bool,
+    /// Requests that followed an answer, since the last look at where they arrive.
+    requests: u32,
 }
 
+/// Requests between two looks at the core that they arrive at.
+const FOLLOWED_EVERY: u32 = 8;
+
 impl Socket {
-    pub(super) fn new(socket: SystemSocket, link: Arc<Link>, shared: Arc<Shared>) -> Socket {
-        Socket { socket, link, shared, full: false }
+    /// A connection of which it is known where its packets arrive, or is not.
+    pub(super) fn new(
+        socket: SystemSocket,
+        flow: bool,
+        link: Arc<Link>,
+        shared: Arc<Shared>,
+    ) -> Socket {
+        if flow {
+            shared.flows.fetch_add(1, Ordering::Relaxed);
+        }
+        Socket { socket, link, shared, full: false, flow, answered: false, requests: 0 }
+    }
+
+    /// Has the task go where the client is. Called for what a client sends once it has an answer: who sends on and on is
+    /// better served from another core.
+    fn follow(&mut self) {
+        self.requests += 1;
+        if self.requests < FOLLOWED_EVERY {
+            return;
+        }
+        self.requests = 0;
+        if self.flow
+            && self.shared.follows()
+            && let Some(index) = self.shared.core_of(&self.socket)
+            && index != self.link.home.load(Ordering::Relaxed)
+        {
+            self.link.follow_to(index);
+        }
     }
 
     /// Whether the client's readiness to take more is watched. Only while it matters: a Unix socket tells of each
@@ -47,6 +82,9 @@ impl AsFd for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
+        if self.flow {
+            self.shared.flows.fetch_sub(1, Ordering::Relaxed);
+        }
         // The system stops watching what is closed.
         locked(&self.link.place).fd = None;
     }
@@ -78,6 +116,9 @@ impl AsyncRead for Socket {
         if bytes == size {
             socket.link.readable.store(true, Ordering::Release);
         }
+        if std::mem::take(&mut socket.answered) {
+            socket.follow();
+        }
         // SAFETY: the system has written so many bytes to the front of the room.
         unsafe { buffer.assume_init(bytes) };
         buffer.advance(bytes);
@@ -95,6 +136,7 @@ impl AsyncWrite for Socket {
         loop {
             match socket.socket.send(bytes) {
                 Ok(sent) => {
+                    socket.answered = true;
                     if socket.full {
                         socket.watch_writable(false)?;
                     }

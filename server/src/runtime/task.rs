@@ -28,6 +28,9 @@ enum Phase {
     Done,
 }
 
+/// No loop: a session stays where it is.
+const HERE: usize = usize::MAX;
+
 /// What a task and its socket know of each other.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -38,6 +41,8 @@ pub(super) struct Link {
     pub closed: AtomicBool,
     /// The loop whose queue the task goes to. A moment behind `place`, a task is only run by another loop's thread.
     pub home: AtomicUsize,
+    /// The loop that it goes to after its run, as its client is on that one's core; `HERE` if it is already there.
+    follow: AtomicUsize,
     /// Where the socket is watched.
     pub place: Mutex<Place>,
 }
@@ -70,8 +75,25 @@ impl Link {
             readable: AtomicBool::new(true),
             closed: AtomicBool::new(false),
             home: AtomicUsize::new(index),
+            follow: AtomicUsize::new(HERE),
             place: Mutex::new(Place { index, token: 0, fd, writable: false }),
         }
+    }
+}
+
+impl Link {
+    /// After this run the task goes to loop `index`.
+    pub fn follow_to(&self, index: usize) {
+        self.follow.store(index, Ordering::Relaxed);
+    }
+
+    /// Where it goes to after the run that has ended.
+    pub fn follows_to(&self) -> Option<usize> {
+        // Most runs find nothing, and need no exclusive hold of the line.
+        if self.follow.load(Ordering::Relaxed) == HERE {
+            return None;
+        }
+        Some(self.follow.swap(HERE, Ordering::Relaxed)).filter(|&index| index != HERE)
     }
 }
 

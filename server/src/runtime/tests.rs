@@ -1,10 +1,14 @@
 //! Sessions that wait, compute, crowd and vanish; each test with its own runtime and real sockets.
 
+use super::cores::Cores;
+use super::spread::Placement;
 use super::{Runtime, Socket};
 use crate::scheduler::Workers;
+use rustix::thread::sched_getcpu;
 use sql::Environment;
 use sql::environment::{FaultyDevice, SystemClock, WaitCell, WaitEvent};
 use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -47,7 +51,7 @@ async fn answer(mut socket: Socket, handle: impl Fn(u8)) {
     }
 }
 
-fn ask(client: &mut UnixStream, byte: u8) {
+fn ask(client: &mut (impl Read + Write), byte: u8) {
     client.write_all(&[byte]).unwrap();
     let mut answer = [0];
     client.read_exact(&mut answer).unwrap();
@@ -145,12 +149,12 @@ fn sessions_begin_on_one_loop_and_leave_those_that_go_out_of_use() {
     assert_eq!(running.connections(), [4, 0]);
     let shared = &running.runtime.shared;
     until("the second loop comes into use for new ones", || {
-        shared.use_loops(2);
+        shared.place(Placement::Few(2));
         clients.push(running.client(|_| {}));
         running.connections()[1] > 0
     });
     // It goes out of use by itself, too, as there is nothing to do.
-    shared.use_loops(1);
+    shared.place(Placement::Few(1));
     until("whoever runs leaves it", || {
         clients.iter_mut().for_each(|client| ask(client, 2));
         running.connections()[1] == 0
@@ -179,7 +183,7 @@ fn a_crowded_loop_gives_connections_to_an_idle_one() {
         .collect();
     // Whether a core rests, so that the second loop would come into use by itself, depends on what else runs here.
     until("the second loop has a connection", || {
-        running.runtime.shared.use_loops(2);
+        running.runtime.shared.place(Placement::Few(2));
         running.connections()[1] > 0
     });
     stop.store(true, Ordering::Relaxed);
@@ -188,6 +192,29 @@ fn a_crowded_loop_gives_connections_to_an_idle_one() {
     assert_eq!(running.connections().iter().sum::<usize>(), 4);
     drop(clients);
     until("all connections are forgotten", || running.connections() == [0, 0]);
+}
+
+#[test]
+fn a_session_is_on_the_core_of_its_client_wherever_that_goes() {
+    let cores = Cores::of_process().unwrap();
+    let running = start(cores.count(), 8);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (served, _) = listener.accept().unwrap();
+    let core = Arc::new(AtomicUsize::new(usize::MAX));
+    let seen = Arc::clone(&core);
+    let handle = move |_| seen.store(sched_getcpu(), Ordering::Relaxed);
+    running.runtime.spawn(served, |socket| answer(socket, handle)).unwrap();
+    for index in (0..cores.count()).chain([0]) {
+        cores.bind(index);
+        until("the session is where its client is", || {
+            ask(&mut client, 1);
+            cores.find(core.load(Ordering::Relaxed)) == Some(index)
+        });
+    }
+    cores.free(None);
+    drop(client);
+    until("the connection is forgotten", || running.connections().iter().all(|&count| count == 0));
 }
 
 #[test]

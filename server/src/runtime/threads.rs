@@ -78,6 +78,10 @@ impl Threads {
 
     fn work(&self, shared: &Arc<Shared>, first: Job) {
         let _context = self.timers.enter();
+        // A thread is begun by another, and is bound to the core that this one is.
+        if let Some(cores) = &shared.cores {
+            cores.free(None);
+        }
         let mut next = Some(first);
         while let Some(job) = next {
             shared.drive(job);
