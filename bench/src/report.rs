@@ -107,7 +107,7 @@ pub fn markdown(record: &Record) -> String {
         }
     };
     out.push_str(
-        "CPU is user + system of all processes of a server, background work included, in microseconds a transaction (a statement in the\npipelined row): the least of the runs. Throughput is the median of the ratios of the pairs. The bar: at most 0.50 of PostgreSQL's CPU,\na throughput ratio above 1 (at least 0.95 where one sync a transaction bounds both). The null server answers from a can: the floor.\n\n",
+        "CPU is user + system of all processes of a server, background work included, in microseconds a transaction (a statement in the\npipelined row): the least of the runs. Throughput is the median of the ratios of the pairs. The bar: at most 0.50 of PostgreSQL's CPU,\na throughput ratio above 1 (at least 0.95 where one sync a transaction bounds both). The null server answers from a can, on threads that run where the\nsystem puts them: the floor of a server whose sessions do not follow their clients to their cores.\n\n",
     );
     out.push_str("| row | Atoll CPU µs | PostgreSQL CPU µs | ratio | null CPU µs | Atoll /s | PostgreSQL /s | ratio | |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|---|\n");

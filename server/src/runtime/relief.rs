@@ -104,7 +104,9 @@ fn watcher(shared: &Arc<Shared>) {
         last = now;
         if quiet > QUIET_TICKS {
             spread.rest();
-            shared.place(Placement::Few(1));
+            if !shared.follows() {
+                shared.place(Placement::Few(1));
+            }
             relief.asleep.store(true, Ordering::SeqCst);
             while at_rest(&looks(shared)) && looks(shared) == last {
                 if relief.stopped.load(Ordering::SeqCst) {
