@@ -13,6 +13,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// Requests between two looks at the core that they arrive at.
+const FOLLOWED_EVERY: u32 = 8;
+
 /// The socket. Only the task that it was spawned with is woken by it, so only that one may read and write.
 #[derive(Debug)]
 pub struct Socket {
@@ -28,9 +31,6 @@ pub struct Socket {
     /// Requests that followed an answer, since the last look at where they arrive.
     requests: u32,
 }
-
-/// Requests between two looks at the core that they arrive at.
-const FOLLOWED_EVERY: u32 = 8;
 
 impl Socket {
     /// A connection of which it is known where its packets arrive, or is not.

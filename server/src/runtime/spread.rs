@@ -100,8 +100,6 @@ struct Window<'w> {
     rate: f64,
     /// Cores that were idle. A system that does not tell is taken to have had enough of them.
     idle: f64,
-    /// Whether it is known of any session where its client is.
-    flows: bool,
 }
 
 impl Default for Spread {
@@ -168,7 +166,7 @@ impl Spread {
         let rate = (ran - begun.ran) as f64 / begun.at.elapsed().as_secs_f64();
         let seen = std::mem::take(&mut self.seen);
         let idle = idle().unwrap_or(seen.len() as f64);
-        Some(self.decide(&Window { seen: &seen, rate, idle, flows }, placement))
+        Some(self.decide(&Window { seen: &seen, rate, idle }, placement))
     }
 
     /// What was seen before says nothing about what comes.
@@ -234,7 +232,7 @@ impl Spread {
             return placement;
         }
         let follow = placement != Placement::Followed
-            && window.flows
+            && self.flows
             && (!self.followed || wanted == placement);
         self.followed = follow;
         let wanted = if follow { Placement::Followed } else { wanted };
@@ -363,7 +361,8 @@ mod tests {
         let looks = |share: f64| (share * f64::from(WINDOW)) as u32;
         let seen: Vec<_> =
             shares.iter().map(|(queued, ran)| (looks(*queued), looks(*ran))).collect();
-        spread.decide(&Window { seen: &seen, rate, idle, flows }, placement)
+        spread.flows = flows;
+        spread.decide(&Window { seen: &seen, rate, idle }, placement)
     }
 
     fn first(in_use: usize, shares: &[(f64, f64)], idle: f64) -> usize {
