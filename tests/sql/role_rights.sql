@@ -69,3 +69,9 @@ DROP TABLE rr_identity, rr_serial, rr_upsert;
 DROP VIEW rr_who;
 DROP DOMAIN rr_positive;
 DROP ROLE rr_super, rr_maker, rr_group, rr_outer, rr_admin, rr_member, rr_plain;
+
+-- The empty password is none, also as a client has hashed it.
+CREATE ROLE rr_silent PASSWORD '';
+ALTER ROLE rr_silent PASSWORD 'SCRAM-SHA-256$4096:MDEyMzQ1Njc4OWFiY2RlZg==$mmkwNZ9eys8fShBg9Gi0cHaAWDhEYEQs4PGPNGcYlXQ=:qj1hXa9eECTbbMf9gtR7DG8VdCLM+e8doWyKh7MSojY=';
+SELECT rolpassword IS NULL FROM pg_authid WHERE rolname = 'rr_silent';
+DROP ROLE rr_silent;

@@ -101,7 +101,7 @@ fn apply(ddl: &mut Ddl<'_>, role: &mut Role, options: &[RoleOption]) -> Result<M
 }
 
 fn password_verifier(ddl: &mut Ddl<'_>, password: &str) -> Result<Option<Arc<str>>> {
-    if password.is_empty() {
+    if password.is_empty() || scram::verifies_nothing(password) {
         ddl.notice(
             SqlState::SUCCESSFUL_COMPLETION,
             "empty string is not a valid password, clearing password",

@@ -47,17 +47,40 @@ pub fn verifier(password: &str, salt: [u8; 16]) -> String {
     text
 }
 
+/// What a verifier consists of.
+struct Parts {
+    iterations: u32,
+    salt: Vec<u8>,
+    server_key: [u8; 32],
+}
+
+/// The parts of a text that already is a verifier.
+fn parts(text: &str) -> Option<Parts> {
+    let rest = text.strip_prefix("SCRAM-SHA-256$")?;
+    let parts: Vec<&str> = rest.split(['$', ':']).collect();
+    let [iterations, salt, stored, server] = parts.as_slice() else { return None };
+    let key = |text: &str| STANDARD.decode(text).ok().and_then(|key| <[u8; 32]>::try_from(key).ok());
+    key(stored)?;
+    Some(Parts {
+        iterations: iterations.parse().ok().filter(|count| *count > 0)?,
+        salt: STANDARD.decode(salt).ok()?,
+        server_key: key(server)?,
+    })
+}
+
 /// Whether a text already is a verifier.
 #[must_use]
 pub fn is_verifier(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix("SCRAM-SHA-256$") else { return false };
-    let parts: Vec<&str> = rest.split(['$', ':']).collect();
-    let [iterations, salt, stored, server] = parts.as_slice() else { return false };
-    let key = |text: &str| STANDARD.decode(text).is_ok_and(|key| key.len() == 32);
-    iterations.parse::<u32>().is_ok_and(|count| count > 0)
-        && STANDARD.decode(salt).is_ok()
-        && key(stored)
-        && key(server)
+    parts(text).is_some()
+}
+
+/// Whether a text is a verifier of the empty password, which nobody may log in with. Takes as long as the text's
+/// iterations say.
+#[must_use]
+pub fn verifies_nothing(text: &str) -> bool {
+    parts(text).is_some_and(|parts| {
+        hmac(&salted_password(b"", &parts.salt, parts.iterations), b"Server Key") == parts.server_key
+    })
 }
 
 /// Whether a text has the form of an MD5 password hash.
@@ -86,6 +109,8 @@ mod tests {
         assert!(made.starts_with("SCRAM-SHA-256$4096:BwcHBwcHBwcHBwcHBwcHBw==$"));
         assert!(is_verifier(&made));
         assert!(!is_verifier("secret"));
+        assert!(!verifies_nothing(&made));
+        assert!(verifies_nothing(&verifier("", [7; 16])));
         assert!(is_md5("md55d41402abc4b2a76b9719d911017c592"));
     }
 }

@@ -4,7 +4,7 @@ use super::definition::Definition;
 use super::encoding::encoding_named;
 use super::value::invalid;
 use super::{DateOrder, DateStyle, IntervalStyle};
-use crate::catalog::search_path::split_identifiers;
+use crate::catalog::search_path::{split_identifiers, split_identifiers_at};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::datetime::zone::Zone;
@@ -26,9 +26,30 @@ pub fn text(definition: &Definition, text: &str) -> Result<String> {
         }
         "TimeZone" | "log_timezone" => time_zone(definition, text),
         "client_encoding" => client_encoding(definition, text),
-        "search_path" | "temp_tablespaces" if split_identifiers(text).is_none() => {
-            Err(invalid(definition, text).detail("List syntax is invalid."))
+        "search_path" => words(definition, text).map(|_| text.to_owned()),
+        "temp_tablespaces" => match words(definition, text)?
+            .into_iter()
+            .find(|name| !matches!(name.as_str(), "" | "pg_default" | "pg_global"))
+        {
+            Some(name) => Err(SqlError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("tablespace \"{name}\" does not exist"),
+            )),
+            None => Ok(text.to_owned()),
+        },
+        "restrict_nonsystem_relation_kind" => keywords(definition, text, &["view", "foreign-table"]),
+        "wal_consistency_checking" => keywords(definition, text, RESOURCE_MANAGERS),
+        // The system's locales, of which `initdb` asks for one; no text there for messages is no locale.
+        "lc_messages" | "lc_monetary" | "lc_numeric" | "lc_time"
+            if !matches!(text, "C" | "POSIX" | "C.UTF-8" | "C.UTF8" | "C.utf8")
+                && (definition.name == "lc_messages" || !text.is_empty()) =>
+        {
+            Err(invalid(definition, text))
         }
+        "timezone_abbreviations" if !matches!(text, "Default" | "Australia" | "India") => {
+            Err(invalid(definition, text))
+        }
+        "default_text_search_config" => text_search(definition, text),
         "default_tablespace" if !matches!(text, "" | "pg_default") => {
             Err(invalid(definition, text).detail(format!("Tablespace \"{text}\" does not exist.")))
         }
@@ -45,6 +66,83 @@ pub fn text(definition: &Definition, text: &str) -> Result<String> {
     }
 }
 
+/// The resource managers whose records PostgreSQL can compare with its pages, and all of them.
+const RESOURCE_MANAGERS: &[&str] =
+    &["all", "heap2", "heap", "btree", "hash", "gin", "gist", "sequence", "spgist", "brin", "generic"];
+
+/// The text search configurations that PostgreSQL delivers.
+const TEXT_SEARCH: &[&str] = &[
+    "simple",
+    "arabic",
+    "armenian",
+    "basque",
+    "catalan",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "greek",
+    "hindi",
+    "hungarian",
+    "indonesian",
+    "irish",
+    "italian",
+    "lithuanian",
+    "nepali",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "serbian",
+    "spanish",
+    "swedish",
+    "tamil",
+    "turkish",
+    "yiddish",
+];
+
+/// A list of identifiers.
+fn words(definition: &Definition, text: &str) -> Result<Vec<String>> {
+    split_identifiers(text)
+        .ok_or_else(|| invalid(definition, text).detail("List syntax is invalid."))
+}
+
+/// A list of known words, in any case; kept as it was written.
+fn keywords(definition: &Definition, text: &str, known: &[&str]) -> Result<String> {
+    let unknown =
+        words(definition, text)?.into_iter().find(|word| !known.contains(&word.to_lowercase().as_str()));
+    match unknown {
+        Some(word) => {
+            Err(invalid(definition, text).detail(format!("Unrecognized key word: \"{word}\".")))
+        }
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// A text search configuration's name, kept with its schema.
+fn text_search(definition: &Definition, text: &str) -> Result<String> {
+    let wrong_syntax = || SqlError::new(SqlState::INVALID_NAME, "invalid name syntax");
+    let parts = split_identifiers_at(text, '.').ok_or_else(wrong_syntax)?;
+    let name = match parts.as_slice() {
+        [] => return Err(wrong_syntax()),
+        [name] => name,
+        [schema, name] if schema == "pg_catalog" => name,
+        [_, _] => return Err(invalid(definition, text)),
+        [..] => {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("improper qualified name (too many dotted names): {text}"),
+            ));
+        }
+    };
+    if !TEXT_SEARCH.contains(&name.as_str()) {
+        return Err(invalid(definition, text));
+    }
+    Ok(format!("pg_catalog.{name}"))
+}
+
 /// DateStyle: a form and an order, in any order; what is not said stays.
 ///
 /// # Errors
@@ -55,8 +153,7 @@ pub fn date_style(
     style: DateStyle,
     order: DateOrder,
 ) -> Result<(DateStyle, DateOrder)> {
-    let words = split_identifiers(text)
-        .ok_or_else(|| invalid(definition, text).detail("List syntax is invalid."))?;
+    let words = words(definition, text)?;
     let (mut new_style, mut new_order) = (None, None);
     let conflicting =
         || invalid(definition, text).detail("Conflicting \"datestyle\" specifications.");

@@ -144,6 +144,7 @@ const INITIAL: &[(&str, &str)] = &[
     ("server_encoding", "UTF8"),
     ("server_version", "15.20"),
     ("TimeZone", "UTC"),
+    ("timezone_abbreviations", "Default"),
     ("wal_buffers", "512"),
 ];
 

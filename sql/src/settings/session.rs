@@ -294,7 +294,16 @@ impl Settings {
     /// A setting's value as it is told.
     fn shown(&self, at: usize, value: Value) -> Value {
         let name = definitions()[at].name;
-        if is_of_socket(name) { socket::shown(name, &value, self.socket) } else { value }
+        match name {
+            "archive_command" if !self.archives() => Value::Text("(disabled)".into()),
+            name if is_of_socket(name) => socket::shown(name, &value, self.socket),
+            _ => value,
+        }
+    }
+
+    /// Whether there is an archive of the log.
+    fn archives(&self) -> bool {
+        self.server.show("archive_mode").is_some_and(|mode| mode != "off")
     }
 
     /// The rows of `pg_settings`.
