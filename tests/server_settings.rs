@@ -171,3 +171,42 @@ fn roles_and_databases_have_no_more_sessions_than_they_may() {
     connection_limits(Oracle::start(&[]).port());
     connection_limits(Atoll::start(&[]).port());
 }
+
+#[test]
+fn atolls_own_settings_are_as_checked_as_postgresqls() {
+    let atoll = Atoll::start_with(
+        &["--page-size", "16kB"],
+        &["atoll.max_write_set=20MB", "atoll.log_insert=Mutex", "atoll.version_spill=1GB"],
+    );
+    let mut client = atoll.connect();
+    let mut shown = |name: &str| client.run(&format!("SHOW {name}")).value().to_owned();
+    assert_eq!(shown("atoll.max_write_set"), "20MB");
+    assert_eq!(shown("atoll.log_insert"), "mutex");
+    assert_eq!(
+        (shown("atoll.version_memory"), shown("ATOLL.version_spill")),
+        ("256MB".into(), "1GB".into())
+    );
+    // Not a setting of Atoll's own, but a fact that this directory was made with.
+    assert_eq!((shown("block_size"), shown("shared_buffers")), ("16384".into(), "128MB".into()));
+    let fact =
+        "SELECT boot_val, source, sourcefile IS NULL FROM pg_settings WHERE name = 'lc_time'";
+    let row = client.run(fact).rows.remove(0);
+    assert_eq!(row, ["C.UTF-8", "default", "t"].map(|text| Some(text.to_owned())));
+    let refusals = [
+        (
+            "SET atoll.workers = 1",
+            "55P02",
+            "parameter \"atoll.workers\" cannot be changed without restarting the server",
+        ),
+        ("SET atoll.wrkers = 1", "42602", "invalid configuration parameter name \"atoll.wrkers\""),
+        ("SHOW atoll.wrkers", "42704", "unrecognized configuration parameter \"atoll.wrkers\""),
+        (
+            "ALTER SYSTEM SET atoll.log_insert = 'none'",
+            "22023",
+            "invalid value for parameter \"atoll.log_insert\": \"none\"",
+        ),
+    ];
+    for (sql, state, message) in refusals {
+        assert_eq!(refused(&mut client, sql), (state.to_owned(), message.to_owned()), "{sql}");
+    }
+}

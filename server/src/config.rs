@@ -208,16 +208,6 @@ impl Config {
         }
     }
 
-    /// A custom setting: `atoll.name`.
-    #[must_use]
-    pub fn custom(&self, name: &str) -> Option<&str> {
-        self.settings
-            .custom()
-            .iter()
-            .find(|entry| entry.0.eq_ignore_ascii_case(name))
-            .map(|entry| entry.1.as_str())
-    }
-
     /// Whether anybody has set it.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
@@ -256,26 +246,22 @@ impl Config {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..sql::EngineOptions::default()
         };
-        if let Some(bytes) = self.custom("atoll.max_write_set").and_then(bytes) {
-            options.txn.write_set_bytes_max = usize::try_from(bytes).unwrap_or(usize::MAX);
-        }
+        let kilobytes = |name| self.integer(name).unsigned_abs() << 10;
+        options.txn.write_set_bytes_max =
+            usize::try_from(kilobytes("atoll.max_write_set")).unwrap_or(usize::MAX);
         let storage = &mut options.txn.storage;
         // shared_buffers counts in units of 8 KiB, whatever the directory's page size.
         let pool_bytes = self.integer("shared_buffers").unsigned_abs() * 8192;
         storage.pool_frames =
             u32::try_from(pool_bytes / u64::from(storage.page_bytes)).unwrap_or(u32::MAX);
         storage.log_bytes_max = self.integer("max_wal_size").unsigned_abs() << 20;
-        if let Some(algorithm) = self.custom("atoll.log_insert").and_then(log_insert) {
-            storage.log_insert = algorithm;
-        }
+        storage.log_insert = log_insert(self.text("atoll.log_insert"));
         // Older row versions: in memory (past a sixteenth of it they begin to spill), and in scratch files.
-        if let Some(limit) = self.custom("atoll.version_memory").and_then(bytes) {
-            options.txn.version_bytes_hard = limit;
-            options.txn.version_bytes_soft = limit / 16;
-        }
-        if let Some(limit) = self.custom("atoll.version_spill").and_then(bytes) {
-            options.txn.version_spill_bytes_max = limit;
-        }
+        let memory = kilobytes("atoll.version_memory");
+        options.txn.version_bytes_hard = memory;
+        options.txn.version_bytes_soft = memory / 16;
+        options.txn.version_spill_bytes_max =
+            self.integer("atoll.version_spill").unsigned_abs() << 20;
         options
     }
 }
@@ -305,44 +291,20 @@ fn list_of(folders: &[PathBuf]) -> String {
     folders.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// An amount of memory with PostgreSQL's units; bytes without one.
-fn bytes(text: &str) -> Option<u64> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let shift = match unit.trim() {
-        "" | "B" => 0,
-        "kB" => 10,
-        "MB" => 20,
-        "GB" => 30,
-        "TB" => 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// A log-insert algorithm by its name.
-fn log_insert(name: &str) -> Option<sql::environment::LogInsert> {
+/// A log-insert algorithm by its name, one of those that the setting may have.
+fn log_insert(name: &str) -> sql::environment::LogInsert {
     use sql::environment::LogInsert;
     match name {
-        "mutex" => Some(LogInsert::Mutex),
-        "decoupled" => Some(LogInsert::Decoupled),
-        "consolidated" => Some(LogInsert::Consolidated),
-        "atomic_add" => Some(LogInsert::AtomicAdd),
-        _ => None,
+        "mutex" => LogInsert::Mutex,
+        "decoupled" => LogInsert::Decoupled,
+        "consolidated" => LogInsert::Consolidated,
+        _ => LogInsert::AtomicAdd,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_have_postgresqls_units() {
-        assert_eq!(bytes("256MB"), Some(256 << 20));
-        assert_eq!(bytes("4 GB"), Some(4 << 30));
-        assert_eq!(bytes("1024"), Some(1024));
-        assert_eq!((bytes("MB"), bytes("3 miles"), bytes("99999999999TB")), (None, None, None));
-    }
 
     #[test]
     fn a_word_in_quotes_may_have_commas() {
@@ -402,7 +364,7 @@ mod tests {
         assert_eq!(config.integer("port"), 2);
         assert_eq!(config.value("port").1.word(), "configuration file");
         assert_eq!(config.list("listen_addresses"), ["a", "b"]);
-        assert_eq!(config.custom("atoll.log_insert"), Some("mutex"));
+        assert_eq!(config.text("atoll.log_insert"), "mutex");
 
         std::fs::write(place.path().join(AUTO_FILE), "# written\nport = '3'\n").unwrap();
         assert_eq!(sources.read().unwrap().integer("port"), 3);
@@ -420,6 +382,11 @@ mod tests {
         for (file, message) in [
             ("port = \"many\"", "invalid value for parameter \"port\": \"many\""),
             ("prot = 1", "unrecognized configuration parameter \"prot\""),
+            (
+                "[atoll]\nmax_write_set = \"much\"",
+                "invalid value for parameter \"atoll.max_write_set\": \"much\"",
+            ),
+            ("atoll.wrkers = 1", "invalid configuration parameter name \"atoll.wrkers\""),
         ] {
             std::fs::write(place.path().join(FILE), file).unwrap();
             assert_eq!(sources.read().unwrap_err().fields().message, message);

@@ -87,7 +87,8 @@ impl Listeners {
         if listeners.tcp.is_empty() && listeners.unix.is_empty() {
             return Err("no socket created for listening".to_owned().into());
         }
-        if let Some(address) = config.custom("atoll.metrics_listen") {
+        let address = config.text("atoll.metrics_listen");
+        if !address.is_empty() {
             let parsed: SocketAddr = address
                 .parse()
                 .map_err(|_| format!("atoll.metrics_listen is no address: \"{address}\""))?;

@@ -111,8 +111,10 @@ pub fn cores() -> usize {
 
 /// How many event loops a configuration asks for: `atoll.workers`, else one for each core.
 fn workers(config: &Config) -> usize {
-    let workers = config.custom("atoll.workers").and_then(|text| text.parse().ok());
-    workers.unwrap_or_else(cores).max(1)
+    match usize::try_from(config.integer("atoll.workers")) {
+        Ok(0) | Err(_) => cores(),
+        Ok(workers) => workers,
+    }
 }
 
 /// Ends the process: nobody may be answered any more, and only recovery may start it again.

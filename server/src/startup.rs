@@ -102,11 +102,14 @@ fn startup(major: u16, minor: u16, mut reader: Reader<'_>) -> Result<Startup, Sq
     let mut startup = Startup { minor: if minor >= 2 { 2 } else { 0 }, ..Startup::default() };
     let mut unknown = Vec::new();
     let mut database = None;
+    // Whatever is cut short is told as PostgreSQL tells it, which takes the packet to have an end of its own.
+    let layout = || violation("invalid startup packet layout: expected terminator as last byte");
+    if { reader }.remainder().last() != Some(&0) {
+        return Err(layout());
+    }
     loop {
         if reader.is_empty() {
-            return Err(violation(
-                "invalid startup packet layout: expected terminator as last byte",
-            ));
+            return Err(layout());
         }
         let name = reader.text()?;
         if name.is_empty() {
@@ -134,7 +137,7 @@ fn startup(major: u16, minor: u16, mut reader: Reader<'_>) -> Result<Startup, Sq
         }
     }
     if !reader.is_empty() {
-        return Err(violation("invalid startup packet layout: expected terminator as last byte"));
+        return Err(layout());
     }
     if startup.user.is_empty() {
         return Err(fatal(
@@ -251,7 +254,7 @@ mod tests {
             (&b""[..], "invalid startup packet layout: expected terminator as last byte"),
             (b"user\0u\0", "invalid startup packet layout: expected terminator as last byte"),
             (b"user\0u\0\0x", "invalid startup packet layout: expected terminator as last byte"),
-            (b"user\0u", "invalid string in message"),
+            (b"user\0u", "invalid startup packet layout: expected terminator as last byte"),
             (b"\0", "no PostgreSQL user name specified in startup packet"),
             (b"user\0\xFF\0\0", "invalid byte sequence for encoding \"UTF8\": 0xff"),
         ] {

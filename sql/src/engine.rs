@@ -189,6 +189,8 @@ impl Engine {
         })?;
         let loaded = loaded.expect("opening asks which trees are alive");
         let catalog = Catalog::open(&manager, loaded)?;
+        let mut settings = options.settings;
+        settings.state_number("block_size", i64::from(manager.data().page_bytes()))?;
         Ok(Arc::new(Engine {
             relation_counts: Arc::new(ClusterCounts::new(&catalog)),
             catalog,
@@ -196,7 +198,7 @@ impl Engine {
                 .map(|_| PlanUses::default())
                 .collect(),
             manager,
-            settings: ArcSwap::from_pointee(options.settings),
+            settings: ArcSwap::from_pointee(settings),
             reloads: AtomicU64::new(0),
             plans: PlanCache::default(),
             row_ids: RowIds::default(),

@@ -254,6 +254,12 @@ impl DataComponent {
         self.forest.space().owned_pages(trees) * u64::from(self.options.page_bytes)
     }
 
+    /// Bytes of a page, as the directory was made.
+    #[must_use]
+    pub fn page_bytes(&self) -> u32 {
+        self.options.page_bytes
+    }
+
     /// The bytes of the data file.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {

@@ -28,6 +28,20 @@ fn wrong_kind(message: String, at: u32) -> SqlError {
     SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(at)
 }
 
+/// The most arguments of a call (`FUNC_MAX_ARGS`).
+const ARGUMENTS_MAX: usize = 100;
+
+fn demand_few(arguments: usize, at: u32) -> Result<()> {
+    if arguments > ARGUMENTS_MAX {
+        return Err(SqlError::new(
+            SqlState::TOO_MANY_ARGUMENTS,
+            format!("cannot pass more than {ARGUMENTS_MAX} arguments to a function"),
+        )
+        .at(at));
+    }
+    Ok(())
+}
+
 impl Binder<'_> {
     pub(super) fn call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
         if !call.within_group {
@@ -67,6 +81,7 @@ impl Binder<'_> {
             .at(at));
         }
         let mut direct = self.aggregate_arguments(whole, place)?;
+        demand_few(direct.len(), at)?;
         let (given, sorted) = (call.arguments.len(), call.order_by.len());
         if given != sorted {
             let types: Vec<String> =
@@ -129,6 +144,7 @@ impl Binder<'_> {
         } else {
             self.call_arguments(call, place)?
         };
+        demand_few(arguments.len(), at)?;
         self.demand_distinct_names(call)?;
         if let Some(cast) = self.cast_like_function(call, &arguments, namespace, at)? {
             return Ok(cast);

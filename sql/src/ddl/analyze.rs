@@ -27,8 +27,6 @@ const TARGET: usize = 100;
 const SAMPLE_ROWS: usize = 300 * TARGET;
 /// Values wider than this are counted, but not kept.
 const WIDTH_MAX: usize = 1024;
-/// Bytes of a page, as `relpages` counts them.
-const PAGE_BYTES: u64 = 8192;
 
 /// ANALYZE, and the half of VACUUM ANALYZE, of tables that are locked.
 ///
@@ -193,7 +191,8 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
             analyzed.then(|| column_statistics(relation, at, &rows, count as f64)).flatten()
         })
         .collect();
-    let pages = u32::try_from(bytes.div_ceil(PAGE_BYTES)).unwrap_or(u32::MAX);
+    let page_bytes = u64::from(ddl.transaction.manager().data().page_bytes());
+    let pages = u32::try_from(bytes.div_ceil(page_bytes)).unwrap_or(u32::MAX);
     Ok(TableStatistics { rows: count as f64, pages, columns })
 }
 

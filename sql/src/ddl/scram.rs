@@ -59,7 +59,8 @@ fn parts(text: &str) -> Option<Parts> {
     let rest = text.strip_prefix("SCRAM-SHA-256$")?;
     let parts: Vec<&str> = rest.split(['$', ':']).collect();
     let [iterations, salt, stored, server] = parts.as_slice() else { return None };
-    let key = |text: &str| STANDARD.decode(text).ok().and_then(|key| <[u8; 32]>::try_from(key).ok());
+    let key =
+        |text: &str| STANDARD.decode(text).ok().and_then(|key| <[u8; 32]>::try_from(key).ok());
     key(stored)?;
     Some(Parts {
         iterations: iterations.parse().ok().filter(|count| *count > 0)?,
@@ -79,7 +80,8 @@ pub fn is_verifier(text: &str) -> bool {
 #[must_use]
 pub fn verifies_nothing(text: &str) -> bool {
     parts(text).is_some_and(|parts| {
-        hmac(&salted_password(b"", &parts.salt, parts.iterations), b"Server Key") == parts.server_key
+        hmac(&salted_password(b"", &parts.salt, parts.iterations), b"Server Key")
+            == parts.server_key
     })
 }
 

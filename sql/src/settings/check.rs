@@ -37,7 +37,9 @@ pub fn text(definition: &Definition, text: &str) -> Result<String> {
             )),
             None => Ok(text.to_owned()),
         },
-        "restrict_nonsystem_relation_kind" => keywords(definition, text, &["view", "foreign-table"]),
+        "restrict_nonsystem_relation_kind" => {
+            keywords(definition, text, &["view", "foreign-table"])
+        }
         "wal_consistency_checking" => keywords(definition, text, RESOURCE_MANAGERS),
         // The system's locales, of which `initdb` asks for one; no text there for messages is no locale.
         "lc_messages" | "lc_monetary" | "lc_numeric" | "lc_time"
@@ -67,8 +69,9 @@ pub fn text(definition: &Definition, text: &str) -> Result<String> {
 }
 
 /// The resource managers whose records PostgreSQL can compare with its pages, and all of them.
-const RESOURCE_MANAGERS: &[&str] =
-    &["all", "heap2", "heap", "btree", "hash", "gin", "gist", "sequence", "spgist", "brin", "generic"];
+const RESOURCE_MANAGERS: &[&str] = &[
+    "all", "heap2", "heap", "btree", "hash", "gin", "gist", "sequence", "spgist", "brin", "generic",
+];
 
 /// The text search configurations that PostgreSQL delivers.
 const TEXT_SEARCH: &[&str] = &[
@@ -111,8 +114,9 @@ fn words(definition: &Definition, text: &str) -> Result<Vec<String>> {
 
 /// A list of known words, in any case; kept as it was written.
 fn keywords(definition: &Definition, text: &str, known: &[&str]) -> Result<String> {
-    let unknown =
-        words(definition, text)?.into_iter().find(|word| !known.contains(&word.to_lowercase().as_str()));
+    let unknown = words(definition, text)?
+        .into_iter()
+        .find(|word| !known.contains(&word.to_lowercase().as_str()));
     match unknown {
         Some(word) => {
             Err(invalid(definition, text).detail(format!("Unrecognized key word: \"{word}\".")))

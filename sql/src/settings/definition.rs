@@ -1,8 +1,8 @@
 //! What settings there are: all of PostgreSQL 15's, with types, units, ranges, contexts and first values.
 //!
 //! The data are `data/pg_settings.tsv`, written by `generate.py` from a running PostgreSQL 15 and committed; building
-//! needs neither. Four more are not listed there because SHOW ALL hides them. Names are found in any case, as written in
-//! PostgreSQL.
+//! needs neither. Four more are not listed there because SHOW ALL hides them. Atoll's own, whose names begin with
+//! `atoll.`, are in `data/atoll_settings.tsv`, in the same form. Names are found in any case, as written in PostgreSQL.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -157,6 +157,12 @@ const FOLLOWED: &[&str] = &[
     "archive_command",
     "archive_mode",
     "array_nulls",
+    "atoll.log_insert",
+    "atoll.max_write_set",
+    "atoll.metrics_listen",
+    "atoll.version_memory",
+    "atoll.version_spill",
+    "atoll.workers",
     "backslash_quote",
     "bytea_output",
     "check_function_bodies",
@@ -275,8 +281,8 @@ fn parse_line(line: &'static str) -> Definition {
         "superuser" => Context::Superuser,
         _ => Context::User,
     };
-    let integer = |at: usize| text(at).parse().expect("pg_settings.tsv has numbers as bounds");
-    let real = |at: usize| text(at).parse().expect("pg_settings.tsv has numbers as bounds");
+    let integer = |at: usize| text(at).parse().expect("the files have numbers as bounds");
+    let real = |at: usize| text(at).parse().expect("the files have numbers as bounds");
     let kind = match text(6) {
         "bool" => Kind::Bool,
         "integer" => Kind::Integer(integer(7), integer(8)),
@@ -327,7 +333,8 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let lines = include_str!("data/pg_settings.tsv").lines().skip(1);
+    let files = [include_str!("data/pg_settings.tsv"), include_str!("data/atoll_settings.tsv")];
+    let lines = files.into_iter().flat_map(|file| file.lines().skip(1));
     let mut all: Vec<Definition> = lines.map(parse_line).collect();
     all.push(hidden("is_superuser", Context::Internal, Kind::Bool, "off"));
     all.push(hidden("role", Context::User, Kind::Text, "none"));

@@ -82,6 +82,14 @@ pub fn unrecognized(name: &str) -> SqlError {
     )
 }
 
+/// What the names of Atoll's own settings begin with. Nobody else's do.
+const RESERVED: &str = "atoll";
+
+/// Whether a name begins as only Atoll's own do.
+fn is_reserved(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(prefix, _)| prefix.eq_ignore_ascii_case(RESERVED))
+}
+
 /// Whether a name may be that of a custom setting: two or more identifiers with dots between them.
 #[must_use]
 pub fn is_custom(name: &str) -> bool {
@@ -90,7 +98,7 @@ pub fn is_custom(name: &str) -> bool {
             c == '_' || c.is_alphabetic() || (at > 0 && (c.is_ascii_digit() || c == '$'))
         }) && !part.is_empty()
     };
-    name.contains('.') && name.split('.').all(identifier)
+    name.contains('.') && name.split('.').all(identifier) && !is_reserved(name)
 }
 
 impl Default for ServerSettings {
@@ -130,8 +138,20 @@ impl ServerSettings {
                 self.custom.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
                 self.custom.push((name.to_owned(), text.to_owned()));
             }
-            None => return Err(unrecognized(name)),
+            None => {
+                find(name)?;
+            }
         }
+        Ok(())
+    }
+
+    /// States a number that is a fact about the server, and no choice: whatever the setting's bounds are.
+    ///
+    /// # Errors
+    /// 42704.
+    pub fn state_number(&mut self, name: &str, number_is: i64) -> Result<()> {
+        let at = number(name).ok_or_else(|| unrecognized(name))?;
+        self.values[at] = (Value::Integer(number_is), Source::Default);
         Ok(())
     }
 
@@ -202,13 +222,17 @@ pub fn find(name: &str) -> Result<Option<&'static Definition>> {
         return Ok(None);
     }
     if name.contains('.') {
-        return Err(SqlError::new(
+        let error = SqlError::new(
             SqlState::INVALID_NAME,
             format!("invalid configuration parameter name \"{name}\""),
-        )
-        .detail(
-            "Custom parameter names must be two or more simple identifiers separated by dots.",
-        ));
+        );
+        return Err(if is_reserved(name) {
+            error.detail(format!("\"{RESERVED}\" is a reserved prefix."))
+        } else {
+            error.detail(
+                "Custom parameter names must be two or more simple identifiers separated by dots.",
+            )
+        });
     }
     Err(unrecognized(name))
 }
