@@ -2,7 +2,9 @@
 //! message as PostgreSQL has it.
 
 use tests::atoll::Atoll;
+use tests::client::Client;
 use tests::dialogue::{Dialogue, assert_same};
+use tests::oracle::Oracle;
 
 /// A table of its own for a dialogue: ten rows, 1 to 10.
 fn ten_rows(talk: &mut Dialogue, name: &str) {
@@ -327,4 +329,21 @@ fn current_of_finds_the_row_of_a_portal() {
             talk.query("ROLLBACK; DEALLOCATE other");
         }
     });
+}
+
+/// By the routine's name pgjdbc and Rails know that they have to prepare the statement anew.
+#[test]
+fn a_result_that_has_changed_is_told_with_the_routine() {
+    let told = |port: u16| {
+        let mut client = Client::connect(port, "postgres", "postgres");
+        client.run("CREATE TABLE wide (a int); PREPARE all_of_it AS SELECT * FROM wide");
+        client.run("EXECUTE all_of_it");
+        client.run("ALTER TABLE wide ADD COLUMN b int");
+        let error = client.query_all("EXECUTE all_of_it").pop().and_then(|reply| reply.error);
+        let error = error.expect("the result has another column now");
+        [b'C', b'M', b'R'].map(|letter| error.field(letter).to_owned())
+    };
+    let expected = told(Oracle::start(&[]).port());
+    assert_eq!(expected[2], "RevalidateCachedQuery");
+    assert_eq!(told(Atoll::start(&[]).port()), expected);
 }

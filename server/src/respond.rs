@@ -70,6 +70,9 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
     if let Some(position) = fields.position {
         field(b'P', &position.to_string());
     }
+    if let Some(routine) = fields.routine {
+        field(b'R', routine);
+    }
     out.push(0);
     end(out, at);
 }

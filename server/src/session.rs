@@ -74,6 +74,14 @@ impl Client {
         // A client that does not listen is not waited for.
         let _ = tokio::time::timeout(LAST_WORDS, told).await;
     }
+
+    /// Ends a connection that wanted no session. Over TLS that is said: a client that only sees the end of the bytes
+    /// takes it for an attack.
+    async fn leave(mut self) {
+        if let Ok(stream) = self.stream() {
+            let _ = tokio::time::timeout(LAST_WORDS, stream.shutdown()).await;
+        }
+    }
 }
 
 /// Serves a client whose first packet has been read.
@@ -82,7 +90,7 @@ pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: 
     let limit = Duration::from_secs(server.config().integer("authentication_timeout") as u64);
     let entry = match tokio::time::timeout(limit, admit(&server, &mut client, packet)).await {
         Ok(Ok(Some(entry))) => entry,
-        Ok(Ok(None)) => return,
+        Ok(Ok(None)) => return client.leave().await,
         Ok(Err(Refused::Gone(error))) => {
             tracing::debug!(%error, "a client has gone during its start-up");
             return;

@@ -79,6 +79,8 @@ pub struct Fields {
     pub data_type: Option<String>,
     /// n.
     pub constraint: Option<String>,
+    /// R: where PostgreSQL finds the error. Only where clients decide by it what they do.
+    pub routine: Option<&'static str>,
     /// PostgreSQL has what was asked for, Atoll does not yet.
     missing: bool,
 }
@@ -100,6 +102,7 @@ impl SqlError {
             column: None,
             data_type: None,
             constraint: None,
+            routine: None,
             missing: false,
         }))
     }
@@ -207,6 +210,13 @@ impl SqlError {
     #[must_use]
     pub fn constraint(mut self, constraint: impl Into<String>) -> SqlError {
         self.0.constraint = Some(constraint.into());
+        self
+    }
+
+    /// Found in a routine of PostgreSQL's by whose name clients decide what they do.
+    #[must_use]
+    pub fn routine(mut self, routine: &'static str) -> SqlError {
+        self.0.routine = Some(routine);
         self
     }
 

@@ -528,7 +528,6 @@ fn cast_call(
     }
 }
 
-/// Whether values of a type are OIDs: oid and the reg* types.
 /// Whether texts of this type may name a schema.
 fn names_in_schemas(ty: u32) -> bool {
     matches!(
@@ -543,6 +542,7 @@ fn names_in_schemas(ty: u32) -> bool {
     )
 }
 
+/// Whether values of a type are OIDs: oid and the reg* types.
 fn is_oid(ty: Oid) -> bool {
     ty.0 == oid::OID || type_by_oid(ty.0).is_some_and(|found| found.name.starts_with("reg"))
 }

@@ -9,7 +9,7 @@ use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, RowBuf};
-use crate::types::{Datum, Oid, SqlType};
+use crate::types::{Datum, Oid, SqlType, oids};
 use std::sync::Arc;
 
 impl Planner<'_> {
@@ -33,7 +33,15 @@ impl Planner<'_> {
             Expr::Call { function, arguments, position, ty, .. } => {
                 let callee = callee(*function, arguments.iter().map(Expr::ty).collect(), *ty)?;
                 let arguments = self.parts(arguments)?;
-                self.folded_call(callee, arguments, *position, *ty)
+                // smallint goes to the OID types by a function that is declared to give an int4.
+                match builtin::function(function.0).map(|found| found.result) {
+                    Some(oids::INT4) if Form::of(ty.oid) != Form::Int4 => {
+                        let declared = SqlType::plain(oids::INT4);
+                        let value = self.folded_call(callee, arguments, *position, declared);
+                        self.folded(relabelled(value, declared, *ty), *ty)
+                    }
+                    _ => self.folded_call(callee, arguments, *position, *ty),
+                }
             }
             Expr::And(all) => self.junction(all, false, false)?,
             Expr::Or(all) => self.junction(all, true, false)?,

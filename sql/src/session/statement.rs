@@ -330,5 +330,7 @@ pub(super) fn same_columns(
     if alike {
         return Ok(());
     }
-    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cached plan must not change result type"))
+    // pgjdbc and Rails prepare the statement anew when they read this routine's name.
+    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cached plan must not change result type")
+        .routine("RevalidateCachedQuery"))
 }

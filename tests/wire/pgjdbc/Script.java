@@ -215,6 +215,19 @@ final class Script {
                 insert.setInt(2, 1);
                 same(insert.executeUpdate(), 1);
             }
+            // What a statement answers changes under it: the driver prepares it anew by itself.
+            try (PreparedStatement select = connection.prepareStatement("SELECT * FROM numbers WHERE id = ?")) {
+                for (int columns = 3; columns < 5; columns++) {
+                    for (int time = 0; time < 5; time++) {
+                        select.setInt(1, 7);
+                        try (ResultSet rows = select.executeQuery()) {
+                            demand(rows.next() && rows.getInt("square") == 49, "not the square of 7");
+                            same(rows.getMetaData().getColumnCount(), columns);
+                        }
+                    }
+                    execute(connection, "ALTER TABLE numbers ADD COLUMN more" + columns + " int");
+                }
+            }
             try (PreparedStatement insert = connection.prepareStatement(
                     "INSERT INTO numbers VALUES (?, ?)", Statement.RETURN_GENERATED_KEYS)) {
                 insert.setInt(1, 200);

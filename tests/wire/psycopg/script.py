@@ -1,10 +1,10 @@
 """What an application does with psycopg 3. It says the same of Atoll and of PostgreSQL."""
 
+import concurrent.futures
 import datetime
 import decimal
 import os
 import sys
-import threading
 import time
 import traceback
 import uuid
@@ -287,10 +287,14 @@ def rows_are_changed_through_a_cursor():
 
 @test
 def a_statement_is_cancelled():
-    with connect() as connection:
-        timer = threading.Timer(0.3, connection.cancel)
+    def cancel(connection):
+        time.sleep(0.3)
+        # Looks at how its own connection, over TLS too, ends.
+        connection.cancel_safe(timeout=10)
+
+    with connect() as connection, concurrent.futures.ThreadPoolExecutor(1) as other:
         started = time.monotonic()
-        timer.start()
+        cancelled = other.submit(cancel, connection)
         try:
             connection.execute(LONG)
         except psycopg.errors.QueryCanceled as error:
@@ -298,6 +302,7 @@ def a_statement_is_cancelled():
         else:
             raise AssertionError("it was not cancelled")
         assert time.monotonic() - started < 10
+        cancelled.result()
         connection.rollback()
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
