@@ -11,7 +11,7 @@ use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::bind::{Binder, Required, levels};
 use crate::catalog::builtin::{
-    Kind, PG_CATALOG, Procedure, aggregate, functions_named, type_by_name,
+    Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name,
 };
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
@@ -167,6 +167,9 @@ impl Binder<'_> {
             }
             Err(error) => return Err(error),
         };
+        if chosen.procedure.volatility == Volatility::Volatile {
+            self.apart.set(true);
+        }
         if self.catalog.function_acl(chosen.procedure).is_some() {
             self.require_also(Required::Function(Oid(chosen.procedure.oid)));
         }

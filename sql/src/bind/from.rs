@@ -286,6 +286,9 @@ impl Binder<'_> {
                 .at(at));
             }
             self.referred_to(&entry, name.at)?;
+            if entry.recursing.is_none() {
+                self.names_part(entry.part);
+            }
             self.with_reads.set(self.with_reads.get() + 1);
             let shown = alias.map_or_else(|| entry.name.clone(), |alias| alias.name.clone());
             let (columns, name) = (entry.columns.clone(), shown.clone());
@@ -430,10 +433,13 @@ impl Binder<'_> {
     /// What a view reads its owner must be allowed to read, or with security_invoker whoever runs the statement. Nobody
     /// needs anything on the schemas: their names were looked up when the view was made.
     pub(super) fn read_by_view(&self, inner: Binder<'_>, view: &Relation) -> Vec<Required> {
+        if inner.apart.get() {
+            self.apart.set(true);
+        }
+        let mut required = inner.needs();
         for (relation, lock) in inner.relations.into_inner() {
             self.hold(relation, lock);
         }
-        let mut required = inner.required.into_inner();
         required.retain(|wanted| !matches!(wanted, Required::Schema(..)));
         for wanted in &mut required {
             if let Required::Relation { holder: holder @ Holder::Asker, .. } = wanted {

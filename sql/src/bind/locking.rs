@@ -124,6 +124,7 @@ impl Binder<'_> {
     ) -> Result<Node> {
         if let Some(locking) = query.locking.first() {
             demand_lockable(&node, locking.strength)?;
+            self.apart.set(true);
         }
         let mut locks = Locks::new();
         for LockedItem { item, strength, wait } in self.locked_items(query, scope)? {

@@ -61,6 +61,7 @@ pub mod typed;
 mod updatable;
 mod values;
 mod with;
+mod with_parts;
 
 pub use collation::collation_over;
 pub use copy::bind_copy;
@@ -201,6 +202,11 @@ struct Binder<'a> {
     depth: Cell<u32>,
     /// The next number for a scan or a query in any FROM of the statement: each has its own.
     scans: Cell<u32>,
+    /// The WITH queries that have been bound, and the one that is being bound.
+    parts: RefCell<Vec<with_parts::WithPart>>,
+    part: Cell<usize>,
+    /// What is being bound is volatile or locks rows: a WITH query with such in it is run by itself.
+    apart: Cell<bool>,
     /// How often FROM has named a WITH query.
     with_reads: Cell<u32>,
     /// What is around the place that is being bound, in a recursive term.
@@ -533,6 +539,9 @@ impl<'a> Binder<'a> {
             relations: RefCell::default(),
             depth: Cell::new(0),
             scans: Cell::new(TARGET + 1),
+            parts: RefCell::default(),
+            part: Cell::default(),
+            apart: Cell::default(),
             with_reads: Cell::new(0),
             around: Cell::default(),
             records: RefCell::default(),
@@ -569,7 +578,7 @@ impl<'a> Binder<'a> {
     }
 
     fn finish(self, statement: BoundStatement) -> Result<Bound> {
-        let parameters = self.parameters.into_inner();
+        let parameters = self.parameters.borrow();
         let decided_later =
             |(number, _): &&(u32, u32)| parameters[*number as usize].oid.0 != oid::UNKNOWN;
         if let Some((number, at)) = self.undecided.borrow().iter().find(decided_later) {
@@ -585,10 +594,11 @@ impl<'a> Binder<'a> {
                 format!("could not determine data type of parameter ${}", at + 1),
             ));
         }
+        drop(parameters);
         Ok(Bound {
             statement,
-            parameters,
-            required: self.required.into_inner(),
+            required: self.needs(),
+            parameters: self.parameters.into_inner(),
             relations: self.relations.into_inner(),
         })
     }

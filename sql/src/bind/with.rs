@@ -26,6 +26,8 @@ pub(super) struct CteScope<'s> {
 #[derive(Clone, Debug)]
 pub(super) struct CteEntry {
     pub name: Ident,
+    /// Its number among the parts of the statement.
+    pub part: usize,
     pub columns: Vec<(Ident, SqlType)>,
     /// A data-modifying one without RETURNING gives no rows.
     pub rows: bool,
@@ -107,14 +109,20 @@ impl Binder<'_> {
                 )
                 .at(self.position(cte.at)));
             }
-            let inner = self.within_recursion(cte, with.recursive, outside, scope)?;
+            let (part, (inner, body, output)) = self.with_part(cte, || {
+                let inner = self.within_recursion(cte, with.recursive, outside, scope)?;
+                let (body, output) =
+                    self.cte(cte, with.recursive, outside, scope).map_err(|error| {
+                        let later = if with.recursive { &[] } else { &with.ctes[at..] };
+                        forward_reference(error, later)
+                    })?;
+                Ok((inner, body, output))
+            })?;
+            if matches!(body, CteBody::Recursive { .. }) {
+                self.recurs(part);
+            }
             let inner_count = inner.len();
             bound.extend(inner);
-            let (body, output) =
-                self.cte(cte, with.recursive, outside, scope).map_err(|error| {
-                    let later = if with.recursive { &[] } else { &with.ctes[at..] };
-                    forward_reference(error, later)
-                })?;
             let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
             let mut columns: Vec<(Ident, SqlType)> =
                 output.into_iter().map(|column| (column.name, column.ty)).collect();
@@ -128,7 +136,7 @@ impl Binder<'_> {
                 .iter_mut()
                 .for_each(|inner| inner.name = "".into());
             let name = cte.name.clone();
-            entries.push(CteEntry { name, columns, rows, added: 0, recursing: None });
+            entries.push(CteEntry { name, part, columns, rows, added: 0, recursing: None });
             bound.push(Cte { name: cte.name.clone(), body });
         }
         Ok(bound)
@@ -307,7 +315,8 @@ impl Binder<'_> {
         }
         let name = cte.name.clone();
         let recursing = Some(Rc::default());
-        let entry = CteEntry { name, columns, rows: true, added, recursing };
+        let part = self.part.get();
+        let entry = CteEntry { name, part, columns, rows: true, added, recursing };
         scope.entries.borrow_mut().push(entry);
         let step_at = self.position(step.at);
         if let Some(Err(wrong)) = traced.as_ref().map(|traced| self.check_traced(traced)) {

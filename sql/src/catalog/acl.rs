@@ -130,11 +130,14 @@ pub struct AclChange {
     pub cascade: bool,
 }
 
+/// Whether the first role has the privileges of the second.
+pub type ActsAs<'a> = &'a dyn Fn(Oid, Oid) -> bool;
+
 /// Changes a list (`aclupdate`). `owner` is the object's, whose grant options nothing can take.
 ///
 /// # Errors
 /// 0LP01 for grant options that would go back to who gave them; 2BP01 for dependent privileges without CASCADE.
-pub fn update(acl: &mut Acl, owner: Oid, change: AclChange) -> Result<()> {
+pub fn update(acl: &mut Acl, owner: Oid, change: AclChange, acts_as: ActsAs<'_>) -> Result<()> {
     let AclChange { grantor, grantee, privileges, grant_options, revoke, .. } = change;
     if !revoke && grant_options != Privileges::default() && grantor != owner {
         let mut back = acl.clone();
@@ -149,9 +152,9 @@ pub fn update(acl: &mut Acl, owner: Oid, change: AclChange) -> Result<()> {
                 cascade: true,
                 ..change
             };
-            update(&mut back, owner, taken)?;
+            update(&mut back, owner, taken, acts_as)?;
         }
-        if !options_of(&back, owner, &[grantor]).contains(grant_options) {
+        if !options_of(&back, owner, &|role| acts_as(grantor, role)).contains(grant_options) {
             return Err(SqlError::new(
                 SqlState::INVALID_GRANT_OPERATION,
                 "grant options cannot be granted back to your own grantor",
@@ -180,8 +183,8 @@ pub fn update(acl: &mut Acl, owner: Oid, change: AclChange) -> Result<()> {
     if lost == Privileges::default() || grantee == owner {
         return Ok(());
     }
-    // What the grantee may still pass on by another grantor stays.
-    let lost = lost.without(options_of(acl, owner, &[grantee]));
+    // What the grantee may still pass on, by another grantor or as a member of another role, stays.
+    let lost = lost.without(options_of(acl, owner, &|role| acts_as(grantee, role)));
     while let Some(item) =
         acl.iter().find(|item| item.grantor == grantee && item.privileges.0 & lost.0 != 0).copied()
     {
@@ -200,18 +203,18 @@ pub fn update(acl: &mut Acl, owner: Oid, change: AclChange) -> Result<()> {
             revoke: true,
             cascade: true,
         };
-        update(acl, owner, dependent)?;
+        update(acl, owner, dependent, acts_as)?;
     }
     Ok(())
 }
 
-/// The privileges that one of `roles` may pass on. The owner may pass on everything.
+/// The privileges that may be passed on by those roles of which this is true. The owner may pass on everything.
 #[must_use]
-pub fn options_of(acl: &Acl, owner: Oid, roles: &[Oid]) -> Privileges {
-    if roles.contains(&owner) {
+pub fn options_of(acl: &Acl, owner: Oid, is_among: &dyn Fn(Oid) -> bool) -> Privileges {
+    if is_among(owner) {
         return Privileges(u32::MAX);
     }
-    let mine = acl.iter().filter(|item| roles.contains(&item.grantee));
+    let mine = acl.iter().filter(|item| is_among(item.grantee));
     mine.fold(Privileges::default(), |all, item| all.union(item.grant_options))
 }
 
@@ -241,6 +244,11 @@ mod tests {
         if oid.0 == 10 { "postgres".into() } else { format!("r{oid}") }
     }
 
+    /// Nobody is a member of another role.
+    fn alone(role: Oid, as_role: Oid) -> bool {
+        role == as_role
+    }
+
     fn change(grantor: u32, grantee: u32, privileges: Privileges, option: bool) -> AclChange {
         AclChange {
             grantor: Oid(grantor),
@@ -255,8 +263,8 @@ mod tests {
     #[test]
     fn a_grant_grows_and_a_revoke_shrinks_the_same_entry() {
         let mut acl = Acl::new();
-        update(&mut acl, Oid(10), change(10, 5, Privileges::SELECT, false)).unwrap();
-        update(&mut acl, Oid(10), change(10, 5, Privileges::INSERT, true)).unwrap();
+        update(&mut acl, Oid(10), change(10, 5, Privileges::SELECT, false), &alone).unwrap();
+        update(&mut acl, Oid(10), change(10, 5, Privileges::INSERT, true), &alone).unwrap();
         assert_eq!(acl.len(), 1);
         assert_eq!(item_text(&acl[0], &name), "r5=a*r/postgres");
         let option = AclChange {
@@ -264,31 +272,32 @@ mod tests {
             privileges: Privileges::default(),
             ..change(10, 5, Privileges::INSERT, true)
         };
-        update(&mut acl, Oid(10), option).unwrap();
+        update(&mut acl, Oid(10), option, &alone).unwrap();
         assert_eq!(item_text(&acl[0], &name), "r5=ar/postgres");
         let all = AclChange { revoke: true, ..change(10, 5, Privileges::TABLE, true) };
-        update(&mut acl, Oid(10), all).unwrap();
+        update(&mut acl, Oid(10), all, &alone).unwrap();
         assert!(acl.is_empty());
     }
 
     #[test]
     fn what_was_passed_on_goes_with_the_grant_option() {
         let mut acl = Acl::new();
-        update(&mut acl, Oid(10), change(10, 5, Privileges::SELECT, true)).unwrap();
-        update(&mut acl, Oid(10), change(5, 6, Privileges::SELECT, true)).unwrap();
-        let back = update(&mut acl, Oid(10), change(6, 5, Privileges::SELECT, true)).unwrap_err();
+        update(&mut acl, Oid(10), change(10, 5, Privileges::SELECT, true), &alone).unwrap();
+        update(&mut acl, Oid(10), change(5, 6, Privileges::SELECT, true), &alone).unwrap();
+        let back =
+            update(&mut acl, Oid(10), change(6, 5, Privileges::SELECT, true), &alone).unwrap_err();
         assert_eq!(back.state(), SqlState::INVALID_GRANT_OPERATION);
         let revoke = AclChange { revoke: true, ..change(10, 5, Privileges::SELECT, true) };
-        let kept = update(&mut acl.clone(), Oid(10), revoke).unwrap_err();
+        let kept = update(&mut acl.clone(), Oid(10), revoke, &alone).unwrap_err();
         assert_eq!(kept.state(), SqlState::DEPENDENT_OBJECTS_STILL_EXIST);
-        update(&mut acl, Oid(10), AclChange { cascade: true, ..revoke }).unwrap();
+        update(&mut acl, Oid(10), AclChange { cascade: true, ..revoke }, &alone).unwrap();
         assert!(acl.is_empty());
     }
 
     #[test]
     fn public_has_no_name() {
         let mut acl = Acl::new();
-        update(&mut acl, Oid(10), change(10, 0, Privileges::DATABASE, false)).unwrap();
+        update(&mut acl, Oid(10), change(10, 0, Privileges::DATABASE, false), &alone).unwrap();
         assert_eq!(item_text(&acl[0], &name), "=CTc/postgres");
     }
 }

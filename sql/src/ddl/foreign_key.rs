@@ -55,8 +55,9 @@ impl Ddl<'_> {
                 set_columns.push(column);
             }
         }
-        check_generated(relation, &columns, references)?;
         let (referenced, index) = referenced_key(&parent, references)?;
+        self.demand_references(&parent, &referenced)?;
+        check_generated(relation, &columns, references)?;
         if referenced.len() != columns.len() {
             return Err(SqlError::new(
                 SqlState::INVALID_FOREIGN_KEY,
@@ -132,14 +133,23 @@ impl Ddl<'_> {
                 format!("constraints on {refused}"),
             ));
         }
-        let snapshot = self.snapshot();
-        if !snapshot.may_on_relation(self.user, &parent, Privileges::REFERENCES) {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for table {}", parent.name),
-            ));
-        }
         Ok(parent)
+    }
+
+    /// 42501 unless the current user has REFERENCES on the table or on each of these columns (`checkFkeyPermissions`).
+    fn demand_references(&mut self, parent: &Relation, columns: &[usize]) -> Result<()> {
+        let snapshot = self.snapshot();
+        let may = |&column: &usize| {
+            let number = column as i16 + 1;
+            snapshot.may_on_column(self.user, parent, number, Privileges::REFERENCES)
+        };
+        if columns.iter().all(may) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for table {}", parent.name),
+        ))
     }
 
     /// 23503 if a row that is there has no parent.

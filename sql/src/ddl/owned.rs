@@ -14,6 +14,7 @@ use crate::catalog::object::{
 };
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::snapshot::CatalogSnapshot;
 use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Drop, DropOwned, Ident, ObjectKind, ObjectName, ReassignOwned};
@@ -72,7 +73,12 @@ pub fn drop_owned(ddl: &mut Ddl<'_>, drop: &DropOwned) -> Result<&'static str> {
 }
 
 /// A list without what the owner has given to `role`, and what that has passed on; none if nothing is in it.
-fn stripped(list: &Acl, (kind, owner): (Grantable, Oid), role: Oid) -> Result<Option<Acl>> {
+fn stripped(
+    snapshot: &CatalogSnapshot,
+    list: &Acl,
+    (kind, owner): (Grantable, Oid),
+    role: Oid,
+) -> Result<Option<Acl>> {
     if !list.iter().any(|item| item.grantee == role) || role == owner {
         return Ok(None);
     }
@@ -85,7 +91,7 @@ fn stripped(list: &Acl, (kind, owner): (Grantable, Oid), role: Oid) -> Result<Op
         revoke: true,
         cascade: true,
     };
-    acl::update(&mut next, owner, change)?;
+    acl::update(&mut next, owner, change, &|role, of| snapshot.owns(role, of))?;
     Ok(Some(next))
 }
 
@@ -104,7 +110,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
     let snapshot = ddl.snapshot();
     for relation in snapshot.relations() {
         let of = (relation.grantable(), relation.owner);
-        let list = relation.acl.as_ref().map(|list| stripped(list, of, role)).transpose()?;
+        let list =
+            relation.acl.as_ref().map(|list| stripped(&snapshot, list, of, role)).transpose()?;
         if let Some(list) = list.flatten()
             && revokes(ddl, relation.owner, &relation.name)
         {
@@ -118,7 +125,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
     }
     for schema in snapshot.schemas() {
         let of = (Grantable::Schema, schema.owner);
-        let list = schema.acl.as_ref().map(|list| stripped(list, of, role)).transpose()?;
+        let list =
+            schema.acl.as_ref().map(|list| stripped(&snapshot, list, of, role)).transpose()?;
         if let Some(list) = list.flatten()
             && revokes(ddl, schema.owner, &schema.name)
         {
@@ -127,7 +135,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
     }
     for database in snapshot.shared().databases() {
         let of = (Grantable::Database, database.owner);
-        let list = database.acl.as_ref().map(|list| stripped(list, of, role)).transpose()?;
+        let list =
+            database.acl.as_ref().map(|list| stripped(&snapshot, list, of, role)).transpose()?;
         if let Some(list) = list.flatten()
             && revokes(ddl, database.owner, &database.name)
         {
@@ -146,7 +155,7 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
             }
             _ => (Grantable::Language, well_known::SUPERUSER, "language".into()),
         };
-        let Some(list) = stripped(list, (kind, owner), role)? else { continue };
+        let Some(list) = stripped(&snapshot, list, (kind, owner), role)? else { continue };
         if revokes(ddl, owner, &name) {
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
             let object = (!list.is_empty()).then(|| Object::Acl(Arc::new(list)));
@@ -160,7 +169,7 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
             continue;
         }
         let kind = super::privilege::kind_of(default.kind);
-        if let Some(acl) = stripped(&default.acl, (kind, default.role), role)? {
+        if let Some(acl) = stripped(&snapshot, &default.acl, (kind, default.role), role)? {
             let nothing = default.schema.0 == 0 && acl == kind.default_acl(default.role);
             let next = DefaultAcl { acl, ..DefaultAcl::clone(default) };
             let kept = !nothing && !next.acl.is_empty();

@@ -1,9 +1,9 @@
 //! GRANT, REVOKE and ALTER DEFAULT PRIVILEGES: who may do what with tables, their columns, sequences, schemas, databases,
 //! functions, types and languages.
 //!
-//! As in PostgreSQL (`aclchk.c`), a grant is made in the owner's name by whoever has the owner's privileges, else in the
-//! name of the role that holds most of the grant options asked for; what that role may not pass on is left out with a
-//! warning. Lists are kept and shown as PostgreSQL's.
+//! As in PostgreSQL (`aclchk.c`), a grant is made in the owner's name by the owner and by superusers; by others in the name
+//! of the role, among those whose privileges they have, that holds most of the grant options asked for itself, their own
+//! first. What that role may not pass on is left out with a warning. Lists are kept and shown as PostgreSQL's.
 
 use super::Ddl;
 use super::resolve::{undefined_column, undefined_schema, undefined_table};
@@ -181,6 +181,7 @@ fn changed(
     let with_privileges = !grant.revoke || !grant.grant_option;
     let with_options = grant.revoke || grant.grant_option;
     let none = Privileges::default();
+    let snapshot = ddl.snapshot();
     for &grantee in grantees {
         let change = AclChange {
             grantor,
@@ -190,7 +191,7 @@ fn changed(
             revoke: grant.revoke,
             cascade: grant.cascade,
         };
-        acl::update(&mut list, owner, change)?;
+        acl::update(&mut list, owner, change, &|role, of| snapshot.owns(role, of))?;
     }
     Ok(list)
 }
@@ -199,16 +200,19 @@ fn changed(
 fn grantor(ddl: &mut Ddl<'_>, owner: Oid, list: &Acl, wanted: Privileges) -> (Oid, Privileges) {
     let user = ddl.user;
     let snapshot = ddl.snapshot();
-    if snapshot.owns(user, owner) {
+    let shared = snapshot.shared();
+    if user == owner || shared.role_by_oid(user).is_some_and(|role| role.superuser) {
         return (owner, wanted);
     }
-    let options = |role: Oid| {
-        let groups = snapshot.shared().groups_of(role, true);
-        Privileges(acl::options_of(list, owner, &groups).0 & wanted.0)
-    };
+    let mut roles = shared.groups_of(user, true);
+    // Whoever owns the database is a member of pg_database_owner without having been made one.
+    if !roles.contains(&owner) && snapshot.owns(user, owner) {
+        roles.push(owner);
+    }
     let mut best = (user, Privileges::default());
-    for role in snapshot.shared().groups_of(user, true) {
-        let found = options(role);
+    for role in roles {
+        let options = acl::options_of(list, owner, &|among| among == role);
+        let found = Privileges(options.0 & wanted.0);
         if found == wanted {
             return (role, found);
         }
@@ -642,7 +646,7 @@ fn default_in(
             revoke: grant.revoke,
             cascade: grant.cascade,
         };
-        acl::update(&mut list, role, change)?;
+        acl::update(&mut list, role, change, &|role, of| snapshot.owns(role, of))?;
     }
     let changes_nothing = sorted(list.clone()) == sorted(nothing);
     if changes_nothing && before.is_none() {
@@ -699,7 +703,7 @@ impl Ddl<'_> {
                 revoke: false,
                 cascade: false,
             };
-            acl::update(&mut list, owner, change)?;
+            acl::update(&mut list, owner, change, &|role, of| snapshot.owns(role, of))?;
         }
         let list = sorted(list);
         Ok((list != sorted(default)).then_some(list))

@@ -137,8 +137,7 @@ impl Session {
             })?;
             portal.parameters = parameters;
             session.check_presets(&prepared, &portal.parameters)?;
-            if !session.identity.superuser
-                && let Some(planned) = &prepared.planned
+            if let Some(planned) = &prepared.planned
                 && planned.program.tag == "SELECT"
             {
                 // PostgreSQL begins a query here, a change when it is executed.

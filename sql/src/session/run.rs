@@ -482,11 +482,12 @@ impl Session {
         Ok(self.hold(&prepared, false)?.unwrap_or(prepared))
     }
 
-    /// Whether the current user may do what a plan does. A plan is of one state of the catalog, so who has been asked about
-    /// need not be asked again.
+    /// Whether the current user may do what a plan does, and the owners of the views it reads or changes what it does through
+    /// them: these are asked about whoever runs it, a superuser too. A plan is of one state of the catalog, so who has been
+    /// asked about need not be asked again.
     pub(super) fn may_run(&self, planned: &Planned) -> Result<()> {
         let user = self.identity.user;
-        if self.identity.superuser || planned.allowed.load(Relaxed) == user.0 {
+        if planned.allowed.load(Relaxed) == user.0 {
             return Ok(());
         }
         let snapshot = self.catalog.last_snapshot();

@@ -73,8 +73,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     &default
                 }
             };
-            let groups = snapshot.shared().groups_of(user, true);
-            acl::options_of(list, owner, &groups).contains(one)
+            acl::options_of(list, owner, &|role| snapshot.owns(user, role)).contains(one)
         };
         let has = |(one, option): &(Privileges, bool)| {
             if *option { passes_on(*one) } else { plain(*one) }
