@@ -7,7 +7,7 @@ use super::build::{Rewrite, contains_null, each_row, is_empty};
 use super::create_table::Parts;
 use super::dependency::Dependents;
 use super::index::distinct_keys;
-use super::resolve::column;
+use super::resolve::{changeable_column, refused_system_column, system_column_named};
 use super::row_shape::Reshape;
 use super::{Ddl, RowFunction};
 use crate::catalog::CatalogSnapshot;
@@ -189,6 +189,9 @@ impl Ddl<'_> {
         cascade: bool,
     ) -> Result<()> {
         let Some(at) = relation.column(name) else {
+            if system_column_named(relation, name).is_some() {
+                return Err(refused_system_column("drop", name));
+            }
             let message =
                 format!("column \"{name}\" of relation \"{}\" does not exist", relation.name);
             if if_exists {
@@ -331,7 +334,7 @@ impl Ddl<'_> {
         name: &Ident,
         expr: Option<&Expr>,
     ) -> Result<()> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         let old = &relation.columns[at];
         let refuse = |what: &str| {
             Err(SqlError::new(
@@ -359,7 +362,7 @@ impl Ddl<'_> {
     }
 
     pub(super) fn set_not_null(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         if relation.columns[at].not_null {
             return Ok(());
         }
@@ -384,7 +387,7 @@ impl Ddl<'_> {
     }
 
     pub(super) fn drop_not_null(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         if relation.columns[at].identity.is_some() {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,

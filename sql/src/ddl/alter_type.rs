@@ -11,7 +11,7 @@ use super::build::Rewrite;
 use super::constraint::BOOL;
 use super::create_table::column_type;
 use super::dependency::Dependents;
-use super::resolve::{column, undefined_column};
+use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
 use crate::catalog::builtin;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
@@ -62,7 +62,7 @@ impl<'a> Ddl<'a> {
         named: &TypeName,
         using: Option<&Expr>,
     ) -> Result<Retyped<'a>> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         let snapshot = self.snapshot();
         let ty = self.semantics.type_of(&snapshot, named).map_err(SqlError::nowhere)?;
         let dimensions = named.dimensions;

@@ -5,10 +5,9 @@
 
 use super::Ddl;
 use super::options;
-use super::resolve::undefined_column;
+use super::resolve::changeable_column;
 use crate::catalog::builtin;
 use crate::catalog::relation::{Properties, Relation};
-use crate::catalog::system_column::is_system_column;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Ident, StorageOption, Value};
 use crate::sqlstate::SqlState;
@@ -76,7 +75,7 @@ impl Ddl<'_> {
                     "main" => 'm',
                     _ => return Err(invalid(format!("invalid storage type \"{text}\""))),
                 };
-                let ty = relation.columns[own_column(relation, name)?].ty;
+                let ty = relation.columns[changeable_column(relation, name)?].ty;
                 if storage != 'p' && !self.has_long_values(ty) {
                     let shown = self.plain_type_shown(ty);
                     return Err(SqlError::new(
@@ -89,7 +88,7 @@ impl Ddl<'_> {
                 })
             }
             _ => {
-                let ty = relation.columns[own_column(relation, name)?].ty;
+                let ty = relation.columns[changeable_column(relation, name)?].ty;
                 let method = self.compression(Some(text), ty)?;
                 self.change_properties(relation, name, |properties| {
                     properties.compression = method;
@@ -128,7 +127,7 @@ impl Ddl<'_> {
         name: &Ident,
         (given, reset): (&[StorageOption], bool),
     ) -> Result<()> {
-        own_column(relation, name)?;
+        changeable_column(relation, name)?;
         let given = if reset {
             given.iter().map(|option| (option.name.to_string(), None)).collect()
         } else {
@@ -149,20 +148,9 @@ impl Ddl<'_> {
         name: &Ident,
         change: impl FnOnce(&mut Properties),
     ) -> Result<()> {
-        let at = own_column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         let mut next = Relation::clone(relation);
         change(&mut next.columns[at].properties);
         self.catalog.put_relation(self.transaction, next)
     }
-}
-
-/// A column that is none of the system's.
-fn own_column(relation: &Relation, name: &Ident) -> Result<usize> {
-    relation.column(name).ok_or_else(|| match is_system_column(name) {
-        true => SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            format!("cannot alter system column \"{name}\""),
-        ),
-        false => undefined_column(relation, name),
-    })
 }

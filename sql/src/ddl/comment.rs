@@ -2,7 +2,8 @@
 
 use super::Ddl;
 use super::resolve::{
-    column, kind_noun, must_own, undefined_role, undefined_schema, undefined_table, wrong_kind,
+    kind_noun, must_own, system_column_named, undefined_column, undefined_role, undefined_schema,
+    undefined_table, wrong_kind,
 };
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
@@ -79,7 +80,15 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             };
             let found = ddl.lock_checked(&table, TableLock::ShareUpdateExclusive, &check)?;
             let (_, relation) = found.ok_or_else(|| undefined_table(&table))?;
-            let sub = column(&relation, name)? as u32 + 1;
+            let number = match relation.column(name) {
+                Some(at) => at as i16 + 1,
+                None => {
+                    let system = system_column_named(&relation, name);
+                    system.ok_or_else(|| undefined_column(&relation, name))?.number
+                }
+            };
+            // Numbers of the system's columns are below 0.
+            let sub = i32::from(number) as u32;
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Comment, relation.oid) };
             Ok((well_known::PG_CLASS, key))
         }

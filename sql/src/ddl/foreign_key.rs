@@ -2,7 +2,7 @@
 
 use super::build::{LATEST, each_row};
 use super::constraint::constraint_is_new;
-use super::resolve::undefined_table;
+use super::resolve::{system_column_named, undefined_table};
 use super::value_text::key_values;
 use super::{Ddl, name};
 use crate::catalog::acl::Privileges;
@@ -237,11 +237,15 @@ fn missing(
 }
 
 fn referencing_column(relation: &Relation, name: &str) -> Result<usize> {
-    relation.column(name).ok_or_else(|| {
-        SqlError::new(
+    relation.column(name).ok_or_else(|| match system_column_named(relation, name) {
+        Some(_) => SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "system columns cannot be used in foreign keys",
+        ),
+        None => SqlError::new(
             SqlState::UNDEFINED_COLUMN,
             format!("column \"{name}\" referenced in foreign key constraint does not exist"),
-        )
+        ),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::Ddl;
 use super::create_table::NewSequence;
-use super::resolve::column;
+use super::resolve::{changeable_column, system_column_named, undefined_column};
 use crate::catalog::relation::{Identity, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Ident, SequenceOption};
@@ -18,14 +18,21 @@ impl Ddl<'_> {
         always: bool,
         options: &[SequenceOption],
     ) -> Result<()> {
-        let at = column(relation, name)?;
+        let wrong_type = || {
+            SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                "identity column type must be smallint, integer, or bigint",
+            )
+        };
+        let at =
+            relation.column(name).ok_or_else(|| match system_column_named(relation, name) {
+                Some(_) => wrong_type(),
+                None => undefined_column(relation, name),
+            })?;
         let found = &relation.columns[at];
         let ty = found.ty.oid;
         if !matches!(ty.0, 20 | 21 | 23) {
-            return Err(SqlError::new(
-                SqlState::INVALID_PARAMETER_VALUE,
-                "identity column type must be smallint, integer, or bigint",
-            ));
+            return Err(wrong_type());
         }
         let refused = if !found.not_null {
             Some("must be declared NOT NULL before identity can be added")
@@ -53,7 +60,7 @@ impl Ddl<'_> {
         always: Option<bool>,
         options: &[SequenceOption],
     ) -> Result<()> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         if relation.columns[at].identity.is_none() {
             return Err(prerequisite(relation, name, "is not an identity column"));
         }
@@ -78,7 +85,7 @@ impl Ddl<'_> {
         name: &Ident,
         if_exists: bool,
     ) -> Result<()> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         if relation.columns[at].identity.is_none() {
             return self.is_not(relation, name, "an identity column", if_exists);
         }
@@ -96,7 +103,7 @@ impl Ddl<'_> {
         name: &Ident,
         if_exists: bool,
     ) -> Result<()> {
-        let at = column(relation, name)?;
+        let at = changeable_column(relation, name)?;
         if !relation.columns[at].generated {
             return self.is_not(relation, name, "a stored generated column", if_exists);
         }

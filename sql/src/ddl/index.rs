@@ -1,9 +1,11 @@
 //! CREATE INDEX, and the keys of tables: PRIMARY KEY and UNIQUE.
 
 use super::build::{NO_TREE, Rewrite};
-use super::index_key::{demand_room, included};
+use super::index_key::{demand_room, included, no_system_key};
 use super::name;
-use super::resolve::{duplicate_relation, undefined_table};
+use super::resolve::{
+    duplicate_relation, refused_system_column, system_column_named, undefined_table,
+};
 use super::{Ddl, options};
 use crate::catalog::Named;
 use crate::catalog::relation::{Deferral, Index, IndexColumn, IndexState, Relation, RelationKind};
@@ -204,6 +206,17 @@ impl Ddl<'_> {
     ) -> Result<Index> {
         let given = &key.options;
         tablespace(given.tablespace.as_ref())?;
+        let system = |name| {
+            let found =
+                system_column_named(relation, name).filter(|_| relation.column(name).is_none());
+            found.map(|column| (name, column))
+        };
+        if let Some((name, column)) = key.columns.iter().find_map(|name| system(name)) {
+            return Err(match given.primary {
+                true => refused_system_column("alter", name),
+                false => no_system_key(column),
+            });
+        }
         if given.primary && relation.indexes.iter().any(|index| index.primary) {
             return Err(SqlError::new(
                 SqlState::INVALID_TABLE_DEFINITION,

@@ -5,13 +5,14 @@
 
 use super::Ddl;
 use super::create_table::collation_named;
-use super::resolve::undefined_schema;
+use super::resolve::{system_column_named, undefined_schema};
 use crate::catalog::builtin::{self, OperatorClass};
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{
     Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation,
 };
-use crate::catalog::system_column::is_system_column;
+use crate::catalog::system::format::format_type;
+use crate::catalog::system_column::SystemColumn;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Direction, Expr, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
@@ -24,16 +25,37 @@ const INDEX_COLUMNS_MAX: usize = 32;
 fn plain_column(relation: &Relation, expr: &Expr) -> Result<Option<usize>> {
     let ExprKind::Column(parts) = &expr.kind else { return Ok(None) };
     let [name] = parts.as_slice() else { return Ok(None) };
-    let column = relation.column(name).ok_or_else(|| match is_system_column(name) {
-        true => SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            "index creation on system columns is not supported",
-        ),
-        false => {
-            SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
-        }
-    })?;
+    let column =
+        relation.column(name).ok_or_else(|| match system_column_named(relation, name) {
+            Some(column) => no_system_key(column),
+            None => SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("column \"{name}\" does not exist"),
+            ),
+        })?;
     Ok(Some(column))
+}
+
+/// Why a column of the system's is no key of an index: 42704 for a type without an ordering, else 0A000.
+pub(super) fn no_system_key(column: SystemColumn) -> SqlError {
+    if builtin::ordering(column.ty.0).is_none() {
+        return no_operator_class(&format_type(column.ty.0, None));
+    }
+    SqlError::new(
+        SqlState::FEATURE_NOT_SUPPORTED,
+        "index creation on system columns is not supported",
+    )
+}
+
+/// 42704 for a type without an ordering.
+fn no_operator_class(ty: &str) -> SqlError {
+    SqlError::new(
+        SqlState::UNDEFINED_OBJECT,
+        format!("data type {ty} has no default operator class for access method \"btree\""),
+    )
+    .hint(
+        "You must specify an operator class for the index or define a default operator class for the data type.",
+    )
 }
 
 /// 54011 for more columns than an index may have.
@@ -233,14 +255,7 @@ impl Ddl<'_> {
                 self.check_class(class, class.name, ty)?;
             }
             if builtin::ordering(ty.oid.0).is_none() {
-                let plain = self.plain_type_shown(ty);
-                return Err(SqlError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("data type {plain} has no default operator class for access method \"btree\""),
-                )
-                .hint(
-                    "You must specify an operator class for the index or define a default operator class for the data type.",
-                ));
+                return Err(no_operator_class(&self.plain_type_shown(ty)));
             }
         }
         Ok(())

@@ -4,7 +4,8 @@ use super::Ddl;
 use super::constraint::constraint_is_new;
 use super::create_table::new_column_name;
 use super::resolve::{
-    column, duplicate_relation, kind_noun, must_own, undefined_schema, undefined_table, wrong_kind,
+    duplicate_relation, kind_noun, must_own, refused_system_column, system_column_named,
+    undefined_schema, undefined_table, wrong_kind,
 };
 use crate::catalog::Named;
 use crate::catalog::acl::{Acl, Privileges};
@@ -93,12 +94,15 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
             rename_constraint(ddl, &mut next, from, &rename.to)?;
         }
         (None, Named::Index { index, .. }) => {
+            if !matches!(rename.kind, ObjectKind::Table | ObjectKind::Index) {
+                return Err(wrong_kind(rename.name.name(), rename.kind));
+            }
             rename_index(ddl, &mut next, index, &rename.to)?;
         }
         (None, Named::Relation(_)) => {
-            if rename.kind == ObjectKind::Index
-                || (rename.kind != ObjectKind::Table
-                    && kind_noun(&relation) != rename.kind.words().to_ascii_lowercase())
+            // ALTER TABLE and ALTER INDEX rename whatever has rows or keys.
+            if !matches!(rename.kind, ObjectKind::Table | ObjectKind::Index)
+                && kind_noun(&relation) != rename.kind.words().to_ascii_lowercase()
             {
                 return Err(wrong_kind(&relation.name, rename.kind));
             }
@@ -116,10 +120,15 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
 }
 
 fn rename_column(next: &mut Relation, from: &Ident, to: &Ident) -> Result<()> {
-    let at = column(next, from).map_err(|_| {
-        SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{from}\" does not exist"))
+    let at = next.column(from).ok_or_else(|| match system_column_named(next, from) {
+        Some(_) => refused_system_column("rename", from),
+        None => {
+            SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{from}\" does not exist"))
+        }
     })?;
-    new_column_name(to)?;
+    if !matches!(next.kind, RelationKind::View { .. }) {
+        new_column_name(to)?;
+    }
     if next.column(to).is_some() {
         return Err(SqlError::new(
             SqlState::DUPLICATE_COLUMN,

@@ -7,6 +7,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Role, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::system_column::{SystemColumn, system_column, system_number};
 use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Ident, ObjectKind, ObjectName};
@@ -334,4 +335,28 @@ pub(super) fn undefined_column(relation: &Relation, column: &str) -> SqlError {
 /// A live column by name.
 pub(super) fn column(relation: &Relation, name: &str) -> Result<usize> {
     relation.column(name).ok_or_else(|| undefined_column(relation, name))
+}
+
+/// The column of the system's that a name stands for; a view's rows have none.
+pub(super) fn system_column_named(relation: &Relation, name: &str) -> Option<SystemColumn> {
+    match relation.kind {
+        RelationKind::View { .. } => None,
+        _ => system_number(name).map(system_column),
+    }
+}
+
+/// A live column by name, which ALTER TABLE changes: 0A000 for one of the system's.
+pub(super) fn changeable_column(relation: &Relation, name: &str) -> Result<usize> {
+    relation.column(name).ok_or_else(|| match system_column_named(relation, name) {
+        Some(_) => refused_system_column("alter", name),
+        None => undefined_column(relation, name),
+    })
+}
+
+/// 0A000: what the system's columns are is not changed.
+pub(super) fn refused_system_column(verb: &str, name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::FEATURE_NOT_SUPPORTED,
+        format!("cannot {verb} system column \"{name}\""),
+    )
 }

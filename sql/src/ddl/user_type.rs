@@ -5,12 +5,14 @@
 
 use super::Ddl;
 use super::dependency::Reworded;
-use super::resolve::{must_own, undefined_schema};
+use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{depending, drop_all};
 use crate::catalog::Named;
 use crate::catalog::builtin;
-use crate::catalog::object::{Class, Object, Schema};
+use crate::catalog::object::{Class, Object, Schema, well_known};
 use crate::catalog::quote::qualified;
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::system::format::format_type;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -144,9 +146,7 @@ pub(super) fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType
 /// The OID of a type that COMMENT ON names, which the current user owns: a user's, or a table's row type.
 pub(super) fn owned_or_row(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKind) -> Result<Oid> {
     if find(ddl, name)?.is_none()
-        && let Some(Named::Relation(oid)) = ddl.lookup(name)?
-        && let Some(relation) = ddl.relation(oid)
-        && relation.row_type.0 != Oid(0)
+        && let Some(relation) = with_row_type(ddl, name)?
     {
         if kind == ObjectKind::Domain {
             return Err(super::domain::no_domain(&name.to_string()));
@@ -159,6 +159,43 @@ pub(super) fn owned_or_row(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKin
         return Err(super::domain::no_domain(&name.to_string()));
     }
     Ok(found.oid)
+}
+
+/// The relation whose rows are of the type of this name, if it is a relation's.
+fn with_row_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<Relation>>> {
+    let Some(Named::Relation(oid)) = ddl.lookup(name)? else { return Ok(None) };
+    let typed = |relation: &Arc<Relation>| {
+        relation.row_type.0 != Oid(0) && !matches!(relation.kind, RelationKind::Sequence(_))
+    };
+    Ok(ddl.relation(oid).filter(typed))
+}
+
+/// Why a type that CREATE TYPE has not made is not dropped, if there is such a type: it is the system's, or a relation's.
+fn refusal_to_drop(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<SqlError>> {
+    let required =
+        |message: String| Some(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message));
+    let schema = ddl.schema_part(name)?;
+    let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
+    let named = |schema: &Oid| builtin::type_by_name(schema.0, name.name());
+    let relation = with_row_type(ddl, name)?;
+    let owner = relation.as_ref().map_or(well_known::SUPERUSER, |relation| relation.owner);
+    let built_in = schemas.iter().find_map(named);
+    if (built_in.is_some() || relation.is_some()) && !ddl.snapshot().owns(ddl.user, owner) {
+        let shown = built_in.map(|found| format_type(found.oid, None));
+        return Err(must_own("type", shown.as_deref().unwrap_or(name.name())));
+    }
+    if let Some(found) = built_in {
+        let shown = format_type(found.oid, None);
+        return Ok(required(format!(
+            "cannot drop type {shown} because it is required by the database system"
+        )));
+    }
+    Ok(relation.and_then(|relation| {
+        let (noun, shown) = (kind_noun(&relation), ddl.display(&relation));
+        let refused =
+            required(format!("cannot drop type {shown} because {noun} {shown} requires it"));
+        refused.map(|error| error.hint(format!("You can drop {noun} {shown} instead.")))
+    }))
 }
 
 /// As [`owned`]; 42809 where a domain is asked for and it is none.
@@ -321,22 +358,32 @@ pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
 /// DROP TYPE.
 pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     let mut going: Vec<Arc<UserType>> = Vec::new();
+    let mut refused = None;
     for name in &drop.names {
         let found = match find(ddl, name) {
             Err(error) if drop.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
             found => found?,
         };
+        let other = match found {
+            None => refusal_to_drop(ddl, name)?,
+            Some(_) => None,
+        };
+        if let Some(other) = other {
+            if drop.kind == ObjectKind::Domain {
+                return Err(super::domain::no_domain(&name.to_string()));
+            }
+            refused.get_or_insert(other);
+            continue;
+        }
         if found.is_none() && drop.if_exists {
             let message = format!("type \"{name}\" does not exist, skipping");
             ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             continue;
         }
-        if found.is_none() && built_in_or_row(ddl, name)? {
-            return Err(SqlError::unsupported(format!(
-                "DROP TYPE of \"{name}\", which CREATE TYPE has not made, is"
-            )));
-        }
         going.push(of_kind(ddl, name, drop.kind, true)?);
+    }
+    if let Some(refused) = refused {
+        return Err(refused);
     }
     let named: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
     let mut dependents = Vec::new();
@@ -368,17 +415,6 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
         remove(ddl, ty.oid)?;
     }
     Ok(())
-}
-
-/// Whether a name is that of a built-in type or of a table's rows.
-fn built_in_or_row(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<bool> {
-    let schema = ddl.schema_part(name)?;
-    let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
-    let snapshot = ddl.snapshot();
-    Ok(schemas.iter().any(|schema| {
-        builtin::type_by_name(schema.0, name.name()).is_some()
-            || snapshot.named(*schema, name.name()).is_some()
-    }))
 }
 
 /// Removes a type that nothing is of any more.

@@ -406,13 +406,21 @@ impl Semantics for Meaning<'_> {
             Some((ty, column)) => (Wanted::Default(ty, column), GENERATED),
             None => (Wanted::Condition("CHECK"), CHECK),
         };
-        let bound = self.bound(snapshot, self.text, expr, Some(relation), wanted, clause)?;
-        if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
-            return Err(SqlError::new(
-                SqlState::INVALID_OBJECT_DEFINITION,
-                "generation expression is not immutable",
-            ));
+        let bind = |wanted| {
+            let bound = self.bound(snapshot, self.text, expr, Some(relation), wanted, clause)?;
+            if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
+                return Err(SqlError::new(
+                    SqlState::INVALID_OBJECT_DEFINITION,
+                    "generation expression is not immutable",
+                ));
+            }
+            Ok(bound)
+        };
+        if generated.is_some() {
+            // That it is mutable is told before that its type does not fit the column.
+            bind(Wanted::Anything)?;
         }
+        let bound = bind(wanted)?;
         let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
         let mut names_table = false;
         levels::columns_of_expr(&mut bound.clone(), 0, &mut |column, _| {

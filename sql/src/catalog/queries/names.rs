@@ -535,8 +535,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             Some(Datum::Int4(number)) => *number,
             _ => 0,
         };
-        let Ok(sub) = u32::try_from(number) else { return Datum::Null };
-        let found = self.session.snapshot.comment(self.oid(0), sub);
+        // The system's columns have numbers below 0, and so have the comments on them.
+        let found = self.session.snapshot.comment(self.oid(0), number as u32);
         self.optional(found.map(|comment| &*comment.text))
     }
 
