@@ -1,11 +1,13 @@
--- What PostgreSQL 15 accepts and Atoll answers with 0A000; the first two statements only prepare.
+-- What PostgreSQL 15 accepts and Atoll answers with 0A000; the first three statements only prepare.
 -- What Atoll learns to do leaves this list: `tests/unsupported.rs` fails until it does.
 CREATE TABLE base (id int PRIMARY KEY, a int, b text);
 CREATE VIEW seen AS SELECT id, a FROM base;
+CREATE TYPE address AS (street text);
 -- statements
 COPY base TO STDOUT (ENCODING 'latin1');
 DO 'BEGIN END';
 CLUSTER base USING base_pkey;
+LOAD 'plpgsql';
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 -- objects
 CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';
@@ -14,9 +16,14 @@ CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
 CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);
 CREATE TABLE child () INHERITS (base);
+CREATE TABLE addresses OF address;
 CREATE TABLE referring (t timestamptz PRIMARY KEY, d date REFERENCES referring);
 CREATE TABLE unmixed (a int, EXCLUDE (a WITH =));
 CREATE INDEX ON base USING hash (a);
+CREATE INDEX ON base USING brin (a);
+CREATE INDEX ON base USING gin ((ARRAY[a]));
+CREATE INDEX ON base USING gist (point(id, a));
+CREATE INDEX ON base USING spgist (point(id, a));
 CREATE RULE quiet AS ON INSERT TO base DO NOTHING;
 CREATE POLICY own ON base;
 ALTER TABLE base ENABLE ROW LEVEL SECURITY;

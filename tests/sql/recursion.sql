@@ -103,3 +103,17 @@ with recursive t(i) as (select i::numeric(3,0) from (values (1), (2)) v(i) union
 with recursive t(i) as (select 1::bigint union all select i::int + 1 from t where i < 3) select i, pg_typeof(i) from t order by 1;
 with recursive t(i) as (select 'a'::varchar union all select i || 'b' from t where length(i) < 3) select * from t;
 with recursive t(i) as (select '7' union all select i + 1 from t where i < 10) select * from t;
+-- Types of both terms.
+WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL SELECT a::text FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL SELECT a::numeric FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT 1::numeric UNION ALL SELECT a::int FROM x WHERE a < 0) SELECT * FROM x;
+WITH RECURSIVE x(a, b) AS (SELECT 1, 'a'::text UNION ALL SELECT a, now() FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (VALUES (1) UNION ALL SELECT a::text FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT 1 UNION SELECT '{}'::json FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL (SELECT a::text FROM x)) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT true UNION ALL SELECT 1 FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL SELECT 'q' FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT '1' UNION ALL SELECT 1 FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL SELECT * FROM (SELECT a::text FROM x) q) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT array[1] UNION ALL SELECT array[a[1]::text] FROM x) SELECT * FROM x;
+WITH RECURSIVE x(a) AS (SELECT row(1, 2) UNION ALL SELECT 1 FROM x) SELECT * FROM x;

@@ -5,18 +5,17 @@
 
 use crate::bind::clause;
 use crate::bind::expression::Place;
+use crate::bind::levels::parts;
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
-use crate::bind::typed::{Expr, Literal, conjuncts};
+use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::{Binder, Wanted, bind_expression, know_table, table_item};
 use crate::catalog::builtin::{self, OperatorClass};
 use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
-use crate::plan::logical::ComputedIndex;
+use crate::plan::logical::{Arbiters, ComputedIndex};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
-use std::cmp::Ordering;
 
 impl Binder<'_> {
     fn over_row(&self, relation: &Relation, text: &str, clause: &'static str) -> Result<Expr> {
@@ -91,15 +90,16 @@ impl Binder<'_> {
         })
     }
 
-    /// The unique indexes that ON CONFLICT (...) WHERE infers: their keys are those named, and whatever their predicates
-    /// demand stands in the WHERE.
+    /// The unique indexes that ON CONFLICT (...) WHERE may mean, since their keys are those named, and what of their
+    /// predicates does not stand in the WHERE word for word. Proofs know of no collations: what is written with one must
+    /// stand there.
     pub(super) fn arbiters(
         &self,
         (named_keys, place): (&[ast::ConflictKey], u32),
         filter: Option<&ast::Expr>,
         (relation, view): (&Relation, Option<&Through>),
         alias: Option<&ast::Ident>,
-    ) -> Result<Vec<Oid>> {
+    ) -> Result<Arbiters> {
         let item = match view {
             Some(view) => {
                 let named =
@@ -146,7 +146,7 @@ impl Binder<'_> {
             let class = class.as_ref().map(class_of_key).transpose()?;
             keys.push((key, collation.transpose()?, class));
         }
-        let given = filter.map(bind).transpose()?.map(conjuncts).unwrap_or_default();
+        let mut given = filter.map(bind).transpose()?.map(conjuncts).unwrap_or_default();
         let computed = self.computed_indexes(relation)?;
         let mut found = Vec::new();
         for (at, index) in relation.indexes.iter().enumerate() {
@@ -179,19 +179,19 @@ impl Binder<'_> {
                             })
                     })
                 });
+            if !fits {
+                continue;
+            }
             let demands = computed.map_or(&[][..], |computed| &computed.filter);
-            if fits && demands.iter().all(|part| given.iter().any(|given| implies(given, part))) {
-                found.push(index.oid);
+            let stands = |demand: &&Expr| given.iter().any(|given| alike(given, demand));
+            let open: Vec<Expr> = demands.iter().filter(|one| !stands(one)).cloned().collect();
+            if !open.iter().any(names_collation) {
+                found.push((index.oid, open));
             }
         }
-        if !found.is_empty() {
-            found.sort_unstable();
-            return Ok(found);
-        }
-        Err(SqlError::new(
-            SqlState::INVALID_COLUMN_REFERENCE,
-            "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-        ))
+        found.sort_unstable_by_key(|(index, _)| *index);
+        given.retain(|given| !names_collation(given));
+        Ok(Arbiters::Inferred { candidates: found, given })
     }
 }
 
@@ -205,39 +205,11 @@ fn class_of_key(named: &ast::ObjectName) -> Result<&'static OperatorClass> {
     })
 }
 
-/// Whether every row that one condition is true of meets another.
-fn implies(given: &Expr, wanted: &Expr) -> bool {
-    if alike(given, wanted) {
-        return true;
-    }
-    let (Some((value, known, constant)), Some((other, limit, bound))) =
-        (against_constant(given), against_constant(wanted))
-    else {
-        return false;
-    };
-    if !alike(value, other) || constant.1.oid != bound.1.oid {
-        return false;
-    }
-    let order = crate::types::compare(bound.1.oid.0, &constant.0.datum(), &bound.0.datum());
-    match (known, limit) {
-        ("=" | ">=", ">") | ("=" | "<=", "<") => {
-            order == if limit == ">" { Ordering::Greater } else { Ordering::Less }
-        }
-        (">", ">") | ("=" | ">" | ">=", ">=") => order != Ordering::Less,
-        ("<", "<") | ("=" | "<" | "<=", "<=") => order != Ordering::Greater,
-        _ => false,
-    }
-}
-
-/// `value operator constant`, where the operator is one of an ordering.
-fn against_constant(expr: &Expr) -> Option<(&Expr, &'static str, (&Literal, SqlType))> {
-    let Expr::Call { function, arguments, .. } = expr else { return None };
-    let [value, Expr::Constant(constant, ty)] = arguments.as_slice() else { return None };
-    let calls = |name: &&&str| {
-        builtin::operators_named(name, false).iter().any(|found| found.function == function.0)
-    };
-    let name = ["=", "<", "<=", ">", ">="].iter().find(calls)?;
-    (*constant != Literal::Null).then_some((value, *name, (constant, *ty)))
+/// Whether a collation is written in an expression.
+fn names_collation(expr: &Expr) -> bool {
+    let mut named = matches!(expr, Expr::Collate { .. });
+    parts(expr, &mut |part| named |= names_collation(part));
+    named
 }
 
 /// Whether two expressions over the same row are the same.
@@ -266,6 +238,10 @@ fn alike(a: &Expr, b: &Expr) -> bool {
             Expr::IsBool { operand, test, negated },
             Expr::IsBool { operand: other, test: other_test, negated: other_negated },
         ) => test == other_test && negated == other_negated && alike(operand, other),
+        (
+            Expr::Collate { operand, collation, .. },
+            Expr::Collate { operand: other, collation: other_collation, .. },
+        ) => collation == other_collation && alike(operand, other),
         (Expr::Relabel(a, ty), Expr::Relabel(b, other))
         | (Expr::ViaText(a, ty), Expr::ViaText(b, other))
         | (Expr::Domain(a, ty), Expr::Domain(b, other)) => ty == other && alike(a, b),

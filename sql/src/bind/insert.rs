@@ -19,7 +19,7 @@ use crate::catalog::system_column::is_system_column;
 use crate::catalog::{Identity, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ConflictTarget, ExprKind, TargetColumn};
-use crate::plan::logical::{ConflictUpdate, Modify, ModifyKind, Node, OnConflict};
+use crate::plan::logical::{Arbiters, ConflictUpdate, Modify, ModifyKind, Node, OnConflict};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::sync::Arc;
@@ -432,7 +432,7 @@ impl Binder<'_> {
                     .hint("For example, ON CONFLICT (column_name).")
                     .at(at));
                 }
-                Vec::new()
+                Arbiters::Any
             }
             ConflictTarget::Constraint(name) => {
                 // The constraints of a table are none of a view.
@@ -459,7 +459,7 @@ impl Binder<'_> {
                 for key in index.columns.iter().filter(|key| key.expression().is_none()) {
                     self.read_column(Some((named.oid, key.column as i16 + 1)));
                 }
-                vec![index.oid]
+                Arbiters::Named(index.oid)
             }
             ConflictTarget::Inferred(keys, filter, at) => {
                 let named = view.map_or(&**relation, Through::view);

@@ -1,16 +1,17 @@
 //! WITH: the queries it names, and how FROM finds them; WITH RECURSIVE.
 
 use crate::bind::Binder;
+use crate::bind::insert::target_of;
 use crate::bind::mention::{mention, mentions};
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
 use crate::bind::type_name::{format_type, oid};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Body, Ident};
+use crate::parse::ast::{self, Body, ExprKind, Ident};
 use crate::plan::logical::{Cte, CteBody, Node, Output, SetKind};
 use crate::sqlstate::SqlState;
-use crate::types::SqlType;
+use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -334,10 +335,17 @@ impl Binder<'_> {
             .at(step_at));
         }
         let mut columns = Vec::new();
+        let place_of = |number| {
+            let at = target_of(written_step, number).or_else(|| target_of(written_step, 0));
+            at.map_or(step_at, |at| self.position(at))
+        };
         for (number, (have, want)) in step.output.iter().zip(&base.output).enumerate() {
-            let overall = self.overall_type(want.ty, have.ty)?;
+            let first = column_written(written, number);
+            let untyped =
+                first.is_some_and(|expr| matches!(expr.kind, ExprKind::String(_) | ExprKind::Null));
+            let overall = self.overall_type(want.ty, untyped, have.ty, place_of(number))?;
             if overall != want.ty {
-                let at = column_written(written, number).map_or(step_at, |at| self.position(at));
+                let at = first.map_or(step_at, |expr| self.position(expr.start()));
                 let shown = |ty: SqlType| format_type(self.catalog, Some(self.path), ty);
                 return Err(SqlError::new(
                     SqlState::DATATYPE_MISMATCH,
@@ -356,7 +364,15 @@ impl Binder<'_> {
                 Some(item) if have.ty.oid.0 == oid::UNKNOWN => item.clone(),
                 _ => column_at(number, have.ty),
             };
-            columns.push(self.argument(value, want.ty.oid, step_at)?);
+            columns.push(match have.ty.oid.0 {
+                oid::UNKNOWN => self.argument(value, want.ty.oid, step_at)?,
+                _ => self.to_common_one(
+                    value,
+                    SqlType::plain(want.ty.oid.0),
+                    "UNION",
+                    place_of(number),
+                )?,
+            });
         }
         if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
             let behind = step.output.iter().enumerate().skip(base.output.len());
@@ -372,29 +388,35 @@ impl Binder<'_> {
     }
 }
 
-/// Where a column of a query is written, if it is by itself.
-fn column_written(query: &ast::Query, number: usize) -> Option<u32> {
+/// What a column of a query is written as, if it is by itself.
+fn column_written(query: &ast::Query, number: usize) -> Option<&ast::Expr> {
     match &query.body {
-        Body::Select(select) => Some(select.targets.get(number)?.expr.start()),
-        Body::Values(rows) => Some(rows.first()?.get(number)?.start()),
+        Body::Select(select) => Some(&select.targets.get(number)?.expr),
+        Body::Values(rows) => rows.first()?.get(number),
         Body::SetOperation { left, .. } => column_written(left, number),
     }
 }
 
 impl Binder<'_> {
-    /// The type of a recursive query's column whose first term has `base` and whose second one `step`.
-    fn overall_type(&self, base: SqlType, step: SqlType) -> Result<SqlType> {
-        if step.oid.0 == oid::UNKNOWN || base.oid.0 == oid::RECORD {
+    /// The type of a recursive query's column whose first term has `base`, for want of another where it is untyped, and
+    /// whose second one, at a place, `step`.
+    fn overall_type(
+        &self,
+        base: SqlType,
+        untyped: bool,
+        step: SqlType,
+        at: u32,
+    ) -> Result<SqlType> {
+        if step.oid.0 == oid::UNKNOWN {
             return Ok(base);
         }
         if base.oid == step.oid {
             let typmod = if base.typmod == step.typmod { base.typmod } else { -1 };
             return Ok(SqlType { oid: base.oid, typmod });
         }
-        match self.common_type(&[(base.oid, 0), (step.oid, 0)], None)? {
-            Some(common) => Ok(SqlType::plain(common.0)),
-            None => Ok(SqlType::plain(step.oid.0)),
-        }
+        let base = if untyped { Oid(oid::UNKNOWN) } else { base.oid };
+        let common = self.common_type(&[(base, at), (step.oid, at)], Some("UNION"))?;
+        Ok(SqlType::plain(common.unwrap_or(step.oid).0))
     }
 
     /// Binds what stands within `around`; a recursive term begins with nothing around it.

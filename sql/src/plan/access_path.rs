@@ -9,6 +9,7 @@
 
 use super::build::Planner;
 use super::estimate::DESCENT;
+use super::fold::truth;
 use super::functions::{Comparison, comparison, key_compatible};
 use super::implied::{implies, same};
 use super::physical::{
@@ -23,6 +24,7 @@ use crate::tuple::KeyLayout;
 use crate::types::array::Array;
 use crate::types::{Datum, Oid};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use txn::Direction;
 
 /// A table counts as this large where all of it would be read beside a key that could be used: a plan is kept while its
@@ -37,6 +39,13 @@ const SIDES_MAX: usize = 16;
 
 /// Elements of an array that nobody has seen (`estimate_array_length`).
 const ELEMENTS: f64 = 10.0;
+
+/// bool's OID.
+const BOOL: Oid = Oid(16);
+
+/// What a boolean key is where it stands as a condition, and where NOT of it does.
+static TRUE: LazyLock<Scalar> = LazyLock::new(|| truth(Some(true)));
+static FALSE: LazyLock<Scalar> = LazyLock::new(|| truth(Some(false)));
 
 /// A condition on one column that a key can take over.
 struct KeyCondition<'c> {
@@ -490,7 +499,15 @@ fn conditions<'c>(
         },
         _ => expressions.iter().position(|own| same(own, scalar)).map(|at| EXPRESSIONS + at),
     };
-    let compared = |condition: &'c Scalar| {
+    // A condition that is a key itself asks that it be true.
+    let itself = |condition: &'c Scalar| {
+        let (key, value): (_, &'c Scalar) = match condition {
+            Scalar::Not(key) => (&**key, &FALSE),
+            key => (key, &TRUE),
+        };
+        Some((column(key, BOOL)?, Comparison::Equal, value))
+    };
+    let between = |condition: &'c Scalar| {
         let Scalar::Call { callee, arguments, .. } = condition else { return None };
         let [left, right] = &**arguments else { return None };
         let (kind, left_type, right_type) = comparison(callee.oid)?;
@@ -502,6 +519,7 @@ fn conditions<'c>(
         let column = column(right, left_type)?;
         known(left).then_some((column, kind.swapped(), left))
     };
+    let compared = |condition| between(condition).or_else(|| itself(condition));
     let arm = |side: &'c Scalar| {
         let mut arm = Arm { whole: true, ..Arm::default() };
         for part in parts(side) {

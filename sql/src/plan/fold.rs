@@ -10,7 +10,7 @@
 //! by the same rules.
 
 use super::build::Planner;
-use super::functions::{callee, comparison, is_not_equal};
+use super::functions::{Comparison, callee, comparison, is_not_equal};
 use super::scalar::{Callee, Scalar, Target};
 use super::translate::constant;
 use crate::bind::{Literal, Quantifier};
@@ -21,6 +21,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 const BOOL: SqlType = SqlType::plain(16);
+
+/// The function of `<>` between two of them.
+const BOOLEANS_DIFFER: u32 = 84;
 
 /// What each run computes before its first row, because it may fail.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +103,11 @@ impl Planner<'_> {
             return constant(&Literal::Null, ty);
         }
         let constants = callee.immutable && arguments.iter().all(Scalar::is_constant);
+        if !constants && let Some(truth) = truth_asked_for(callee.oid, &arguments) {
+            let one = arguments.into_vec().into_iter().find(|one| !one.is_constant());
+            let one = one.expect("not all are constants");
+            return if truth { one } else { self.negated(one) };
+        }
         let call = Scalar::Call { callee, arguments, position };
         if constants { self.computed(call, ty) } else { call }
     }
@@ -127,6 +135,9 @@ impl Planner<'_> {
             Scalar::Not(inner) => *inner,
             Scalar::IsNull(operand, negated) => Scalar::IsNull(operand, !negated),
             Scalar::IsBool(operand, test, negated) => Scalar::IsBool(operand, test, !negated),
+            Scalar::IsDistinct(left, right, equals, negated) => {
+                Scalar::IsDistinct(left, right, equals, !negated)
+            }
             Scalar::And(all) => {
                 Scalar::Or(all.into_vec().into_iter().map(|one| self.negated(one)).collect())
             }
@@ -159,6 +170,17 @@ impl Planner<'_> {
             self.presets.scalars.push(scalar.clone());
         }
     }
+}
+
+/// Whether a comparison asks that a condition be true, or with `false` that it be false (`simplify_boolean_equality`).
+fn truth_asked_for(function: u32, arguments: &[Scalar]) -> Option<bool> {
+    let equal = match comparison(function) {
+        Some((Comparison::Equal, left, _)) if left == BOOL.oid => true,
+        None if function == BOOLEANS_DIFFER => false,
+        _ => return None,
+    };
+    let value = arguments.iter().find_map(decided)??;
+    Some(value == equal)
 }
 
 /// Whether part of a scalar may never be evaluated although it is asked for.

@@ -544,10 +544,27 @@ pub enum MergeChange {
 /// ON CONFLICT.
 #[derive(Clone, Debug)]
 pub struct OnConflict {
-    /// The indexes that arbitrate, in the order of their OIDs; none: any (DO NOTHING only).
-    pub arbiters: Vec<Oid>,
+    /// Which indexes arbitrate.
+    pub arbiters: Arbiters,
     /// DO UPDATE; none is DO NOTHING.
     pub update: Option<ConflictUpdate>,
+}
+
+/// The unique indexes that an ON CONFLICT means.
+#[derive(Clone, Debug)]
+pub enum Arbiters {
+    /// Whichever finds a conflict (DO NOTHING only).
+    Any,
+    /// That of the constraint that is named.
+    Named(Oid),
+    /// All whose predicates are implied by a condition.
+    Inferred {
+        /// Those with the keys that are named, in the order of their OIDs; what of its predicate is to be proved, over the
+        /// table's live columns.
+        candidates: Vec<(Oid, Vec<Expr>)>,
+        /// The conjuncts of the condition, over the same.
+        given: Vec<Expr>,
+    },
 }
 
 /// DO UPDATE. Its expressions' input row is the existing row's live and system columns, then the proposed row's live ones

@@ -1,6 +1,7 @@
 //! INSERT, UPDATE, DELETE, MERGE as plans, with all that writing a table needs to know of it.
 
 use super::build::{Layout, Planner};
+use super::implied::implies;
 use super::physical::{
     ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
     Reference, ReferentialAction, ScanColumn, Table, TargetRow, Told,
@@ -285,9 +286,7 @@ impl Planner<'_> {
         system: &[i16],
         new_layout: &Layout,
     ) -> Result<OnConflict> {
-        let indexes = &table.relation.indexes;
-        let place = |oid: &Oid| indexes.iter().position(|index| index.oid == *oid);
-        let arbiters: Vec<usize> = conflict.arbiters.iter().filter_map(place).collect();
+        let arbiters = self.arbiters(table, &conflict.arbiters)?;
         let Some(update) = &conflict.update else {
             return Ok(OnConflict { arbiters, update: None });
         };
@@ -317,6 +316,38 @@ impl Planner<'_> {
             let filter = update.filter.as_ref().map(|one| planner.scalar(one)).transpose()?;
             Ok(OnConflict { arbiters, update: Some((existing, assignments, filter)) })
         })
+    }
+
+    /// The places of the indexes that arbitrate; none: any.
+    fn arbiters(&mut self, table: &Table, arbiters: &logical::Arbiters) -> Result<Vec<usize>> {
+        let indexes = &table.relation.indexes;
+        let place = |oid: &Oid| indexes.iter().position(|index| index.oid == *oid);
+        let (candidates, given) = match arbiters {
+            logical::Arbiters::Any => return Ok(Vec::new()),
+            logical::Arbiters::Named(oid) => return Ok(place(oid).into_iter().collect()),
+            logical::Arbiters::Inferred { candidates, given } => (candidates, given),
+        };
+        let width = table.live.len();
+        let row = Self::layout(self.slot(width), width);
+        let found = self.over(&row, |planner| {
+            let given = planner.conjuncts(given)?;
+            let mut found = Vec::new();
+            for (oid, open) in candidates {
+                if planner.conjuncts(open)?.iter().all(|demand| implies(&given, demand)) {
+                    found.extend(place(oid));
+                }
+            }
+            Ok(found)
+        })?;
+        if found.is_empty() {
+            self.presets.failure.get_or_insert_with(|| {
+                SqlError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+                )
+            });
+        }
+        Ok(found)
     }
 
     /// What indexes compute, over the homes of a row.

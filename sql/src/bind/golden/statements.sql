@@ -140,7 +140,6 @@ insert into t (a) values ('x')
 insert into t (a) values (true)
 insert into t (b) values (1)
 insert into nope values (1)
-insert into t (a) values (1) on conflict (b) do nothing
 insert into t (a) values (1) on conflict do update set b = 'x'
 insert into t (a) values (1) returning nope
 update t set nope = 1
