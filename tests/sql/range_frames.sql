@@ -44,3 +44,15 @@ INSERT INTO zoned_hours VALUES (1, '11:00+01'), (2, '12:00+01'), (3, '13:00-03')
 SELECT id, first_value(id) OVER w, last_value(id) OVER w FROM zoned_hours WINDOW w AS (ORDER BY t RANGE BETWEEN '70 min'::interval PRECEDING AND '2 hours'::interval FOLLOWING) ORDER BY id;
 SELECT id, count(*) OVER (ORDER BY t DESC RANGE BETWEEN '3 days' PRECEDING AND '90 min' FOLLOWING) FROM zoned_hours ORDER BY id;
 SELECT id, count(*) OVER (ORDER BY t RANGE BETWEEN '-1 min' PRECEDING AND CURRENT ROW) FROM zoned_hours;
+-- A domain is ordered as its base type is.
+CREATE DOMAIN di AS int;
+CREATE DOMAIN dn AS numeric(5, 2);
+CREATE DOMAIN dnn AS dn;
+CREATE DOMAIN dd AS date;
+CREATE DOMAIN dtz AS timestamptz;
+CREATE DOMAIN dv AS varchar;
+SELECT x, sum(x) OVER (ORDER BY x::di RANGE 1 PRECEDING), sum(x) OVER (ORDER BY x::dnn DESC RANGE BETWEEN 1 PRECEDING AND 0.5 FOLLOWING) FROM generate_series(1, 4) x ORDER BY x;
+SELECT x, count(*) OVER (ORDER BY (date '2024-01-01' + x)::dd RANGE '1 day' PRECEDING), count(*) OVER (ORDER BY (timestamptz '2024-01-01' + x * interval '1 hour')::dtz RANGE '2 hours' PRECEDING) FROM generate_series(1, 4) x ORDER BY x;
+SELECT count(*) OVER (ORDER BY x::text::dv RANGE '1 day' PRECEDING) FROM generate_series(1, 3) x;
+SELECT count(*) OVER (ORDER BY x::di RANGE '1 day'::interval PRECEDING) FROM generate_series(1, 3) x;
+SELECT count(*) OVER (ORDER BY x::di RANGE 1::di PRECEDING) FROM generate_series(1, 3) x;

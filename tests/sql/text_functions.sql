@@ -49,3 +49,10 @@ SELECT format('%99999999999s', 'b');
 SELECT format('%*s', -2147483648, 'b');
 SELECT format('%10-s', 'a');
 SELECT '\377'::text::"char", '\101'::text::"char", ''::text::"char" = '', 'xy'::text::"char";
+-- Of one character case makes one character.
+select lower('İ'), 'İ' ilike 'i', 'İSTANBUL' ilike 'istanbul', lower('İSTANBUL'), upper('ᾀᾳß'), initcap('ᾀᾳß ᾳx'), 'ᾀ' ilike 'ᾈ', 'ß' ilike 'SS', 'Σ' ilike 'ς', lower('ΑΣ');
+select md5(string_agg(lower(chr(i)), '' order by i)), md5(string_agg(upper(chr(i)), '' order by i)) from generate_series(1, 410) i;
+select md5(string_agg(lower(chr(i)), '' order by i)), md5(string_agg(upper(chr(i)), '' order by i)) from generate_series(613, 7000) i;
+select md5(string_agg(lower(chr(i)), '' order by i)), md5(string_agg(upper(chr(i)), '' order by i)) from generate_series(7440, 42000) i;
+select md5(string_agg(lower(chr(i)), '' order by i)), md5(string_agg(upper(chr(i)), '' order by i)) from generate_series(43000, 55295) i;
+select md5(string_agg(lower(chr(i)), '' order by i)), md5(string_agg(upper(chr(i)), '' order by i)) from generate_series(57344, 65535) i;

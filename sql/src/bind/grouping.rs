@@ -5,7 +5,7 @@
 //! columns that are neither grouped by nor aggregated.
 
 use crate::bind::Binder;
-use crate::bind::coerce::Context;
+use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
 use crate::bind::left_out::{is_constant, item_of};
 use crate::bind::levels::{children, columns_of_expr, raise, same};
@@ -612,6 +612,8 @@ impl Binder<'_> {
 
     /// An offset of RANGE, as the type that goes with the type that is ordered by, and its `in_range`.
     fn range_offset(&self, value: Expr, ordered: Oid, at: u32) -> Result<(Expr, Oid)> {
+        // What orders a domain is its base type's.
+        let ordered = base_type(self.catalog, ordered);
         let ordered = if ordered.0 == oid::VARCHAR { Oid(oid::TEXT) } else { ordered };
         let given = value.ty().oid;
         let refused = |words: &str| {

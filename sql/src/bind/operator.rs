@@ -187,9 +187,13 @@ impl Binder<'_> {
         }
     }
 
-    /// `IS [NOT] DISTINCT FROM`.
+    /// `IS [NOT] DISTINCT FROM`: of two rows written out field by field, of others as values.
     pub(super) fn distinct(&self, left: Expr, right: Expr, negated: bool, at: u32) -> Result<Expr> {
-        if let (Expr::Row(a, ..), Expr::Row(b, ..)) = (&left, &right) {
+        let written = |ty: &SqlType| ty.oid.0 == oid::RECORD;
+        if let (Expr::Row(a, a_type, None), Expr::Row(b, b_type, None)) = (&left, &right)
+            && written(a_type)
+            && written(b_type)
+        {
             if a.len() != b.len() {
                 return Err(SqlError::new(
                     SqlState::SYNTAX_ERROR,
@@ -200,10 +204,14 @@ impl Binder<'_> {
             let parts: Vec<Expr> = a
                 .iter()
                 .zip(b)
-                .map(|(a, b)| self.distinct(a.clone(), b.clone(), negated, at))
+                .map(|(a, b)| self.distinct_values(a.clone(), b.clone(), negated, at))
                 .collect::<Result<_>>()?;
             return Ok(if negated { Expr::And(parts) } else { Expr::Or(parts) });
         }
+        self.distinct_values(left, right, negated, at)
+    }
+
+    fn distinct_values(&self, left: Expr, right: Expr, negated: bool, at: u32) -> Result<Expr> {
         // Of a row IS NULL asks for the fields.
         let is_row = |expr: &Expr| {
             let ty = expr.ty().oid;

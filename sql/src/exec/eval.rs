@@ -139,13 +139,14 @@ impl Eval<'_> {
                 left
             }
             Scalar::Extreme(all, comparator, greatest) => {
-                let wanted = if *greatest { Ordering::Greater } else { Ordering::Less };
+                let wanted = if *greatest { Ordering::Less } else { Ordering::Greater };
                 let mut best = Datum::Null;
                 for one in all {
                     let value = self.scalar(one)?;
-                    if !value.is_null()
-                        && (best.is_null() || comparator.compare(&value, &best) == wanted)
-                    {
+                    let better = !value.is_null()
+                        && (best.is_null()
+                            || comparator.compare_strictly(&self.call, &best, &value)? == wanted);
+                    if better {
                         best = value;
                     }
                 }

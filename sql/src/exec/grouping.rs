@@ -6,13 +6,13 @@
 use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::{Builder, Operator};
-use super::sort::compare_rows;
+use super::sort::{compare_rows, demand_comparable};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, AggregateStep};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Accumulator, Comparator, Datum, Oid};
+use crate::types::{Accumulator, Comparator, Datum, Oid, Shapes};
 
 /// One aggregate of one group.
 enum State {
@@ -29,6 +29,8 @@ pub struct Group {
     /// There is one group, and its calls take a row as it comes.
     lean: bool,
     groups: HashRows,
+    key_types: Vec<u32>,
+    shapes: Option<Shapes>,
     states: Vec<Vec<State>>,
     /// How many sort keys each call's arguments have before them.
     kept_keys: Vec<usize>,
@@ -69,7 +71,9 @@ impl Group {
             lean,
             plan: physical::Aggregate { input: physical::Plan::Nothing, ..plan.clone() },
             correlated,
-            groups: HashRows::new(types, width),
+            shapes: Shapes::of(&types),
+            groups: HashRows::new(types.clone(), width),
+            key_types: types,
             states: Vec::new(),
             kept_keys: plan.calls.iter().map(|call| keys_of(call).len()).collect(),
             group_keys: RowSet::new(width),
@@ -193,11 +197,18 @@ impl Group {
                 Ok(())
             })?;
             let (groups, states) = (&mut self.groups, &mut self.states);
+            let (shapes, key_types) = (&mut self.shapes, &self.key_types);
             let (group_keys, arguments, taken) = (&self.group_keys, &self.arguments, &self.taken);
             let kept_keys = &self.kept_keys;
             cx.eval(|eval| {
                 let arena = eval.call.arena;
                 for set in 0..plan.sets.len() {
+                    if let Some(shapes) = shapes {
+                        // Each set would be sorted by itself.
+                        let number = (23, Datum::Int4(i32::try_from(set).unwrap_or(i32::MAX)));
+                        let key = key_types.iter().copied().zip(group_keys.row(set));
+                        shapes.note(&eval.call, std::iter::once(number).chain(key), false)?;
+                    }
                     // Where there is nothing to group by there is one group.
                     let group =
                         if plan.keys.is_empty() && plan.sets.len() == 1 && !states.is_empty() {
@@ -238,7 +249,8 @@ impl Group {
                 }
                 Ok(())
             })?;
-            cx.check_memory(self.groups.bytes() + bytes)?;
+            let shapes = self.shapes.as_ref().map_or(0, Shapes::bytes);
+            cx.check_memory(self.groups.bytes() + shapes + bytes)?;
         }
         // Without keys there is one group even of nothing; so for each empty grouping set.
         for (number, set) in self.plan.sets.iter().enumerate() {
@@ -259,10 +271,11 @@ impl Group {
         for (call, state) in self.plan.calls.iter().zip(&mut self.states[group]) {
             let State::Kept(accumulator, rows) = state else { continue };
             let keys = keys_of(call);
-            let mut order: Vec<usize> = (0..rows.len()).collect();
-            order.sort_by(|a, b| compare_rows(&keys, rows, *a, *b));
+            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+            order.sort_by(|a, b| compare_rows(&keys, rows, *a as usize, *b as usize));
+            demand_comparable(cx, &keys, rows, |key| key, order.iter().copied())?;
             let mut last: Option<usize> = None;
-            for row in order {
+            for row in order.into_iter().map(|row| row as usize) {
                 let first = keys.len();
                 if call.distinct
                     && last.is_some_and(|last| compare_rows(&keys, rows, last, row).is_eq())
@@ -296,6 +309,7 @@ fn keys_of(call: &AggregateStep) -> Vec<(Scalar, Comparator)> {
 impl Operator for Group {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.groups.clear();
+        self.shapes = Shapes::of(&self.key_types);
         self.states.clear();
         self.at = 0;
         self.filled = false;
@@ -345,6 +359,8 @@ pub struct Distinct {
     keys: Vec<Scalar>,
     correlated: Box<[u32]>,
     seen: HashRows,
+    types: Vec<u32>,
+    shapes: Option<Shapes>,
 }
 
 impl Distinct {
@@ -359,13 +375,15 @@ impl Distinct {
         let keys: Vec<Scalar> = keys.into_iter().map(|(key, _)| key).collect();
         let correlated = builder.correlated(&keys);
         let width = keys.len();
-        Distinct { input, keys, correlated, seen: HashRows::new(types, width) }
+        let (seen, shapes) = (HashRows::new(types.clone(), width), Shapes::of(&types));
+        Distinct { input, keys, correlated, seen, types, shapes }
     }
 }
 
 impl Operator for Distinct {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.seen.clear();
+        self.shapes = Shapes::of(&self.types);
         self.input.open(cx)
     }
 
@@ -373,16 +391,24 @@ impl Operator for Distinct {
         while self.input.next(cx)? {
             cx.invalidate(&self.correlated);
             let (keys, seen) = (&self.keys, &mut self.seen);
+            let (types, shapes) = (&self.types, &mut self.shapes);
             let new = cx.eval(|eval| {
                 let mut row =
                     bumpalo::collections::Vec::with_capacity_in(keys.len(), eval.call.arena);
                 for key in keys {
                     row.push(eval.scalar(key)?);
                 }
+                if let Some(shapes) = shapes {
+                    shapes.note(
+                        &eval.call,
+                        types.iter().copied().zip(row.iter().copied()),
+                        false,
+                    )?;
+                }
                 Ok(seen.insert_new(&row).0)
             })?;
             if new {
-                cx.check_memory(self.seen.bytes())?;
+                cx.check_memory(self.seen.bytes() + self.shapes.as_ref().map_or(0, Shapes::bytes))?;
                 return Ok(true);
             }
             cx.check_cancel()?;

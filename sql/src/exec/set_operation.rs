@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::plan::logical::SetKind;
 use crate::plan::physical;
 use crate::plan::scalar::Var;
-use crate::types::Datum;
+use crate::types::{Datum, Shapes};
 
 /// A running set operation.
 pub struct SetOperation {
@@ -23,6 +23,8 @@ pub struct SetOperation {
     counts: Vec<u64>,
     /// Left rows that have gone out, where duplicates do not.
     gone: HashRows,
+    types: Vec<u32>,
+    shapes: Option<Shapes>,
     on_right: bool,
     built: bool,
 }
@@ -47,7 +49,9 @@ impl SetOperation {
             slot: plan.slot,
             table: HashRows::new(types.clone(), width),
             counts: Vec::new(),
-            gone: HashRows::new(types, width),
+            gone: HashRows::new(types.clone(), width),
+            shapes: None,
+            types,
             on_right: false,
             built: false,
         }
@@ -57,6 +61,7 @@ impl SetOperation {
         self.right.open(cx)?;
         while self.right.next(cx)? {
             cx.check_cancel()?;
+            self.note(cx, true)?;
             let frame = &*cx.frame;
             let row: Vec<Datum<'_>> = self.right_vars.iter().map(|var| frame.get(*var)).collect();
             match self.table.find(&row) {
@@ -72,8 +77,23 @@ impl SetOperation {
         Ok(())
     }
 
+    /// Fails where the row at hand cannot be compared with one before.
+    fn note(&mut self, cx: &mut Context<'_>, right: bool) -> Result<()> {
+        let Some(shapes) = &mut self.shapes else { return Ok(()) };
+        let vars = if right { &self.right_vars } else { &self.left_vars };
+        let types = &self.types;
+        // The right side has been read first, but for UNION.
+        let first = !right && self.kind != SetKind::Union;
+        cx.eval(|eval| {
+            let row = vars.iter().map(|var| eval.frame.get(*var));
+            Ok(shapes.note(&eval.call, types.iter().copied().zip(row), first)?)
+        })?;
+        cx.check_memory(shapes.bytes())
+    }
+
     /// Whether the row at `vars` goes out.
-    fn passes(&mut self, cx: &Context<'_>, right: bool) -> Result<bool> {
+    fn passes(&mut self, cx: &mut Context<'_>, right: bool) -> Result<bool> {
+        self.note(cx, right)?;
         let vars = if right { &self.right_vars } else { &self.left_vars };
         let row: Vec<Datum<'_>> = vars.iter().map(|var| cx.frame.get(*var)).collect();
         Ok(match (self.kind, self.all) {
@@ -126,6 +146,8 @@ impl Operator for SetOperation {
         self.table.clear();
         self.counts.clear();
         self.gone.clear();
+        self.shapes =
+            if self.all && self.kind == SetKind::Union { None } else { Shapes::of(&self.types) };
         self.on_right = false;
         self.built = false;
         self.left.open(cx)

@@ -11,8 +11,8 @@ use super::rows::count;
 use crate::error::Result;
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
-use crate::tuple::{Form, RowSet};
-use crate::types::{Comparator, Datum, Oid, demand_sortable};
+use crate::tuple::RowSet;
+use crate::types::{Comparator, may_differ};
 use std::cmp::Ordering;
 
 /// A running sort.
@@ -79,7 +79,7 @@ impl Sort {
         Ordering::Equal
     }
 
-    fn sort(&mut self) {
+    fn sort(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         let beginning = |row: u32| match (self.keys.first(), self.places.first()) {
@@ -90,7 +90,10 @@ impl Sort {
         };
         order.extend((0..self.rows.len() as u32).map(|row| (beginning(row), row)));
         order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| self.compare(a.1, b.1)));
+        let rows = order.iter().map(|(_, row)| *row);
+        demand_comparable(cx, &self.keys, &self.rows, |key| self.places[key], rows)?;
         self.order = order;
+        Ok(())
     }
 
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
@@ -127,7 +130,7 @@ impl Sort {
             }
             match wanted {
                 Some(wanted) if self.rows.len() as u64 > 2 * wanted + 100 => {
-                    self.sort();
+                    self.sort(cx)?;
                     let mut best = RowSet::new(self.rows.width());
                     for (_, row) in self.order.iter().take(wanted as usize) {
                         best.push(self.rows.row(*row as usize));
@@ -137,26 +140,41 @@ impl Sort {
                 _ => cx.check_memory(self.rows.bytes())?,
             }
         }
-        self.sort();
-        self.demand_orders()?;
+        self.sort(cx)?;
         self.sorted = true;
         Ok(())
     }
+}
 
-    /// Rows as values have an order if their fields have one, as far as it takes to tell them apart: whatever compares to
-    /// sort has compared neighbours.
-    fn demand_orders(&self) -> Result<()> {
-        let is_row =
-            |(_, comparator): &(Scalar, Comparator)| Form::of(Oid(comparator.ty)) == Form::Record;
-        let Some(key) = self.keys.iter().position(is_row) else { return Ok(()) };
-        for pair in self.order.windows(2) {
-            let value = |row: &(u64, u32)| self.rows.get(row.1 as usize, self.places[key]);
-            if let (Datum::Record(a), Datum::Record(b)) = (value(&pair[0]), value(&pair[1])) {
-                demand_sortable(a, b)?;
-            }
-        }
-        Ok(())
+/// Fails where rows that have been put in this order have keys that cannot be compared: whatever compares to sort has
+/// compared neighbours. The key of a number stands in a row where `place` says.
+///
+/// # Errors
+/// As [`Comparator::compare_strictly`].
+pub fn demand_comparable(
+    cx: &mut Context<'_>,
+    keys: &[(Scalar, Comparator)],
+    rows: &RowSet,
+    place: impl Fn(usize) -> usize,
+    order: impl Iterator<Item = u32> + Clone,
+) -> Result<()> {
+    if !keys.iter().any(|(_, comparator)| may_differ(comparator.ty)) {
+        return Ok(());
     }
+    for (a, b) in order.clone().zip(order.skip(1)) {
+        // The one that came first is named first.
+        let (first, second) = (a.min(b) as usize, a.max(b) as usize);
+        cx.eval(|eval| {
+            for (key, (_, comparator)) in keys.iter().enumerate() {
+                let (a, b) = (rows.get(first, place(key)), rows.get(second, place(key)));
+                if comparator.compare_strictly(&eval.call, &a, &b)?.is_ne() {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// Which of two rows, whose first columns are sort keys, comes first.

@@ -7,7 +7,7 @@
 use super::context::Context;
 use super::eval::{Eval, Failure};
 use super::operator::{Builder, Operator};
-use super::sort::compare_rows;
+use super::sort::{compare_rows, demand_comparable};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{FrameExclude, FrameUnit};
 use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
@@ -142,6 +142,7 @@ impl Window {
         }
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         order.sort_by(|a, b| compare_rows(&self.keys, &self.rows, *a as usize, *b as usize));
+        demand_comparable(cx, &self.keys, &self.rows, |key| key, order.iter().copied())?;
         self.order = order;
         self.filled = true;
         Ok(())

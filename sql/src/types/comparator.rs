@@ -1,6 +1,8 @@
 //! The order of one sort key: its type's own, or turned around, with NULLs at either end.
 
-use super::{Datum, beginning, compare};
+use super::array::compare::Wanted;
+use super::{CallContext, Datum, beginning, compare, compare_strictly};
+use crate::error::Result;
 use std::cmp::Ordering;
 
 /// How the values of one sort key compare.
@@ -29,6 +31,23 @@ impl Comparator {
                 if self.descending { order.reverse() } else { order }
             }
         }
+    }
+
+    /// As [`Comparator::compare`], but of values that may not be comparable.
+    ///
+    /// # Errors
+    /// As [`compare_strictly`].
+    pub fn compare_strictly(
+        &self,
+        context: &CallContext<'_>,
+        a: &Datum<'_>,
+        b: &Datum<'_>,
+    ) -> Result<Ordering> {
+        if a.is_null() || b.is_null() {
+            return Ok(self.compare(a, b));
+        }
+        let order = compare_strictly(context, self.ty, a, b, Wanted::Order)?;
+        Ok(if self.descending { order.reverse() } else { order })
     }
 
     /// A number that orders values as far as it goes: where two differ, their values compare as they do.

@@ -59,7 +59,8 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
-/// Reads a signed number between `min` and `max`; `type_name` is for the errors.
+/// Reads a signed number between `min` and `max`; `type_name` is for the errors. Digits that lead below `min` are told of
+/// before what stands behind them.
 ///
 /// # Errors
 /// 22P02, 22003.
@@ -80,27 +81,17 @@ pub fn read_signed(text: &str, min: i64, max: i64, type_name: &str) -> Result<i6
     let start = at;
     // Counted downwards, because the least number has no positive counterpart.
     let mut value: i64 = 0;
-    let mut overflow = false;
+    let out_of_range = || value_out_of_range(type_name, text);
     while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
-        match value.checked_mul(10).and_then(|v| v.checked_sub(i64::from(digit - b'0'))) {
-            Some(next) => value = next,
-            None => overflow = true,
-        }
+        let next = value.checked_mul(10).and_then(|v| v.checked_sub(i64::from(digit - b'0')));
+        value = next.filter(|next| *next >= min).ok_or_else(out_of_range)?;
         at += 1;
     }
     if at == start || !bytes[at..].iter().all(|&byte| is_space(byte)) {
         return Err(invalid_syntax(type_name, text));
     }
-    if !negative {
-        match value.checked_neg() {
-            Some(positive) => value = positive,
-            None => overflow = true,
-        }
-    }
-    if overflow || value < min || value > max {
-        return Err(value_out_of_range(type_name, text));
-    }
-    Ok(value)
+    let value = if negative { Some(value) } else { value.checked_neg() };
+    value.filter(|value| *value <= max).ok_or_else(out_of_range)
 }
 
 /// Reads an OID: unsigned, but -1 and the like wrap as C's `strtoul` has it.

@@ -59,7 +59,7 @@ pub use function::{
 };
 pub use literal::copy_to_arena;
 pub use order::{beginning, compare, hash_into};
-pub use record_order::demand_sortable;
+pub use record_order::{Shapes, compare_strictly, may_differ};
 pub use registry::function;
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
 

@@ -3,8 +3,13 @@
 //! PostgreSQL: the `cmp` support function of each default operator class. NULL sorts behind everything here; where NULLs go
 //! in a result is the sort's business. Texts compare by bytes, which is what C.UTF-8 means. Values that compare equal hash
 //! equal: integers of all widths as one, numerics without their scale, -0 as 0.
+//!
+//! Rows of no type of their own may have fields of other types than one another, which PostgreSQL does not compare; nor
+//! arrays of different elements. Here they are in some order all the same, in which those that cannot be compared and agree
+//! in front of where that shows are neighbours; [`super::record_order`] is who refuses them.
 
 use super::array::Array;
+use super::form::form;
 use super::numeric::View;
 use super::{Datum, datetime, json, oids, record, stored};
 use crate::catalog::builtin::stand_in;
@@ -109,13 +114,21 @@ pub fn beginning(ty: u32, value: &Datum<'_>) -> u64 {
 
 /// Element by element, then by length, then by dimensions.
 fn compare_arrays(a: &Array<'_>, b: &Array<'_>) -> Ordering {
+    if form(a.element) != form(b.element) {
+        return a.element.cmp(&b.element);
+    }
     let arena = Bump::new();
     for (x, y) in a.slots().zip(b.slots()) {
-        let order = compare_slots(&arena, (a.element, x), (b.element, y));
+        let order = compare_slots(&arena, a.element, x, y);
         if order.is_ne() {
             return order;
         }
     }
+    compare_sizes(a, b)
+}
+
+/// Compares arrays whose elements are the same as far as they go.
+pub(super) fn compare_sizes(a: &Array<'_>, b: &Array<'_>) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.dimension_count().cmp(&b.dimension_count())).then_with(
         || {
             let sizes = |array: &Array<'_>| {
@@ -127,16 +140,12 @@ fn compare_arrays(a: &Array<'_>, b: &Array<'_>) -> Ordering {
 }
 
 /// Compares two fields of rows, or elements of arrays.
-pub(super) fn compare_slots(
-    arena: &Bump,
-    (a_type, a): (u32, Option<&[u8]>),
-    (b_type, b): (u32, Option<&[u8]>),
-) -> Ordering {
+pub(super) fn compare_slots(arena: &Bump, ty: u32, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
     let (Some(a), Some(b)) = (a, b) else { return a.is_none().cmp(&b.is_none()) };
-    let a = stored::read(arena, a_type, arena.alloc_slice_copy(a));
-    let b = stored::read(arena, b_type, arena.alloc_slice_copy(b));
+    let a = stored::read(arena, ty, arena.alloc_slice_copy(a));
+    let b = stored::read(arena, ty, arena.alloc_slice_copy(b));
     match (a, b) {
-        (Ok(a), Ok(b)) => compare(a_type, &a, &b),
+        (Ok(a), Ok(b)) => compare(ty, &a, &b),
         // Bytes that are no values have been reported where they were read.
         _ => Ordering::Equal,
     }
@@ -144,8 +153,8 @@ pub(super) fn compare_slots(
 
 fn compare_records(a: &[u8], b: &[u8]) -> Ordering {
     let arena = Bump::new();
-    for (x, y) in record::fields(a).zip(record::fields(b)) {
-        let order = compare_slots(&arena, x, y);
+    for ((ty, x), (other, y)) in record::fields(a).zip(record::fields(b)) {
+        let order = ty.cmp(&other).then_with(|| compare_slots(&arena, ty, x, y));
         if order.is_ne() {
             return order;
         }

@@ -1,20 +1,26 @@
 //! Rows compared field by field: by what the fields mean (`=`, `<`), or by what they are held as (`*=`, `*<`).
 //!
 //! PostgreSQL: `rowtypes.c`, `record_cmp` and `record_image_cmp`. A NULL is equal to another, and the greatest. Of rows whose
-//! fields differ in type or number that is told, unless a field before decides.
+//! fields differ in type or number that is told, unless a field before decides. Whoever sorts rows, or tells them apart by
+//! hashing, asks here too: sorting has compared neighbours ([`compare_strictly`]), hashing those that begin alike ([`Shapes`]).
 //!
 //! As they are held, numbers and the like are compared as unsigned words, what has a fixed length from its first byte on, and
 //! what has none by its bytes, then by how many they are. So 1.0 and 1.00 are two values.
 
+use super::array::Array;
+use super::array::compare::{Wanted, demand_of};
 use super::form::{Form, form};
 use super::function::Callable::{self, Plain};
 use super::numeric::View;
-use super::{CallContext, Datum, oids, order, record};
+use super::{CallContext, Datum, oids, order, record, stored};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -34,11 +40,11 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (3187, Plain(|c, a| Ok(Datum::Int4(compare(c, a, IMAGE)? as i32)))),
 ];
 
-/// How two stored values of a type compare, and what of the type is missed where it has no order.
-type Fields = (fn(u32, &[u8], &[u8]) -> Ordering, Option<&'static str>);
+/// How two stored values of a type compare, and what of the type they need for it.
+type Fields = (fn(&CallContext<'_>, u32, &[u8], &[u8]) -> Result<Ordering>, Option<Wanted>);
 
-const EQUALITY: Fields = (meaning, Some("an equality operator"));
-const ORDER: Fields = (meaning, Some("a comparison function"));
+const EQUALITY: Fields = (equality, Some(Wanted::Equality));
+const ORDER: Fields = (meaning, Some(Wanted::Order));
 const IMAGE: Fields = (image, None);
 
 fn answer<'a>(
@@ -51,7 +57,16 @@ fn answer<'a>(
 }
 
 fn compare(context: &CallContext<'_>, a: &[Datum<'_>], fields: Fields) -> Result<Ordering> {
-    let (mut left, mut right) = (record::fields(a[0].record()), record::fields(a[1].record()));
+    compare_rows(context, a[0].record(), a[1].record(), fields)
+}
+
+fn compare_rows(
+    context: &CallContext<'_>,
+    a: &[u8],
+    b: &[u8],
+    (compare, wanted): Fields,
+) -> Result<Ordering> {
+    let (mut left, mut right) = (record::fields(a), record::fields(b));
     let mut column = 0;
     loop {
         let ((ty, x), (other, y)) = match (left.next(), right.next()) {
@@ -60,17 +75,15 @@ fn compare(context: &CallContext<'_>, a: &[Datum<'_>], fields: Fields) -> Result
             _ => return Err(different_counts()),
         };
         column += 1;
-        check_types(context, ty, other, column)?;
+        if ty != other {
+            return Err(dissimilar(context, ty, other, column));
+        }
+        if let Some(wanted) = wanted {
+            demand_of(context, ty, wanted)?;
+        }
         let order = match (x, y) {
-            (None, None) => Ordering::Equal,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(_), None) => Ordering::Less,
-            (Some(x), Some(y)) => {
-                if let Some(missed) = fields.1 {
-                    demand_order(ty, missed)?;
-                }
-                fields.0(ty, x, y)
-            }
+            (Some(x), Some(y)) => compare(context, ty, x, y)?,
+            (x, y) => x.is_none().cmp(&y.is_none()),
         };
         if order.is_ne() {
             return Ok(order);
@@ -78,52 +91,176 @@ fn compare(context: &CallContext<'_>, a: &[Datum<'_>], fields: Fields) -> Result
     }
 }
 
-/// Fails where sorting has compared two rows by fields whose type has no order.
+/// Whether two values of the type `ty` may be such as cannot be compared: rows, and arrays of what only they tell.
+#[must_use]
+pub fn may_differ(ty: u32) -> bool {
+    match form(ty) {
+        Form::Record => true,
+        Form::Array(element) => ty == oids::ANYARRAY || may_differ(element),
+        _ => false,
+    }
+}
+
+/// Compares two values of the type `ty`, neither NULL, or says why they cannot be compared.
 ///
 /// # Errors
-/// 42883.
-pub fn demand_sortable(a: &[u8], b: &[u8]) -> Result<()> {
-    for ((ty, x), (_, y)) in record::fields(a).zip(record::fields(b)) {
-        let order = match (x, y) {
-            (Some(x), Some(y)) => {
-                demand_order(ty, "a comparison function")?;
-                meaning(ty, x, y)
+/// 42804 where fields of rows differ in type or number, or elements of arrays in type; 42883 for a field without an order.
+pub fn compare_strictly(
+    context: &CallContext<'_>,
+    ty: u32,
+    a: &Datum<'_>,
+    b: &Datum<'_>,
+    wanted: Wanted,
+) -> Result<Ordering> {
+    let fields = if wanted == Wanted::Equality { EQUALITY } else { ORDER };
+    match (a, b) {
+        (Datum::Record(a), Datum::Record(b)) => compare_rows(context, a, b, fields),
+        (Datum::Array(x), Datum::Array(y)) => {
+            let (x, y) = (Array::of(x), Array::of(y));
+            if form(x.element) != form(y.element) {
+                return Err(different_elements());
             }
-            (x, y) => x.is_none().cmp(&y.is_none()),
-        };
-        if order.is_ne() {
-            break;
+            let sizes = order::compare_sizes(&x, &y);
+            // What differs in size is not equal, whatever its elements are.
+            if !may_differ(x.element) || wanted == Wanted::Equality && sizes.is_ne() {
+                return Ok(order::compare(ty, a, b));
+            }
+            for pair in x.slots().zip(y.slots()) {
+                let order = match pair {
+                    (Some(x_slot), Some(y_slot)) => fields.0(context, x.element, x_slot, y_slot)?,
+                    (x_slot, y_slot) => x_slot.is_none().cmp(&y_slot.is_none()),
+                };
+                if order.is_ne() {
+                    return Ok(order);
+                }
+            }
+            Ok(sizes)
         }
+        _ => Ok(order::compare(ty, a, b)),
     }
-    Ok(())
 }
 
-fn demand_order(ty: u32, missed: &str) -> Result<()> {
-    if ty == oids::UNKNOWN || builtin::ordering(ty).is_some() {
-        return Ok(());
-    }
-    let name = builtin::type_by_oid(ty).map_or("this type", |found| found.name);
-    Err(SqlError::new(
-        SqlState::UNDEFINED_FUNCTION,
-        format!("could not identify {missed} for type {name}"),
-    ))
+/// What rows of a set are like that are told apart by hashing: whichever have the same fields up to one must go on with a
+/// field of the same type. So it fails where sorting them would, which compares them there.
+#[derive(Debug, Default)]
+pub struct Shapes {
+    /// The type of the field behind those with this hash.
+    seen: HashMap<u64, u32>,
+    seed: RandomState,
 }
 
-/// Fails where two fields are of different types.
-fn check_types(context: &CallContext<'_>, a: u32, b: u32, column: usize) -> Result<()> {
-    // A NULL that nobody gave a type has none yet.
-    if a == b || a == oids::UNKNOWN || b == oids::UNKNOWN {
-        return Ok(());
+/// Stands for the end of a row.
+const END: u32 = 0;
+
+impl Shapes {
+    /// For keys of these types; none if they need none.
+    #[must_use]
+    pub fn of(types: &[u32]) -> Option<Shapes> {
+        types.iter().any(|ty| may_differ(*ty)).then(Shapes::default)
     }
+
+    /// About how many bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.seen.len() * size_of::<(u64, u32)>()
+    }
+
+    /// Takes note of a key. Where `first`, an error names its type in front.
+    ///
+    /// # Errors
+    /// As [`compare_strictly`].
+    pub fn note<'d>(
+        &mut self,
+        context: &CallContext<'_>,
+        key: impl Iterator<Item = (u32, Datum<'d>)>,
+        first: bool,
+    ) -> Result<()> {
+        let mut hasher = self.seed.build_hasher();
+        for (ty, datum) in key {
+            self.walk(context, ty, &datum, first, &mut hasher)?;
+        }
+        Ok(())
+    }
+
+    fn walk(
+        &mut self,
+        context: &CallContext<'_>,
+        ty: u32,
+        datum: &Datum<'_>,
+        first: bool,
+        hasher: &mut impl Hasher,
+    ) -> Result<()> {
+        if let Datum::Array(bytes) = datum
+            && may_differ(ty)
+        {
+            let array = Array::of(bytes);
+            self.meet(hasher, array.element, |_| Err(different_elements()))?;
+            for element in array.datums(&Bump::new()) {
+                self.walk(context, array.element, &element?, first, hasher)?;
+            }
+        } else if let Datum::Record(bytes) = datum {
+            let arena = Bump::new();
+            let ends = std::iter::once((END, None));
+            for (column, (ty, slot)) in (1..).zip(record::fields(bytes).chain(ends)) {
+                let met = self.meet(hasher, ty, |other| {
+                    Err(match (first, ty, other) {
+                        (_, END, _) | (_, _, END) => different_counts(),
+                        (true, ..) => dissimilar(context, ty, other, column),
+                        (false, ..) => dissimilar(context, other, ty, column),
+                    })
+                })?;
+                if ty == END {
+                    break;
+                }
+                if met {
+                    demand_of(context, ty, Wanted::Order)?;
+                }
+                let value = match slot {
+                    Some(slot) => stored::read(&arena, ty, arena.alloc_slice_copy(slot))?,
+                    None => Datum::Null,
+                };
+                self.walk(context, ty, &value, first, hasher)?;
+            }
+        }
+        order::hash_into(ty, datum, hasher);
+        Ok(())
+    }
+
+    /// Whether what has been hashed so far goes on with this type, as it has before.
+    fn meet(
+        &mut self,
+        hasher: &mut impl Hasher,
+        ty: u32,
+        differs: impl FnOnce(u32) -> Result<()>,
+    ) -> Result<bool> {
+        let met = match self.seen.entry(hasher.finish()) {
+            Entry::Vacant(place) => {
+                place.insert(ty);
+                false
+            }
+            Entry::Occupied(other) if *other.get() != ty => {
+                differs(*other.get())?;
+                true
+            }
+            Entry::Occupied(_) => true,
+        };
+        hasher.write_u32(ty);
+        Ok(met)
+    }
+}
+
+/// Two fields are of different types.
+#[cold]
+fn dissimilar(context: &CallContext<'_>, a: u32, b: u32, column: usize) -> SqlError {
     let name = |ty| context.catalog.type_name(ty);
-    Err(SqlError::new(
+    SqlError::new(
         SqlState::DATATYPE_MISMATCH,
         format!(
             "cannot compare dissimilar column types {} and {} at record column {column}",
             name(a),
             name(b)
         ),
-    ))
+    )
 }
 
 #[cold]
@@ -134,18 +271,40 @@ fn different_counts() -> SqlError {
     )
 }
 
-fn meaning(ty: u32, a: &[u8], b: &[u8]) -> Ordering {
-    order::compare_slots(&Bump::new(), (ty, Some(a)), (ty, Some(b)))
+#[cold]
+fn different_elements() -> SqlError {
+    SqlError::new(SqlState::DATATYPE_MISMATCH, "cannot compare arrays of different element types")
+}
+
+fn equality(context: &CallContext<'_>, ty: u32, a: &[u8], b: &[u8]) -> Result<Ordering> {
+    slots(context, ty, a, b, Wanted::Equality)
+}
+
+fn meaning(context: &CallContext<'_>, ty: u32, a: &[u8], b: &[u8]) -> Result<Ordering> {
+    slots(context, ty, a, b, Wanted::Order)
+}
+
+fn slots(
+    context: &CallContext<'_>,
+    ty: u32,
+    a: &[u8],
+    b: &[u8],
+    wanted: Wanted,
+) -> Result<Ordering> {
+    let arena = Bump::new();
+    let a = stored::read(&arena, ty, arena.alloc_slice_copy(a))?;
+    let b = stored::read(&arena, ty, arena.alloc_slice_copy(b))?;
+    compare_strictly(context, ty, &a, &b, wanted)
 }
 
 /// What is passed by value is stored as little-endian bytes of it.
-fn image(ty: u32, a: &[u8], b: &[u8]) -> Ordering {
-    match form(ty) {
+fn image(_: &CallContext<'_>, ty: u32, a: &[u8], b: &[u8]) -> Result<Ordering> {
+    Ok(match form(ty) {
         Form::Enum => word(a).cmp(&word(b)),
         Form::Numeric => number(a).cmp(&number(b)),
         _ if builtin::type_by_oid(ty).is_some_and(|found| found.by_value) => word(a).cmp(&word(b)),
         _ => a.cmp(b),
-    }
+    })
 }
 
 /// A number of up to 8 bytes as PostgreSQL holds it in a word: its sign goes on to the left.

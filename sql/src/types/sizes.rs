@@ -2,12 +2,13 @@
 //! `overlaps`, `oidvectortypes`.
 
 use super::array::Array;
+use super::array::compare::Wanted;
 use super::failure::{invalid_parameter, out_of_range};
 use super::function::Callable::{self, Plain, Typed};
 use super::integer::is_space;
 use super::numeric::decimal::{Decimal, Rounding};
 use super::numeric::{Number, View};
-use super::{CallContext, Datum, Signature, numeric, order, stored};
+use super::{CallContext, Datum, Signature, compare_strictly, numeric, order, stored};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -186,8 +187,17 @@ fn threshold_bucket<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Da
             "thresholds array must not contain NULLs",
         ));
     }
-    let below = |threshold: &Datum<'a>| order::compare(array.element, threshold, &a[0]).is_le();
-    Ok(Datum::Int4(thresholds.partition_point(below) as i32))
+    let (mut low, mut high) = (0, thresholds.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        let threshold = &thresholds[middle];
+        if compare_strictly(context, array.element, &a[0], threshold, Wanted::Order)?.is_lt() {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(Datum::Int4(low as i32))
 }
 
 fn vector_types<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {

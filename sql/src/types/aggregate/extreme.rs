@@ -3,8 +3,9 @@
 use super::sum::integer;
 use crate::bind::typed::Literal;
 use crate::error::Result;
+use crate::types::array::compare::Wanted;
 use crate::types::function::{Accumulator, Signature};
-use crate::types::{CallContext, Datum, compare, copy_to_arena};
+use crate::types::{CallContext, Datum, compare_strictly, copy_to_arena};
 use std::cmp::Ordering;
 
 /// min or max by the type's default ordering; the first of equal values stays.
@@ -28,13 +29,16 @@ fn extreme(signature: &Signature<'_>, wanted: Ordering) -> Option<Box<dyn Accumu
 }
 
 impl Accumulator for Extreme {
-    fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
+    fn add(&mut self, context: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         let value = &arguments[0];
         if value.is_null() {
             return Ok(());
         }
         let best = self.best.datum();
-        if best.is_null() || compare(self.ty, value, &best) == self.wanted {
+        let better = best.is_null()
+            || compare_strictly(context, self.ty, &best, value, Wanted::Order)?
+                == self.wanted.reverse();
+        if better {
             self.best = Literal::of(value);
         }
         Ok(())

@@ -76,10 +76,13 @@ impl Accumulator for Hypothetical {
     fn add(&mut self, context: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         let (hypothetical, row) = arguments.split_at(self.order.len());
         let pairs = row.iter().zip(hypothetical).zip(&self.order);
-        let order = pairs
-            .map(|((value, hypothetical), order)| order.compare(value, hypothetical))
-            .find(|order| order.is_ne())
-            .unwrap_or(Ordering::Equal);
+        let mut order = Ordering::Equal;
+        for ((value, hypothetical), comparator) in pairs {
+            order = comparator.compare_strictly(context, value, hypothetical)?;
+            if order.is_ne() {
+                break;
+            }
+        }
         self.rows += 1;
         self.before += u64::from(order.is_lt());
         self.up_to += u64::from(order.is_le());

@@ -5,7 +5,7 @@ use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Builder, Dimension};
 use crate::types::datetime::arithmetic;
 use crate::types::function::Accumulator;
-use crate::types::{CallContext, Datum, Interval, oids};
+use crate::types::{CallContext, Datum, Interval, compare, oids};
 
 /// The fractions that are asked for: one, or those of an array.
 #[derive(Default)]
@@ -221,17 +221,17 @@ impl Accumulator for Mode {
             return Ok(Datum::Null);
         }
         let Some(values) = collected(context, &self.0) else { return Ok(Datum::Null) };
-        let slots: Vec<Option<&[u8]>> = values.slots().collect();
+        let all = values.datums(context.arena).collect::<Result<Vec<_>>>()?;
         let (mut best, mut most, mut first) = (0, 0, 0);
-        for at in 0..slots.len() {
-            if slots[at] != slots[first] {
+        for at in 0..all.len() {
+            if compare(values.element, &all[at], &all[first]).is_ne() {
                 first = at;
             }
             if at + 1 - first > most {
                 (best, most) = (first, at + 1 - first);
             }
         }
-        values.datum(context.arena, best)
+        Ok(all[best])
     }
 
     fn bytes(&self) -> usize {

@@ -5,7 +5,7 @@ use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain};
-use crate::types::{CallContext, Datum, oids, order};
+use crate::types::{CallContext, Datum, oids, record_order};
 use std::cmp::Ordering;
 
 /// By OID.
@@ -22,10 +22,12 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
 /// Types whose values are equal or not, and in no order: `xid`, `cid`, `aclitem`.
 const EQUAL_ONLY: [u32; 3] = [28, 29, 1033];
 
-/// What is asked of elements.
+/// What is asked of elements, or of the fields of rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub enum Wanted {
+    /// `=`
     Equality,
+    /// `<`
     Order,
 }
 
@@ -40,7 +42,7 @@ fn answer<'a>(
 
 fn compare(context: &CallContext<'_>, a: &[Datum<'_>], wanted: Wanted) -> Result<Ordering> {
     demand(context, &a[0].array(), wanted)?;
-    Ok(order::compare(oids::ANYARRAY, &a[0], &a[1]))
+    record_order::compare_strictly(context, oids::ANYARRAY, &a[0], &a[1], wanted)
 }
 
 /// Fails where elements have no equality or no order, whether there are any or not.
@@ -48,14 +50,22 @@ fn compare(context: &CallContext<'_>, a: &[Datum<'_>], wanted: Wanted) -> Result
 /// # Errors
 /// 42883.
 pub(super) fn demand(context: &CallContext<'_>, array: &Array<'_>, wanted: Wanted) -> Result<()> {
-    if has(context, array.element, wanted) {
+    demand_of(context, array.element, wanted)
+}
+
+/// Fails where values of a type have no equality or no order.
+///
+/// # Errors
+/// 42883.
+pub(crate) fn demand_of(context: &CallContext<'_>, ty: u32, wanted: Wanted) -> Result<()> {
+    if has(context, ty, wanted) {
         return Ok(());
     }
     let missed = match wanted {
         Wanted::Equality => "an equality operator",
         Wanted::Order => "a comparison function",
     };
-    let name = context.catalog.type_name(array.element);
+    let name = context.catalog.type_name(ty);
     let message = format!("could not identify {missed} for type {name}");
     Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))
 }

@@ -8,7 +8,7 @@ use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain, Set, Typed};
-use crate::types::{CallContext, Datum, Signature, SqlType, oids, order, stored, text_of};
+use crate::types::{CallContext, Datum, Signature, SqlType, compare_strictly, oids, text_of};
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -151,20 +151,11 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))
 }
 
-/// Whether a slot holds a value; NULLs are equal to NULL here.
-fn same<'a>(
-    context: &CallContext<'a>,
-    element: u32,
-    slot: Option<&'a [u8]>,
-    wanted: &Datum<'a>,
-) -> Result<bool> {
-    match slot {
-        None => Ok(wanted.is_null()),
-        Some(_) if wanted.is_null() => Ok(false),
-        Some(bytes) => {
-            let datum = stored::read(context.arena, element, bytes)?;
-            Ok(order::compare(element, &datum, wanted).is_eq())
-        }
+/// Whether two elements are equal; NULLs are equal to NULL here.
+fn same<'a>(context: &CallContext<'a>, element: u32, a: &Datum<'a>, b: &Datum<'a>) -> Result<bool> {
+    match (a.is_null(), b.is_null()) {
+        (false, false) => Ok(compare_strictly(context, element, a, b, Wanted::Equality)?.is_eq()),
+        (a, b) => Ok(a && b),
     }
 }
 
@@ -196,8 +187,8 @@ fn position<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>>
         }
         Some(start) => start.int4(),
     };
-    for (slot, subscript) in array.slots().zip(lower..) {
-        if subscript >= start && same(context, array.element, slot, &a[1])? {
+    for (datum, subscript) in array.datums(context.arena).zip(lower..) {
+        if subscript >= start && same(context, array.element, &a[1], &datum?)? {
             return Ok(Datum::Int4(subscript));
         }
     }
@@ -213,8 +204,8 @@ fn positions<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
     demand(context, &array, Wanted::Equality)?;
     let mut builder = Builder::new(oids::INT4);
     let lower = array.dimension(0).map_or(1, |d| d.lower);
-    for (slot, subscript) in array.slots().zip(lower..) {
-        if same(context, array.element, slot, &a[1])? {
+    for (datum, subscript) in array.datums(context.arena).zip(lower..) {
+        if same(context, array.element, &a[1], &datum?)? {
             builder.push(&Datum::Int4(subscript));
         }
     }
@@ -228,8 +219,8 @@ fn remove<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let array = a[0].array();
     one_dimension(&array, "removing elements from")?;
     let mut builder = Builder::new(array.element);
-    for slot in array.slots() {
-        if !same(context, array.element, slot, &a[1])? {
+    for (slot, datum) in array.slots().zip(array.datums(context.arena)) {
+        if !same(context, array.element, &datum?, &a[1])? {
             builder.push_slot(slot);
         }
     }
@@ -244,8 +235,8 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     }
     let array = a[0].array();
     let mut builder = Builder::new(array.element);
-    for slot in array.slots() {
-        if same(context, array.element, slot, &a[1])? {
+    for (slot, datum) in array.slots().zip(array.datums(context.arena)) {
+        if same(context, array.element, &datum?, &a[1])? {
             builder.push(&a[2]);
         } else {
             builder.push_slot(slot);
@@ -270,8 +261,8 @@ fn has<'a>(context: &CallContext<'a>, array: &Array<'a>, wanted: &Datum<'a>) -> 
     if wanted.is_null() {
         return Ok(false);
     }
-    for slot in array.slots() {
-        if same(context, array.element, slot, wanted)? {
+    for datum in array.datums(context.arena) {
+        if same(context, array.element, wanted, &datum?)? {
             return Ok(true);
         }
     }

@@ -1,7 +1,7 @@
 //! Functions that make new text: concatenation, case, padding, replacement, quoting.
 
 use super::quote::{self, literal, quoting};
-use super::{byte_of, finished, growing, length};
+use super::{byte_of, case, finished, growing, length};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::{invalid_parameter, out_of_range};
@@ -19,8 +19,8 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2004, Typed(concatenate_any)),
     (3058, Typed(concat)),
     (3059, Typed(concat_ws)),
-    (870, Plain(|c, a| map(c, a[0].text(), |ch| simple(ch.to_lowercase(), ch)))),
-    (871, Plain(|c, a| map(c, a[0].text(), |ch| simple(ch.to_uppercase(), ch)))),
+    (870, Plain(|c, a| map(c, a[0].text(), case::lower))),
+    (871, Plain(|c, a| map(c, a[0].text(), case::upper))),
     (872, Plain(initcap)),
     (873, Plain(lpad)),
     (879, Plain(lpad)),
@@ -169,14 +169,6 @@ fn concat_ws<'a>(
     finished(out)
 }
 
-/// A case mapping that stays one character, as C's `towlower` and `towupper`.
-fn simple(mut mapped: impl Iterator<Item = char>, original: char) -> char {
-    match (mapped.next(), mapped.next()) {
-        (Some(character), None) => character,
-        _ => original,
-    }
-}
-
 fn map<'a>(context: &CallContext<'a>, text: &str, map: fn(char) -> char) -> Result<Datum<'a>> {
     finished(bumpalo::collections::String::from_iter_in(text.chars().map(map), context.arena))
 }
@@ -185,11 +177,7 @@ fn initcap<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     let mut inside = false;
     let mut out = growing(context);
     for character in a[0].text().chars() {
-        out.push(if inside {
-            simple(character.to_lowercase(), character)
-        } else {
-            simple(character.to_uppercase(), character)
-        });
+        out.push(if inside { case::lower(character) } else { case::upper(character) });
         inside = character.is_alphanumeric();
     }
     finished(out)

@@ -3,7 +3,7 @@
 //! PostgreSQL: `like_match.c`, `similar_escape_internal`. `%` stands for any text, `_` for one character, the escape character
 //! (`\` unless said otherwise) for the next one itself. The matcher backtracks only to the last `%`, which is enough.
 
-use super::{finished, growing};
+use super::{case, finished, growing};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain};
@@ -43,8 +43,8 @@ fn like<'a>(a: &[Datum<'a>], negated: bool) -> Result<Datum<'a>> {
 }
 
 fn ilike<'a>(a: &[Datum<'a>], negated: bool) -> Result<Datum<'a>> {
-    let (text, pattern) = (a[0].text().to_lowercase(), a[1].text().to_lowercase());
-    Ok(Datum::Bool(matches(&text, &pattern)? != negated))
+    let [text, pattern] = [0, 1].map(|at| a[at].text().chars().map(case::lower));
+    Ok(Datum::Bool(units_match(text, pattern)? != negated))
 }
 
 #[cold]

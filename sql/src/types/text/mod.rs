@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod bytes;
+pub(crate) mod case;
 mod collating;
 mod constraint;
 pub mod cut;

@@ -1,0 +1,77 @@
+-- Rows of no type of their own whose fields differ in type or number are not compared, whoever asks; a field before may decide.
+select p from (values (row(1,2)),(row(1,'a'::text))) v(p) order by p;
+select p from (values (row(1,'a'::text)),(row(1,2))) v(p) order by p desc;
+select p from (values (row(1,null)),(row(1,'a'::text))) v(p) order by p;
+select p from (values (row(1,null)),(row(1,null))) v(p) order by p;
+select p from (values (row(2,'a'::text)),(row(1,2))) v(p) order by p;
+select p from (values (row(1,2)),(row(1))) v(p) order by p;
+select p from (values (row(1,2)),(row(2))) v(p) order by p;
+select p from (values (row(1,2)),(row(1,2::bigint))) v(p) order by p;
+select p from (values (row(1,row(1,2))),(row(1,row(1,'a'::text)))) v(p) order by p;
+select p from (values (row(1,'1'::json)),(row(1,'2'::json))) v(p) order by p;
+select p from (values (row(1,'1'::json)),(row(2,'2'::json))) v(p) order by p;
+select p from (values (2,row(1,2)),(1,row(1,'a'::text))) v(x,p) order by x, p;
+select p from (values (1,row(1,2)),(1,row(1,'a'::text)),(2,row(1,2))) v(x,p) order by x, p;
+select p from (values (row(1,2)),(row(1,'a'::text))) v(p) order by p limit 1;
+-- Told apart.
+select count(*) from (select distinct p from (values (row(1,2)),(row(1,'a'::text))) v(p)) d;
+select count(*) from (select distinct p from (values (row(1,2)),(row(1,2::bigint))) v(p)) d;
+select count(*) from (select distinct p from (values (row(1,2)),(row(2,'a'::text)),(row(1,2))) v(p)) d;
+select count(*) from (select distinct p from (values (row(1,row(1,2))),(row(1,row(1,'a'::text)))) v(p)) d;
+select count(*) from (select distinct p from (values (row(1,'1'::json)),(row(1,'2'::json))) v(p)) d;
+select count(*) from (select distinct on (p) p from (values (row(1,2)),(row(1,'a'::text))) v(p)) d;
+select count(*) from (select p, count(*) from (values (row(1,2)),(row(1,'a'::text))) v(p) group by p) d;
+select count(*) from (select x, p, count(*) from (values (1,row(1,2)),(1,row(1,'a'::text))) v(x,p) group by grouping sets (x, p)) d;
+select count(distinct p) from (values (row(1,2)),(row(1,'a'::text))) v(p);
+select count(distinct p), count(distinct q) from (values (row(1,2),row(1)),(row(1,2),row(1,2))) v(p,q);
+select count(*) from (select row(1,2) p union select row(1,'a'::text)) d;
+select row(1,2) p union all select row(1,'a'::text);
+select count(*) from (select row(1,2) p except select row(1,'a'::text)) d;
+select count(*) from (select row(1,2) p intersect all select row(1,'a'::text)) d;
+with recursive t(p) as (select row(1,2) union select row(1,'a'::text) from t) select * from t;
+-- Windows and aggregates.
+select rank() over (order by p) from (values (row(1,2)),(row(1,'a'::text))) v(p);
+select rank() over (partition by p) from (values (row(1,2)),(row(1,'a'::text))) v(p);
+select string_agg(p::text, ',' order by p) from (values (row(1,2)),(row(1,'a'::text))) v(p);
+select mode() within group (order by p) from (values (row(1,2)),(row(1,'a'::text))) v(p);
+select percentile_disc(0.5) within group (order by p) from (values (row(1,2)),(row(1,'a'::text))) v(p);
+select rank(row(1,'a'::text)) within group (order by p) from (values (row(1,2))) v(p);
+select max(a) from (values (array[row(1,2)]),(array[row(1,'x'::text)])) v(a);
+select max(a), min(a) from (values (array[row(1,2)]),(array[row(2,'x'::text)])) v(a);
+-- Functions and operators.
+select greatest(row(1,2), row(1,'x'::text));
+select least(row(1,2), row(1,'x'::text));
+select greatest(row(1,2), row(2,'x'::text)), least(row(1,2), row(2,'x'::text));
+select width_bucket(row(1,2), array[row(1,'a'::text)]);
+select width_bucket(row(3,2), array[row(1,'a'::text), row(3,1), row(4)]);
+select array[row(1,2)] = array[row(1,'x'::text)];
+select array[row(1,2)] = array[row(1,'x'::text), row(1,2)];
+select array[row(1,2)] < array[row(1,'x'::text)];
+select array[row(1,2)] < array[row(2,'x'::text)];
+select array[row(1,2)] @> array[row(1,'x'::text)];
+select array[row(1,2)] && array[row(1,'x'::text)];
+select array_position(array[row(1,2)], row(1,'x'::text));
+select array_positions(array[row(1,2)], row(1,'x'::text));
+select array_remove(array[row(1,2)], row(1,'x'::text));
+select array_replace(array[row(1,2)], row(1,'x'::text), null);
+select array_remove(array[row(1,2), row(2,'x'::text)], row(2,'x'::text));
+select a from (values (array[row(1,2)]),(array[row(1,'x'::text)])) v(a) order by a;
+select count(*) from (select distinct a from (values (array[row(1,2)]),(array[row(1,'x'::text)])) v(a)) d;
+select count(*) from (values (row(1,2))) v(p) where p in (row(1,2), row(1,'x'::text));
+-- Rows of tables.
+create table rt (a int, b int);
+create table ru (a int, b text);
+insert into rt values (1, 2);
+insert into ru values (1, 'x');
+select rt is distinct from ru from rt, ru;
+select rt is not distinct from ru from rt, ru;
+select rt is distinct from rt, row(rt.*) is distinct from row(ru.a, 2) from rt, ru;
+select row(1, row(1, 2)) is distinct from row(1, row(1, 'x'::text));
+select nullif(rt, ru) from rt, ru;
+select rt = ru from rt, ru;
+select count(*) from rt join ru on row(rt.*)::text = '' or rt = ru;
+select count(*) from rt where row(rt.a, rt.b) in (select row(ru.a, ru.b) from ru);
+select case rt when ru then 1 end from rt, ru;
+drop table rt, ru;
+-- The most frequent value, by equality.
+select mode() within group (order by n) from (values (0), (1.0), (1.00)) v(n);
