@@ -1,7 +1,8 @@
 //! Foreign keys: a child needs its parent, a parent keeps its children.
 //!
 //! A child locks its parent's row KEY SHARE and then looks at the latest state; who deletes the parent, or changes its key,
-//! holds it FOR UPDATE and then looks for children in the latest state. Whoever comes second sees the first.
+//! holds it FOR UPDATE and then looks for children in the latest state. Whoever comes second sees the first. A child that is
+//! found is locked KEY SHARE before it forbids anything: it may be about to go.
 //!
 //! A child asks for its parent at once, unless rows of the same statement may still put things right: a table that refers to
 //! itself, a row that another foreign key has changed; or the constraint is deferred. All that a parent's going sets off
@@ -328,8 +329,36 @@ fn parent_again(
     Ok(found)
 }
 
+/// Whether a row refers to this row of the parent. The one that is found is locked KEY SHARE: whoever deletes it, or gives
+/// it another key, is waited for, and may leave none. Who has one snapshot is told of a conflict then.
+fn has_child(cx: &mut Context<'_>, reference: &Reference, parent: &RowBuf) -> Result<bool> {
+    let RelationKind::Table { tree, .. } = &reference.child.kind else { return Ok(false) };
+    let (rows, layout) = (cx.tree(*tree)?, RowLayout::of(&reference.child));
+    let (mut record, mut heap) = (RecordBuffer::default(), Heap::default());
+    // What was waited for may have moved to where the search had been: each begins anew.
+    while let Some(key) = children(cx, reference, parent, 1)?.pop() {
+        let (mode, policy) = (RowLock::KeyShare, WaitPolicy::Block);
+        if cx.transaction.lock_key(&rows, &key, mode, policy, &mut record)?
+            && record_refers(
+                reference,
+                &layout,
+                record.value().unwrap_or_default(),
+                parent,
+                &mut heap,
+            )?
+        {
+            return Ok(true);
+        }
+        if cx.transaction.one_view().is_some() {
+            return Err(txn::Error::Conflict(ConflictKind::Update).into());
+        }
+        cx.check_cancel()?;
+    }
+    Ok(false)
+}
+
 fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) -> Result<()> {
-    if children(cx, reference, old, 1)?.is_empty() {
+    if !has_child(cx, reference, old)? {
         return Ok(());
     }
     let key = key_of(reference);
@@ -368,6 +397,27 @@ pub fn refers(reference: &Reference, child: &RowBuf, parent: &RowBuf) -> bool {
         let (child, parent) = (&reference.child.columns[*from], &reference.parent.columns[*to]);
         !a.is_null() && !b.is_null() && meets((a, child.ty.oid), (b, parent.ty.oid))
     })
+}
+
+/// Whether a record of the child refers to this row of the parent.
+fn record_refers(
+    reference: &Reference,
+    layout: &RowLayout,
+    record: &[u8],
+    parent: &RowBuf,
+    heap: &mut Heap,
+) -> Result<bool> {
+    let key = key_of(reference);
+    for (from, to) in key.columns.iter().zip(&key.referenced) {
+        heap.clear();
+        let Field::Value(value) = layout.read(record, *from, heap)? else { return Ok(false) };
+        let (a, b) = (heap.view(&value), parent.get(*to));
+        let (own, of) = (&reference.child.columns[*from], &reference.parent.columns[*to]);
+        if a.is_null() || !meets((a, own.ty.oid), (b, of.ty.oid)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The keys of the child's rows that refer to this row of the parent in the latest state, at most `limit` of them.
@@ -432,21 +482,7 @@ pub fn children(
         && let Some(row) = scan.advance(cx.transaction)?
     {
         count.add(Event::Returned);
-        let mut refers = true;
-        for (from, to) in key.columns.iter().zip(&key.referenced) {
-            heap.clear();
-            let Field::Value(value) = layout.read(row.value, *from, &mut heap)? else {
-                refers = false;
-                break;
-            };
-            let (a, b) = (heap.view(&value), parent.get(*to));
-            let (own, of) = (&reference.child.columns[*from], &reference.parent.columns[*to]);
-            if a.is_null() || !meets((a, own.ty.oid), (b, of.ty.oid)) {
-                refers = false;
-                break;
-            }
-        }
-        if refers {
+        if record_refers(reference, &layout, row.value, parent, &mut heap)? {
             bytes += row.key.len();
             found.push(row.key.to_vec());
             cx.check_memory(bytes)?;

@@ -52,7 +52,8 @@ impl ReferentialAction {
             && self.on_update == on_update
     }
 
-    /// Changes the rows with these keys that still refer to the old row of the parent.
+    /// Changes the rows with these keys that still refer to the old row of the parent. True if one has gone while it was
+    /// waited for: it may be there at another key.
     fn run(
         &mut self,
         cx: &mut Context<'_>,
@@ -60,7 +61,7 @@ impl ReferentialAction {
         reference: &Reference,
         (old, new): (&RowBuf, Option<&RowBuf>),
         keys: Vec<Vec<u8>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let writer = match &mut self.writer {
             Some(writer) => writer,
             none => none.insert(Writer::new(cx, &self.change.table)?),
@@ -78,6 +79,7 @@ impl ReferentialAction {
             None => RowLock::Update,
         };
         let change = &mut self.change;
+        let mut gone = false;
         for key in keys {
             cx.check_cancel()?;
             cx.arena.reset();
@@ -91,6 +93,8 @@ impl ReferentialAction {
                 &mut change.record,
             )?;
             if matches!(locked, Locked::Gone | Locked::Skipped) {
+                let (rows, record) = (&writer.rows, &mut change.record);
+                gone |= !cx.transaction.get_latest(rows, &change.key, record)?;
                 continue;
             }
             let record = change.record.value().unwrap_or_default();
@@ -103,7 +107,7 @@ impl ReferentialAction {
                 None => change.delete(cx, writer)?,
             }
         }
-        Ok(())
+        Ok(gone)
     }
 }
 
@@ -119,7 +123,7 @@ pub fn perform(
     old: &RowBuf,
     new: Option<&RowBuf>,
 ) -> Result<()> {
-    let keys = children(cx, reference, old, usize::MAX)?;
+    let mut keys = children(cx, reference, old, usize::MAX)?;
     if keys.is_empty() {
         return Ok(());
     }
@@ -129,7 +133,13 @@ pub fn perform(
     let lost = || SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key's action is not planned");
     let at = cx.actions.iter().position(wanted).ok_or_else(lost)?;
     let mut action = cx.actions[at].take().ok_or_else(lost)?;
-    let done = action.run(cx, locking, reference, (old, new), keys);
+    let mut run = || {
+        while action.run(cx, locking, reference, (old, new), std::mem::take(&mut keys))? {
+            keys = children(cx, reference, old, usize::MAX)?;
+        }
+        Ok(())
+    };
+    let done: Result<()> = run();
     cx.actions[at] = Some(action);
     done.map_err(|error| {
         let statement = format!("SQL statement \"{}\"", statement_text(reference, new.is_some()));
