@@ -58,3 +58,5 @@ SELECT '{{1,{2}},{2,3}}'::text[];
 SELECT '{1,{2}}'::text[];
 SELECT '{{1},2}'::text[];
 SELECT '{{1},\2}'::text[];
+-- No array has more bytes than a value may have.
+select array_length(array_fill(repeat('x', 10000000), array[120]), 1);

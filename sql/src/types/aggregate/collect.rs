@@ -4,6 +4,7 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Builder, Dimension, check_dimensions};
 use crate::types::function::Accumulator;
+use crate::types::text::check_growth;
 use crate::types::{CallContext, Datum, arena_text};
 use bumpalo::Bump;
 
@@ -19,7 +20,7 @@ impl Elements {
 impl Accumulator for Elements {
     fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         self.0.push(&arguments[0]);
-        Ok(())
+        self.0.check_size()
     }
 
     fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
@@ -76,7 +77,7 @@ impl Arrays {
         }
         self.count += 1;
         array.slots().for_each(|slot| self.builder.push_slot(slot));
-        Ok(())
+        self.builder.check_size()
     }
 
     /// The array of them; none if there is none.
@@ -112,16 +113,18 @@ impl Accumulator for Arrays {
 /// string_agg: each value but the first behind its own separator; NULL values are left out.
 pub(super) struct Joined {
     out: Option<Vec<u8>>,
+    /// The bytes of the first value's separator, which PostgreSQL's buffer has too.
+    before: usize,
     text: bool,
 }
 
 impl Joined {
     pub(super) fn text() -> Joined {
-        Joined { out: None, text: true }
+        Joined { out: None, before: 0, text: true }
     }
 
     pub(super) fn bytea() -> Joined {
-        Joined { out: None, text: false }
+        Joined { out: None, before: 0, text: false }
     }
 }
 
@@ -136,10 +139,18 @@ fn bytes_of<'a>(datum: &Datum<'a>) -> Option<&'a [u8]> {
 impl Accumulator for Joined {
     fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         let Some(value) = bytes_of(&arguments[0]) else { return Ok(()) };
+        let separator = bytes_of(&arguments[1]).unwrap_or(&[]);
         match &mut self.out {
-            None => self.out = Some(value.to_vec()),
+            None => {
+                check_growth(separator.len(), value.len())?;
+                self.before = separator.len();
+                self.out = Some(value.to_vec());
+            }
             Some(out) => {
-                out.extend_from_slice(bytes_of(&arguments[1]).unwrap_or(&[]));
+                let held = self.before + out.len();
+                check_growth(held, separator.len())?;
+                check_growth(held + separator.len(), value.len())?;
+                out.extend_from_slice(separator);
                 out.extend_from_slice(value);
             }
         }

@@ -148,6 +148,7 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
     super::check_bounds(dimensions[0])?;
     let mut builder = Builder::new(x.element);
     x.slots().chain(y.slots()).for_each(|slot| builder.push_slot(slot));
+    builder.check_size()?;
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))
 }
 
@@ -384,7 +385,7 @@ fn fill<'a>(
     })?;
     let mut builder = Builder::new(signature.arguments[0].oid.0);
     if !lengths.is_empty() {
-        (0..total).for_each(|_| builder.push(&a[0]));
+        builder.fill(&a[0], total as usize)?;
     }
     let dimensions: Vec<Dimension> =
         lengths.iter().zip(&lowers).map(|(&length, &lower)| Dimension { length, lower }).collect();

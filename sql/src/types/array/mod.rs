@@ -19,6 +19,9 @@ pub const DIMENSIONS_MAX: usize = 6;
 /// PostgreSQL's limit of elements.
 pub const ELEMENTS_MAX: usize = 134_217_727;
 
+/// PostgreSQL's limit of bytes.
+const BYTES_MAX: usize = crate::types::text::VALUE_BYTES_MAX;
+
 const NULL: u32 = u32::MAX;
 
 /// One dimension.
@@ -231,6 +234,19 @@ impl Builder {
         self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
     }
 
+    /// Appends an element to an empty array, again and again.
+    ///
+    /// # Errors
+    /// 54000 where that would be more than one value may have.
+    pub fn fill(&mut self, datum: &Datum<'_>, times: usize) -> Result<()> {
+        let mut one = Builder::new(self.element);
+        one.push(datum);
+        check_bytes(one.bytes.len().saturating_mul(times))?;
+        self.bytes = one.bytes.repeat(times);
+        self.count = times;
+        Ok(())
+    }
+
     /// Appends an element that is stored already.
     pub fn push_slot(&mut self, slot: Option<&[u8]>) {
         self.count += 1;
@@ -241,6 +257,14 @@ impl Builder {
                 self.bytes.extend_from_slice(bytes);
             }
         }
+    }
+
+    /// Fails where there is more than one value may have.
+    ///
+    /// # Errors
+    /// 54000.
+    pub fn check_size(&self) -> Result<()> {
+        check_bytes(self.bytes.len())
     }
 
     /// How many elements there are so far.
@@ -355,6 +379,18 @@ pub fn from_arrays<'a>(arena: &'a Bump, element: u32, arrays: &[Datum<'_>]) -> R
 /// 54000.
 pub(crate) fn check_dimensions(count: usize) -> Result<()> {
     if count > DIMENSIONS_MAX { Err(too_many_dimensions(count)) } else { Ok(()) }
+}
+
+/// 54000 where elements have so many bytes.
+///
+/// # Errors
+/// 54000.
+pub(crate) fn check_bytes(bytes: usize) -> Result<()> {
+    if bytes <= BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("array size exceeds the maximum allowed ({BYTES_MAX})");
+    Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
 }
 
 /// 54000 where the subscript behind the last would not fit.

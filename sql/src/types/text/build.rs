@@ -1,7 +1,7 @@
 //! Functions that make new text: concatenation, case, padding, replacement, quoting.
 
 use super::quote::{self, literal, quoting};
-use super::{byte_of, case, finished, growing, length};
+use super::{byte_of, case, check_value, finished, growing, growing_to, length};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::{invalid_parameter, out_of_range};
@@ -35,11 +35,13 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (
         3062,
         Plain(|c, a| {
-            finished(bumpalo::collections::String::from_iter_in(a[0].text().chars().rev(), c.arena))
+            let mut out = growing_to(c, a[0].text().len());
+            a[0].text().chars().rev().for_each(|character| out.push(character));
+            finished(out)
         }),
     ),
     (1282, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&identifier(c, a[0].text())))))),
-    (1283, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&literal(a[0].text())))))),
+    (1283, Plain(|c, a| quote_literal(c, a[0].text()))),
     (1285, Typed(quote_any)),
     (1289, Plain(quote_nullable)),
     (1290, Typed(quote_any)),
@@ -83,8 +85,8 @@ fn name_with_oid<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum
 
 fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (left, right) = (a[0].text(), a[1].text());
-    let mut out =
-        bumpalo::collections::String::with_capacity_in(left.len() + right.len(), context.arena);
+    check_value(left.len() + right.len())?;
+    let mut out = growing_to(context, left.len() + right.len());
     out.push_str(left);
     out.push_str(right);
     finished(out)
@@ -92,6 +94,7 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
 
 fn concatenate_bytes<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (left, right) = (a[0].bytea(), a[1].bytea());
+    check_value(left.len() + right.len())?;
     let out = context.arena.alloc_slice_fill_copy(left.len() + right.len(), 0);
     out[..left.len()].copy_from_slice(left);
     out[left.len()..].copy_from_slice(right);
@@ -145,7 +148,8 @@ fn concat<'a>(
     a: &[Datum<'a>],
 ) -> Result<Datum<'a>> {
     let Some(texts) = variadic(context, signature, a, 0)? else { return Ok(Datum::Null) };
-    let mut out = growing(context);
+    let bytes = texts.iter().flatten().map(|text| text.len()).sum();
+    let mut out = growing_to(context, bytes);
     texts.into_iter().flatten().for_each(|text| out.push_str(text));
     finished(out)
 }
@@ -159,7 +163,8 @@ fn concat_ws<'a>(
         return Ok(Datum::Null);
     }
     let Some(texts) = variadic(context, signature, a, 1)? else { return Ok(Datum::Null) };
-    let mut out = growing(context);
+    let bytes = texts.iter().flatten().map(|text| text.len() + a[0].text().len()).sum::<usize>();
+    let mut out = growing_to(context, bytes.saturating_sub(a[0].text().len()));
     for (i, text) in texts.into_iter().flatten().enumerate() {
         if i > 0 {
             out.push_str(a[0].text());
@@ -170,7 +175,9 @@ fn concat_ws<'a>(
 }
 
 fn map<'a>(context: &CallContext<'a>, text: &str, map: fn(char) -> char) -> Result<Datum<'a>> {
-    finished(bumpalo::collections::String::from_iter_in(text.chars().map(map), context.arena))
+    let mut out = growing(context);
+    text.chars().for_each(|character| out.push(map(character)));
+    finished(out)
 }
 
 fn initcap<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
@@ -197,7 +204,7 @@ fn pad<'a>(a: &[Datum<'a>]) -> Result<(&'a str, String)> {
 
 /// 54000 for results past PostgreSQL's 1 GB, 4 bytes of which say how long they are.
 pub(super) fn check_size(bytes: usize) -> Result<()> {
-    if bytes > 0x3fff_ffff - 4 {
+    if check_value(bytes).is_err() {
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "requested length too large"));
     }
     Ok(())
@@ -219,7 +226,11 @@ fn translate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
     for character in a[0].text().chars() {
         match from.chars().position(|candidate| candidate == character) {
             None => out.push(character),
-            Some(index) => out.extend(to.chars().nth(index)),
+            Some(index) => {
+                if let Some(character) = to.chars().nth(index) {
+                    out.push(character);
+                }
+            }
         }
     }
     finished(out)
@@ -239,6 +250,8 @@ fn overlay<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     }
     let before = &text[..byte_of(text, start as usize - 1)];
     let behind = &text[byte_of(text, (start - 1 + count).max(0) as usize)..];
+    check_value(before.len() + new.len())?;
+    check_value(before.len() + new.len() + behind.len())?;
     write(context, format_args!("{before}{new}{behind}"))
 }
 
@@ -268,7 +281,7 @@ fn repeat<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     if text.is_empty() {
         return Ok(Datum::Text(""));
     }
-    let mut out = bumpalo::collections::String::with_capacity_in(text.len() * count, context.arena);
+    let mut out = growing_to(context, text.len() * count);
     for _ in 0..count {
         out.push_str(text);
     }
@@ -280,7 +293,8 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     if from.is_empty() || !text.contains(from) {
         return Ok(a[0]);
     }
-    let mut out = growing(context);
+    let found = text.matches(from).count();
+    let mut out = growing_to(context, text.len() - found * from.len() + found * to.len());
     for (i, part) in text.split(from).enumerate() {
         if i > 0 {
             out.push_str(to);
@@ -290,10 +304,16 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     finished(out)
 }
 
+/// As PostgreSQL does, each byte is taken to be doubled.
+fn quote_literal<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>> {
+    check_value(text.len() * 2 + 3)?;
+    Ok(Datum::Text(context.arena.alloc_str(&literal(text))))
+}
+
 fn quote_nullable<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     match a[0] {
         Datum::Null => Ok(Datum::Text("NULL")),
-        text => Ok(Datum::Text(context.arena.alloc_str(&literal(text.text())))),
+        text => quote_literal(context, text.text()),
     }
 }
 
@@ -311,5 +331,5 @@ fn quote_any<'a>(
         return Ok(Datum::Text("NULL"));
     }
     let text = text_of(context, signature.arguments[0], &a[0])?;
-    Ok(Datum::Text(context.arena.alloc_str(&literal(text))))
+    quote_literal(context, text)
 }

@@ -2,7 +2,9 @@
 //!
 //! PostgreSQL: `encode.c` (base64 breaks lines after 76 characters), `common/md5.c` (RFC 1321).
 
+use super::check_value;
 use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
 use crate::types::function::Callable::{self, Plain};
 use crate::types::{CallContext, Datum, arithmetic, bytea};
@@ -27,12 +29,31 @@ fn unknown_encoding(name: &str) -> SqlError {
     invalid_parameter(format!("unrecognized encoding: \"{name}\""))
 }
 
+/// 54000 for an encoded text past what a value may have.
+fn check_result(bytes: usize) -> Result<()> {
+    check_value(bytes).map_err(|_| {
+        SqlError::new(
+            SqlState::PROGRAM_LIMIT_EXCEEDED,
+            "result of encoding conversion is too large",
+        )
+    })
+}
+
 fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (bytes, name) = (a[0].bytea(), a[1].text());
     let mut out = Vec::new();
     match name.to_ascii_lowercase().as_str() {
-        "hex" => bytea::write_hex(bytes, &mut out),
+        "hex" => {
+            check_result(bytes.len() * 2)?;
+            bytea::write_hex(bytes, &mut out);
+        }
         "escape" => {
+            let long = |byte: &u8| match byte {
+                b'\\' => 2,
+                0 | 0x80.. => 4,
+                _ => 1,
+            };
+            check_result(bytes.iter().map(long).sum())?;
             for &byte in bytes {
                 match byte {
                     b'\\' => out.extend_from_slice(b"\\\\"),
@@ -45,6 +66,8 @@ fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
             }
         }
         "base64" => {
+            let symbols = bytes.len().div_ceil(3) * 4;
+            check_result(symbols + symbols / 76)?;
             for (i, chunk) in bytes.chunks(3).enumerate() {
                 if i > 0 && i % 19 == 0 {
                     out.push(b'\n');

@@ -178,7 +178,7 @@ fn format<'a>(
         };
         let padding = " ".repeat(width.saturating_sub(length(&shown)));
         let (before, behind) = if left { ("", &*padding) } else { (&*padding, "") };
-        out.extend([before, &shown, behind]);
+        [before, &shown, behind].into_iter().for_each(|piece| out.push_str(piece));
     }
     out.push_str(rest);
     finished(out)

@@ -12,6 +12,7 @@ pub mod cut;
 pub mod encode;
 pub(crate) mod encoding;
 pub mod format;
+mod growing;
 pub mod like;
 mod longest;
 pub mod normal;
@@ -20,21 +21,9 @@ pub mod quote;
 pub mod regular;
 mod translate;
 
-use super::{CallContext, Datum};
-use crate::error::Result;
-
-/// A text made of bytes or characters, in the arena.
-pub(crate) type ArenaString<'a> = bumpalo::collections::String<'a>;
-
-/// An empty text that grows in the arena.
-pub(crate) fn growing<'a>(context: &CallContext<'a>) -> ArenaString<'a> {
-    ArenaString::new_in(context.arena)
-}
-
-/// A finished text.
-pub(crate) fn finished<'a>(text: ArenaString<'a>) -> Result<Datum<'a>> {
-    Ok(Datum::Text(text.into_bump_str()))
-}
+pub(crate) use growing::{
+    ArenaString, VALUE_BYTES_MAX, check_growth, check_value, finished, growing, growing_to,
+};
 
 /// The byte position of character `count`; the length where there are not so many.
 pub(crate) fn byte_of(text: &str, count: usize) -> usize {

@@ -37,13 +37,14 @@ fn normalize<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
     if text.is_ascii() {
         return Ok(a[0]);
     }
-    let arena = context.arena;
-    let made = match form {
-        Form::Nfc => bumpalo::collections::String::from_iter_in(text.nfc(), arena),
-        Form::Nfd => bumpalo::collections::String::from_iter_in(text.nfd(), arena),
-        Form::Nfkc => bumpalo::collections::String::from_iter_in(text.nfkc(), arena),
-        Form::Nfkd => bumpalo::collections::String::from_iter_in(text.nfkd(), arena),
-    };
+    let mut made = super::growing(context);
+    let take = |character| made.push(character);
+    match form {
+        Form::Nfc => text.nfc().for_each(take),
+        Form::Nfd => text.nfd().for_each(take),
+        Form::Nfkc => text.nfkc().for_each(take),
+        Form::Nfkd => text.nfkd().for_each(take),
+    }
     super::finished(made)
 }
 
