@@ -139,8 +139,9 @@ impl Session {
             session.check_presets(&prepared, &portal.parameters)?;
             if let Some(planned) = &prepared.planned
                 && planned.program.tag == "SELECT"
+                && !planned.program.changes
             {
-                // PostgreSQL begins a query here, a change when it is executed.
+                // PostgreSQL begins a query here; a change, also one in WITH, when it is executed.
                 session.may_run(planned)?;
             }
             if let Some(planned) = &prepared.planned {
