@@ -85,3 +85,17 @@ SELECT has_tablespace_privilege('nosuch', 'bogus');
 SELECT has_server_privilege('nosuch', 'bogus');
 SELECT has_sequence_privilege('nosuch', 'bogus');
 SELECT has_function_privilege(1::oid, 'bogus');
+
+-- The place is that in the text, whatever stands in front of it.
+CREATE ROLE sp_stranger;
+CREATE SCHEMA sp_closed;
+CREATE TABLE sp_closed.base (a int);
+SELECT 1234567, 'abcdefgh' FROM sp_closed.base;
+SET ROLE sp_stranger;
+SELECT 1234567, 'abcdefgh' FROM sp_closed.base;
+SELECT 1 FROM sp_closed.base;
+INSERT INTO sp_closed.base VALUES (1234567), (1);
+DELETE FROM sp_closed.base WHERE a = 1234567 AND a < (SELECT 1 FROM sp_closed.base);
+RESET ROLE;
+DROP SCHEMA sp_closed CASCADE;
+DROP ROLE sp_stranger;

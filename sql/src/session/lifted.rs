@@ -41,6 +41,10 @@ impl Session {
                 }
             },
         };
+        // Who may not run it is told where in the text as it was written.
+        if prepared.planned.as_ref().is_some_and(|planned| self.may_run(planned).is_err()) {
+            return None;
+        }
         let spare = self.spare_portal.as_mut().map(|spare| std::mem::take(&mut spare.parameters));
         let mut parameters = spare.unwrap_or_default();
         parameters.clear();
