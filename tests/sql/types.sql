@@ -56,3 +56,6 @@ SELECT '(1,-1)'::tid;
 SELECT '(1,65536)'::tid;
 SELECT '(1 ,5)'::tid;
 SELECT '(1)'::tid;
+-- Numbers that are no type's.
+SELECT 4294967295::oid::regtype, 77777::regtype, 1500000000::regtype, 99::regtype, 0::regtype, array[98::oid::regtype, 23];
+SELECT format_type(4294967295, NULL), format_type(4294967295, -1), format_type(77777, NULL), format_type(99, 5), format_type(0, NULL);
