@@ -144,6 +144,40 @@ fn signalled(port: u16) -> Vec<String> {
     admin.lines
 }
 
+/// A session that signals itself, in the simple protocol and in the extended one.
+fn signalled_by_itself(port: u16) -> Vec<String> {
+    let mut lines = Vec::new();
+    for function in ["pg_cancel_backend", "pg_terminate_backend"] {
+        let own = format!("{function}(pg_backend_pid())");
+        for text in [
+            format!("SELECT {own}"),
+            format!("SELECT 1; SELECT {own}; SELECT 2"),
+            format!("BEGIN; SELECT {own}"),
+            format!("SELECT CASE WHEN n = 3 THEN {own} END FROM generate_series(1, 5) n"),
+        ] {
+            let mut talk = connect(port, "postgres", "own");
+            talk.query(&text);
+            talk.query("SELECT 3");
+            lines.append(&mut talk.lines);
+        }
+        let mut talk = connect(port, "postgres", "own");
+        talk.parse("own", &format!("SELECT 1, {own}"));
+        talk.bind("", "own", &[]);
+        talk.execute("", 0);
+        talk.parse("", "SELECT 2");
+        talk.sync();
+        talk.run("SELECT 3");
+        lines.append(&mut talk.lines);
+    }
+    lines
+}
+
+#[test]
+fn who_signals_itself_is_told_in_that_statement() {
+    let (oracle, atoll) = (Oracle::start(&[]), Atoll::start(&[]));
+    assert_eq!(signalled_by_itself(atoll.port()), signalled_by_itself(oracle.port()));
+}
+
 #[test]
 fn who_may_reach_whom_is_as_in_postgresql() {
     let (oracle, atoll) = (Oracle::start(&[]), Atoll::start(&[]));

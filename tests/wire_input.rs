@@ -69,12 +69,106 @@ fn values_that_cannot_be_are_refused_alike() {
             ("document", b"\x02\"a\""),
             ("document", b""),
         ] {
-            let head = format!("\0{name}\0\0\x01\0\x01\0\x01");
-            let length = (value.len() as u32).to_be_bytes();
-            let parts = [head.as_bytes(), &length[..], value, b"\0\x01\0\x01"];
-            talk.send(b'B', &parts.concat());
-            talk.execute("", 0);
+            show_binary(talk, name, value);
+        }
+    });
+}
+
+/// Binds the only parameter of the statement `name` to a value in binary, and shows it.
+fn show_binary(talk: &mut Dialogue, name: &str, value: &[u8]) {
+    let head = format!("\0{name}\0\0\x01\0\x01\0\x01");
+    let length = (value.len() as u32).to_be_bytes();
+    talk.send(b'B', &[head.as_bytes(), &length[..], value, b"\0\0"].concat());
+    talk.execute("", 0);
+    talk.sync();
+}
+
+#[test]
+fn binary_values_of_other_lengths_are_refused_alike() {
+    const ONE: &[u8] = b"\0\0\0\x01";
+    let array = |element: u32, lower: u8, items: &[&[u8]]| {
+        let head = [ONE, &[0; 4], &element.to_be_bytes(), &(items.len() as u32).to_be_bytes()];
+        let items =
+            items.iter().flat_map(|item| [&(item.len() as u32).to_be_bytes()[..], item].concat());
+        let items: Vec<u8> = items.collect();
+        [&head.concat()[..], &[0, 0, 0, lower], &items].concat()
+    };
+    let row = |fields: &[(u32, &[u8])]| {
+        let fields = fields.iter().flat_map(|(ty, field)| {
+            [&ty.to_be_bytes()[..], &(field.len() as u32).to_be_bytes(), field].concat()
+        });
+        let fields: Vec<u8> = fields.collect();
+        [&b"\0\0\0\x02"[..], &fields].concat()
+    };
+    let one_and_half = b"\0\x02\0\0\0\0\0\x01\0\x01\x13\x88";
+    let nan = b"\0\0\0\0\xc0\0\0\0";
+    let values: &[(&str, Vec<u8>)] = &[
+        ("bool", vec![1]),
+        ("\"char\"", vec![b'x']),
+        ("int2", vec![0, 5]),
+        ("int4", vec![0, 0, 0, 5]),
+        ("int8", vec![0; 8]),
+        ("float4", vec![0; 4]),
+        ("float8", vec![0; 8]),
+        ("numeric", one_and_half.to_vec()),
+        ("numeric", nan.to_vec()),
+        ("date", vec![0; 4]),
+        ("time", vec![0; 8]),
+        ("timetz", vec![0; 12]),
+        ("timestamp", vec![0; 8]),
+        ("timestamptz", vec![0; 8]),
+        ("interval", vec![0; 16]),
+        ("uuid", vec![7; 16]),
+        ("oid", vec![0, 0, 0, 5]),
+        ("regtype", vec![0, 0, 0, 23]),
+        ("tid", vec![0, 0, 0, 1, 0, 2]),
+        ("pg_lsn", vec![1; 8]),
+        ("xid8", vec![0, 0, 0, 0, 0, 0, 0, 5]),
+        (
+            "pg_snapshot",
+            [
+                &ONE[..],
+                &[0, 0, 0, 0, 0, 0, 0, 4],
+                &[0, 0, 0, 0, 0, 0, 0, 6],
+                &[0, 0, 0, 0, 0, 0, 0, 5],
+            ]
+            .concat(),
+        ),
+        ("inet", vec![2, 32, 0, 4, 1, 2, 3, 4]),
+        ("cidr", vec![2, 32, 1, 4, 1, 2, 3, 4]),
+        ("int4[]", array(23, 1, &[&[0, 0, 0, 5], &[0, 0, 0, 6]])),
+        ("numeric[]", array(1700, 1, &[one_and_half])),
+        ("numeric[]", array(1700, 1, &[&[&one_and_half[..], &[0]].concat()])),
+        ("bool[]", array(16, 1, &[&[]])),
+        ("text[]", array(23, 1, &[&[0, 0, 0, 5]])),
+        ("text[]", array(77_777, 1, &[b"a"])),
+        ("text[]", array(0, 1, &[b"a"])),
+        ("int2vector", array(21, 0, &[&[0, 5]])),
+        ("int2vector", array(21, 1, &[&[0, 5]])),
+        ("oidvector", b"\0\0\0\0\0\0\0\0\0\0\0\x1a".to_vec()),
+        ("pair", row(&[(23, &[0, 0, 0, 5]), (1700, one_and_half)])),
+        ("pair", row(&[(23, &[0, 0, 0, 5, 0]), (1700, one_and_half)])),
+        ("pair", row(&[(77_777, &[0, 0, 0, 5]), (1700, one_and_half)])),
+        ("pair", row(&[(20, &[0; 8]), (1700, one_and_half)])),
+    ];
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query("CREATE TYPE pair AS (a int, b numeric)");
+        for (ty, value) in values {
+            talk.parse("", &format!("SELECT $1::{ty}"));
             talk.sync();
+            for length in 0..=value.len() {
+                show_binary(talk, "", &value[..length]);
+            }
+            for more in [&b"\0"[..], b"\0\0", &[0; 8]] {
+                show_binary(talk, "", &[value, more].concat());
+            }
+        }
+        for field in [&one_and_half[..], b"\0\x02", &[&one_and_half[..], b"\0"].concat()] {
+            let length = (field.len() as u32).to_be_bytes();
+            let tuple =
+                [b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\0\x01", &length[..], field, b"\xff\xff"];
+            talk.query("CREATE TABLE IF NOT EXISTS taken (a numeric)");
+            copy(talk, "COPY taken FROM STDIN (FORMAT binary)", &[&tuple.concat()]);
         }
     });
 }

@@ -115,3 +115,17 @@ SET ROLE reads_files;
 SELECT pg_sequence_parameters('counted'::regclass);
 RESET ROLE;
 DROP ROLE reads_files;
+-- Who cancels itself is told in that statement.
+SELECT pg_cancel_backend(pg_backend_pid());
+SELECT 1 AS before; SELECT 2 AS own, pg_cancel_backend(pg_backend_pid()); SELECT 3 AS behind;
+CREATE TABLE cancelled (a int);
+BEGIN;
+INSERT INTO cancelled VALUES (1);
+SAVEPOINT s;
+INSERT INTO cancelled SELECT CASE WHEN n = 3 THEN pg_cancel_backend(pg_backend_pid())::int ELSE n END FROM generate_series(1, 5) n;
+SELECT 4;
+ROLLBACK TO s;
+SELECT * FROM cancelled;
+COMMIT;
+SELECT pg_cancel_backend(pid) FROM (VALUES (NULL::int)) v(pid);
+SELECT * FROM cancelled;

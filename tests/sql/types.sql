@@ -78,3 +78,6 @@ select '4294967296x'::oid;
 select '9223372036854775808x'::bigint, 1;
 select '-9223372036854775808x'::bigint;
 select '2147483647x'::int;
+-- Numbers that are no type's.
+SELECT 4294967295::oid::regtype, 77777::regtype, 1500000000::regtype, 99::regtype, 0::regtype, array[98::oid::regtype, 23];
+SELECT format_type(4294967295, NULL), format_type(4294967295, -1), format_type(77777, NULL), format_type(99, 5), format_type(0, NULL);

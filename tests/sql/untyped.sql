@@ -41,3 +41,16 @@ VALUES ('1') UNION SELECT 2;
 (VALUES ('1'), ('3') LIMIT 1) UNION SELECT 2;
 INSERT INTO t (a) SELECT '9' ORDER BY 1;
 SELECT statement, from_sql, prepare_time BETWEEN now() - interval '1 hour' AND now() FROM pg_prepared_statements WHERE name IN ('sorted', 'both') ORDER BY 1;
+-- Parameters of type void are no arguments: drivers send them for what a function gives back.
+PREPARE upper_of(void, text) AS SELECT upper($1, $2);
+EXECUTE upper_of(NULL, 'abc');
+PREPARE between_others(int, void, int) AS SELECT power($1, $2, $3), concat($1, $2), sum($1) FILTER (WHERE true), max($2, $3) OVER ();
+PREPARE lone(void) AS SELECT now($1) = now(), pg_typeof($1);
+PREPARE power_of(int, void, int) AS SELECT power($1, $2, $3), concat($1, $2, $3), max($2, $3) OVER ();
+EXECUTE power_of(2, NULL, 3);
+PREPARE counted_void(void) AS SELECT count($1), count(*);
+PREPARE named(void, int) AS SELECT make_interval($1, days => $2);
+EXECUTE named(NULL, 2);
+PREPARE cast_void(void) AS SELECT upper($1::text);
+PREPARE kept(void) AS SELECT upper(NULLIF($1, $1), 'a');
+PREPARE sorted(void) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY 1);

@@ -3,12 +3,14 @@
 //! Each lock is read under its own latch; the list as a whole is of no single moment, as PostgreSQL's is not either.
 
 use crate::lock::advisory::NAMES;
+use crate::lock::deadlock::blockers;
+use crate::lock::queue::Kind;
 use crate::lock::queue::LockQueue;
-use crate::lock::{Modes, RowLock, TableLock};
+use crate::lock::{LockManager, Modes, RowLock, TableLock};
 use crate::manager::Manager;
 use crate::owner::{OwnerId, Waiting};
 use crate::sync::lock;
-use crate::{LockTarget, Lsn, Micros, TxnId};
+use crate::{LockTarget, Lsn, Micros, TreeId, TxnId};
 
 /// One lock, held or waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +25,8 @@ pub struct LockInfo {
     pub mode: &'static str,
     /// Held, or waited for.
     pub granted: bool,
-    /// Since when it is waited for, on the monotonic clock.
-    pub waiting_since: Option<Micros>,
+    /// Since when it is waited for, in microseconds since 2000-01-01 UTC.
+    pub waiting_since: Option<i64>,
     /// Whether it stands in its owner's own list.
     pub fast_path: bool,
 }
@@ -79,14 +81,14 @@ impl Manager {
         }
         for (_, owner) in self.locks.owners.iter() {
             let waiting = lock(&owner.waiting);
-            let Some(Waiting::End(awaited, txn)) = &*waiting else { continue };
+            let Some(Waiting::End(awaited, txn, since)) = &*waiting else { continue };
             all.push(LockInfo {
                 target: LockTarget::Transaction(self.locks.owners.get(*awaited).pid(), *txn),
                 pid: owner.pid(),
                 txn: owner.txn(),
                 mode: TableLock::Share.name(),
                 granted: false,
-                waiting_since: None,
+                waiting_since: Some(*since),
                 fast_path: false,
             });
         }
@@ -109,6 +111,34 @@ impl Manager {
         all
     }
 
+    /// Whom the session that clients know as `pid` waits for, as clients know them; each once for each lock that is in
+    /// its way. `is_row` says whether there is a row at a key: who waits for one queues for it, and who waits for another
+    /// key, as to write it first, for those who have it.
+    ///
+    /// # Errors
+    /// Those of `is_row`.
+    pub fn blocking_pids<E>(
+        &self,
+        pid: u32,
+        is_row: &dyn Fn(TreeId, &[u8]) -> Result<bool, E>,
+    ) -> Result<Vec<u32>, E> {
+        let mut found = Vec::new();
+        let owners = &self.locks.owners;
+        for (id, place) in owners.iter().filter(|(_, owner)| owner.pid() == pid) {
+            let row = match &*lock(&place.waiting) {
+                Some(Waiting::Row(node)) => Some((node.tree(), node.key().to_vec())),
+                _ => None,
+            };
+            let queues = match row {
+                Some((tree, key)) => is_row(tree, &key)?,
+                None => true,
+            };
+            let mut blocker = |blocker| found.push(owners.get(blocker).pid());
+            in_the_way(&self.locks, id, queues, &mut blocker);
+        }
+        Ok(found)
+    }
+
     fn list(
         &self,
         target: &LockTarget,
@@ -116,7 +146,7 @@ impl Manager {
         names: &dyn Fn(Modes) -> Vec<&'static str>,
         into: &mut Vec<LockInfo>,
     ) {
-        let mut add = |owner: OwnerId, modes: Modes, waiting_since: Option<Micros>| {
+        let mut add = |owner: OwnerId, modes: Modes, waiting_since: Option<i64>| {
             let owner = self.locks.owners.get(owner);
             for mode in names(modes) {
                 into.push(LockInfo {
@@ -132,8 +162,33 @@ impl Manager {
         };
         queue.holders().for_each(|holder| add(holder.owner, holder.modes, None));
         let waiters = queue.waiters();
-        waiters.for_each(|waiter| add(waiter.owner, 1 << waiter.mode, Some(Micros(waiter.since))));
+        waiters.for_each(|waiter| add(waiter.owner, 1 << waiter.mode, Some(waiter.since)));
     }
+}
+
+/// Who is said to be in the way of `waiter`; those who wait for the same row before it are where it `queues` for that.
+fn in_the_way(
+    locks: &LockManager,
+    waiter: OwnerId,
+    queues: bool,
+    blocker: &mut dyn FnMut(OwnerId),
+) {
+    match &*lock(&locks.owners.get(waiter).waiting) {
+        Some(Waiting::Row(node)) if queues => {
+            node.state().lock.in_the_way(Kind::Row, waiter, blocker);
+            return;
+        }
+        Some(Waiting::Name(node, _)) => {
+            node.state().lock.in_the_way(Kind::Table, waiter, blocker);
+            return;
+        }
+        Some(Waiting::Table(table, _)) => {
+            locks.tables.in_the_way(waiter, *table, blocker);
+            return;
+        }
+        Some(Waiting::Row(_) | Waiting::End(..)) | None => {}
+    }
+    blockers(locks, waiter, blocker);
 }
 
 fn table_modes(modes: Modes) -> Vec<&'static str> {

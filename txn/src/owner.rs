@@ -37,8 +37,8 @@ pub enum Waiting {
     Table(TableId, TableLock),
     /// An advisory lock; as with a row.
     Name(NodeRef, TableLock),
-    /// The end of an owner's transaction.
-    End(OwnerId, TxnId),
+    /// The end of an owner's transaction; since when, in microseconds since 2000-01-01 UTC.
+    End(OwnerId, TxnId, i64),
 }
 
 /// One place.

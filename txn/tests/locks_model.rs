@@ -39,7 +39,7 @@ mod owner {
         Row(NodeRef),
         Table(TableId, TableLock),
         Name(NodeRef, TableLock),
-        End(OwnerId, TxnId),
+        End(OwnerId, TxnId, i64),
     }
 
     pub struct Owner {

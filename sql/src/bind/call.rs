@@ -18,6 +18,7 @@ use crate::parse::ast::{self, Call};
 use crate::plan::functions::VARIADIC_ARRAY;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::borrow::Cow;
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -40,6 +41,22 @@ fn demand_few(arguments: usize, at: u32) -> Result<()> {
         .at(at));
     }
     Ok(())
+}
+
+/// A call without its parameters of type void: some drivers send those for what a function gives back.
+fn without_void(call: &Call, arguments: Vec<Expr>) -> (Cow<'_, Call>, Vec<Expr>) {
+    let is_void = |argument: &Expr| {
+        matches!(argument, Expr::Parameter(_, SqlType { oid: Oid(oid::VOID), .. }))
+    };
+    if call.within_group || !arguments.iter().any(is_void) {
+        return (Cow::Borrowed(call), arguments);
+    }
+    let mut kept = call.clone();
+    kept.arguments.clear();
+    let both = call.arguments.iter().zip(arguments).filter(|(_, argument)| !is_void(argument));
+    let (given, arguments): (Vec<_>, Vec<_>) = both.unzip();
+    kept.arguments.extend(given.into_iter().cloned());
+    (Cow::Owned(kept), arguments)
 }
 
 impl Binder<'_> {
@@ -145,6 +162,8 @@ impl Binder<'_> {
             self.call_arguments(call, place)?
         };
         demand_few(arguments.len(), at)?;
+        let (call, arguments) = without_void(call, arguments);
+        let call = &*call;
         self.demand_distinct_names(call)?;
         if let Some(cast) = self.cast_like_function(call, &arguments, namespace, at)? {
             return Ok(cast);

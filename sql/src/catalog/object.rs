@@ -216,6 +216,8 @@ pub mod well_known {
     pub const PUBLIC: Oid = Oid(2200);
     /// The first OID of users' objects.
     pub const FIRST_NORMAL: u32 = 16384;
+    /// The first OID that no built-in object has by hand, and thus in every server (`FirstGenbkiObjectId`).
+    pub const FIRST_GENERATED: u32 = 10_000;
     /// The tablespace `pg_default`.
     pub const DEFAULT_TABLESPACE: Oid = Oid(1663);
     /// `pg_class`'s own row, as `classoid` of descriptions and dependencies.

@@ -312,14 +312,16 @@ impl Machine {
 /// As [`Machine::next`], of its parts.
 #[inline]
 fn step(root: &mut Box<dyn Operator>, opened: &mut bool, cx: &mut Context<'_>) -> Result<bool> {
+    // Between rows, too: a statement that has cancelled itself is told so at the next one, or at its end.
+    cx.check_cancel()?;
     if !*opened {
         *opened = true;
-        cx.check_cancel()?;
         root.open(cx)?;
     }
     if root.next(cx)? {
         return Ok(true);
     }
+    cx.check_cancel()?;
     super::deferred::finish(cx)?;
     Ok(false)
 }

@@ -22,6 +22,7 @@ use crate::session::utility::Outcome;
 use crate::session::{Session, run};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::failure::name_left_over;
 use crate::types::{
     CallContext, Datum, Oid, SqlType, read_binary, read_text, text_of, write_binary, write_text,
 };
@@ -547,7 +548,9 @@ impl Session {
                 for (at, (name, ty)) in columns.iter().enumerate() {
                     let field = reader.field(tuple, at).and_then(|bytes| match bytes {
                         None => crate::types::domain::null(context, *ty),
-                        Some(bytes) => read_binary(context, *ty, bytes),
+                        Some(bytes) => read_binary(context, *ty, bytes).map_err(|error| {
+                            name_left_over(error, || "incorrect binary data format".to_owned())
+                        }),
                     });
                     target.row.push(
                         field

@@ -7,6 +7,7 @@ use crate::session::message::{Bind, CommandTag, Format};
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::failure::name_left_over;
 use crate::types::{CallContext, Datum, Oid, SqlType, read_binary, read_text};
 use std::sync::Arc;
 use txn::ReadView;
@@ -208,16 +209,8 @@ pub(super) fn read_parameters(
                 read_text(context, ty, text).map_err(|error| within(error, " = '...'"))
             }
             Format::Binary => read_binary(context, ty, value).map_err(|error| {
-                let unnamed = error.state() == SqlState::INVALID_BINARY_REPRESENTATION
-                    && error.fields().message.is_empty();
-                let error = match unnamed {
-                    true => SqlError::new(
-                        error.state(),
-                        format!("incorrect binary data format in bind parameter {}", at + 1),
-                    ),
-                    false => error,
-                };
-                within(error, "")
+                let named = || format!("incorrect binary data format in bind parameter {}", at + 1);
+                within(name_left_over(error, named), "")
             }),
         };
         into.push(datum?);

@@ -1,6 +1,6 @@
 //! The binary form of every type: what the types' send and receive functions write and read, big-endian.
 
-use super::failure::invalid_binary;
+use super::failure::{insufficient, invalid_binary, left_over, no_data};
 use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
 use super::{
@@ -66,19 +66,20 @@ pub fn write_binary(
     Ok(())
 }
 
-#[cold]
-fn incorrect_length() -> SqlError {
-    SqlError::new(SqlState::INVALID_BINARY_REPRESENTATION, "incorrect binary data format")
-}
-
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
     if bytes.len() < N {
-        return Err(SqlError::new(
-            SqlState::PROTOCOL_VIOLATION,
-            "insufficient data left in message",
-        ));
+        return Err(insufficient());
     }
-    bytes.try_into().map_err(|_| incorrect_length())
+    bytes.try_into().map_err(|_| left_over())
+}
+
+/// The only byte of a value.
+fn byte(bytes: &[u8]) -> Result<u8> {
+    match bytes {
+        [] => Err(no_data()),
+        [byte] => Ok(*byte),
+        _ => Err(left_over()),
+    }
 }
 
 /// A text from a client, checked: UTF-8 without NUL.
@@ -112,10 +113,19 @@ fn invalid_bytes(bytes: &[u8]) -> SqlError {
     )
 }
 
+/// A type whose arrays have one dimension, from 0 on, and no NULL.
+fn vector_name(ty: u32) -> Option<&'static str> {
+    match ty {
+        oids::INT2VECTOR => Some("int2vector"),
+        oids::OIDVECTOR => Some("oidvector"),
+        _ => None,
+    }
+}
+
 /// Reads the binary form of a value of type `ty`, its modifier applied. Texts and byte strings stay where they are.
 ///
 /// # Errors
-/// 22P03, 22021, 22003, 22008 and so on.
+/// [`left_over`] where the value ends before the bytes do; 08P01, 22P03, 22021, 22003, 22008 and so on.
 pub fn read_binary<'a>(
     context: &CallContext<'a>,
     ty: SqlType,
@@ -133,8 +143,8 @@ pub fn read_binary<'a>(
         }
     };
     Ok(match form(ty.oid.0) {
-        Form::Bool => Datum::Bool(fixed::<1>(bytes)?[0] != 0),
-        Form::Char => Datum::Char(fixed::<1>(bytes)?[0]),
+        Form::Bool => Datum::Bool(byte(bytes)? != 0),
+        Form::Char => Datum::Char(byte(bytes)?),
         Form::Int2 => Datum::Int2(i16::from_be_bytes(fixed(bytes)?)),
         Form::Int4 => Datum::Int4(i32::from_be_bytes(fixed(bytes)?)),
         Form::Int8 | Form::Lsn | Form::Xid8 => Datum::Int8(i64::from_be_bytes(fixed(bytes)?)),
@@ -207,12 +217,20 @@ pub fn read_binary<'a>(
         }
         Form::Inet => network::receive(context, bytes, false)?,
         Form::Cidr => network::receive(context, bytes, true)?,
-        Form::Uuid => Datum::Uuid(
-            bytes.try_into().map_err(|_| invalid_binary("incorrect binary data format"))?,
-        ),
+        Form::Uuid if bytes.len() < 16 => return Err(insufficient()),
+        Form::Uuid => Datum::Uuid(bytes.try_into().map_err(|_| left_over())?),
         Form::Array(element) => {
             let element = SqlType { oid: super::Oid(element), typmod: ty.typmod };
-            array::text::receive(context, element, bytes)?
+            let (array, rest) = array::text::receive(context, element, bytes)?;
+            if let (Some(name), Datum::Array(stored)) = (vector_name(ty.oid.0), &array)
+                && !array::is_vector(stored)
+            {
+                return Err(invalid_binary(format!("invalid {name} data")));
+            }
+            if !rest.is_empty() {
+                return Err(left_over());
+            }
+            array
         }
         Form::Enum => super::read_text(context, ty, check_text(bytes)?)?,
         Form::Record if ty.oid.0 != oids::RECORD => record::receive(context, ty, bytes)?,

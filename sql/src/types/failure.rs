@@ -39,6 +39,32 @@ pub(crate) fn invalid_binary(what: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_BINARY_REPRESENTATION, what)
 }
 
+/// 22P03: there are bytes behind a value. Whoever knows where the value stands says so, by [`name_left_over`].
+#[cold]
+pub(crate) fn left_over() -> SqlError {
+    invalid_binary("")
+}
+
+/// Gives an error of [`left_over`] bytes its message; any other stays.
+#[cold]
+pub(crate) fn name_left_over(error: SqlError, message: impl FnOnce() -> String) -> SqlError {
+    let is_left_over = error.state() == SqlState::INVALID_BINARY_REPRESENTATION
+        && error.fields().message.is_empty();
+    if is_left_over { invalid_binary(message()) } else { error }
+}
+
+/// 08P01: a value ends where a number, or bytes of a certain count, should be.
+#[cold]
+pub(crate) fn insufficient() -> SqlError {
+    SqlError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message")
+}
+
+/// 08P01: a value ends where a byte should be.
+#[cold]
+pub(crate) fn no_data() -> SqlError {
+    SqlError::new(SqlState::PROTOCOL_VIOLATION, "no data left in message")
+}
+
 /// 22023.
 #[cold]
 pub(crate) fn invalid_parameter(what: impl Into<String>) -> SqlError {

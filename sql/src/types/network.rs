@@ -8,7 +8,7 @@
 //! family u8 (4 or 6) · the network: the address without its host bits · netmask length u8 · the address
 //! ```
 
-use super::failure::{invalid_binary, invalid_parameter, invalid_syntax};
+use super::failure::{invalid_binary, invalid_parameter, invalid_syntax, left_over, no_data};
 use super::function::Callable::{self, Plain};
 use super::{CallContext, Datum};
 use crate::error::{Result, SqlError};
@@ -462,33 +462,26 @@ pub(super) fn receive<'a>(
     let name = if cidr { "cidr" } else { "inet" };
     let invalid =
         |what: &str| invalid_binary(format!("invalid {what} in external \"{name}\" value"));
-    let [family, bits, _, length, rest @ ..] = bytes else {
-        return Err(SqlError::new(
-            SqlState::PROTOCOL_VIOLATION,
-            "insufficient data left in message",
-        ));
-    };
-    let v6 = match *family {
+    let mut rest = bytes;
+    let mut byte = || rest.split_off_first().copied().ok_or_else(no_data);
+    let v6 = match byte()? {
         WIRE_V4 => false,
         WIRE_V6 => true,
         _ => return Err(invalid("address family")),
     };
-    let mut value = Inet { v6, bits: *bits, address: [0; 16] };
-    if *bits > value.bits_max() {
+    let mut value = Inet { v6, bits: byte()?, address: [0; 16] };
+    if value.bits > value.bits_max() {
         return Err(invalid("bits"));
     }
-    if usize::from(*length) != value.length() {
+    // Whether it is a cidr: nobody looks.
+    byte()?;
+    if usize::from(byte()?) != value.length() {
         return Err(invalid("length"));
     }
-    let Some((address, behind)) = rest.split_at_checked(value.length()) else {
-        return Err(SqlError::new(
-            SqlState::PROTOCOL_VIOLATION,
-            "insufficient data left in message",
-        ));
-    };
+    let (address, behind) = rest.split_at_checked(value.length()).ok_or_else(no_data)?;
     value.address[..address.len()].copy_from_slice(address);
     if !behind.is_empty() {
-        return Err(invalid_binary(""));
+        return Err(left_over());
     }
     if cidr && !value.is_network() {
         return Err(invalid_binary("invalid external \"cidr\" value")

@@ -4,8 +4,10 @@
 //! number's high bit is set, the fields' names stand behind it: the length of them all, and for each its length in 16
 //! bits and its bytes. Only a row of no type of its own has them; it is never stored in a table. PostgreSQL: `rowtypes.c`.
 
+use super::failure::{insufficient, invalid_binary, left_over, name_left_over};
 use super::integer::is_space;
 use super::{CallContext, Datum, SqlType, domain, oids, stored, write_binary, write_text};
+use crate::catalog::object::well_known;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
@@ -271,9 +273,7 @@ pub fn receive<'a>(context: &CallContext<'a>, ty: SqlType, bytes: &'a [u8]) -> R
     let wanted = fields_of(context, ty)?;
     let mut rest = bytes;
     let word = |rest: &mut &'a [u8]| -> Result<i32> {
-        let (head, tail) = rest.split_first_chunk::<4>().ok_or_else(|| {
-            SqlError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message")
-        })?;
+        let (head, tail) = rest.split_first_chunk::<4>().ok_or_else(insufficient)?;
         *rest = tail;
         Ok(i32::from_be_bytes(*head))
     };
@@ -288,7 +288,7 @@ pub fn receive<'a>(context: &CallContext<'a>, ty: SqlType, bytes: &'a [u8]) -> R
     let mut fields = Vec::with_capacity(wanted.len());
     for (number, (_, ty)) in wanted.iter().enumerate() {
         let given = word(&mut rest)? as u32;
-        if given != ty.oid.0 {
+        if given != ty.oid.0 && given.max(ty.oid.0) < well_known::FIRST_GENERATED {
             return Err(mismatch(format!(
                 "binary data has type {given} ({}) instead of expected {} ({}) in record column {}",
                 context.catalog.type_name(given),
@@ -301,23 +301,21 @@ pub fn receive<'a>(context: &CallContext<'a>, ty: SqlType, bytes: &'a [u8]) -> R
             -1 => domain::null(context, *ty)?,
             length => {
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
-                let (field, tail) = rest.split_at_checked(length).ok_or_else(|| {
-                    SqlError::new(
-                        SqlState::INVALID_BINARY_REPRESENTATION,
-                        "insufficient data left in message",
-                    )
-                })?;
+                let (field, tail) = rest
+                    .split_at_checked(length)
+                    .ok_or_else(|| invalid_binary("insufficient data left in message"))?;
                 rest = tail;
-                super::read_binary(context, *ty, field)?
+                super::read_binary(context, *ty, field).map_err(|error| {
+                    name_left_over(error, || {
+                        format!("improper binary format in record column {}", number + 1)
+                    })
+                })?
             }
         };
         fields.push((*ty, datum));
     }
     if !rest.is_empty() {
-        return Err(SqlError::new(
-            SqlState::INVALID_BINARY_REPRESENTATION,
-            "improper binary format in record",
-        ));
+        return Err(left_over());
     }
     Ok(build(context.arena, &fields))
 }

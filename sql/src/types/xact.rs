@@ -4,11 +4,11 @@
 //! A snapshot is held in its binary form: how many numbers it lists (4 bytes), its bounds, then the numbers (8 each),
 //! big-endian.
 
-use super::failure::{invalid_binary, invalid_syntax};
+use super::failure::{insufficient, invalid_binary, invalid_syntax, left_over};
 use super::function::Callable::{self, Plain, Set};
 use super::integer::{self, read_c};
 use super::{CallContext, Datum, Signature};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use bumpalo::Bump;
 
 /// By OID.
@@ -26,6 +26,9 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2948, Plain(|_, a| Ok(Datum::Bool(is_over(a[0].int8() as u64, &a[1]))))),
     (5065, Plain(|_, a| Ok(Datum::Bool(is_over(a[0].int8() as u64, &a[1]))))),
 ];
+
+/// The most numbers that a snapshot lists (`PG_SNAPSHOT_MAX_NXIP`).
+const RUNNING_MAX: i32 = 0x3fff_ffff / 8 - 3;
 
 /// The lowest number that is a transaction's; those below are as old as can be.
 const FIRST_NORMAL: u32 = 3;
@@ -121,19 +124,30 @@ pub(super) fn read<'a>(arena: &'a Bump, text: &str) -> Result<Datum<'a>> {
 /// Reads the binary form.
 ///
 /// # Errors
-/// 22P03.
+/// 08P01, 22P03.
 pub(super) fn receive<'a>(arena: &'a Bump, bytes: &[u8]) -> Result<Datum<'a>> {
     let invalid = || invalid_binary("invalid external pg_snapshot data");
-    let count = bytes.first_chunk().map(|count| u32::from_be_bytes(*count)).ok_or_else(invalid)?;
-    let all: Vec<u64> = numbers(bytes).collect();
-    let (xmin, xmax, running) = match &all[..] {
-        [xmin, xmax, running @ ..] if bytes.len() == 4 + 8 * all.len() => (*xmin, *xmax, running),
-        _ => return Err(invalid()),
-    };
-    if running.len() != count as usize || !is_sound(xmin, xmax, running) {
+    let (count, mut rest) = bytes.split_first_chunk().ok_or_else(insufficient)?;
+    let count = i32::from_be_bytes(*count);
+    if !(0..=RUNNING_MAX).contains(&count) {
         return Err(invalid());
     }
-    let mut running = running.to_vec();
+    let mut number = || {
+        let (number, behind) = rest.split_first_chunk().ok_or_else(insufficient)?;
+        rest = behind;
+        Ok::<_, SqlError>(u64::from_be_bytes(*number))
+    };
+    let (xmin, xmax) = (number()?, number()?);
+    let mut running = Vec::new();
+    for _ in 0..count {
+        running.push(number()?);
+    }
+    if !is_sound(xmin, xmax, &running) {
+        return Err(invalid());
+    }
+    if !rest.is_empty() {
+        return Err(left_over());
+    }
     running.dedup();
     Ok(store(arena, xmin, xmax, &running))
 }

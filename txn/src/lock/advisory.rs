@@ -114,7 +114,7 @@ impl LockManager {
             let before = state.lock.held(owner);
             let granted = state.lock.request(Kind::Table, owner, mode as u8) != Request::Blocked;
             if !granted && waits {
-                let now = self.env.clock.now().0;
+                let now = self.env.clock.wall();
                 let mut grant = |owner| passed.push(owner);
                 state.lock.enqueue(Kind::Table, owner, mode as u8, now, &mut grant);
             }
@@ -317,16 +317,5 @@ impl Manager {
     fn give_session_owner(&self, owner: OwnerId) {
         self.locks.owners.get(owner).serve(0, 0);
         lock(&self.session_owners).push(owner);
-    }
-
-    /// Whom the session that clients know as `pid` waits for, as clients know them; each once for each lock that is in
-    /// its way.
-    #[must_use]
-    pub fn blocking_pids(&self, pid: u32) -> Vec<u32> {
-        let mut found = Vec::new();
-        for (id, _) in self.locks.owners.iter().filter(|(_, owner)| owner.pid() == pid) {
-            super::deadlock::blockers(&self.locks, id, &mut |blocker| found.push(blocker));
-        }
-        found.into_iter().map(|blocker| self.locks.owners.get(blocker).pid()).collect()
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>
             }
             Some(Waiting::Table(table, mode)) => (mode.name(), LockTarget::Table(*table)),
             Some(Waiting::Name(node, mode)) => (mode.name(), LockTarget::name(node.key())),
-            Some(Waiting::End(owner, txn)) => {
+            Some(Waiting::End(owner, txn, _)) => {
                 ("ShareLock", LockTarget::Transaction(owners.get(*owner).pid(), *txn))
             }
         };
@@ -100,14 +100,14 @@ fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
 }
 
 /// Whom `waiter` waits for.
-pub(super) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
+pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
     // Held meanwhile: the waiter cannot end its wait, so its node and its queue stay.
     match &*lock(&locks.owners.get(waiter).waiting) {
         None => {}
         Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
         Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
-        Some(Waiting::End(owner, txn)) if locks.owners.get(*owner).txn() == Some(*txn) => {
+        Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
             blocker(*owner);
         }
         Some(Waiting::End(..)) => {}

@@ -137,7 +137,7 @@ impl LockManager {
                 return Ok(RowGrant::Granted(node, before));
             }
             if policy == WaitPolicy::Block {
-                let now = self.env.clock.now().0;
+                let now = self.env.clock.wall();
                 let mut grant = |owner| passed.push(owner);
                 state.lock.enqueue(Kind::Row, owner, mode as u8, now, &mut grant);
             }
@@ -202,7 +202,7 @@ impl LockManager {
         if self.tables.intend(&self.owners, owner, table, mode) {
             return Ok(true);
         }
-        let since = (policy == WaitPolicy::Block).then(|| self.env.clock.now().0);
+        let since = (policy == WaitPolicy::Block).then(|| self.env.clock.wall());
         let mut passed = Vec::new();
         let mut grant = |owner| passed.push(owner);
         if self.tables.request(&self.owners, owner, (table, mode), since, &mut grant) {

@@ -50,8 +50,8 @@ pub struct Waiter {
     pub owner: OwnerId,
     /// For which mode.
     pub mode: u8,
-    /// When the wait began, in microseconds of the monotonic clock.
-    pub since: u64,
+    /// When the wait began, in microseconds since 2000-01-01 UTC.
+    pub since: i64,
 }
 
 /// One lock's holders and waiters. The first holder stands inline: an uncontended lock allocates nothing.
@@ -131,7 +131,7 @@ impl LockQueue {
         kind: Kind,
         owner: OwnerId,
         mode: u8,
-        since: u64,
+        since: i64,
         granted: &mut dyn FnMut(OwnerId),
     ) {
         debug_assert!(!self.is_waiting(owner), "an owner waits at most once");
@@ -221,6 +221,26 @@ impl LockQueue {
             if holder.owner != owner && holder.modes & conflicts != 0 {
                 blocker(holder.owner);
             }
+        }
+    }
+
+    /// Who is said to be in the way of `owner`, which waits (`pg_blocking_pids`): holders that exclude it, and those before
+    /// it that wait for what excludes it. Of those who wait for a row only the first waits for its holders, as in PostgreSQL,
+    /// where that one has the row's own lock meanwhile.
+    pub fn in_the_way(&self, kind: Kind, owner: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
+        let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
+            return;
+        };
+        let conflicts = kind.conflicts()[usize::from(self.waiters[place].mode)];
+        let before = self.waiters.iter().take(place);
+        let mut ahead = before.filter(|waiter| conflicts & (1 << waiter.mode) != 0).peekable();
+        let excludes = |owner| self.held(owner) & conflicts != 0;
+        if kind == Kind::Table || ahead.peek().is_none() {
+            let others = self.holders().filter(|holder| holder.owner != owner);
+            others.filter(|holder| excludes(holder.owner)).for_each(|holder| blocker(holder.owner));
+        }
+        for waiter in ahead.filter(|waiter| kind == Kind::Row || !excludes(waiter.owner)) {
+            blocker(waiter.owner);
         }
     }
 
@@ -394,6 +414,26 @@ mod tests {
         let passed = [1, 2, 3, 4].map(|owner| queue.pass(Kind::Table, OwnerId(owner)));
         assert_eq!(passed, [false, false, true, false]);
         assert_eq!(owners(&queue), [1, 3]);
+    }
+
+    #[test]
+    fn who_waits_before_another_is_in_its_way() {
+        let in_the_way = |kind, modes: [u8; 3]| {
+            let mut queue = LockQueue::default();
+            assert_eq!(queue.request(kind, OwnerId(1), modes[0]), Request::Granted(0));
+            queue.enqueue(kind, OwnerId(2), modes[1], 0, &mut |_| ());
+            queue.enqueue(kind, OwnerId(3), modes[2], 0, &mut |_| ());
+            let mut found = Vec::new();
+            queue.in_the_way(kind, OwnerId(3), &mut |owner| found.push(owner.0));
+            found
+        };
+        let (share, write) = (TableLock::Share as u8, TableLock::Exclusive as u8);
+        assert_eq!(in_the_way(Kind::Table, [share, write, share]), [2]);
+        assert_eq!(in_the_way(Kind::Table, [write, share, share]), [1]);
+        assert_eq!(in_the_way(Kind::Table, [write, share, write]), [1, 2]);
+        let (share, update) = (RowLock::Share as u8, RowLock::Update as u8);
+        assert_eq!(in_the_way(Kind::Row, [update, update, update]), [2]);
+        assert_eq!(in_the_way(Kind::Row, [update, share, share]), [1]);
     }
 
     #[derive(Clone, Debug)]

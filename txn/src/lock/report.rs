@@ -72,7 +72,7 @@ pub(super) fn of(locks: &LockManager, owner: OwnerId, waited: Micros) -> Option<
             locks.tables.see(*table, &mut look);
             (mode.name(), LockTarget::Table(*table))
         }
-        Some(Waiting::End(awaited, txn)) => {
+        Some(Waiting::End(awaited, txn, _)) => {
             let pid = owners.get(*awaited).pid();
             wait.holder = Some(*txn);
             wait.holders.push(pid);

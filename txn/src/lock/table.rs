@@ -88,7 +88,7 @@ impl TableLocks {
         owners: &Owners,
         owner: OwnerId,
         (table, mode): (TableId, TableLock),
-        wait: Option<u64>,
+        wait: Option<i64>,
         passed: &mut dyn FnMut(OwnerId),
     ) -> bool {
         if self.intend(owners, owner, table, mode) {
@@ -183,6 +183,11 @@ impl TableLocks {
     /// Whom `owner` waits for.
     pub fn blockers(&self, owner: OwnerId, table: TableId, blocker: &mut dyn FnMut(OwnerId)) {
         self.with(table, |queue| queue.blockers(Kind::Table, owner, blocker));
+    }
+
+    /// Who is said to be in the way of `owner`.
+    pub fn in_the_way(&self, owner: OwnerId, table: TableId, blocker: &mut dyn FnMut(OwnerId)) {
+        self.with(table, |queue| queue.in_the_way(Kind::Table, owner, blocker));
     }
 
     /// Shows a table's queue.

@@ -1,11 +1,12 @@
 //! `pg_advisory_lock` and its kin, `pg_blocking_pids`.
 
 use super::Call;
+use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{self, Array};
 use crate::types::{Datum, oids};
-use txn::{AdvisoryKey, AdvisoryLevel};
+use txn::{AdvisoryKey, AdvisoryLevel, RecordBuffer, TreeId};
 
 /// `ERRCODE_WARNING`'s words for an unlock of what is not locked.
 fn not_owned(shared: bool) -> SqlError {
@@ -63,15 +64,25 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     /// Whom the session that the first argument names waits for.
-    fn blockers(&self) -> Vec<u32> {
-        let Some(Datum::Int4(pid)) = self.arguments.first() else { return Vec::new() };
-        self.session.catalog.manager().blocking_pids(pid.cast_unsigned())
+    fn blockers(&self) -> Result<Vec<u32>> {
+        let Some(Datum::Int4(pid)) = self.arguments.first() else { return Ok(Vec::new()) };
+        let manager = self.session.catalog.manager();
+        let is_row = |tree: TreeId, key: &[u8]| {
+            let of_table = |kind: &RelationKind| matches!(kind, RelationKind::Table { tree: own, .. } if *own == tree);
+            if !self.session.snapshot.relations().any(|relation| of_table(&relation.kind)) {
+                return Ok(false);
+            }
+            let tree = manager.data().tree(tree)?;
+            let mut record = RecordBuffer::default();
+            Ok(tree.get(key, &mut record)? && record.value().is_some())
+        };
+        manager.blocking_pids(pid.cast_unsigned(), &is_row)
     }
 
     /// `pg_isolation_test_session_is_blocked`: whether a session waits for any of these.
     pub(super) fn is_blocked_by(&self) -> Result<Datum<'a>> {
         let Some(Datum::Array(suspects)) = self.arguments.get(1) else { return Ok(Datum::Null) };
-        let blockers = self.blockers();
+        let blockers = self.blockers()?;
         for suspect in Array::of(suspects).datums(self.context.arena) {
             if let Datum::Int4(pid) = suspect?
                 && blockers.contains(&pid.cast_unsigned())
@@ -83,10 +94,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     /// `pg_blocking_pids`.
-    pub(super) fn blocking_pids(&self) -> Datum<'a> {
-        let pids = self.blockers();
+    pub(super) fn blocking_pids(&self) -> Result<Datum<'a>> {
+        let pids = self.blockers()?;
         let pids: Vec<Datum<'_>> =
             pids.into_iter().map(|pid| Datum::Int4(pid.cast_signed())).collect();
-        array::from_datums(self.context.arena, oids::INT4, &pids)
+        Ok(array::from_datums(self.context.arena, oids::INT4, &pids))
     }
 }

@@ -419,7 +419,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "aclcontains" | "acldefault" | "aclitemeq" | "makeaclitem" => {
                 return self.acl_function(name);
             }
-            "pg_blocking_pids" => Ok(self.blocking_pids()),
+            "pg_blocking_pids" => self.blocking_pids(),
             "pg_isolation_test_session_is_blocked" => self.is_blocked_by(),
             "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => self.sleep(),
             _ if name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_") => {

@@ -320,7 +320,7 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
     }
     let found = match reg_type {
         oids::REGCLASS => relation_name(session, Oid(value)),
-        oids::REGTYPE => Some(type_name(session, value)),
+        oids::REGTYPE => known_type_name(session, value),
         oids::REGNAMESPACE => {
             session.snapshot.schema_by_oid(Oid(value)).map(|schema| identifier(&schema.name))
         }
@@ -379,27 +379,28 @@ pub(super) fn relation_name(session: &SessionCatalog<'_>, oid: Oid) -> Option<St
 
 /// A type's name; that of a table's row type is the table's.
 pub(super) fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
+    known_type_name(session, oid).unwrap_or_else(|| "???".to_owned())
+}
+
+fn known_type_name(session: &SessionCatalog<'_>, oid: u32) -> Option<String> {
     if oid < well_known::FIRST_NORMAL {
-        return format_type(oid, None);
+        let known = oid == 0 || builtin::type_by_oid(oid).is_some();
+        return known.then(|| format_type(oid, None));
     }
     if let Some(element) = builtin::element_of_made(oid) {
-        return format!("{}[]", type_name(session, element));
+        return known_type_name(session, element).map(|name| format!("{name}[]"));
     }
     if let Some(found) = session.snapshot.user_type(Oid(oid)) {
         let visible = session.settings.path.get().schemas.contains(&found.schema);
         let schema = session.snapshot.schema_by_oid(found.schema);
-        return match schema.filter(|_| !visible) {
+        return Some(match schema.filter(|_| !visible) {
             Some(schema) => qualified(&schema.name, &found.name),
             None => identifier(&found.name),
-        };
+        });
     }
-    match session.snapshot.row_type(Oid(oid)) {
-        Some(relation) => {
-            let name = relation_name(session, relation.oid).unwrap_or_else(|| "???".to_owned());
-            if relation.row_type.1.0 == oid { format!("{name}[]") } else { name }
-        }
-        None => "???".to_owned(),
-    }
+    let relation = session.snapshot.row_type(Oid(oid))?;
+    let name = relation_name(session, relation.oid)?;
+    Some(if relation.row_type.1.0 == oid { format!("{name}[]") } else { name })
 }
 
 impl<'a> Call<'_, '_, '_, 'a> {

@@ -30,6 +30,8 @@ struct Held {
     mode: &'static str,
     granted: bool,
     fast_path: bool,
+    /// Since when it waits.
+    waiting_since: Option<i64>,
 }
 
 /// The lock that PostgreSQL takes on a tuple while it waits for a row lock, by the row lock's name.
@@ -70,11 +72,12 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for (pid, txn) in running {
         let object = Object::Virtual(format!("{pid}/{}", txn.0));
         let (txn, granted, fast_path) = (Some(txn), true, true);
-        write(rows, &object, &Held { pid, txn, mode: exclusive, granted, fast_path })?;
+        let held = Held { pid, txn, mode: exclusive, granted, fast_path, waiting_since: None };
+        write(rows, &object, &held)?;
     }
     for (pid, number) in numbered {
         let (txn, granted, fast_path) = (Some(number), true, false);
-        let held = Held { pid, txn, mode: exclusive, granted, fast_path };
+        let held = Held { pid, txn, mode: exclusive, granted, fast_path, waiting_since: None };
         write(rows, &Object::Transaction(number), &held)?;
     }
     let mut rest = &all[..];
@@ -97,8 +100,9 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                         }
                         LockTarget::Row(..) => continue,
                     };
-                    let LockInfo { pid, txn, mode, granted, fast_path, .. } = *lock;
-                    write(rows, &object, &Held { pid, txn, mode, granted, fast_path })?;
+                    let LockInfo { pid, txn, mode, granted, fast_path, waiting_since, .. } = *lock;
+                    let held = Held { pid, txn, mode, granted, fast_path, waiting_since };
+                    write(rows, &object, &held)?;
                 }
             }
         }
@@ -118,12 +122,14 @@ fn row_waits(
     let table = relations.find(|relation| holds(&relation.kind)).map(|relation| relation.oid.0);
     let mut before: Vec<TableLock> = Vec::new();
     for lock in locks.iter().filter(|lock| !lock.granted) {
-        let LockInfo { pid, txn, mode, .. } = *lock;
+        let LockInfo { pid, txn, mode, waiting_since, .. } = *lock;
         let mode = tuple_mode(mode);
         let is_next = before.iter().all(|earlier| beside(*earlier, mode));
         before.push(mode);
         if let Some(table) = table {
-            let held = Held { pid, txn, mode: mode.name(), granted: is_next, fast_path: false };
+            let waiting_since = waiting_since.filter(|_| !is_next);
+            let (mode, granted, fast_path) = (mode.name(), is_next, false);
+            let held = Held { pid, txn, mode, granted, fast_path, waiting_since };
             write(rows, &Object::Tuple(table, key), &held)?;
         }
         let holder = locks.iter().find(|other| other.granted && other.txn != txn);
@@ -131,7 +137,7 @@ fn row_waits(
             && (is_next || table.is_none())
         {
             let mode = TableLock::Share.name();
-            let held = Held { pid, txn, mode, granted: false, fast_path: false };
+            let held = Held { pid, txn, mode, granted: false, fast_path: false, waiting_since };
             write(rows, &Object::Transaction(awaited), &held)?;
         }
     }
@@ -187,7 +193,7 @@ fn write(rows: &mut Rows<'_, '_, '_, '_>, object: &Object<'_>, held: &Held) -> R
         Datum::Text(held.mode),
         Datum::Bool(held.granted),
         Datum::Bool(held.fast_path),
-        Datum::Null,
+        held.waiting_since.map_or(Datum::Null, Datum::TimestampTz),
     ];
     rows.row(&row)
 }

@@ -47,6 +47,15 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     word.map_or(0, u32::from_le_bytes)
 }
 
+/// Whether a stored array has one dimension, from 0 on, and no NULL.
+#[must_use]
+pub fn is_vector(bytes: &[u8]) -> bool {
+    let array = Array::of(bytes);
+    array.dimension_count() == 1
+        && array.dimension(0).is_some_and(|dimension| dimension.lower == 0)
+        && array.slots().all(|slot| slot.is_some())
+}
+
 impl<'a> Array<'a> {
     /// Looks at stored bytes. Bytes that no array is stored as read as an empty one.
     #[must_use]

@@ -4,9 +4,10 @@
 
 use super::{Array, Builder, DIMENSIONS_MAX, Dimension, too_many_dimensions};
 use crate::catalog::builtin;
+use crate::catalog::object::well_known;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::failure::invalid_binary;
+use crate::types::failure::{insufficient, invalid_binary, name_left_over};
 use crate::types::integer::{is_space, read_signed, write_i64};
 use crate::types::{
     CallContext, Datum, SqlType, domain, oids, read_binary, read_text, write_binary, write_text,
@@ -420,11 +421,15 @@ pub fn send(context: &CallContext<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Reads an array's binary form.
+/// Reads an array's binary form, and returns what is behind it.
 ///
 /// # Errors
-/// 22P03, 42804, and those of its elements.
-pub fn receive<'a>(context: &CallContext<'a>, element: SqlType, bytes: &[u8]) -> Result<Datum<'a>> {
+/// 08P01, 22P03, 42804, and those of its elements.
+pub fn receive<'a, 'b>(
+    context: &CallContext<'a>,
+    element: SqlType,
+    bytes: &'b [u8],
+) -> Result<(Datum<'a>, &'b [u8])> {
     let mut rest = bytes;
     let mut word = || -> Result<i32> {
         let (word, behind) = rest.split_first_chunk::<4>().ok_or_else(insufficient)?;
@@ -442,8 +447,9 @@ pub fn receive<'a>(context: &CallContext<'a>, element: SqlType, bytes: &[u8]) ->
     if flags != 0 && flags != 1 {
         return Err(invalid_binary("invalid array flags"));
     }
-    if found != element.oid.0 {
-        let name = |oid| builtin::type_by_oid(oid).map_or("???", |ty| ty.name);
+    // Only built-in types have the same OIDs everywhere.
+    if found != element.oid.0 && found.max(element.oid.0) < well_known::FIRST_GENERATED {
+        let name = |oid| context.catalog.type_name(oid);
         return Err(SqlError::new(
             SqlState::DATATYPE_MISMATCH,
             format!(
@@ -471,7 +477,7 @@ pub fn receive<'a>(context: &CallContext<'a>, element: SqlType, bytes: &[u8]) ->
         dimensions.push(dimension);
     }
     let mut builder = Builder::new(element.oid.0);
-    for _ in 0..if count == 0 { 0 } else { total } {
+    for number in 0..if count == 0 { 0 } else { total } {
         let (length, behind) = rest.split_first_chunk::<4>().ok_or_else(insufficient)?;
         rest = behind;
         let length = i32::from_be_bytes(*length);
@@ -479,16 +485,18 @@ pub fn receive<'a>(context: &CallContext<'a>, element: SqlType, bytes: &[u8]) ->
             builder.push(&domain::null(context, element)?);
             continue;
         }
-        let length = usize::try_from(length).map_err(|_| insufficient())?;
-        let (item, behind) = rest.split_at_checked(length).ok_or_else(insufficient)?;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let (item, behind) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| invalid_binary("insufficient data left in message"))?;
         rest = behind;
         let item = context.arena.alloc_slice_copy(item);
-        builder.push(&read_binary(context, element, item)?);
+        let item = read_binary(context, element, item).map_err(|error| {
+            name_left_over(error, || {
+                format!("improper binary format in array element {}", number + 1)
+            })
+        });
+        builder.push(&item?);
     }
-    Ok(Datum::Array(builder.store(context.arena, &dimensions)))
-}
-
-#[cold]
-fn insufficient() -> SqlError {
-    SqlError::new(SqlState::INVALID_BINARY_REPRESENTATION, "insufficient data left in message")
+    Ok((Datum::Array(builder.store(context.arena, &dimensions)), rest))
 }

@@ -22,6 +22,7 @@ pub use compare::{compare, encode_key, hash_into};
 pub use document::{Item, Kind, check, parse};
 pub use stored::View;
 
+use super::failure::insufficient;
 use super::{CallContext, Datum};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -83,12 +84,7 @@ pub fn receive<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Result<Datum<'a>>
 /// # Errors
 /// XX000 with this message for another version; 08P01, 22021.
 pub(super) fn behind_version<'b>(bytes: &'b [u8], unsupported: &str) -> Result<&'b str> {
-    let Some((&version, text)) = bytes.split_first() else {
-        return Err(SqlError::new(
-            SqlState::PROTOCOL_VIOLATION,
-            "insufficient data left in message",
-        ));
-    };
+    let (&version, text) = bytes.split_first().ok_or_else(insufficient)?;
     if version != BINARY_VERSION {
         return Err(SqlError::new(SqlState::INTERNAL_ERROR, format!("{unsupported}{version}")));
     }

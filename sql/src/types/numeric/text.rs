@@ -7,7 +7,7 @@ use super::stored::{Number, View};
 use super::{SCALE_MAX, overflow};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::failure::{invalid_binary, invalid_syntax};
+use crate::types::failure::{insufficient, invalid_binary, invalid_syntax, left_over};
 use crate::types::integer::is_space;
 
 impl Decimal {
@@ -238,36 +238,36 @@ pub fn write_binary(stored: &[u8], out: &mut Vec<u8>) {
 /// 22P03, 22003.
 pub fn read_binary(bytes: &[u8], typmod: i32) -> Result<Number> {
     let mut words = bytes.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
-    let mut word = || {
-        words.next().ok_or_else(|| {
-            SqlError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message")
-        })
-    };
-    let (count, weight, sign, scale) = (word()?, word()? as i16, word()?, word()?);
+    let mut word = || words.next().ok_or_else(insufficient);
+    let (count, weight, sign) = (word()?, word()? as i16, word()?);
+    if !matches!(sign, 0 | 0x4000 | 0xc000 | 0xd000 | 0xf000) {
+        return Err(invalid_binary("invalid sign in external \"numeric\" value"));
+    }
+    let scale = word()?;
+    if i32::from(scale) > SCALE_MAX {
+        return Err(invalid_binary("invalid scale in external \"numeric\" value"));
+    }
+    let mut digits = Vec::with_capacity(usize::from(count).min(bytes.len() / 2));
+    for _ in 0..count {
+        let digit = word()?;
+        if u32::from(digit) >= BASE {
+            return Err(invalid_binary("invalid digit in external \"numeric\" value"));
+        }
+        digits.push(digit);
+    }
     let number = match sign {
         0xc000 => Number::Nan,
         0xd000 => Number::Infinity,
         0xf000 => Number::NegativeInfinity,
-        0 | 0x4000 => {
-            if i32::from(scale) > SCALE_MAX {
-                return Err(invalid_binary("invalid scale in external \"numeric\" value"));
-            }
-            let mut digits = Vec::with_capacity(usize::from(count).min(bytes.len() / 2));
-            for _ in 0..count {
-                let digit = word()?;
-                if u32::from(digit) >= BASE {
-                    return Err(invalid_binary("invalid digit in external \"numeric\" value"));
-                }
-                digits.push(digit);
-            }
+        _ => {
             let (negative, weight, scale) = (sign != 0, i32::from(weight), i32::from(scale));
             // Digits below the display scale are cut off, as PostgreSQL does.
             let number = Decimal { negative, weight, scale, digits }.normal().truncated(scale);
             Number::Finite(number.checked()?)
         }
-        _ => return Err(invalid_binary("invalid sign in external \"numeric\" value")),
     };
-    apply_modifier(number, typmod)
+    let number = apply_modifier(number, typmod)?;
+    if bytes.len() > 8 + 2 * usize::from(count) { Err(left_over()) } else { Ok(number) }
 }
 
 #[cfg(test)]
