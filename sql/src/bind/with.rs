@@ -410,6 +410,10 @@ impl Binder<'_> {
         if step.oid.0 == oid::UNKNOWN {
             return Ok(base);
         }
+        // A row's modifier only says here which fields it has.
+        if base.oid == step.oid && base.oid.0 == oid::RECORD {
+            return Ok(base);
+        }
         if base.oid == step.oid {
             let typmod = if base.typmod == step.typmod { base.typmod } else { -1 };
             return Ok(SqlType { oid: base.oid, typmod });
