@@ -6,10 +6,11 @@ use crate::bind::dml::{NEXTVAL, SETVAL, SETVAL_CALLED};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
+use crate::bind::scope::Scope;
 use crate::bind::set_calls;
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
-use crate::bind::{Binder, Required, levels};
+use crate::bind::{Binder, Required, clause, levels};
 use crate::catalog::builtin::{
     Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name,
 };
@@ -57,6 +58,12 @@ fn without_void(call: &Call, arguments: Vec<Expr>) -> (Cow<'_, Call>, Vec<Expr>)
     let (given, arguments): (Vec<_>, Vec<_>) = both.unzip();
     kept.arguments.extend(given.into_iter().cloned());
     (Cow::Owned(kept), arguments)
+}
+
+/// The types of a call's arguments, with the names that they are given by.
+fn types_of<'c>(call: &'c Call, arguments: &[Expr]) -> Vec<(Option<&'c str>, Oid)> {
+    let given = call.arguments.iter().zip(arguments);
+    given.map(|(argument, value)| (argument.name.as_deref(), value.ty().oid)).collect()
 }
 
 impl Binder<'_> {
@@ -138,20 +145,7 @@ impl Binder<'_> {
     fn plain_call(&self, call: &Call, place: &Place<'_>, at: u32) -> Result<Expr> {
         let name = &**call.name.name();
         let shown = call.name.to_string();
-        self.catalog.demand_qualified(&call.name.parts).map_err(|error| error.at(at))?;
-        let namespace = match call.name.schema() {
-            None => PG_CATALOG,
-            Some(schema) => match self.catalog.schema(schema) {
-                Some(schema) => schema.oid.0,
-                None => {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_SCHEMA_NAME,
-                        format!("schema \"{schema}\" does not exist"),
-                    )
-                    .at(at));
-                }
-            },
-        };
+        let namespace = self.namespace_of(call, at)?;
         let is_aggregate = functions_named(name).iter().any(|found| {
             found.namespace == namespace && matches!(found.kind, Kind::Aggregate | Kind::Window)
         });
@@ -168,13 +162,9 @@ impl Binder<'_> {
         if let Some(cast) = self.cast_like_function(call, &arguments, namespace, at)? {
             return Ok(cast);
         }
-        let types: Vec<(Option<&str>, Oid)> = call
-            .arguments
-            .iter()
-            .zip(&arguments)
-            .map(|(argument, value)| (argument.name.as_deref(), value.ty().oid))
-            .collect();
-        let chosen = match self.function(name, namespace, &types, call.variadic, &shown, at) {
+        let types = types_of(call, &arguments);
+        let told = ("function", &*shown);
+        let chosen = match self.function(name, namespace, &types, call.variadic, told, at) {
             Ok(chosen) => chosen,
             Err(error) if error.state() == SqlState::UNDEFINED_FUNCTION => {
                 return self.field_like_function(call, arguments).ok_or_else(|| {
@@ -296,6 +286,38 @@ impl Binder<'_> {
         self.collect(call, bound, place, with_reads, at)
     }
 
+    /// The schema in which what is called is looked for.
+    fn namespace_of(&self, call: &Call, at: u32) -> Result<u32> {
+        self.catalog.demand_qualified(&call.name.parts).map_err(|error| error.at(at))?;
+        let Some(schema) = call.name.schema() else { return Ok(PG_CATALOG) };
+        let found = self.catalog.schema(schema).map(|schema| schema.oid.0);
+        found.ok_or_else(|| {
+            let message = format!("schema \"{schema}\" does not exist");
+            SqlError::new(SqlState::INVALID_SCHEMA_NAME, message).at(at)
+        })
+    }
+
+    /// What CALL is told. There are no procedures: whatever has the name and takes the arguments is something else.
+    pub(super) fn refused_call(&self, call: &Call) -> SqlError {
+        let at = self.position(call.name.at);
+        let scope = Scope::new(None, 0);
+        let refused = || {
+            let arguments = self.call_arguments(call, &Place::plain(&scope, None, clause::CALL))?;
+            demand_few(arguments.len(), at)?;
+            self.demand_distinct_names(call)?;
+            let namespace = self.namespace_of(call, at)?;
+            let types = types_of(call, &arguments);
+            let (name, shown) = (call.name.name(), call.name.to_string());
+            if self.cast_target(call, &arguments, namespace).is_none() {
+                let told = ("procedure", &*shown);
+                self.function(name, namespace, &types, call.variadic, told, at)?;
+            }
+            Ok(wrong_kind(format!("{} is not a procedure", self.signature(&shown, &types)), at)
+                .hint("To call a function, use SELECT."))
+        };
+        refused().unwrap_or_else(|error| error)
+    }
+
     fn call_arguments(&self, call: &Call, place: &Place<'_>) -> Result<Vec<Expr>> {
         call.arguments.iter().map(|argument| self.expression(&argument.value, place)).collect()
     }
@@ -360,20 +382,31 @@ impl Binder<'_> {
         namespace: u32,
         at: u32,
     ) -> Result<Option<Expr>> {
-        let [argument] = arguments else { return Ok(None) };
-        let plain =
-            !call.star && !call.distinct && call.over.is_none() && call.arguments[0].name.is_none();
-        if !plain || call.variadic {
+        let plain = !call.star && !call.distinct && call.over.is_none();
+        let Some(target) = self.cast_target(call, arguments, namespace).filter(|_| plain) else {
             return Ok(None);
+        };
+        let argument = &arguments[0];
+        let at = if argument.ty().oid.0 == oid::UNKNOWN {
+            self.position(call.arguments[0].value.start())
+        } else {
+            at
+        };
+        self.cast(argument.clone(), SqlType::plain(target), Context::Explicit, at).map(Some)
+    }
+
+    /// The type that a call with one argument casts to.
+    fn cast_target(&self, call: &Call, arguments: &[Expr], namespace: u32) -> Option<u32> {
+        let [argument] = arguments else { return None };
+        if call.variadic || call.arguments[0].name.is_some() {
+            return None;
         }
         let name = &**call.name.name();
         let source = argument.ty().oid;
         let exact = functions_named(name)
             .iter()
             .any(|found| found.namespace == namespace && *found.arguments == [source.0]);
-        let Some(target) = type_by_name(namespace, name).filter(|_| !exact) else {
-            return Ok(None);
-        };
+        let target = type_by_name(namespace, name).filter(|_| !exact)?;
         let way = if source.0 == oid::UNKNOWN {
             true
         } else {
@@ -386,15 +419,7 @@ impl Binder<'_> {
                 _ => false,
             }
         };
-        if !way {
-            return Ok(None);
-        }
-        let at = if source.0 == oid::UNKNOWN {
-            self.position(call.arguments[0].value.start())
-        } else {
-            at
-        };
-        self.cast(argument.clone(), SqlType::plain(target.oid), Context::Explicit, at).map(Some)
+        way.then_some(target.oid)
     }
 
     /// Puts arguments in their places: casts, defaults, the VARIADIC array. Gives the result's type too.

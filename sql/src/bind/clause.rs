@@ -14,6 +14,8 @@ pub const GENERATED: &str = "column generation expressions";
 pub const INDEX_EXPRESSION: &str = "index expressions";
 /// The WHERE of an index.
 pub const INDEX_PREDICATE: &str = "index predicates";
+/// An argument of CALL.
+pub const CALL: &str = "CALL arguments";
 /// The condition of a WHEN of MERGE.
 pub const MERGE_WHEN: &str = "MERGE WHEN conditions";
 

@@ -78,6 +78,7 @@ fn without_queries(clause: &str) -> Option<&'static str> {
         clause::GENERATED => "column generation expression",
         clause::INDEX_EXPRESSION => "index expression",
         clause::INDEX_PREDICATE => "index predicate",
+        clause::CALL => "CALL argument",
         "EXECUTE parameters" => "EXECUTE parameter",
         _ => return None,
     })

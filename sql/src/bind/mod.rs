@@ -302,6 +302,17 @@ pub enum Wanted<'a> {
     Parameter(SqlType, usize),
 }
 
+/// What CALL is refused with: its arguments are bound first, which may have failed already.
+#[must_use]
+pub fn refused_call(
+    environment: Environment<'_>,
+    text: &str,
+    call: &ast::Call,
+    parameter_types: &[Oid],
+) -> SqlError {
+    Binder::new(environment, text, parameter_types).refused_call(call)
+}
+
 /// Binds an expression over one table's row: a CHECK constraint, a generated column, the predicate of an index. With no
 /// relation: a DEFAULT, or an argument of EXECUTE.
 ///

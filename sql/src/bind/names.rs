@@ -84,10 +84,15 @@ impl Binder<'_> {
             self.refuse_system_column(name, column, place, at)?;
         }
         self.read_column(found.origin);
-        if let Expr::Column { level: 0, column, .. } = found.expr {
+        self.name_column(&found.expr, place, at);
+        Ok(found.expr)
+    }
+
+    /// Remembers where a column of the own query's row is named, by itself or by a star.
+    pub(super) fn name_column(&self, expr: &Expr, place: &Place<'_>, at: u32) {
+        if let Expr::Column { level: 0, column, .. } = *expr {
             self.columns.borrow_mut().push((place.scope.depth(), column, at));
         }
-        Ok(found.expr)
     }
 
     pub(super) fn missing_item(

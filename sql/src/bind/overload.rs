@@ -191,7 +191,8 @@ impl Binder<'_> {
         Choice::Ambiguous
     }
 
-    /// The function `name` of a schema for these arguments; named ones have a name.
+    /// The function `name` of a schema for these arguments; named ones have a name. In messages it is a `kind` and has the
+    /// name `shown`.
     ///
     /// # Errors
     /// 42883, 42725.
@@ -201,7 +202,7 @@ impl Binder<'_> {
         namespace: u32,
         arguments: &[(Option<&str>, Oid)],
         variadic: bool,
-        shown: &str,
+        (kind, shown): (&str, &str),
         position: u32,
     ) -> Result<ChosenFunction> {
         let inputs: Vec<Oid> = arguments.iter().map(|(_, ty)| *ty).collect();
@@ -238,23 +239,25 @@ impl Binder<'_> {
             Choice::None => false,
             Choice::Ambiguous => true,
         };
-        let types: Vec<String> = arguments
-            .iter()
-            .map(|(name, ty)| match name {
-                Some(name) => format!("{name} => {}", self.type_text(*ty)),
-                None => self.type_text(*ty),
-            })
-            .collect();
-        let signature = format!("{shown}({})", types.join(", "));
+        let signature = self.signature(shown, arguments);
         Err(if ambiguous {
-            SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("function {signature} is not unique"))
-                .hint("Could not choose a best candidate function. You might need to add explicit type casts.")
+            SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("{kind} {signature} is not unique"))
+                .hint(format!("Could not choose a best candidate {kind}. You might need to add explicit type casts."))
         } else {
-            SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("function {signature} does not exist")).hint(
-                "No function matches the given name and argument types. You might need to add explicit type casts.",
-            )
+            SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("{kind} {signature} does not exist")).hint(format!(
+                "No {kind} matches the given name and argument types. You might need to add explicit type casts.",
+            ))
         }
         .at(position))
+    }
+
+    /// A call as messages show it, by its arguments' types: `f(integer, x => text)`.
+    pub(super) fn signature(&self, shown: &str, arguments: &[(Option<&str>, Oid)]) -> String {
+        let types = arguments.iter().map(|(name, ty)| match name {
+            Some(name) => format!("{name} => {}", self.type_text(*ty)),
+            None => self.type_text(*ty),
+        });
+        format!("{shown}({})", types.collect::<Vec<_>>().join(", "))
     }
 
     /// Adds a candidate unless one with the same arguments is better: without VARIADIC, or with fewer defaults.

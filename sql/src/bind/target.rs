@@ -47,6 +47,7 @@ impl Binder<'_> {
                     for column in self.star(item, place, at)? {
                         let origin = column.origin;
                         self.read_column(origin);
+                        self.name_column(&column.expr, place, at);
                         bound.push(BoundTarget {
                             expr: column.expr,
                             name: column.name,

@@ -1,6 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::catalog::acl::Acl;
+use crate::catalog::quote::identifier;
 use crate::catalog::sequence::State;
 use crate::settings::value::parse_bool;
 use crate::tuple::Form;
@@ -561,13 +562,20 @@ impl Relation {
         }
     }
 
-    /// An index's key as messages show it: a column's name, or an expression, in parentheses unless it is a call.
+    /// An index's key by itself: a column's name, or an expression, in parentheses unless it is a call.
     #[must_use]
-    pub fn key_text(&self, index: &Index, key: &IndexColumn) -> Arc<str> {
+    pub fn key_text(&self, index: &Index, key: &IndexColumn) -> String {
         match key.expression() {
-            Some(at) => index.expressions[at].enclosed(),
-            None => Arc::clone(&self.columns[key.column].name),
+            Some(at) => index.expressions[at].enclosed().to_string(),
+            None => identifier(&self.columns[key.column].name),
         }
+    }
+
+    /// All keys of an index, as messages show them: `a, lower(b)`.
+    #[must_use]
+    pub fn key_texts(&self, index: &Index) -> String {
+        let keys = index.columns.iter().map(|key| self.key_text(index, key));
+        keys.collect::<Vec<_>>().join(", ")
     }
 
     /// WITH CHECK OPTION of a view.

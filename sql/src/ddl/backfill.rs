@@ -9,8 +9,9 @@
 //! A batch waits for nobody while it holds a lock, so it is in no deadlock and keeps nobody waiting for long: a row that
 //! somebody is changing is put off, and later waited for alone ([`Backfill::put_off`]).
 
-use super::Ddl;
 use super::build::{KeyFunction, LATEST, columns_of, duplicate, too_large};
+use super::{Ddl, Semantics};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
@@ -58,6 +59,8 @@ struct Target<'a> {
     entries: Arc<Tree>,
     layout: RowLayout,
     key_layout: KeyLayout,
+    semantics: &'a dyn Semantics,
+    snapshot: Arc<CatalogSnapshot>,
     keys: KeyFunction<'a>,
     heap: Heap,
     row: RowBuf,
@@ -146,6 +149,8 @@ impl<'a> Target<'a> {
             layout: RowLayout::of(&relation),
             key_layout: KeyLayout::of_index(&relation, found),
             keys: KeyFunction::new(ddl.semantics, &snapshot, &relation, found)?,
+            semantics: ddl.semantics,
+            snapshot,
             relation,
             heap: Heap::default(),
             row: RowBuf::new(),
@@ -195,7 +200,8 @@ impl<'a> Target<'a> {
             if entry::row_key(key, self.record.value().unwrap_or_default())? == row_key {
                 return Ok(Filled::Done);
             }
-            return Err(duplicate(&self.relation, index, &self.row, &computed));
+            let meaning = (self.semantics, &*self.snapshot);
+            return Err(duplicate(meaning, &self.relation, index, &self.row, &computed));
         }
         transaction.put(&self.entries, key, value)?;
         Ok(Filled::Done)

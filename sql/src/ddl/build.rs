@@ -181,13 +181,13 @@ impl<'a> KeyFunction<'a> {
 
 /// 23505 while an index is built.
 pub(super) fn duplicate(
+    (semantics, snapshot): (&dyn Semantics, &CatalogSnapshot),
     relation: &Relation,
     index: &Index,
     row: &RowBuf,
     computed: &RowBuf,
 ) -> SqlError {
-    let columns: Vec<Arc<str>> =
-        index.columns.iter().map(|key| relation.key_text(index, key)).collect();
+    let keys = semantics.index_keys(snapshot, relation, index);
     let values =
         key_values(index.columns.iter().map(|key| {
             (relation.key_type(index, key), key_value(row, Some(computed), key.column))
@@ -196,7 +196,7 @@ pub(super) fn duplicate(
         SqlState::UNIQUE_VIOLATION,
         format!("could not create unique index \"{}\"", index.name),
     )
-    .detail(format!("Key ({})=({}) is duplicated.", columns.join(", "), values))
+    .detail(format!("Key ({keys})=({values}) is duplicated."))
     .table(&*relation.schema.1, &*relation.name)
     .constraint(&*index.name)
 }
@@ -268,7 +268,8 @@ impl Ddl<'_> {
                 self.catalog.adopt_tree(&firsts);
                 let row = duplicate_row(self.transaction, relation, Some(index), &twice)?;
                 let computed = keys.values(&row)?.unwrap_or_default();
-                Err(duplicate(relation, index, &row, &computed))
+                let meaning = (self.semantics, &*snapshot);
+                Err(duplicate(meaning, relation, index, &row, &computed))
             }
         }
     }
@@ -294,7 +295,8 @@ impl Ddl<'_> {
         }
         let Some(twice) = twice else { return Ok(()) };
         let row = duplicate_row(self.transaction, relation, Some(index), &twice)?;
-        Err(duplicate(relation, index, &row, &RowBuf::new()))
+        let meaning = (self.semantics, &*self.snapshot());
+        Err(duplicate(meaning, relation, index, &row, &RowBuf::new()))
     }
 
     /// Gives a table new trees, clustered by its primary key where it has one, and moves its rows there. The relation in
@@ -439,7 +441,8 @@ impl Ddl<'_> {
                 let primary = next.indexes.iter().find(|index| index.holds_rows());
                 let index = primary.expect("a table with a key has a primary key");
                 let row = duplicate_row(self.transaction, &written, None, &twice)?;
-                Err(duplicate(next, index, &row, &RowBuf::new()))
+                let meaning = (self.semantics, &*self.snapshot());
+                Err(duplicate(meaning, next, index, &row, &RowBuf::new()))
             }
         }
     }

@@ -59,7 +59,7 @@ pub mod view;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
-    CatalogSnapshot, CatalogTransaction, IndexExpression, Relation, RelationKind, SearchPath,
+    CatalogSnapshot, CatalogTransaction, Index, IndexExpression, Relation, RelationKind, SearchPath,
 };
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
@@ -170,6 +170,8 @@ pub trait Semantics {
         relation: &Relation,
         expr: &Expr,
     ) -> Result<IndexExpression>;
+    /// The keys of an index as messages show them, `a, lower(b::text)`.
+    fn index_keys(&self, snapshot: &CatalogSnapshot, relation: &Relation, index: &Index) -> String;
     /// Binds the predicate of an index.
     ///
     /// # Errors

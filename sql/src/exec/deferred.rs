@@ -19,7 +19,7 @@ use super::drawn::Drawn;
 use super::foreign_key;
 use super::frame::Frame;
 use super::machine::Run;
-use super::write::{Writer, duplicate_key};
+use super::write::duplicate_of;
 use crate::catalog::Deferral;
 use crate::error::Result;
 use crate::plan::physical::{Reference, Table};
@@ -400,9 +400,7 @@ fn check_key(
         cx.transaction.lock_key(&rows, other_row, RowLock::KeyShare, policy, &mut record)?;
         if cx.transaction.get_latest(&tree, &other, &mut record)? {
             cx.transaction.check_reads()?;
-            let names: Vec<usize> = found.columns.iter().map(|key| key.column).collect();
-            let key = Writer::key_text(cx, &table.relation, &names, row)?;
-            return Err(duplicate_key(&table.relation, found, key));
+            return Err(duplicate_of(cx, &table.relation, found, row, None)?);
         }
     }
     Ok(())

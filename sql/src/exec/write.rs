@@ -15,7 +15,7 @@ use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::{self, LongValue};
 use crate::tuple::row::Field;
 use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
-use crate::types::{CatalogQueries, Datum, SqlType, text_of};
+use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
 
@@ -276,12 +276,7 @@ impl Writer {
         cx.transaction.check_reads()?;
         let relation = &self.table.relation;
         let values = self.new_keys.of(self.table.computed.as_ref(), index).flatten();
-        let index = &relation.indexes[index];
-        let key = index_key_text(cx.host.catalog, relation, index, |key| {
-            let ty = relation.key_type(index, key);
-            shown(cx, ty, &key_value(all, values, key.column), usize::MAX)
-        })?;
-        Ok(duplicate_key(relation, index, key))
+        duplicate_of(cx, relation, &relation.indexes[index], all, values)
     }
 
     /// The key of a row in the table's tree, a new row id where it has no primary key.
@@ -621,20 +616,37 @@ fn may_tell(
 /// `(a, lower(b))=(1, x)`: an index's keys and their values, as `value` shows them; none where the current user may not
 /// read them.
 pub(crate) fn index_key_text(
-    catalog: &dyn CatalogQueries,
+    context: &CallContext<'_>,
     relation: &crate::catalog::Relation,
     index: &crate::catalog::Index,
     value: impl FnMut(&crate::catalog::IndexColumn) -> Result<String>,
 ) -> Result<Option<String>> {
     let columns = index.columns.iter();
     let plain = columns.map(|key| key.expression().is_none().then_some(key.column));
-    if !may_tell(catalog, relation, plain) {
+    if !may_tell(context.catalog, relation, plain) {
         return Ok(None);
     }
-    let names: Vec<Arc<str>> =
-        index.columns.iter().map(|key| relation.key_text(index, key)).collect();
+    let keys = context.catalog.index_keys(context, relation, index);
     let values = index.columns.iter().map(value).collect::<Result<Vec<_>>>()?;
-    Ok(Some(format!("({})=({})", names.join(", "), values.join(", "))))
+    Ok(Some(format!("({keys})=({})", values.join(", "))))
+}
+
+/// 23505 for the key that an index has of a row, whose expressions have these values.
+///
+/// # Errors
+/// Those of the types' text forms, instead.
+pub(super) fn duplicate_of(
+    cx: &Context<'_>,
+    relation: &crate::catalog::Relation,
+    index: &crate::catalog::Index,
+    all: &RowBuf,
+    values: Option<&RowBuf>,
+) -> Result<SqlError> {
+    let key = index_key_text(&cx.evaluator().call, relation, index, |key| {
+        let ty = relation.key_type(index, key);
+        shown(cx, ty, &key_value(all, values, key.column), usize::MAX)
+    })?;
+    Ok(duplicate_key(relation, index, key))
 }
 
 /// 23505 for a key, shown as `(a, b)=(1, 2)`.

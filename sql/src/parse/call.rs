@@ -1,7 +1,8 @@
 //! Calls: arguments, aggregates' clauses, windows.
 
 use super::ast::{
-    Argument, Bound, Call, Direction, Expr, ExprKind, Frame, ObjectName, OrderBy, Over, Window,
+    Argument, Bound, Call, Direction, Expr, ExprKind, Frame, ObjectName, OrderBy, Over, Statement,
+    Window,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -11,9 +12,27 @@ use crate::plan::logical::{FrameExclude, FrameUnit};
 use crate::sqlstate::SqlState;
 
 impl<'t> Parser<'t> {
-    /// A call from its opening parenthesis: `func_application` with what may follow it.
-    pub(super) fn call_of(&mut self, name: ObjectName) -> Result<Expr> {
-        let at = name.at;
+    /// CALL.
+    pub(super) fn call_statement(&mut self) -> Result<Statement> {
+        self.expect(Keyword::Call)?;
+        let at = self.here();
+        let (column, function) = (self.is_name(self.kind()), self.is_function_name(self.kind()));
+        if !column && !function {
+            return Err(self.error());
+        }
+        let mut parts = vec![self.take_name()?];
+        while column && self.accept_symbol(b'.') {
+            parts.push(self.label()?);
+        }
+        if parts.len() == 1 && !function {
+            return Err(self.error());
+        }
+        let call = self.application(ObjectName { parts, at })?;
+        Ok(Statement::Call(Box::new(call)))
+    }
+
+    /// A call from its opening parenthesis: `func_application`.
+    fn application(&mut self, name: ObjectName) -> Result<Call> {
         self.expect_symbol(b'(')?;
         let mut call = Call {
             name,
@@ -47,6 +66,13 @@ impl<'t> Parser<'t> {
             }
         }
         self.expect_symbol(b')')?;
+        Ok(call)
+    }
+
+    /// The same with what may follow it in an expression.
+    pub(super) fn call_of(&mut self, name: ObjectName) -> Result<Expr> {
+        let at = name.at;
+        let mut call = self.application(name)?;
         // `numeric(10,2) '1.5'`: a literal of a type with modifiers.
         if self.is_string() && !call.star && !call.distinct && call.order_by.is_empty() {
             return self.literal_with_modifiers(call);

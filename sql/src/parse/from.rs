@@ -154,8 +154,8 @@ impl<'t> Parser<'t> {
     }
 
     fn table_primary(&mut self) -> Result<FromItem> {
-        let at = self.here();
         let lateral = self.accept(Keyword::Lateral);
+        let at = self.here();
         if self.is_symbol(b'(') {
             if self.opens_query() {
                 let query = Box::new(self.nested(Parser::query_in_parentheses)?);

@@ -69,9 +69,8 @@ impl<'t> Parser<'t> {
             Keyword::Drop => self.drop(),
             Keyword::Comment => self.comment(),
             Keyword::Grant | Keyword::Revoke => self.grant(),
-            Keyword::Do | Keyword::Call | Keyword::Cluster | Keyword::Load => {
-                Ok(self.unsupported_statement(1))
-            }
+            Keyword::Call => self.call_statement(),
+            Keyword::Do | Keyword::Cluster | Keyword::Load => Ok(self.unsupported_statement(1)),
             Keyword::Reindex => self.reindex(),
             Keyword::Reassign => {
                 self.advance();

@@ -418,7 +418,9 @@ impl<'t> Parser<'t> {
             if self.accept(Keyword::Full) {
                 references.match_type = MatchType::Full;
             } else if self.accept(Keyword::Partial) {
-                return Err(self.unsupported("MATCH PARTIAL is", at));
+                let message = "MATCH PARTIAL not yet implemented";
+                let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+                return Err(error.at(self.position(at)));
             } else {
                 self.expect(Keyword::Simple)?;
             }

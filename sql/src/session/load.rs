@@ -179,7 +179,7 @@ impl Session {
             KeyFunction::new(ddl.semantics, &snapshot, relation, index)?.values(&row)
         })?;
         let key = self.with_context(|context| {
-            index_key_text(context.catalog, relation, index, |key| {
+            index_key_text(context, relation, index, |key| {
                 let value = key_value(&row, computed.as_ref(), key.column);
                 text_of(context, relation.key_type(index, key), &value).map(str::to_owned)
             })

@@ -580,6 +580,9 @@ impl Session {
                     self.planning_usage = Usage::so_far().since(used);
                     parameters
                 }
+                Some(Statement::Call(call)) => {
+                    return Err(self.refused_call(&parsed, call, parameter_types));
+                }
                 _ => Vec::new(),
             };
             let whole = parsed.is_whole() && !self.speaks_otherwise();

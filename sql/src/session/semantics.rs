@@ -7,7 +7,7 @@ use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
-use crate::catalog::{CatalogSnapshot, IndexExpression, Relation, SearchPath};
+use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPath};
 use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
@@ -84,8 +84,8 @@ impl Meaning<'_> {
     fn with_context<T>(
         &self,
         snapshot: &CatalogSnapshot,
-        body: impl FnOnce(&CallContext<'_>) -> Result<T>,
-    ) -> Result<T> {
+        body: impl FnOnce(&CallContext<'_>) -> T,
+    ) -> T {
         let notices = RefCell::<Vec<Notice>>::default();
         self.with_catalog(snapshot, |_, queries| {
             body(&CallContext {
@@ -461,6 +461,10 @@ impl Semantics for Meaning<'_> {
         Ok(IndexExpression { text, name, ty, collation, statistics: None })
     }
 
+    fn index_keys(&self, snapshot: &CatalogSnapshot, relation: &Relation, index: &Index) -> String {
+        self.with_context(snapshot, |context| context.catalog.index_keys(context, relation, index))
+    }
+
     fn index_predicate(
         &self,
         snapshot: &CatalogSnapshot,
@@ -664,7 +668,7 @@ impl Semantics for Meaning<'_> {
             bound.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
         let collations = bind::collations(&bound)?;
         // What is kept says the same whatever the search path will be: stars spelt out, tables with their schemas.
-        let kept = self.with_context(snapshot, |context| {
+        let kept: Result<_> = self.with_context(snapshot, |context| {
             let environment = bind::Environment {
                 catalog: snapshot,
                 path: &self.path,

@@ -79,6 +79,10 @@ impl Session {
                 Err(error) if error.state() == SqlState::INDETERMINATE_DATATYPE => {
                     return Err(no_parameter(&parsed).unwrap_or(error));
                 }
+                // A CALL's name is looked for when all its arguments are known.
+                Err(error) if is_of_name(&parsed, &error) => {
+                    return Err(no_parameter(&parsed).unwrap_or(error));
+                }
                 Err(error) => return Err(error),
             };
             if !prepared.parameters.is_empty()
@@ -113,6 +117,12 @@ impl Session {
         let shares = self.several && self.script.is_some();
         !(shares || self.block.is_explicit())
     }
+}
+
+/// Whether an error is of the name that a CALL has, and of none of its arguments.
+fn is_of_name(parsed: &Source, error: &SqlError) -> bool {
+    let Some(Statement::Call(call)) = parsed.statement() else { return false };
+    error.fields().position == Some(parsed.position(call.name.at))
 }
 
 /// 42P02 for a statement that stands alone and names a parameter.

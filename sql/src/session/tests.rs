@@ -567,6 +567,14 @@ fn the_condition_of_a_merge_is_boolean() {
     assert_eq!(say(&mut session, merge), [refused]);
 }
 
+#[test]
+fn an_interval_of_too_many_years_is_refused() {
+    let engine = engine();
+    let mut session = session(&engine);
+    let refused = "22008 interval out of range";
+    assert_eq!(say(&mut session, "select make_interval(years => 2147483647)"), [refused]);
+}
+
 /// Runs `f` on a stack like a server's workers', several times as large for code that is not optimised.
 fn on_a_large_stack(f: impl FnOnce() + Send + 'static) {
     let builder = std::thread::Builder::new().stack_size(256 << 20);

@@ -401,6 +401,23 @@ impl Session {
         self.values_of(bound, basis)
     }
 
+    /// What CALL is told.
+    pub(super) fn refused_call(
+        &mut self,
+        parsed: &Source,
+        call: &ast::Call,
+        parameter_types: &[Oid],
+    ) -> SqlError {
+        let path = self.basis().path.clone();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let bound = self.with_context(|context| {
+            let constants = &Reader(context);
+            let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
+            Ok(bind::refused_call(environment, parsed.query_text(), call, parameter_types))
+        });
+        bound.unwrap_or_else(|error| error)
+    }
+
     /// Runs expressions that read no row.
     fn values_of(&mut self, exprs: Vec<bind::Expr>, basis: Basis) -> Result<RowBuf> {
         let output = exprs

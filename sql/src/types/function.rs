@@ -2,6 +2,7 @@
 //!
 //! Strictness is the caller's business: a function that `pg_proc` calls strict never sees a NULL argument.
 
+use crate::catalog::{Index, Relation};
 use crate::error::{Notice, Result};
 use crate::settings::SessionSettings;
 use crate::types::{Datum, SqlType};
@@ -46,6 +47,10 @@ pub trait CatalogQueries {
         function: u32,
         arguments: &[Datum<'a>],
     ) -> Option<Result<Datum<'a>>>;
+    /// The keys of an index as messages show them, `a, lower(b::text)`: types as the search path finds them.
+    fn index_keys(&self, _context: &CallContext<'_>, table: &Relation, index: &Index) -> String {
+        table.key_texts(index)
+    }
     /// The settings as calls of the statement have changed them, if they may.
     fn changed_settings(&self) -> Option<&SessionSettings> {
         None

@@ -90,9 +90,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let at = usize::try_from(column - 1).ok()?.checked_sub(index.columns.len())?;
                 Some(identifier(&table.columns[*index.include.get(at)?].name))
             };
-            let own = |key: &IndexColumn| match key.expression() {
-                Some(at) if pretty => index.expressions[at].enclosed().to_string(),
-                _ => key_name(table, index, key),
+            let own = |key| {
+                if pretty { table.key_text(index, key) } else { key_name(table, index, key) }
             };
             let name = key.map(own).or_else(included);
             return self.text(&name.unwrap_or_default());
@@ -103,6 +102,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
             qualified(&table.schema.1, &table.name)
         };
         self.text(&index_definition(table, index, &name))
+    }
+
+    /// The keys of an index, which the catalog may not have yet, with the fewest parentheses.
+    pub(super) fn index_keys(&self, table: &Relation, index: &Index) -> String {
+        table.key_texts(&self.shown_index(table, index, true))
     }
 
     /// An index whose expressions are as they are shown.

@@ -27,7 +27,7 @@ use crate::catalog::relation::RelationKind;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
-use crate::catalog::{Catalog, CatalogSnapshot, Relation};
+use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
 use crate::settings::SessionSettings;
@@ -467,6 +467,11 @@ impl CatalogQueries for SessionCatalog<'_> {
         let call = Call { session: self, context, arguments };
         let name = builtin::function(function)?.name;
         quoting(self.settings.plain.get().quote_all_identifiers, || call.answer(name))
+    }
+
+    fn index_keys(&self, context: &CallContext<'_>, table: &Relation, index: &Index) -> String {
+        let call = Call { session: self, context, arguments: &[] };
+        quoting(self.settings.plain.get().quote_all_identifiers, || call.index_keys(table, index))
     }
 
     fn changed_settings(&self) -> Option<&SessionSettings> {

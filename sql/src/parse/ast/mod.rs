@@ -185,6 +185,8 @@ pub enum Statement {
     Drop(Drop),
     /// DROP FUNCTION, PROCEDURE, ROUTINE.
     DropRoutine(DropRoutine),
+    /// CALL.
+    Call(Box<Call>),
     /// DROP TRIGGER.
     DropTrigger(DropTrigger),
     /// ALTER SYSTEM.
