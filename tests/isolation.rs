@@ -190,3 +190,25 @@ fn who_inserts_a_key_that_is_there_waits_for_locks_of_its_row() {
         assert_eq!(code, if waits { "55P03" } else { "23505" }, "{insert} beside FOR {mode}");
     }
 }
+
+/// The code of a statement, while another session has begun to make a table of the type.
+fn beside_a_type_in_use(port: u16, statement: &str) -> String {
+    let [mut holder, mut other] = [(); 2].map(|()| Client::connect(port, "postgres", "postgres"));
+    holder.run("CREATE TYPE in_use AS ENUM ('a')");
+    holder.run("BEGIN; CREATE TABLE of_type (a in_use)");
+    other.run("SET lock_timeout = '300ms'");
+    let reply = other.query(statement);
+    holder.run("ROLLBACK; DROP TYPE IF EXISTS in_use, renamed");
+    reply.sqlstate().to_owned()
+}
+
+#[test]
+fn who_renames_a_type_waits_for_those_who_make_something_of_it() {
+    let atoll = Atoll::start(&[]);
+    for statement in
+        ["ALTER TYPE in_use RENAME TO renamed", "ALTER TYPE in_use RENAME VALUE 'a' TO 'b'"]
+    {
+        assert_eq!(beside_a_type_in_use(oracle::shared(), statement), "");
+        assert_eq!(beside_a_type_in_use(atoll.port(), statement), "55P03", "{statement}");
+    }
+}

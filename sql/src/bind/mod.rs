@@ -262,15 +262,23 @@ pub fn bind_named(environment: Environment<'_>, text: &str, query: ast::Query) -
     bound(binder, &ast::Statement::Query(Box::new(query)))
 }
 
+/// The relations that a statement names, with the lock that each is to be held under: as many as are found before anything is
+/// wrong with it. Who locks them and binds it again knows what is. Views are not opened.
+#[must_use]
+pub fn named_relations(
+    environment: Environment<'_>,
+    text: &str,
+    statement: &ast::Statement,
+    parameter_types: &[Oid],
+) -> Vec<(Oid, TableLock)> {
+    let own = Binder::new(environment, text, parameter_types);
+    let binder = Binder { opaque_views: true, ..own };
+    let _ = binder.statement(statement);
+    binder.relations.into_inner()
+}
+
 fn bound(binder: Binder<'_>, statement: &ast::Statement) -> Result<Bound> {
-    let statement = match statement {
-        ast::Statement::Query(query) => BoundStatement::Query(binder.top_query(query)?),
-        ast::Statement::Insert(insert) => BoundStatement::Modify(binder.insert(insert, None)?),
-        ast::Statement::Update(update) => BoundStatement::Modify(binder.update(update, None)?),
-        ast::Statement::Delete(delete) => BoundStatement::Modify(binder.delete(delete, None)?),
-        ast::Statement::Merge(merge) => BoundStatement::Modify(binder.merge_statement(merge)?),
-        _ => return Err(SqlError::unsupported("this statement inside another is")),
-    };
+    let statement = binder.statement(statement)?;
     binder.finish(statement)
 }
 
@@ -586,6 +594,17 @@ impl<'a> Binder<'a> {
     /// Whether what is bound is only printed: calls stay what they were written as.
     pub(super) fn prints(&self) -> bool {
         self.printed || self.written || self.subqueries.is_some()
+    }
+
+    fn statement(&self, statement: &ast::Statement) -> Result<BoundStatement> {
+        Ok(match statement {
+            ast::Statement::Query(query) => BoundStatement::Query(self.top_query(query)?),
+            ast::Statement::Insert(insert) => BoundStatement::Modify(self.insert(insert, None)?),
+            ast::Statement::Update(update) => BoundStatement::Modify(self.update(update, None)?),
+            ast::Statement::Delete(delete) => BoundStatement::Modify(self.delete(delete, None)?),
+            ast::Statement::Merge(merge) => BoundStatement::Modify(self.merge_statement(merge)?),
+            _ => return Err(SqlError::unsupported("this statement inside another is")),
+        })
     }
 
     fn finish(self, statement: BoundStatement) -> Result<Bound> {

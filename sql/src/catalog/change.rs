@@ -7,7 +7,7 @@
 //!
 //! What keeps two transactions from changing one object to different ends: the lock on the object's record
 //! ([`CatalogTransaction::lock`], [`CatalogTransaction::lock_name`]) or, for tables, an ACCESS EXCLUSIVE lock and a second
-//! look at the catalog behind it.
+//! look at the catalog behind it. Who only builds on an object holds it ([`CatalogTransaction::hold`]), as others may too.
 
 use crate::catalog::acl::{AclItem, Privileges};
 use crate::catalog::current::Catalog;
@@ -21,7 +21,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{Ended, Lsn, Transaction, Tree, TreeId};
+use txn::{Ended, Lsn, RowLock, Transaction, Tree, TreeId};
 
 /// The number that stands for all notifications where sessions' numbers stand: no session has it.
 const NOTIFICATIONS: u32 = u32::MAX;
@@ -205,13 +205,23 @@ impl CatalogTransaction {
     /// # Errors
     /// Those of a lock: 40P01, 55P03, 57014.
     pub fn lock(&mut self, transaction: &mut Transaction, key: ObjectKey) -> Result<()> {
-        store::lock(transaction, self.catalog.tree(), key)?;
+        store::lock(transaction, self.catalog.tree(), key, RowLock::Update)?;
         self.snapshot();
         Ok(())
     }
 
-    /// Keeps an object from being dropped or changed by others until the transaction's end, and looks at the catalog again;
-    /// false if it is no longer there.
+    /// The same for a change that matters to nobody who builds on the object: those who hold it are not waited for.
+    ///
+    /// # Errors
+    /// Those of a lock: 40P01, 55P03, 57014.
+    pub fn lock_beside(&mut self, transaction: &mut Transaction, key: ObjectKey) -> Result<()> {
+        store::lock(transaction, self.catalog.tree(), key, RowLock::NoKeyUpdate)?;
+        self.snapshot();
+        Ok(())
+    }
+
+    /// Keeps an object from being dropped by others, or changed in what counts for who builds on it, until the transaction's
+    /// end, and looks at the catalog again; false if it is no longer there.
     ///
     /// # Errors
     /// Those of a lock: 40P01, 55P03, 57014.

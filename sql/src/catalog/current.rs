@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use txn::sync::{Mutex, lock as held, rank};
-use txn::{Begin, Lsn, Manager, SessionWait, StorageError, Tree, TreeId};
+use txn::{Begin, Lsn, Manager, RowLock, SessionWait, StorageError, Tree, TreeId};
 
 /// How many OIDs one advance of the counter makes available.
 const OIDS_PER_ADVANCE: u32 = 64;
@@ -237,7 +237,7 @@ impl Catalog {
         let wait = Arc::new(SessionWait::new(0));
         let mut transaction = self.manager.begin(Begin::default(), &wait);
         transaction.begin_statement()?;
-        let stored = store::lock(&mut transaction, &self.tree, COUNTER)?;
+        let stored = store::lock(&mut transaction, &self.tree, COUNTER, RowLock::Update)?;
         let start = match stored.as_deref() {
             None => well_known::FIRST_NORMAL,
             Some(bytes) => u32::from_le_bytes(bytes.try_into().map_err(|_| {

@@ -21,7 +21,7 @@ use crate::types::Oid;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use txn::sync::{Mutex, lock, rank};
-use txn::{Begin, Lsn, SessionWait, Transaction};
+use txn::{Begin, Lsn, RowLock, SessionWait, Transaction};
 
 /// How many values are logged as given beyond those that somebody takes.
 const LOGGED_AHEAD: i64 = 32;
@@ -118,7 +118,7 @@ fn hold(catalog: &Catalog, key: ObjectKey) -> Result<(Transaction, Option<State>
     let wait = Arc::new(SessionWait::new(0));
     let mut transaction = catalog.manager().begin(Begin::default(), &wait);
     transaction.begin_statement()?;
-    let stored = store::lock(&mut transaction, catalog.tree(), key)?;
+    let stored = store::lock(&mut transaction, catalog.tree(), key, RowLock::Update)?;
     Ok((transaction, stored.as_deref().map(decode).transpose()?))
 }
 

@@ -91,15 +91,21 @@ pub fn tree(manager: &Manager) -> Result<Arc<Tree>> {
     Ok(manager.data().tree(CATALOG_TREE).map_err(txn::Error::from)?)
 }
 
-/// Locks an object against other changes and says what its latest bytes are; none if there is no such object.
+/// Locks an object against other changes and says what its latest bytes are; none if there is no such object. Against
+/// those who [`hold`] it too, if the mode is that of a row that is deleted.
 ///
 /// # Errors
 /// Those of a lock: 40P01, 55P03, 57014.
-pub fn lock(transaction: &mut Transaction, tree: &Tree, key: ObjectKey) -> Result<Option<Vec<u8>>> {
+pub fn lock(
+    transaction: &mut Transaction,
+    tree: &Tree,
+    key: ObjectKey,
+    mode: RowLock,
+) -> Result<Option<Vec<u8>>> {
     let prefix = prefix(key);
     let mut buffer = RecordBuffer::default();
     let first = part_key(&prefix, 0);
-    if !transaction.lock_key(tree, &first, RowLock::Update, WaitPolicy::Block, &mut buffer)? {
+    if !transaction.lock_key(tree, &first, mode, WaitPolicy::Block, &mut buffer)? {
         return Ok(None);
     }
     let mut bytes = buffer.value().unwrap_or_default().to_vec();
@@ -112,7 +118,8 @@ pub fn lock(transaction: &mut Transaction, tree: &Tree, key: ObjectKey) -> Resul
     Ok(Some(bytes))
 }
 
-/// Keeps an object from being dropped or changed by others, and from nothing else; false if there is no such object.
+/// Keeps an object from being dropped by others, and from being changed in what counts for who builds on it; false if there
+/// is no such object.
 ///
 /// # Errors
 /// Those of a lock: 40P01, 55P03, 57014.
@@ -181,7 +188,8 @@ pub fn write(
     key: ObjectKey,
     bytes: Option<&[u8]>,
 ) -> Result<()> {
-    lock(transaction, tree, key)?;
+    let mode = if bytes.is_none() { RowLock::Update } else { RowLock::NoKeyUpdate };
+    lock(transaction, tree, key, mode)?;
     // Half of what a page takes: several parts share a page, and the key has room.
     let part_bytes = transaction.manager().data().record_bytes_max() / 2;
     let prefix = prefix(key);

@@ -352,7 +352,9 @@ impl Ddl<'_> {
             Some(expr) => {
                 let snapshot = self.snapshot();
                 let bound = self.semantics.default(&snapshot, name, old.ty, expr);
-                bound.map_err(SqlError::nowhere)?.kept(&snapshot, old.ty)
+                let mut bound = bound.map_err(SqlError::nowhere)?;
+                self.hold_text(&snapshot, None, &mut bound.text)?;
+                bound.kept(&snapshot, old.ty)
             }
             None => None,
         };

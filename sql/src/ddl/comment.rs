@@ -134,7 +134,7 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             let snapshot = ddl.snapshot();
             let found = snapshot.schema(name.name());
             found.ok_or_else(|| undefined_schema(name.name()))?;
-            let schema = super::schema::owned_schema(ddl, name.name())?;
+            let schema = super::schema::owned_schema_beside(ddl, name.name())?;
             Ok((Oid(2615), ddl.catalog.key(Class::Comment, schema.oid)))
         }
         ObjectKind::Type | ObjectKind::Domain => {

@@ -30,7 +30,8 @@ impl Ddl<'_> {
         check: &NewCheck<'_>,
     ) -> Result<Constraint> {
         let snapshot = self.snapshot();
-        let bound = self.semantics.over_columns(&snapshot, relation, None, check.expr)?;
+        let mut bound = self.semantics.over_columns(&snapshot, relation, None, check.expr)?;
+        self.hold_text(&snapshot, Some(relation), &mut bound.text)?;
         let name = match &check.name {
             Some(name) => {
                 constraint_is_new(relation, name)?;

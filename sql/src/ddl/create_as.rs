@@ -54,6 +54,7 @@ pub fn table_for(
     }
     for column in &relation.columns {
         column_type(&column.name, column.ty)?;
+        ddl.hold_type(column.ty)?;
     }
     demand_collations(&relation.columns, |column| {
         let (name, ty) = (&column.name, ddl.type_shown(column.ty));
@@ -62,10 +63,9 @@ pub fn table_for(
     if create.materialized
         && let Statement::Query(query) = &create.query
     {
-        let snapshot = ddl.snapshot();
         let modifies = modifies(query);
-        let query = ddl.semantics.view(&snapshot, query, u32::MAX)?;
-        ddl.lock_types_of(&query.text)?;
+        let query = ddl.held_query(query, u32::MAX)?;
+        let snapshot = ddl.snapshot();
         if modifies {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

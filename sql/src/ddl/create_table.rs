@@ -276,7 +276,7 @@ impl Ddl<'_> {
         column_type(name, ty)?;
         self.check_membership(relation.row_type.0, ty)?;
         let compression = self.compression(element.compression.as_deref(), ty)?;
-        self.lock_type(ty)?;
+        self.hold_type(ty)?;
         let chosen = element.collation.as_ref();
         let collation = self.collation(ty, chosen).map_err(|error| match chosen {
             Some(named) => error.at(self.semantics.position(named.at)),
@@ -314,8 +314,9 @@ impl Ddl<'_> {
                 let (ty, name) = (relation.columns[at].ty, Arc::clone(&relation.columns[at].name));
                 let snapshot = self.snapshot();
                 let default = self.semantics.default(&snapshot, &name, ty, expr);
-                let default =
+                let mut default =
                     if parts.altering { default.map_err(SqlError::nowhere)? } else { default? };
+                self.hold_text(&snapshot, None, &mut default.text)?;
                 if let (true, Err(error)) = (parts.altering, &default.constant) {
                     return Err(error.clone().nowhere());
                 }
@@ -421,7 +422,8 @@ impl Ddl<'_> {
         let snapshot = self.snapshot();
         let name = Arc::clone(&relation.columns[column].name);
         let generated = Some((ty, &*name));
-        let bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
+        let mut bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
+        self.hold_text(&snapshot, Some(relation), &mut bound.text)?;
         let used = |at: &&usize| relation.columns[**at].generated || **at == column;
         if let Some(&used) = bound.columns.iter().find(used) {
             let name = &relation.columns[used].name;

@@ -444,6 +444,23 @@ impl Ddl<'_> {
         self.put_without(&child, next)
     }
 
+    /// Locks the tables that foreign keys which go have referred to: they too are no longer what they were to who reads them.
+    pub(super) fn lock_referenced(
+        &mut self,
+        relation: &Relation,
+        goes: &dyn Fn(&Constraint) -> bool,
+    ) -> Result<()> {
+        let keys = relation.constraints.iter().filter(|constraint| goes(constraint));
+        for constraint in keys {
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+            if let Some(referenced) = self.relation(key.references) {
+                let (mode, policy) = (TableLock::AccessExclusive, WaitPolicy::Block);
+                self.transaction.lock_table(referenced.lock, mode, policy)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes what COMMENT ON has said of objects that go.
     pub(super) fn remove_comments(&mut self, oids: &[Oid]) -> Result<()> {
         let snapshot = self.snapshot();
@@ -463,6 +480,7 @@ impl Ddl<'_> {
 
     /// Removes a relation and what is only its own: its trees, its statistics and comments, sequences of its columns.
     pub(super) fn remove_relation(&mut self, relation: &Arc<Relation>) -> Result<()> {
+        self.lock_referenced(relation, &|_| true)?;
         let snapshot = self.snapshot();
         let owned: Vec<Arc<Relation>> =
             snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0)).collect();

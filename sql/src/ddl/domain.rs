@@ -31,7 +31,7 @@ fn syntax(message: impl Into<String>) -> SqlError {
 /// # Errors
 /// 42710, 42804, 42601, 42501 and so on.
 pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'static str> {
-    let schema = ddl.creation_schema_for(&create.name, 'p')?;
+    let schema = ddl.creation_schema(&create.name, 'p')?;
     if schema.is_temporary() {
         return Err(SqlError::unsupported("a temporary domain is"));
     }
@@ -44,9 +44,11 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
             format!("\"{}\" is not a valid base type for a domain", create.ty.name),
         ));
     }
-    ddl.lock_type(base)?;
+    ddl.hold_type(base)?;
     ddl.collation(base, create.collation.as_ref())?;
     check_name(ddl, &schema, own_name)?;
+    ddl.hold_schema(&schema)?;
+    ddl.owner_to_stay()?;
     let counted = ddl.catalog.next_oid()?;
     let held = snapshot.base_type(base).oid;
     let Some(oid) = builtin::domain_oid(counted.0, held.0) else {
@@ -120,7 +122,8 @@ fn default_of(
     expr: &Expr,
 ) -> Result<Option<Arc<str>>> {
     let snapshot = ddl.snapshot();
-    let text = ddl.semantics.default(&snapshot, name, base, expr)?.text;
+    let mut text = ddl.semantics.default(&snapshot, name, base, expr)?.text;
+    ddl.hold_text(&snapshot, None, &mut text)?;
     let null = text.starts_with("NULL::") || &*text == "NULL";
     Ok((!null).then_some(text))
 }
@@ -145,7 +148,8 @@ fn new_check(
         }
         None => name::domain_check_name(&snapshot, schema, domain, domain_name),
     };
-    let text = ddl.semantics.domain_check(&snapshot, domain.base, expr)?;
+    let mut text = ddl.semantics.domain_check(&snapshot, domain.base, expr)?;
+    ddl.hold_text(&snapshot, Some(&value_relation(domain.base)), &mut text)?;
     let oid = ddl.catalog.next_oid()?;
     Ok(DomainCheck { oid, name, text, validated: true })
 }

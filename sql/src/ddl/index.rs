@@ -72,7 +72,11 @@ pub(super) fn new_index(
     let include = included(relation, &create.include)?;
     let snapshot = ddl.snapshot();
     let filter = match &create.filter {
-        Some((filter, _)) => Some(ddl.semantics.index_predicate(&snapshot, relation, filter)?),
+        Some((filter, _)) => {
+            let mut text = ddl.semantics.index_predicate(&snapshot, relation, filter)?;
+            ddl.hold_text(&snapshot, Some(relation), &mut text)?;
+            Some(text)
+        }
         None => None,
     };
     // Says no more than no predicate does.

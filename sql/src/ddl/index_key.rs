@@ -143,6 +143,7 @@ impl Ddl<'_> {
                 Some(at) => (at, relation.columns[at].ty, relation.columns[at].collation),
                 None => {
                     let mut made = self.semantics.index_expression(&snapshot, relation, expr)?;
+                    self.hold_text(&snapshot, Some(relation), &mut made.text)?;
                     let ty = made.ty;
                     // Of several that columns bring, the key has to say which one counts.
                     let usual = Oid(builtin::collation_of(snapshot.base_type(ty).oid.0));

@@ -1,9 +1,9 @@
 //! Schema changes, as ordinary transactions (PostgreSQL 15 manual, chapter 5 and the commands' pages).
 //!
-//! A statement takes PostgreSQL's table locks, looks its names up again behind each, and then changes objects of the
-//! catalog through [`CatalogTransaction`]: others see nothing of it before commit, and a rollback, to a savepoint too,
-//! leaves nothing behind. Rows are moved by making new trees and filling them ([`build`]); the old ones are freed when the
-//! commit is done. So TRUNCATE, rewrites and index builds are as transactional as everything else.
+//! A statement takes PostgreSQL's table locks, looks its names up again behind each, has what it builds on stay (`hold`), and
+//! then changes objects of the catalog through [`CatalogTransaction`]: others see nothing of it before commit, and a
+//! rollback, to a savepoint too, leaves nothing behind. Rows are moved by making new trees and filling them ([`build`]); the
+//! old ones are freed when the commit is done. So TRUNCATE, rewrites and index builds are as transactional as everything else.
 //!
 //! What expressions mean is not this module's business: [`Semantics`] binds, prints and evaluates them.
 
@@ -29,6 +29,7 @@ pub mod drop;
 mod drop_routine;
 mod extension;
 pub mod foreign_key;
+mod hold;
 mod identity;
 pub mod index;
 mod index_key;
@@ -69,7 +70,7 @@ use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType};
 use std::cell::RefCell;
 use std::sync::Arc;
-use txn::Transaction;
+use txn::{TableLock, Transaction};
 
 /// What a DEFAULT expression is.
 #[derive(Clone, Debug)]
@@ -280,6 +281,9 @@ pub trait Semantics {
         view: &Relation,
         renamed: &[Relation],
     ) -> Result<Arc<str>>;
+    /// The relations that a view's query names itself, with the lock for each: as many as are found before anything is wrong
+    /// with it.
+    fn named(&self, snapshot: &CatalogSnapshot, query: &Query) -> Vec<(Oid, TableLock)>;
     /// Binds a view's query, whose text ends at this byte.
     ///
     /// # Errors

@@ -369,7 +369,7 @@ fn on_schema(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectNa
     let privileges = of_kind(grant, Grantable::Schema)?;
     let schema = find(ddl)?;
     let key = ddl.catalog.key(Class::Schema, schema.oid);
-    ddl.catalog.lock(ddl.transaction, key)?;
+    ddl.catalog.lock_beside(ddl.transaction, key)?;
     let schema = find(ddl)?;
     let target = Target {
         kind: Grantable::Schema,
@@ -608,7 +608,7 @@ pub fn alter_default(ddl: &mut Ddl<'_>, alter: &AlterDefaultPrivileges) -> Resul
             default_in(ddl, grant, (role, Oid(0), alter.kind), &grantees, privileges)?;
         }
         for name in &alter.schemas {
-            let schema = ddl.snapshot().schema(name).map(|schema| schema.oid);
+            let schema = ddl.snapshot().schema(name).cloned();
             let schema = schema.ok_or_else(|| undefined_schema(name))?;
             if kind == Grantable::Schema {
                 return Err(SqlError::new(
@@ -616,7 +616,8 @@ pub fn alter_default(ddl: &mut Ddl<'_>, alter: &AlterDefaultPrivileges) -> Resul
                     "cannot use IN SCHEMA clause when using GRANT/REVOKE ON SCHEMAS",
                 ));
             }
-            default_in(ddl, grant, (role, schema, alter.kind), &grantees, privileges)?;
+            ddl.hold_schema(&schema)?;
+            default_in(ddl, grant, (role, schema.oid, alter.kind), &grantees, privileges)?;
         }
     }
     Ok("ALTER DEFAULT PRIVILEGES")

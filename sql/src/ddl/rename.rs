@@ -191,7 +191,6 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
     let Some(relation) = ddl.lock_table(&set.name, set.kind, mode, set.if_exists)? else {
         return Ok(tag);
     };
-    let snapshot = ddl.snapshot();
     refuse_owned(ddl, &relation, "cannot move an owned sequence into another schema")?;
     let temporary = || {
         let message = "cannot move objects into or out of temporary schemas";
@@ -201,14 +200,19 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
     if &*set.schema == "pg_temp" {
         return Err(temporary());
     }
-    let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
-    ddl.may_create_in(schema)?;
+    let schema = ddl.schema_to_stay(&|ddl| {
+        let snapshot = ddl.snapshot();
+        let found = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
+        ddl.may_create_in(found)?;
+        Ok(Arc::clone(found))
+    })?;
     if schema.is_temporary() || relation.persistence == 't' {
         return Err(temporary());
     }
     if schema.oid == relation.schema.0 {
         return Ok(tag);
     }
+    let snapshot = ddl.snapshot();
     let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
     let moved: Vec<Arc<Relation>> = std::iter::once(relation).chain(owned).collect();
     for relation in moved {
@@ -272,7 +276,7 @@ pub(super) fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
 
 fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
     let owner = ddl.role_to_stay(owner)?;
-    let schema = super::schema::owned_schema(ddl, name.name())?;
+    let schema = super::schema::owned_schema_beside(ddl, name.name())?;
     ddl.check_member(&owner)?;
     let mut next = Schema::clone(&schema);
     give_acl(&mut next.acl, schema.owner, owner.oid);

@@ -59,8 +59,59 @@ impl Ddl<'_> {
         Ok(Some(Arc::clone(schema)))
     }
 
-    /// Where a new object of that name goes, a temporary one where `persistence` is `t`; CREATE there is checked.
+    /// Where a new object of that name goes, a temporary one where `persistence` is `t`; CREATE there is checked. The schema
+    /// stays there until the transaction's end, and so does the owner of what is made
+    /// (`RangeVarGetAndCheckCreationNamespace`).
     pub(super) fn creation_schema_for(
+        &mut self,
+        name: &ObjectName,
+        persistence: char,
+    ) -> Result<Arc<Schema>> {
+        self.owner_to_stay()?;
+        self.schema_to_stay(&|ddl| ddl.creation_schema(name, persistence))
+    }
+
+    /// The schema that `find` comes to, which stays there until the transaction's end: found again once it is held.
+    pub(super) fn schema_to_stay(
+        &mut self,
+        find: &dyn Fn(&mut Self) -> Result<Arc<Schema>>,
+    ) -> Result<Arc<Schema>> {
+        let mut held = None;
+        loop {
+            let schema = find(self)?;
+            // Nobody else drops the session's own, nor makes anything there.
+            if schema.is_temporary() || held == Some(schema.oid) {
+                return Ok(schema);
+            }
+            let key = self.catalog.key(Class::Schema, schema.oid);
+            self.catalog.hold(self.transaction, key)?;
+            held = Some(schema.oid);
+        }
+    }
+
+    /// Keeps a schema from being dropped until the transaction's end.
+    ///
+    /// # Errors
+    /// 42704 if it has been.
+    pub(super) fn hold_schema(&mut self, schema: &Schema) -> Result<()> {
+        let key = self.catalog.key(Class::Schema, schema.oid);
+        self.catalog.hold(self.transaction, key)?;
+        match self.snapshot().schema_by_oid(schema.oid) {
+            Some(_) => Ok(()),
+            None => Err(dropped_meanwhile("schema")),
+        }
+    }
+
+    /// Keeps the current user, who is about to own something, from being dropped until the transaction's end.
+    ///
+    /// # Errors
+    /// 42704 if they have been.
+    pub(super) fn owner_to_stay(&mut self) -> Result<()> {
+        self.hold_role(self.user)
+    }
+
+    /// Where a new object of that name goes now.
+    pub(super) fn creation_schema(
         &mut self,
         name: &ObjectName,
         persistence: char,
@@ -246,15 +297,20 @@ impl Ddl<'_> {
     /// 42704.
     pub(super) fn role_to_stay(&mut self, name: &Ident) -> Result<Arc<Role>> {
         let role = self.role(name)?;
+        self.hold_role(role.oid)?;
+        Ok(role)
+    }
+
+    /// Keeps a role from being dropped until the transaction's end.
+    fn hold_role(&mut self, role: Oid) -> Result<()> {
         // Others are dropped by nobody.
-        if role.oid.0 < well_known::FIRST_NORMAL {
-            return Ok(role);
+        if role.0 < well_known::FIRST_NORMAL {
+            return Ok(());
         }
-        let key = super::role::key(role.oid);
-        if self.catalog.hold(self.transaction, key)? {
-            return Ok(role);
+        if self.catalog.hold(self.transaction, super::role::key(role))? {
+            return Ok(());
         }
-        let message = format!("role {} was concurrently dropped", role.oid.0);
+        let message = format!("role {} was concurrently dropped", role.0);
         Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
     }
 
@@ -310,6 +366,12 @@ pub fn display(snapshot: &CatalogSnapshot, path: &[Oid], relation: &Relation) ->
 /// 42704.
 pub(super) fn undefined_role(name: &str) -> SqlError {
     SqlError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist"))
+}
+
+/// 42704: what is built on an object of this kind found it, and it has gone since.
+pub(super) fn dropped_meanwhile(kind: &str) -> SqlError {
+    let message = format!("referenced {kind} was concurrently dropped");
+    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
 /// 42501.

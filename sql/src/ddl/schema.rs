@@ -6,7 +6,7 @@ use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{Dependent, depending, depending_on_rows, drop_all};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
-use crate::catalog::object::{Class, Object, Schema, well_known};
+use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::Relation;
 use crate::catalog::user_type::UserType;
@@ -49,7 +49,10 @@ fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
 pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<Option<Schema>> {
     let owner = match &create.owner {
         Some(owner) => Some(ddl.role_to_stay(owner)?),
-        None => None,
+        None => {
+            ddl.owner_to_stay()?;
+            None
+        }
     };
     let name = match (&create.name, &owner) {
         (Some(name), _) => Arc::clone(name),
@@ -120,12 +123,25 @@ pub(super) fn put(ddl: &mut Ddl<'_>, schema: Schema) -> Result<()> {
 
 /// A schema of that name, locked, which the current user owns.
 pub(super) fn owned_schema(ddl: &mut Ddl<'_>, name: &str) -> Result<Arc<Schema>> {
+    locked_schema(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))
+}
+
+/// The same for a change that matters to nobody who makes something there: they are not waited for.
+pub(super) fn owned_schema_beside(ddl: &mut Ddl<'_>, name: &str) -> Result<Arc<Schema>> {
+    locked_schema(ddl, name, &|ddl, key| ddl.catalog.lock_beside(ddl.transaction, key))
+}
+
+fn locked_schema(
+    ddl: &mut Ddl<'_>,
+    name: &str,
+    lock: &dyn Fn(&mut Ddl<'_>, ObjectKey) -> Result<()>,
+) -> Result<Arc<Schema>> {
     let find = |ddl: &mut Ddl<'_>| {
         ddl.snapshot().schema(name).cloned().ok_or_else(|| undefined_schema(name))
     };
     let schema = find(ddl)?;
     let key = ddl.catalog.key(Class::Schema, schema.oid);
-    ddl.catalog.lock(ddl.transaction, key)?;
+    lock(ddl, key)?;
     let schema = find(ddl)?;
     if !ddl.snapshot().owns(ddl.user, schema.owner) {
         return Err(must_own("schema", name));
@@ -205,9 +221,8 @@ impl Member<'_> {
 fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let what = format!("schema {}", schema.name);
     let inside = locked_contents(ddl, schema)?;
+    let types = locked_types(ddl, schema)?;
     let snapshot = ddl.snapshot();
-    let types: Vec<_> =
-        snapshot.types().filter(|found| found.schema == schema.oid).cloned().collect();
     let oids: Vec<Oid> = inside.iter().map(|relation| relation.oid).collect();
     let named: Vec<Oid> = types.iter().map(|found| found.oid).collect();
     let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
@@ -284,7 +299,21 @@ fn locked_contents(ddl: &mut Ddl<'_>, schema: &Schema) -> Result<Vec<Arc<Relatio
     let mut locked = Vec::new();
     for relation in inside {
         ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-        locked.extend(ddl.relation(relation.oid));
+        let found = ddl.relation(relation.oid);
+        locked.extend(found.filter(|found| found.schema.0 == schema.oid));
+    }
+    Ok(locked)
+}
+
+/// The types in a schema, each locked against all who would build on it.
+fn locked_types(ddl: &mut Ddl<'_>, schema: &Schema) -> Result<Vec<Arc<UserType>>> {
+    let snapshot = ddl.snapshot();
+    let mut locked = Vec::new();
+    for found in snapshot.types().filter(|found| found.schema == schema.oid) {
+        let key = ddl.catalog.key(Class::Type, found.oid);
+        ddl.catalog.lock(ddl.transaction, key)?;
+        let now = ddl.snapshot();
+        locked.extend(now.user_type(found.oid).filter(|now| now.schema == schema.oid).cloned());
     }
     Ok(locked)
 }

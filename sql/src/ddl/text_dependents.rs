@@ -125,6 +125,7 @@ impl Ddl<'_> {
             constraints.chain(keys).collect()
         };
         let left = parts(&next);
+        self.lock_referenced(before, &|constraint| !left.contains(&constraint.oid))?;
         let gone: Vec<Oid> = parts(before).into_iter().filter(|oid| !left.contains(oid)).collect();
         self.remove_comments(&gone)?;
         let snapshot = self.snapshot();

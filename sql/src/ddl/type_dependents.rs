@@ -13,7 +13,7 @@ use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::UserType;
 use crate::error::Result;
 use crate::parse::ast::Ident;
-use crate::types::{Oid, SqlType};
+use crate::types::Oid;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -229,21 +229,4 @@ fn readers(
     ddl.collect_views(relation, column, &known, shown, &mut found);
     let lines = found.lines.into_iter().zip(found.views);
     into.extend(lines.map(|((shown, on), view)| Dependent { shown, on, what: What::View(view) }));
-}
-
-impl Ddl<'_> {
-    /// Locks the types that a view's text casts to.
-    ///
-    /// # Errors
-    /// As [`Ddl::lock_type`].
-    pub(super) fn lock_types_of(&mut self, query: &str) -> Result<()> {
-        let snapshot = self.snapshot();
-        for ty in snapshot.types() {
-            let Some(schema) = snapshot.schema_by_oid(ty.schema) else { continue };
-            if !cast_to(query, &qualified(&schema.name, &ty.name)).is_empty() {
-                self.lock_type(SqlType::plain(ty.oid.0))?;
-            }
-        }
-        Ok(())
-    }
 }

@@ -9,7 +9,7 @@ use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{depending, drop_all};
 use crate::catalog::Named;
 use crate::catalog::builtin;
-use crate::catalog::object::{Class, Object, Schema, well_known};
+use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::quote::qualified;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::system::format::format_type;
@@ -21,7 +21,7 @@ use crate::parse::ast::{
 };
 use crate::sqlstate::SqlState;
 
-use crate::types::{Oid, SqlType};
+use crate::types::Oid;
 use std::sync::Arc;
 
 /// The longest label.
@@ -32,7 +32,11 @@ const LABEL_BYTES_MAX: usize = 63;
 /// # Errors
 /// 42710, 42602, 42701, 42501 and so on.
 pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static str> {
-    let schema = ddl.creation_schema_for(&create.name, 'p')?;
+    let composite = matches!(create.definition, TypeDefinition::Composite(_));
+    let schema = match composite {
+        true => ddl.creation_schema_for(&create.name, 'p')?,
+        false => ddl.creation_schema(&create.name, 'p')?,
+    };
     if schema.is_temporary() {
         return Err(SqlError::unsupported("a temporary type is"));
     }
@@ -71,13 +75,17 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
                     return Err(super::create_table::set_of(name));
                 }
                 super::create_table::column_type(name, ty)?;
-                ddl.lock_type(ty)?;
+                ddl.hold_type(ty)?;
                 made.push(Attribute { name: Arc::clone(name), ty, dimensions });
             }
             UserTypeKind::Composite(made)
         }
     };
     check_name(ddl, &schema, name)?;
+    if !composite {
+        ddl.hold_schema(&schema)?;
+        ddl.owner_to_stay()?;
+    }
     let counted = ddl.catalog.next_oid()?;
     let oid = match kind {
         UserTypeKind::Enum(_) => Oid(builtin::enum_oid(counted.0)),
@@ -133,9 +141,22 @@ pub(super) fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<Us
 
 /// A type of that name, locked, which the current user owns.
 pub(super) fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
+    locked(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))
+}
+
+/// The same for a change that matters to nobody who makes something of it: they are not waited for.
+fn owned_beside(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
+    locked(ddl, name, &|ddl, key| ddl.catalog.lock_beside(ddl.transaction, key))
+}
+
+fn locked(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    lock: &dyn Fn(&mut Ddl<'_>, ObjectKey) -> Result<()>,
+) -> Result<Arc<UserType>> {
     let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
     let key = ddl.catalog.key(Class::Type, found.oid);
-    ddl.catalog.lock(ddl.transaction, key)?;
+    lock(ddl, key)?;
     let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
     if !ddl.snapshot().owns(ddl.user, found.owner) {
         return Err(must_own("type", name.name()));
@@ -154,7 +175,7 @@ pub(super) fn owned_or_row(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKin
         ddl.check_owner(&relation)?;
         return Ok(relation.row_type.0);
     }
-    let found = owned(ddl, name)?;
+    let found = owned_beside(ddl, name)?;
     if kind == ObjectKind::Domain && found.domain().is_none() {
         return Err(super::domain::no_domain(&name.to_string()));
     }
@@ -217,7 +238,11 @@ fn of_kind(
 /// 42704, 42710, 22023, 42809.
 pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> {
     const TAG: &str = "ALTER TYPE";
-    let found = owned(ddl, &alter.name)?;
+    let found = match alter.change {
+        // What is there keeps its place.
+        EnumChange::Add { .. } => owned_beside(ddl, &alter.name)?,
+        EnumChange::Rename { .. } => owned(ddl, &alter.name)?,
+    };
     let UserTypeKind::Enum(labels) = &found.kind else {
         return Err(SqlError::new(
             SqlState::WRONG_OBJECT_TYPE,
@@ -339,6 +364,7 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
             format!("type \"{}\" already exists in schema \"{}\"", found.name, schema.name),
         ));
     }
+    ddl.hold_schema(schema)?;
     let mut texts = Reworded::default();
     if let Some(before) = snapshot.schema_by_oid(found.schema) {
         texts.note_type((&before.name, &found.name), (&schema.name, &found.name));
@@ -436,26 +462,6 @@ impl Ddl<'_> {
                 crate::catalog::quote::qualified(&schema.name, &ty.name)
             }
             _ => crate::catalog::quote::identifier(&ty.name),
-        }
-    }
-
-    /// Locks a type that something is about to be made of, so that it is not dropped meanwhile.
-    ///
-    /// # Errors
-    /// Those of a lock; 42704 if it has gone.
-    pub(super) fn lock_type(&mut self, ty: SqlType) -> Result<()> {
-        let element = builtin::element_of_made(ty.oid.0).map_or(ty.oid, Oid);
-        if self.snapshot().user_type(element).is_none() {
-            return Ok(());
-        }
-        let key = self.catalog.key(Class::Type, element);
-        self.catalog.lock(self.transaction, key)?;
-        match self.snapshot().user_type(element) {
-            Some(_) => Ok(()),
-            None => Err(SqlError::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("type with OID {element} does not exist"),
-            )),
         }
     }
 }

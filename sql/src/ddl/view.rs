@@ -82,13 +82,11 @@ pub(super) fn with_options(
 pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static str> {
     const TAG: &str = "CREATE VIEW";
     let name = create.name.name();
-    let snapshot = ddl.snapshot();
     if matches!(&create.query.body, Body::Select(select) if select.into.is_some()) {
         let message = "views must not contain SELECT INTO";
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
-    let bound = ddl.semantics.view(&snapshot, &create.query, create.span.1)?;
-    ddl.lock_types_of(&bound.text)?;
+    let bound = ddl.held_query(&create.query, create.span.1)?;
     if modifies(&create.query) {
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
@@ -103,7 +101,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         demand_updatable(ddl, &bound.text)?;
     }
     let mut temporary = create.temporary;
-    if !temporary && reads_temporary(&snapshot, &bound.relations) {
+    if !temporary && reads_temporary(&ddl.snapshot(), &bound.relations) {
         temporary = true;
         let message = format!("view \"{name}\" will be a temporary view");
         ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);

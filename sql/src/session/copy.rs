@@ -251,6 +251,7 @@ impl Session {
                     return refused("MERGE not supported in COPY");
                 }
                 let prepared = self.prepare(Arc::new(parsed.inner(statement)), &[])?;
+                let prepared = self.held(prepared)?;
                 let Some(columns) = &prepared.columns else {
                     return refused("COPY query must have a RETURNING clause");
                 };
@@ -260,7 +261,8 @@ impl Session {
                 self.copy_to(prepared, &copy.target, options, portal, sink)
             }
             CopySubject::Table(name, names) => {
-                let relation = self.relation(parsed, name)?;
+                let mode = if copy.from { TableLock::RowExclusive } else { TableLock::AccessShare };
+                let relation = self.locked_relation(parsed, name, mode)?;
                 let columns = copy_columns(&relation, names)?;
                 self.may_copy_columns(copy.from, &relation, &columns)?;
                 if !copy.from {
@@ -282,6 +284,7 @@ impl Session {
                 } else {
                     let query = table_query(name, &listed);
                     let prepared = self.prepare(Arc::new(parsed.inner(&query)), &[])?;
+                    let prepared = self.held(prepared)?;
                     self.copy_to(prepared, &copy.target, options, portal, sink)
                 }
             }

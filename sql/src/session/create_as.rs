@@ -26,7 +26,6 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
-use txn::WaitPolicy;
 
 /// A query whose rows are stored: what it says, and its parameters.
 struct Stored {
@@ -77,7 +76,7 @@ impl Session {
         mut watch: Option<&mut Watch<'_>>,
     ) -> Result<Outcome> {
         let stored = self.stored(parsed, create, portal)?;
-        let (bound, _) = self.bind_stored(&stored)?;
+        let (bound, _) = self.bind_held(&stored)?;
         let (output, collations) = output(&bound)?;
         let made = self.with_ddl(parsed.query_text(), |ddl| {
             create_as::table_for(ddl, create, &output, &collations)
@@ -178,6 +177,17 @@ impl Session {
         Ok((bound, basis))
     }
 
+    /// The same with the relations that it reads locked: what was bound is what is locked, and what the view will show.
+    fn bind_held(&mut self, stored: &Stored) -> Result<(Bound, Basis)> {
+        loop {
+            let (bound, basis) = self.bind_stored(stored)?;
+            self.lock_relations(&bound.relations)?;
+            if *self.basis() == basis {
+                return Ok((bound, basis));
+            }
+        }
+    }
+
     /// Runs a query into a relation; one that is `new`, so that only this transaction knows it, is put in the catalog first.
     fn fill(
         &mut self,
@@ -189,12 +199,7 @@ impl Session {
     ) -> Result<CommandTag> {
         let shared = Arc::new(relation.clone());
         let mut inner = loop {
-            let (bound, basis) = self.bind_stored(&stored)?;
-            self.hold_relations(&bound)?;
-            // What was bound is what is locked now, and what the view will show.
-            if *self.basis() != basis {
-                continue;
-            }
+            let (bound, basis) = self.bind_held(&stored)?;
             let planned = self.plan_insert(bound, basis, &shared)?;
             let watched = watch.as_deref_mut().map(|watch| {
                 watch.program = Some(Arc::clone(&planned.program));
@@ -222,18 +227,6 @@ impl Session {
             return Err(SqlError::new(SqlState::INTERNAL_ERROR, "an insert has been suspended"));
         };
         Ok(tag)
-    }
-
-    /// Locks the tables that a query reads.
-    fn hold_relations(&mut self, bound: &Bound) -> Result<()> {
-        let snapshot = Arc::clone(self.catalog.last_snapshot());
-        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
-        for (oid, mode) in &bound.relations {
-            if let Some(relation) = snapshot.relation(*oid) {
-                transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
-            }
-        }
-        Ok(())
     }
 
     /// The plan that inserts a query's rows.

@@ -123,6 +123,7 @@ impl Session {
         portal: &mut Portal,
     ) -> Result<&'static str> {
         let prepared = self.cursor_query(parsed, declare, &portal.prepared.parameters)?;
+        let prepared = self.held(prepared)?;
         if !declare.hold && self.is_alone() {
             return Err(SqlError::new(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,

@@ -48,6 +48,7 @@ pub use message::{
     TransactionStatus,
 };
 
+use crate::bind;
 use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::relation_counts::SessionCounts;
@@ -600,28 +601,12 @@ impl Session {
             return Ok(kept);
         }
         self.engine.plan_made();
-        let basis = self.basis().clone();
-        let snapshot = Arc::clone(self.catalog.snapshot());
-        let path = self.path.clone();
-        let engine = Arc::clone(&self.engine);
-        let momentary = Cell::new(false);
-        let planned = self.with_context(|context| {
-            let context = &CallContext { time_read: Some(&momentary), ..*context };
-            crate::parse::depth::with_stack_for(parsed.height(), || {
-                let reader = statement::Reader(context);
-                let manager = engine.manager();
-                let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
-                statement::plan(
-                    &known,
-                    &path,
-                    basis,
-                    &reader,
-                    (&parsed, statement),
-                    parameter_types,
-                )
-            })
-        })?;
-        let planned = Planned { momentary: momentary.get(), ..planned };
+        let planned = loop {
+            match self.plan(&parsed, statement, parameter_types) {
+                Err(_) if self.waits_for_named(&parsed, statement, parameter_types)? => {}
+                planned => break planned?,
+            }
+        };
         let prepared = Arc::new(Prepared {
             text,
             parameters: planned.parameters.iter().map(|ty| ty.oid).collect(),
@@ -633,6 +618,55 @@ impl Session {
             self.plans().keep(&prepared);
         }
         Ok(prepared)
+    }
+
+    /// Binds and plans a statement in the catalog as it is now.
+    fn plan(
+        &mut self,
+        parsed: &Source,
+        statement: &Statement,
+        parameter_types: &[Oid],
+    ) -> Result<Planned> {
+        let basis = self.basis().clone();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let path = self.path.clone();
+        let engine = Arc::clone(&self.engine);
+        let momentary = Cell::new(false);
+        let planned = self.with_context(|context| {
+            let context = &CallContext { time_read: Some(&momentary), ..*context };
+            crate::parse::depth::with_stack_for(parsed.height(), || {
+                let reader = statement::Reader(context);
+                let manager = engine.manager();
+                let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
+                statement::plan(&known, &path, basis, &reader, (parsed, statement), parameter_types)
+            })
+        })?;
+        Ok(Planned { momentary: momentary.get(), ..planned })
+    }
+
+    /// What is wrong with a statement may be put right by who has a relation locked that it names: PostgreSQL locks a
+    /// relation as soon as its name is found, and only then looks at its columns. Waits for them, and says whether the
+    /// catalog has changed since.
+    #[cold]
+    fn waits_for_named(
+        &mut self,
+        parsed: &Source,
+        statement: &Statement,
+        parameter_types: &[Oid],
+    ) -> Result<bool> {
+        let basis = self.basis().clone();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let named = self.with_context(|context| {
+            let reader = statement::Reader(context);
+            let environment =
+                bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
+            let text = parsed.query_text();
+            crate::parse::depth::with_stack_for(parsed.height(), || {
+                Ok(bind::named_relations(environment, text, statement, parameter_types))
+            })
+        })?;
+        self.lock_relations(&named)?;
+        Ok(*self.basis() != basis)
     }
 
     /// Fails where PostgreSQL's planner would, with these parameters at hand.

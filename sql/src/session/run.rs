@@ -1,7 +1,7 @@
 //! Running portals: locks, privileges, the view, and rows into the sink.
 
 use crate::bind::Required;
-use crate::catalog::object::Class;
+use crate::catalog::object::{Class, well_known};
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::relation_counts::SessionCounts;
@@ -451,18 +451,7 @@ impl Session {
         loop {
             let held = current.as_deref().unwrap_or(prepared);
             let planned = held.planned.as_ref().expect("the caller has a plan");
-            let transaction = self.block.ensure(self.engine.manager(), &self.wait);
-            let snapshot = self.catalog.last_snapshot();
-            for (oid, mode) in &planned.relations {
-                if let Some(relation) = snapshot.relation(*oid)
-                    && matches!(
-                        relation.kind,
-                        RelationKind::Table { .. } | RelationKind::Sequence(_)
-                    )
-                {
-                    transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
-                }
-            }
+            self.lock_relations(&planned.relations)?;
             if self.catalog.is_current() {
                 return Ok(current);
             }
@@ -471,6 +460,20 @@ impl Session {
                 again => current = again,
             }
         }
+    }
+
+    /// Locks relations that a statement reads or changes. Those of the system are changed by nobody.
+    pub(super) fn lock_relations(&mut self, relations: &[(Oid, TableLock)]) -> Result<()> {
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        let snapshot = self.catalog.last_snapshot();
+        for (oid, mode) in relations {
+            if let Some(relation) = snapshot.relation(*oid)
+                && oid.0 >= well_known::FIRST_NORMAL
+            {
+                transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
+            }
+        }
+        Ok(())
     }
 
     /// A statement of which the client has been told nothing yet: who changes its relations is waited for, and it is of what

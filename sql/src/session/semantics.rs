@@ -27,7 +27,7 @@ use bumpalo::Bump;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use txn::{AdvisoryLocks, Begin, SessionWait};
+use txn::{AdvisoryLocks, Begin, SessionWait, TableLock};
 
 /// Where a default stands, in messages.
 const DEFAULT: &str = "DEFAULT expressions";
@@ -639,6 +639,14 @@ impl Semantics for Meaning<'_> {
         text: &str,
     ) -> Result<Option<&'static str>> {
         self.with_environment(snapshot, |environment| bind::unfit_for_check(environment, text))
+    }
+
+    fn named(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Vec<(Oid, TableLock)> {
+        let named = self.with_environment(snapshot, |environment| {
+            let statement = ast::Statement::Query(Box::new(query.clone()));
+            Ok(bind::named_relations(environment, self.text, &statement, &[]))
+        });
+        named.unwrap_or_default()
     }
 
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {

@@ -27,7 +27,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::Transaction;
+use txn::{TableLock, Transaction};
 
 /// What a statement without a plan came to.
 pub(super) enum Outcome {
@@ -324,7 +324,8 @@ impl Session {
             })
             .collect::<Result<_>>()?;
         let inner = Arc::new(parsed.inner(&prepare.statement));
-        let mut prepared = self.prepare(inner, &types)?;
+        let prepared = self.prepare(inner, &types)?;
+        let mut prepared = self.held(prepared)?;
         if !prepare.statement.is_planned() {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
@@ -458,6 +459,24 @@ impl Session {
             return Err(ddl::resolve::undefined_schema(schema));
         }
         bind::relation_named(&snapshot, &basis.path, parsed.query_text(), name)
+    }
+
+    /// The same, locked: it is what the name stands for while the lock is held.
+    pub(super) fn locked_relation(
+        &mut self,
+        parsed: &Source,
+        name: &ast::ObjectName,
+        mode: TableLock,
+    ) -> Result<Arc<crate::catalog::Relation>> {
+        let mut relation = self.relation(parsed, name)?;
+        loop {
+            self.lock_relations(&[(relation.oid, mode)])?;
+            let found = self.relation(parsed, name)?;
+            if found.oid == relation.oid {
+                return Ok(found);
+            }
+            relation = found;
+        }
     }
 
     // --- schema changes --------------------------------------------------------------------------------------------

@@ -1,0 +1,139 @@
+//! What a schema change builds on stays until its end: nobody drops a type, sequence, table or view meanwhile that something is
+//! being made of (PostgreSQL does it where it notes a dependency).
+//!
+//! A relation is held by an ACCESS SHARE lock, anything else by a lock on its record that others may hold too. Who drops it has
+//! it locked against all others and looks for what depends on it only then. Behind a lock that was waited for the object may
+//! have gone, which is an error, or be called otherwise: expressions are kept as text, and then say the new name.
+
+use super::resolve::dropped_meanwhile;
+use super::{Ddl, ViewQuery};
+use crate::catalog::CatalogSnapshot;
+use crate::catalog::builtin;
+use crate::catalog::object::{Class, well_known};
+use crate::catalog::quote::{cast_to, qualified, regclass};
+use crate::catalog::relation::Relation;
+use crate::error::Result;
+use crate::parse::ast::Query;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+impl Ddl<'_> {
+    /// Holds a type that something is about to be made of: a user's, or that of a relation's rows.
+    ///
+    /// # Errors
+    /// Those of a lock; 42704 if it has gone.
+    pub(super) fn hold_type(&mut self, ty: SqlType) -> Result<()> {
+        let element = builtin::element_of_made(ty.oid.0).map_or(ty.oid, Oid);
+        if element.0 < well_known::FIRST_NORMAL {
+            return Ok(());
+        }
+        let snapshot = self.snapshot();
+        if snapshot.user_type(element).is_some() {
+            return self.hold_user_type(element);
+        }
+        match snapshot.row_type(element) {
+            Some(relation) => self.hold_relation(relation, "type"),
+            None => Ok(()),
+        }
+    }
+
+    fn hold_user_type(&mut self, oid: Oid) -> Result<()> {
+        let key = self.catalog.key(Class::Type, oid);
+        self.catalog.hold(self.transaction, key)?;
+        match self.snapshot().user_type(oid) {
+            Some(_) => Ok(()),
+            None => Err(dropped_meanwhile("type")),
+        }
+    }
+
+    /// Holds a relation; as what it is named is told if it has gone.
+    fn hold_relation(&mut self, relation: &Relation, named_as: &str) -> Result<()> {
+        // The system's are dropped by nobody.
+        if relation.oid.0 < well_known::FIRST_NORMAL {
+            return Ok(());
+        }
+        self.transaction.lock_table(relation.lock, TableLock::AccessShare, WaitPolicy::Block)?;
+        match self.relation(relation.oid) {
+            Some(_) => Ok(()),
+            None => Err(dropped_meanwhile(named_as)),
+        }
+    }
+
+    /// Holds what a text names by itself that was printed in `snapshot`: the types it casts to, and the relations that are
+    /// constants in it.
+    ///
+    /// # Errors
+    /// Those of a lock; 42704 for what has gone.
+    fn hold_named(&mut self, snapshot: &CatalogSnapshot, text: &str) -> Result<()> {
+        if !text.contains("::") {
+            return Ok(());
+        }
+        let casts_to = |name: &str| text.contains(name) && !cast_to(text, name).is_empty();
+        for ty in snapshot.types() {
+            let Some(schema) = snapshot.schema_by_oid(ty.schema) else { continue };
+            if casts_to(&qualified(&schema.name, &ty.name)) {
+                self.hold_user_type(ty.oid)?;
+            }
+        }
+        for relation in snapshot.relations() {
+            let (schema, name) = (&relation.schema.1, &relation.name);
+            if text.contains(&regclass(schema, name)) {
+                self.hold_relation(relation, "relation")?;
+            } else if casts_to(&qualified(schema, name)) {
+                self.hold_relation(relation, "type")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds what an expression names that was printed in `snapshot`, over that relation's columns; it then says what that is
+    /// called now.
+    ///
+    /// # Errors
+    /// Those of a lock; 42704 for what has gone.
+    pub(super) fn hold_text(
+        &mut self,
+        snapshot: &CatalogSnapshot,
+        over: Option<&Relation>,
+        text: &mut Arc<str>,
+    ) -> Result<()> {
+        self.hold_named(snapshot, text)?;
+        let now = self.snapshot();
+        if now.version() != snapshot.version() {
+            *text = self.semantics.renewed((snapshot, over), (&now, over), text)?;
+        }
+        Ok(())
+    }
+
+    /// Binds a view's query, whose text ends at this byte: in the catalog as it is once everything that the query names is
+    /// held. The relations that it reads are locked before names of columns are looked up, as PostgreSQL does.
+    ///
+    /// # Errors
+    /// Those of binding and of a lock; 42704 for what has gone meanwhile.
+    pub(super) fn held_query(&mut self, query: &Query, end: u32) -> Result<ViewQuery> {
+        loop {
+            let snapshot = self.snapshot();
+            for (oid, mode) in self.semantics.named(&snapshot, query) {
+                // What draws values of a sequence only names it here.
+                if mode <= TableLock::RowShare
+                    && let Some(relation) = snapshot.relation(oid)
+                    && oid.0 >= well_known::FIRST_NORMAL
+                {
+                    self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+                }
+            }
+            if self.snapshot().version() != snapshot.version() {
+                continue;
+            }
+            let bound = self.semantics.view(&snapshot, query, end)?;
+            self.hold_named(&snapshot, &bound.text)?;
+            for (_, ty) in &bound.columns {
+                self.hold_type(*ty)?;
+            }
+            if self.snapshot().version() == snapshot.version() {
+                return Ok(bound);
+            }
+        }
+    }
+}
