@@ -144,15 +144,10 @@ impl CatalogSnapshot {
             .fold(Privileges::default(), |all, item| all.union(item.privileges))
     }
 
-    /// Whether `role` may do all of that with a relation. Everyone may read the system's.
+    /// Whether `role` may do all of that with the whole of a relation, whatever it may do with its columns. Everyone may read
+    /// the system's.
     #[must_use]
     pub fn may_on_relation(&self, role: Oid, relation: &Relation, wanted: Privileges) -> bool {
-        self.lacking(role, relation, wanted) == Privileges::default()
-    }
-
-    /// Whether a role may do all of that with the whole of a relation, whatever it may do with its columns.
-    #[must_use]
-    pub fn may_on_whole(&self, role: Oid, relation: &Relation, wanted: Privileges) -> bool {
         self.lacking(role, relation, wanted) == Privileges::default()
     }
 

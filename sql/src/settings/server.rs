@@ -149,9 +149,9 @@ impl ServerSettings {
     ///
     /// # Errors
     /// 42704.
-    pub fn state_number(&mut self, name: &str, number_is: i64) -> Result<()> {
+    pub fn state_number(&mut self, name: &str, value: i64) -> Result<()> {
         let at = number(name).ok_or_else(|| unrecognized(name))?;
-        self.values[at] = (Value::Integer(number_is), Source::Default);
+        self.values[at] = (Value::Integer(value), Source::Default);
         Ok(())
     }
 

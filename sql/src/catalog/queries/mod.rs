@@ -495,7 +495,7 @@ impl CatalogQueries for SessionCatalog<'_> {
             Some(column) => {
                 self.snapshot.may_on_columns(self.user(), relation, Privileges::SELECT, &[column])
             }
-            None => self.snapshot.may_on_whole(self.user(), relation, Privileges::SELECT),
+            None => self.snapshot.may_on_relation(self.user(), relation, Privileges::SELECT),
         })
     }
 
