@@ -144,13 +144,7 @@ pub fn resolve(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Resu
     }
     match array_of(catalog, Oid(found)) {
         Some(array) => Ok(SqlType { oid: array, typmod }),
-        None => Err(SqlError::new(
-            SqlState::UNDEFINED_OBJECT,
-            format!(
-                "could not find array type for data type {}",
-                format_type(catalog, Some(path), SqlType::plain(found))
-            ),
-        )),
+        None => Err(undefined(name)),
     }
 }
 
@@ -177,20 +171,16 @@ fn lookup(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<u3
         if let Some(found) = type_by_name(schema.0, own) {
             return Ok(found.oid);
         }
-        if let Some(found) = catalog.type_in(schema, own) {
-            return Ok(found.oid.0);
-        }
-        if let Some(crate::catalog::Named::Relation(found)) = catalog.named(schema, own)
-            && let Some(relation) = catalog.relation(found)
-            && relation.row_type.0 != Oid(0)
-        {
-            return Ok(relation.row_type.0.0);
+        if let Some(found) = catalog.type_named(schema, own) {
+            return Ok(found.0);
         }
     }
-    Err(SqlError::new(
-        SqlState::UNDEFINED_OBJECT,
-        format!("type \"{}\" does not exist", qualified(name)),
-    ))
+    Err(undefined(name))
+}
+
+fn undefined(name: &TypeName) -> SqlError {
+    let message = format!("type \"{}\" does not exist", qualified(name));
+    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
 fn qualified(name: &TypeName) -> String {

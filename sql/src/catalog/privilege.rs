@@ -144,6 +144,22 @@ impl CatalogSnapshot {
             .fold(Privileges::default(), |all, item| all.union(item.privileges))
     }
 
+    /// Who owns a type: of the built-in ones the first superuser, of a row type the relation's owner.
+    #[must_use]
+    pub fn type_owner(&self, ty: Oid) -> Oid {
+        let made = self.user_type(ty).map(|found| found.owner);
+        let owner = made.or_else(|| self.row_type(ty).map(|relation| relation.owner));
+        owner.unwrap_or(well_known::SUPERUSER)
+    }
+
+    /// Whether `role` may make columns, attributes and domains of a type; of arrays their elements' type is asked.
+    #[must_use]
+    pub fn may_use_type(&self, role: Oid, ty: Oid) -> bool {
+        let Some(acl) = self.acl(ty, kept::TYPE) else { return true };
+        let privileges = self.privileges(role, Grantable::Type, self.type_owner(ty), Some(acl));
+        privileges.contains(Privileges::USAGE)
+    }
+
     /// Whether `role` may do all of that with the whole of a relation, whatever it may do with its columns. Everyone may read
     /// the system's.
     #[must_use]

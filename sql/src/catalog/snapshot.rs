@@ -611,6 +611,25 @@ impl CatalogSnapshot {
         self.objects.types.values().find(|ty| ty.schema == schema && *ty.name == *name)
     }
 
+    /// A type that users made by its name in a schema: one that CREATE TYPE made, that of a relation's rows, or the arrays
+    /// of one of these, which are called as it is behind an underscore.
+    #[must_use]
+    pub fn type_named(&self, schema: Oid, name: &str) -> Option<Oid> {
+        self.element_named(schema, name).or_else(|| {
+            let element = self.element_named(schema, name.strip_prefix('_')?)?;
+            Some(Oid(builtin::array_of_made(element.0)))
+        })
+    }
+
+    fn element_named(&self, schema: Oid, name: &str) -> Option<Oid> {
+        if let Some(found) = self.type_in(schema, name) {
+            return Some(found.oid);
+        }
+        let Some(Named::Relation(found)) = self.named(schema, name) else { return None };
+        let row_type = self.relation(found)?.row_type.0;
+        (row_type != Oid(0)).then_some(row_type)
+    }
+
     /// Whether `role` owns what `owner` owns, or may act as that role.
     #[must_use]
     pub fn owns(&self, role: Oid, owner: Oid) -> bool {

@@ -238,7 +238,7 @@ impl Ddl<'_> {
     }
 
     /// The indexes that a column is part of.
-    fn indexes_of_column(&mut self, relation: &Relation, at: usize) -> Vec<Oid> {
+    pub(super) fn indexes_of_column(&mut self, relation: &Relation, at: usize) -> Vec<Oid> {
         let snapshot = self.snapshot();
         let named = |text: &str| self.semantics.columns_of(&snapshot, relation, text);
         let indexes = relation.indexes.iter();
@@ -258,7 +258,7 @@ impl Ddl<'_> {
         let through = |index| gone.contains(&index);
         let own = [relation.oid];
         let goes = |table: Oid, column: usize| table == relation.oid && column == at;
-        self.collect_owned_defaults(relation, Some(at), &goes, into);
+        self.collect_owned_named(relation, Some(at), &goes, (&[], &[]), into);
         self.collect_references(relation, &own, &through, what, into);
         self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
     }

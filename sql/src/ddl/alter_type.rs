@@ -65,7 +65,7 @@ impl<'a> Ddl<'a> {
         let at = changeable_column(relation, name)?;
         let snapshot = self.snapshot();
         let ty = self.semantics.type_of(&snapshot, named).map_err(SqlError::nowhere)?;
-        self.hold_type(ty)?;
+        self.use_type(ty)?;
         let dimensions = named.dimensions;
         let old = &relation.columns[at];
         if old.generated && using.is_some() {

@@ -79,7 +79,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 let dimensions = ty.dimensions;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;
-                ddl.hold_type(ty)?;
+                ddl.use_type(ty)?;
                 ddl.check_membership(found.oid, ty)?;
                 attributes.push(Attribute { name: Arc::clone(name), ty, dimensions });
                 reshape = Some(Reshape::Add(ty));
@@ -103,7 +103,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty);
                 let ty = ty.map_err(SqlError::nowhere)?;
                 column_type(name, ty)?;
-                ddl.hold_type(ty)?;
+                ddl.use_type(ty)?;
                 if let Some((table, column)) = used_by(ddl, found.oid) {
                     return Err(SqlError::new(
                         SqlState::FEATURE_NOT_SUPPORTED,

@@ -54,7 +54,7 @@ pub fn table_for(
     }
     for column in &relation.columns {
         column_type(&column.name, column.ty)?;
-        ddl.hold_type(column.ty)?;
+        ddl.use_type(column.ty)?;
     }
     demand_collations(&relation.columns, |column| {
         let (name, ty) = (&column.name, ddl.type_shown(column.ty));

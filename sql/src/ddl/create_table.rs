@@ -276,7 +276,7 @@ impl Ddl<'_> {
         column_type(name, ty)?;
         self.check_membership(relation.row_type.0, ty)?;
         let compression = self.compression(element.compression.as_deref(), ty)?;
-        self.hold_type(ty)?;
+        self.use_type(ty)?;
         let chosen = element.collation.as_ref();
         let collation = self.collation(ty, chosen).map_err(|error| match chosen {
             Some(named) => error.at(self.semantics.position(named.at)),

@@ -1,6 +1,7 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
 use super::resolve::kind_noun;
+use super::type_dependents::{Dependent, drop_all};
 use super::{Ddl, Reads, Semantics};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
@@ -25,8 +26,8 @@ pub(super) struct Dependents {
     pub(super) foreign_keys: Vec<(Oid, Oid)>,
     /// Views, materialized ones too: those that read others behind them.
     pub(super) views: Vec<Oid>,
-    /// Defaults: the table, the column.
-    pub(super) defaults: Vec<(Oid, usize)>,
+    /// What names it in its text, and what depends on that.
+    pub(super) parts: Vec<Dependent>,
 }
 
 /// What is kept as text and names what gets another name.
@@ -392,26 +393,17 @@ impl Ddl<'_> {
         }
         self.tell_cascade(&dependents.lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
         for &(table, constraint) in &dependents.foreign_keys {
-            self.drop_foreign_key(table, constraint)?;
+            self.remove_constraint(table, constraint)?;
         }
-        for &(table, column) in &dependents.defaults {
-            self.remove_default(table, column)?;
-        }
+        drop_all(self, dependents.parts.clone())?;
         dependents.views.iter().rev().try_for_each(|view| self.drop_view(*view))
     }
 
     /// Drops a view because something that it is made of goes.
     pub(super) fn drop_view(&mut self, view: Oid) -> Result<()> {
-        let Some(found) = self.relation(view) else { return Ok(()) };
-        let mode = TableLock::AccessExclusive;
-        self.transaction.lock_table(found.lock, mode, WaitPolicy::Block)?;
-        match self.relation(view) {
-            Some(found) => {
-                self.refuse_active("DROP TABLE", &found)?;
-                self.remove_relation(&found)
-            }
-            None => Ok(()),
-        }
+        let Some(found) = self.locked_exclusively(view)? else { return Ok(()) };
+        self.refuse_active("DROP TABLE", &found)?;
+        self.remove_relation(&found)
     }
 
     /// NOTICE: drop cascades to ...
@@ -432,16 +424,6 @@ impl Ddl<'_> {
                 );
             }
         }
-    }
-
-    fn drop_foreign_key(&mut self, table: Oid, constraint: Oid) -> Result<()> {
-        let Some(child) = self.relation(table) else { return Ok(()) };
-        self.transaction.lock_table(child.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-        let Some(child) = self.relation(table) else { return Ok(()) };
-        let mut next = Relation::clone(&child);
-        let keep = |other: &Constraint| other.oid != constraint;
-        next.constraints.retain(keep);
-        self.put_without(&child, next)
     }
 
     /// Locks the tables that foreign keys which go have referred to: they too are no longer what they were to who reads them.
@@ -502,8 +484,11 @@ impl Ddl<'_> {
             .filter(|((oid, sub), _)| *oid == relation.oid && *sub < kept::FUNCTION)
             .map(|((_, sub), _)| *sub)
             .collect();
-        for sub in acls {
-            let key = ObjectKey { sub, ..self.catalog.key(Class::Acl, relation.oid) };
+        let acls = acls.into_iter().map(|sub| (relation.oid, sub));
+        let row_type = (relation.row_type.0, kept::TYPE);
+        let listed = snapshot.acl(row_type.0, row_type.1).is_some();
+        for (oid, sub) in acls.chain(listed.then_some(row_type)) {
+            let key = ObjectKey { sub, ..self.catalog.key(Class::Acl, oid) };
             self.catalog.change(self.transaction, key, None)?;
         }
         if snapshot.statistics(relation.oid).is_some() {

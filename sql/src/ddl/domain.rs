@@ -5,7 +5,7 @@
 //! `typecmds.c`.
 
 use super::build::each_row;
-use super::user_type::{check_name, owned, put};
+use super::user_type::{check_name, owned, put, put_new};
 use super::{Ddl, name};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
@@ -44,7 +44,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
             format!("\"{}\" is not a valid base type for a domain", create.ty.name),
         ));
     }
-    ddl.hold_type(base)?;
+    ddl.use_type(base)?;
     ddl.collation(base, create.collation.as_ref())?;
     check_name(ddl, &schema, own_name)?;
     ddl.hold_schema(&schema)?;
@@ -92,7 +92,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
     }
     let (name, owner) = (Arc::clone(own_name), ddl.user);
     let kind = UserTypeKind::Domain(domain);
-    put(ddl, UserType { oid: Oid(oid), schema: schema.oid, name, owner, kind })?;
+    put_new(ddl, UserType { oid: Oid(oid), schema: schema.oid, name, owner, kind })?;
     Ok("CREATE DOMAIN")
 }
 

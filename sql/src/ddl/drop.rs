@@ -5,7 +5,7 @@ use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, wrong_kind};
 use super::type_dependents::{Dependent, depending_on_rows, drop_all};
 use crate::catalog::Named;
-use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::relation::Relation;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Drop, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
@@ -135,12 +135,8 @@ pub(super) fn drop_relations(
             typed.push(one);
         }
         let goes = |table: Oid, _: usize| oids.contains(&table);
-        match relation.kind {
-            RelationKind::Sequence(_) => {
-                ddl.collect_defaults(relation, &goes, &what, &mut dependents);
-            }
-            _ => ddl.collect_owned_defaults(relation, None, &goes, &mut dependents),
-        }
+        ddl.collect_named(relation, &goes, (&[], &gone), &what, &mut dependents);
+        ddl.collect_owned_named(relation, None, &goes, (&[], &gone), &mut dependents);
         ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
         ddl.collect_views(relation, None, &gone, &what, &mut dependents);
     }

@@ -12,8 +12,9 @@ use crate::catalog::builtin;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::quote::{cast_to, qualified, regclass};
 use crate::catalog::relation::Relation;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::parse::ast::Query;
+use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
@@ -36,6 +37,26 @@ impl Ddl<'_> {
             Some(relation) => self.hold_relation(relation, "type"),
             None => Ok(()),
         }
+    }
+
+    /// The same of the type of a column, an attribute or a domain, which the user must be allowed to use.
+    ///
+    /// # Errors
+    /// 42501 besides.
+    pub(super) fn use_type(&mut self, ty: SqlType) -> Result<()> {
+        self.demand_type_usage(ty)?;
+        self.hold_type(ty)
+    }
+
+    /// 42501 where the user may make nothing of a type.
+    pub(super) fn demand_type_usage(&mut self, ty: SqlType) -> Result<()> {
+        let element = builtin::element_type(ty.oid.0).map_or(ty.oid, Oid);
+        if self.snapshot().may_use_type(self.user, element) {
+            return Ok(());
+        }
+        let shown = self.plain_type_shown(SqlType::plain(element.0));
+        let message = format!("permission denied for type {shown}");
+        Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message))
     }
 
     fn hold_user_type(&mut self, oid: Oid) -> Result<()> {

@@ -124,7 +124,7 @@ impl Ddl<'_> {
                 return Err(specified_twice(&column.name));
             }
             columns_max(relation.columns.len() + 1)?;
-            self.hold_type(column.ty)?;
+            self.use_type(column.ty)?;
             let at = relation.columns.len();
             let sequence = like.sequences.iter().find(|known| known.0 == number);
             if let Some((_, options)) = sequence {

@@ -37,6 +37,7 @@ pub mod kept_settings;
 mod key_using;
 mod like;
 pub mod name;
+mod named_parts;
 pub mod options;
 pub mod owned;
 pub mod privilege;

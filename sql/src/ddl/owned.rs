@@ -9,13 +9,13 @@ use super::Ddl;
 use super::drop::drop_relations;
 use super::rename::give_acl;
 use crate::catalog::acl::{self, Acl, AclChange};
+use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Database, DefaultAcl, Object, ObjectKey, Role, Schema, well_known,
 };
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::CatalogSnapshot;
-use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Drop, DropOwned, Ident, ObjectKind, ObjectName, ReassignOwned};
 use crate::sqlstate::SqlState;
@@ -149,9 +149,11 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
             (_, Some(table)) => (Grantable::Column, table.owner, Arc::clone(&table.name)),
             (kept::FUNCTION, _) => (Grantable::Function, well_known::SUPERUSER, "function".into()),
             (kept::TYPE, _) => {
-                let found = snapshot.types().find(|found| found.oid == oid);
-                let owner = found.map_or(well_known::SUPERUSER, |found| found.owner);
-                (Grantable::Type, owner, found.map_or("type".into(), |found| found.name.clone()))
+                let name = snapshot.user_type(oid).map(|found| Arc::clone(&found.name));
+                let row = || snapshot.row_type(oid).map(|relation| Arc::clone(&relation.name));
+                let built_in = || builtin::type_by_oid(oid.0).map_or("type", |found| found.name);
+                let name = name.or_else(row).unwrap_or_else(|| built_in().into());
+                (Grantable::Type, snapshot.type_owner(oid), name)
             }
             _ => (Grantable::Language, well_known::SUPERUSER, "language".into()),
         };
@@ -258,7 +260,7 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
         }
     }
     for found in snapshot.types().filter(|found| owners.contains(&found.owner)) {
-        super::user_type::put(ddl, UserType { owner: to.oid, ..UserType::clone(found) })?;
+        super::user_type::put_owner(ddl, found, to.oid)?;
     }
     for schema in snapshot.schemas().filter(|schema| owners.contains(&schema.owner)) {
         let mut next = Schema { owner: to.oid, ..Schema::clone(schema) };

@@ -54,7 +54,9 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                 let function = function(ddl, name, signature)?;
                 on_function(ddl, grant, &grantees, function)?;
             }
-            ObjectKind::Type => on_type(ddl, grant, &grantees, name)?,
+            ObjectKind::Type | ObjectKind::Domain => {
+                on_type(ddl, grant, &grantees, name, grant.kind == ObjectKind::Domain)?;
+            }
             ObjectKind::Language => on_language(ddl, grant, &grantees, name)?,
             kind => {
                 return Err(SqlError::unsupported(format!("privileges on {} are", kind.words())));
@@ -342,7 +344,7 @@ fn on_column(
 }
 
 /// Keeps the list of an object that has no place for one of its own.
-fn keep(ddl: &mut Ddl<'_>, oid: Oid, sub: u32, list: Option<Acl>) -> Result<()> {
+pub(super) fn keep(ddl: &mut Ddl<'_>, oid: Oid, sub: u32, list: Option<Acl>) -> Result<()> {
     let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
     ddl.catalog.change(ddl.transaction, key, list.map(|list| Object::Acl(Arc::new(list))))
 }
@@ -488,7 +490,13 @@ fn on_function(
     )
 }
 
-fn on_type(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectName) -> Result<()> {
+fn on_type(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    name: &ObjectName,
+    domain: bool,
+) -> Result<()> {
     let privileges = of_kind(grant, Grantable::Type)?;
     let snapshot = ddl.snapshot();
     let ty = TypeName {
@@ -498,7 +506,15 @@ fn on_type(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectName
         setof: false,
         of_column: false,
     };
-    let ty = ddl.semantics.type_of(&snapshot, &ty)?.oid;
+    let ty = ddl.semantics.type_of(&snapshot, &ty).map_err(SqlError::nowhere)?.oid;
+    if domain && snapshot.user_type(ty).is_none_or(|found| found.domain().is_none()) {
+        return Err(super::domain::no_domain(&name.to_string()));
+    }
+    if builtin::element_type(ty.0).is_some() {
+        let message = "cannot set privileges of array types";
+        return Err(SqlError::new(SqlState::INVALID_GRANT_OPERATION, message)
+            .hint("Set the privileges of the element type instead."));
+    }
     let before = snapshot.acl(ty, kept::TYPE).map(|acl| Acl::clone(acl));
     on_other(
         ddl,
@@ -507,7 +523,7 @@ fn on_type(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectName
         (ty, kept::TYPE),
         &Target {
             kind: Grantable::Type,
-            owner: well_known::SUPERUSER,
+            owner: snapshot.type_owner(ty),
             list: before.as_ref(),
             table: None,
             denied: format!("type {}", name.name()),

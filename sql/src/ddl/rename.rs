@@ -7,8 +7,9 @@ use super::resolve::{
     duplicate_relation, kind_noun, must_own, refused_system_column, system_column_named,
     undefined_schema, undefined_table, wrong_kind,
 };
+use super::user_type::give_type_acl;
 use crate::catalog::Named;
-use crate::catalog::acl::{Acl, Privileges};
+use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::object::{Class, Database, Object, ObjectKey, Role, Schema};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -265,11 +266,22 @@ pub fn change_owner(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<&'static 
 
 /// In a list, what the old owner had is the new owner's.
 pub(super) fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
-    for item in acl.iter_mut().flatten() {
+    let Some(items) = acl else { return };
+    for mut item in std::mem::take(items) {
         for role in [&mut item.grantee, &mut item.grantor] {
             if *role == from {
                 *role = to;
             }
+        }
+        // What both have had from the same is one item.
+        let same =
+            |known: &&mut AclItem| (known.grantee, known.grantor) == (item.grantee, item.grantor);
+        match items.iter_mut().find(same) {
+            Some(known) => {
+                known.privileges = known.privileges.union(item.privileges);
+                known.grant_options = known.grant_options.union(item.grant_options);
+            }
+            None => items.push(item),
         }
     }
 }
@@ -333,6 +345,7 @@ impl Ddl<'_> {
             let object = next.map(|list| Object::Acl(Arc::new(list)));
             self.catalog.change(self.transaction, key, object)?;
         }
+        give_type_acl(self, relation.row_type.0, relation.owner, owner)?;
         let mut next = Relation::clone(relation);
         give_acl(&mut next.acl, relation.owner, owner);
         next.owner = owner;

@@ -2,6 +2,7 @@
 
 use super::resolve::undefined_role;
 use super::{Ddl, scram};
+use crate::bind::type_name;
 use crate::catalog::acl::Acl;
 use crate::catalog::object::{Class, Membership, Object, ObjectKey, Role, well_known};
 use crate::catalog::privilege::kept;
@@ -9,7 +10,7 @@ use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterRole, CreateRole, DropRole, GrantRole, Ident, RoleOption};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
+use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
 pub(super) fn key(role: Oid) -> ObjectKey {
@@ -341,7 +342,12 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                     let name = found.map_or("", |found| found.name);
                     format!("function {name}({})", types.join(","))
                 }
-                (kept::TYPE, _) => format!("type {}", format_type(oid.0, None)),
+                (kept::TYPE, _) => {
+                    let path = if here { ddl.path().schemas } else { Vec::new() };
+                    let shown =
+                        type_name::format_type(&contents, Some(&path), SqlType::plain(oid.0));
+                    format!("type {shown}")
+                }
                 _ => format!("language with OID {}", oid.0),
             };
             more.push(format!("privileges for {what}"));

@@ -256,9 +256,9 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         }
         if matches!(relation.kind, crate::catalog::RelationKind::Sequence(_)) {
             ddl.refuse_identity(relation, &oids)?;
-            let goes = |table: Oid, _: usize| oids.contains(&table);
-            ddl.collect_defaults(relation, &goes, &shown, &mut dependents);
         }
+        let goes = |table: Oid, _: usize| oids.contains(&table);
+        ddl.collect_named(relation, &goes, (&named, &gone), &shown, &mut dependents);
         ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
         let mut found_here = Vec::new();
         depending_on_rows(ddl, relation, (&named, &gone), &mut found_here);

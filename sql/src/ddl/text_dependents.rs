@@ -1,61 +1,17 @@
-//! What the texts of defaults and views depend on besides tables and columns: sequences that a default draws from, and the
-//! primary key that lets a view leave columns out of its GROUP BY.
+//! What depends on parts of tables in ways that no text shows: identity columns on their sequences, and views on the
+//! primary key that lets them leave columns out of their GROUP BY.
 
 use super::Ddl;
 use super::dependency::{Dependents, views};
 use super::resolve::kind_noun;
 use crate::catalog::object::{Class, ObjectKey};
-use crate::catalog::quote::regclass;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
 
 impl Ddl<'_> {
-    /// Collects the defaults that draw values from `sequence`, but those of columns (a table and an index) that go anyway.
-    pub(super) fn collect_defaults(
-        &mut self,
-        sequence: &Relation,
-        goes: &dyn Fn(Oid, usize) -> bool,
-        what: &str,
-        into: &mut Dependents,
-    ) {
-        let constant = regclass(&sequence.schema.1, &sequence.name);
-        let snapshot = self.snapshot();
-        let mut tables: Vec<&Arc<Relation>> = snapshot.relations().collect();
-        tables.sort_by_key(|table| table.oid);
-        for table in tables {
-            for (at, column) in table.columns.iter().enumerate() {
-                let draws = column.default.as_ref().is_some_and(|text| text.contains(&constant));
-                if !draws || column.identity.is_some() || goes(table.oid, at) {
-                    continue;
-                }
-                let of = format!("{} {}", kind_noun(table), self.display(table));
-                let thing = format!("default value for column {} of {of}", column.name);
-                into.lines.push((thing, what.to_owned()));
-                into.defaults.push((table.oid, at));
-            }
-        }
-    }
-
-    /// The same of the sequences that columns of a table own, or (if one is given) that column.
-    pub(super) fn collect_owned_defaults(
-        &mut self,
-        table: &Relation,
-        column: Option<usize>,
-        goes: &dyn Fn(Oid, usize) -> bool,
-        into: &mut Dependents,
-    ) {
-        let snapshot = self.snapshot();
-        let owned = snapshot.owned_sequences(table.oid);
-        for (sequence, _) in owned.filter(|found| column.is_none_or(|column| found.1 == column)) {
-            let what = format!("sequence {}", self.display(sequence));
-            self.collect_defaults(sequence, goes, &what, into);
-        }
-    }
-
     /// 2BP01 for a sequence that an identity column counts with.
     pub(super) fn refuse_identity(&mut self, sequence: &Relation, going: &[Oid]) -> Result<()> {
         let RelationKind::Sequence(found) = &sequence.kind else { return Ok(()) };
@@ -74,16 +30,6 @@ impl Ddl<'_> {
             format!("cannot drop sequence {shown} because column {name} of table {of} requires it"),
         )
         .hint(format!("You can drop column {name} of table {of} instead.")))
-    }
-
-    /// Takes a default away.
-    pub(super) fn remove_default(&mut self, table: Oid, column: usize) -> Result<()> {
-        let Some(found) = self.relation(table) else { return Ok(()) };
-        self.transaction.lock_table(found.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-        let Some(found) = self.relation(table) else { return Ok(()) };
-        let mut next = Relation::clone(&found);
-        next.columns[column].default = None;
-        self.catalog.put_relation(self.transaction, next)
     }
 
     /// Collects the views that say nothing without the primary key of `relation`: their queries cannot be bound where the

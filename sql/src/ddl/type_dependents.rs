@@ -1,32 +1,38 @@
-//! What depends on a type: columns, attributes of composite types, domains over it, and views that cast to it.
+//! What depends on a type: columns, attributes of composite types, domains over it, and views, defaults, CHECKs and
+//! indexes that cast to it.
 //!
 //! A view names a type where its text casts to it; of a column that it reads it depends, whatever type that has. The texts
 //! are the printed ones, in which a type is always qualified.
 
 use super::dependency::{Dependents, views};
+use super::drop::remove_index;
+use super::named_parts::{column_place, named_parts};
 use super::resolve::kind_noun;
 use super::user_type::remove;
 use super::{Ddl, Reads, attribute};
-use crate::catalog::builtin;
 use crate::catalog::quote::{cast_to, qualified};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::UserType;
+use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::Result;
 use crate::parse::ast::Ident;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
 
 /// What goes with a type.
+#[derive(Clone)]
 pub(super) struct Dependent {
     /// How messages name it.
     pub(super) shown: String,
     /// What it depends on: the type, or what depends on that.
     pub(super) on: String,
-    what: What,
+    /// What it is.
+    pub(super) what: What,
 }
 
-enum What {
+/// What something is that goes.
+#[derive(Clone)]
+pub(super) enum What {
     /// A column of a table.
     Column(Oid, Ident),
     /// A view.
@@ -35,6 +41,14 @@ enum What {
     Attribute(Oid, Ident),
     /// A domain over the type.
     Domain(Oid),
+    /// The default of a column, by its place.
+    Default(Oid, usize),
+    /// A CHECK of a table.
+    Constraint(Oid, Oid),
+    /// An index of a table.
+    Index(Oid, Oid),
+    /// A CHECK of a domain.
+    DomainConstraint(Oid, Oid),
 }
 
 impl Dependent {
@@ -42,7 +56,7 @@ impl Dependent {
     pub(super) fn view(&self) -> Option<Oid> {
         match self.what {
             What::View(view) => Some(view),
-            What::Column(..) | What::Attribute(..) | What::Domain(_) => None,
+            _ => None,
         }
     }
 
@@ -52,6 +66,13 @@ impl Dependent {
             What::View(view) => ddl.drop_view(view),
             What::Attribute(oid, name) => attribute::drop_by_name(ddl, oid, &name),
             What::Domain(oid) => remove(ddl, oid),
+            What::Default(table, column) => ddl.remove_default(table, column),
+            What::Constraint(table, constraint) => ddl.remove_constraint(table, constraint),
+            What::Index(table, index) => match ddl.locked_exclusively(table)? {
+                Some(table) => remove_index(ddl, &table, index),
+                None => Ok(()),
+            },
+            What::DomainConstraint(domain, check) => ddl.remove_domain_constraint(domain, check),
         }
     }
 }
@@ -65,15 +86,24 @@ pub(super) fn drop_all(ddl: &mut Ddl<'_>, dependents: Vec<Dependent>) -> Result<
 
 /// Drops a column because its type goes.
 fn drop_column(ddl: &mut Ddl<'_>, table: Oid, name: &Ident) -> Result<()> {
-    let Some(relation) = ddl.relation(table) else { return Ok(()) };
-    ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
-    let Some(relation) = ddl.relation(table) else { return Ok(()) };
+    let Some(relation) = ddl.locked_exclusively(table)? else { return Ok(()) };
     ddl.drop_column(&relation, name, true, true)
 }
 
 /// Whether a type is `wanted`, or an array of it.
 pub(super) fn is_of(ty: Oid, wanted: Oid) -> bool {
     ty == wanted || builtin::element_of_made(ty.0).is_some_and(|element| Oid(element) == wanted)
+}
+
+/// Whether a type is `wanted`, an array of it, or a domain over one of these.
+fn is_over(snapshot: &CatalogSnapshot, mut ty: Oid, wanted: Oid) -> bool {
+    while !is_of(ty, wanted) {
+        match snapshot.user_type(ty).and_then(|found| found.domain()) {
+            Some(domain) => ty = domain.base.oid,
+            None => return false,
+        }
+    }
+    true
 }
 
 /// Collects what depends on a type, and on what depends on it, in PostgreSQL's order: what depends on the type of arrays
@@ -139,7 +169,7 @@ fn depending_on(
             let (rank, on) = on(first.unwrap_or_default());
             let one = Dependent { shown, on, what: What::View(relation.oid) };
             if first.is_some() {
-                found.push(((rank, relation.oid.0, std::cmp::Reverse(0)), one));
+                found.push(((rank, (relation.oid.0, 0, 0)), one));
             } else if relation.columns.iter().any(|column| is_of(column.ty.oid, ty)) {
                 shows.push(one);
             }
@@ -153,8 +183,8 @@ fn depending_on(
                 let (rank, on) = on(column.ty.oid != ty);
                 let shown = format!("column {} of table {}", column.name, ddl.display(relation));
                 let what = What::Column(relation.oid, Arc::clone(&column.name));
-                let order = (rank, relation.oid.0, std::cmp::Reverse(at));
-                found.push((order, Dependent { shown, on, what }));
+                let place = column_place(relation.oid, at);
+                found.push(((rank, place), Dependent { shown, on, what }));
             }
         }
     }
@@ -166,7 +196,8 @@ fn depending_on(
                 let name = ddl.display_type(other);
                 let shown = format!("column {} of composite type {name}", attribute.name);
                 let what = What::Attribute(other.oid, Arc::clone(&attribute.name));
-                found.push(((rank, counted, std::cmp::Reverse(at)), Dependent { shown, on, what }));
+                let place = (counted, 0, -(at as i32));
+                found.push(((rank, place), Dependent { shown, on, what }));
             }
         }
         if let Some(domain) = other.domain()
@@ -175,8 +206,22 @@ fn depending_on(
             let (rank, on) = on(domain.base.oid != ty);
             let shown = format!("type {}", ddl.display_type(other));
             let what = What::Domain(other.oid);
-            found.push(((rank, counted, std::cmp::Reverse(0)), Dependent { shown, on, what }));
+            found.push(((rank, (counted, 0, 0)), Dependent { shown, on, what }));
         }
+    }
+    let names = |printed: &str| cast_to(printed, &text).into_iter().max();
+    let goes = |oid: Oid, at: usize| {
+        let column = snapshot.relation(oid).and_then(|relation| relation.columns.get(at));
+        gone.contains(&oid) || column.is_none_or(|column| is_over(&snapshot, column.ty.oid, ty))
+    };
+    for part in named_parts(ddl, &names, &goes, going) {
+        if let What::Domain(oid) | What::DomainConstraint(oid, _) = part.what
+            && is_over(&snapshot, oid, ty)
+        {
+            continue;
+        }
+        let (rank, on) = on(part.names);
+        found.push(((rank, part.place), Dependent { shown: part.shown, on, what: part.what }));
     }
     found.sort_by_key(|(order, _)| *order);
     // Who reads what goes in any case goes with that.
@@ -193,25 +238,36 @@ fn depending_on(
         if dependent.view().is_some_and(known) {
             continue;
         }
-        let shown = dependent.shown.clone();
-        let what = match &dependent.what {
-            What::Column(relation, name) => snapshot.relation(*relation).map(|relation| {
-                (relation, relation.column(name).and_then(|at| i16::try_from(at + 1).ok()))
-            }),
-            What::View(view) => snapshot.relation(*view).map(|view| (view, None)),
-            What::Attribute(..) | What::Domain(_) => None,
-        };
-        let over = match dependent.what {
-            What::Domain(oid) => snapshot.user_type(oid).cloned(),
-            _ => None,
-        };
-        into.push(dependent);
-        if let Some((relation, column)) = what {
-            readers(ddl, (relation, column), &shown, gone, into);
-        }
-        if let Some(over) = over {
-            depending(ddl, &over, (going, gone), into);
-        }
+        follow(ddl, dependent, (going, gone), into);
+    }
+}
+
+/// Collects something that goes, and what depends on it.
+pub(super) fn follow(
+    ddl: &mut Ddl<'_>,
+    dependent: Dependent,
+    (going, gone): (&[Oid], &[Oid]),
+    into: &mut Vec<Dependent>,
+) {
+    let snapshot = ddl.snapshot();
+    let shown = dependent.shown.clone();
+    let read = match &dependent.what {
+        What::Column(relation, name) => snapshot.relation(*relation).map(|relation| {
+            (relation, relation.column(name).and_then(|at| i16::try_from(at + 1).ok()))
+        }),
+        What::View(view) => snapshot.relation(*view).map(|view| (view, None)),
+        _ => None,
+    };
+    let over = match dependent.what {
+        What::Domain(oid) => snapshot.user_type(oid).cloned(),
+        _ => None,
+    };
+    into.push(dependent);
+    if let Some((relation, column)) = read {
+        readers(ddl, (relation, column), &shown, gone, into);
+    }
+    if let Some(over) = over {
+        depending(ddl, &over, (going, gone), into);
     }
 }
 

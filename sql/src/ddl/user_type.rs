@@ -5,11 +5,15 @@
 
 use super::Ddl;
 use super::dependency::Reworded;
+use super::privilege::keep;
+use super::rename::give_acl;
 use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{depending, drop_all};
 use crate::catalog::Named;
+use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
+use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::quote::qualified;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::system::format::format_type;
@@ -21,7 +25,7 @@ use crate::parse::ast::{
 };
 use crate::sqlstate::SqlState;
 
-use crate::types::Oid;
+use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
 /// The longest label.
@@ -75,7 +79,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
                     return Err(super::create_table::set_of(name));
                 }
                 super::create_table::column_type(name, ty)?;
-                ddl.hold_type(ty)?;
+                ddl.use_type(ty)?;
                 made.push(Attribute { name: Arc::clone(name), ty, dimensions });
             }
             UserTypeKind::Composite(made)
@@ -92,7 +96,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
         UserTypeKind::Composite(_) | UserTypeKind::Domain(_) => counted,
     };
     let owner = ddl.user;
-    put(ddl, UserType { oid, schema: schema.oid, name: Arc::clone(name), owner, kind })?;
+    put_new(ddl, UserType { oid, schema: schema.oid, name: Arc::clone(name), owner, kind })?;
     Ok("CREATE TYPE")
 }
 
@@ -120,6 +124,14 @@ pub(super) fn check_name(ddl: &mut Ddl<'_>, schema: &Schema, name: &str) -> Resu
 pub(super) fn put(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
     let key = ddl.catalog.key(Class::Type, ty.oid);
     ddl.catalog.change(ddl.transaction, key, Some(Object::Type(Arc::new(ty))))
+}
+
+/// Keeps a type that has just been made, with the privileges that ALTER DEFAULT PRIVILEGES wants for it.
+pub(super) fn put_new(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
+    if let Some(acl) = ddl.default_acl(Grantable::Type, ty.schema)? {
+        keep(ddl, ty.oid, kept::TYPE, Some(acl))?;
+    }
+    put(ddl, ty)
 }
 
 fn undefined(name: &ObjectName) -> SqlError {
@@ -154,7 +166,9 @@ fn locked(
     name: &ObjectName,
     lock: &dyn Fn(&mut Ddl<'_>, ObjectKey) -> Result<()>,
 ) -> Result<Arc<UserType>> {
-    let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
+    let Some(found) = find(ddl, name)? else {
+        return Err(array_type(ddl, name)?.map_or_else(|| undefined(name), |(_, refused)| refused));
+    };
     let key = ddl.catalog.key(Class::Type, found.oid);
     lock(ddl, key)?;
     let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
@@ -162,6 +176,32 @@ fn locked(
         return Err(must_own("type", name.name()));
     }
     Ok(found)
+}
+
+/// The element of an array type.
+fn element_of(array: Oid) -> Oid {
+    builtin::element_type(array.0).map_or(array, Oid)
+}
+
+/// An array type by its own name, and why nothing but its comment can be changed.
+fn array_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<(Oid, SqlError)>> {
+    let schema = ddl.schema_part(name)?;
+    let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
+    let snapshot = ddl.snapshot();
+    let named = |schema: &Oid| {
+        let built_in = builtin::type_by_name(schema.0, name.name()).map(|found| Oid(found.oid));
+        built_in.or_else(|| snapshot.type_named(*schema, name.name()))
+    };
+    let found = schemas.iter().find_map(named);
+    let Some(array) = found.filter(|ty| builtin::element_type(ty.0).is_some()) else {
+        return Ok(None);
+    };
+    let shown = ddl.type_shown(SqlType::plain(array.0));
+    let element = ddl.type_shown(SqlType::plain(element_of(array).0));
+    let message = format!("cannot alter array type {shown}");
+    let refused = SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+        .hint(format!("You can alter type {element}, which will alter the array type as well."));
+    Ok(Some((array, refused)))
 }
 
 /// The OID of a type that COMMENT ON names, which the current user owns: a user's, or a table's row type.
@@ -174,6 +214,16 @@ pub(super) fn owned_or_row(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKin
         }
         ddl.check_owner(&relation)?;
         return Ok(relation.row_type.0);
+    }
+    if kind != ObjectKind::Domain
+        && find(ddl, name)?.is_none()
+        && let Some((array, _)) = array_type(ddl, name)?
+    {
+        let owner = ddl.snapshot().type_owner(element_of(array));
+        if !ddl.snapshot().owns(ddl.user, owner) {
+            return Err(must_own("type", &ddl.type_shown(SqlType::plain(array.0))));
+        }
+        return Ok(array);
     }
     let found = owned_beside(ddl, name)?;
     if kind == ObjectKind::Domain && found.domain().is_none() {
@@ -211,6 +261,18 @@ fn refusal_to_drop(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<SqlErr
             "cannot drop type {shown} because it is required by the database system"
         )));
     }
+    if let (None, Some((array, _))) = (&relation, array_type(ddl, name)?) {
+        let element = element_of(array);
+        let shown = ddl.type_shown(SqlType::plain(array.0));
+        let owner = ddl.snapshot().type_owner(element);
+        if !ddl.snapshot().owns(ddl.user, owner) {
+            return Ok(Some(must_own("type", &shown)));
+        }
+        let element = ddl.type_shown(SqlType::plain(element.0));
+        let refused =
+            required(format!("cannot drop type {shown} because type {element} requires it"));
+        return Ok(refused.map(|error| error.hint(format!("You can drop type {element} instead."))));
+    }
     Ok(relation.and_then(|relation| {
         let (noun, shown) = (kind_noun(&relation), ddl.display(&relation));
         let refused =
@@ -238,16 +300,20 @@ fn of_kind(
 /// 42704, 42710, 22023, 42809.
 pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> {
     const TAG: &str = "ALTER TYPE";
+    let no_enum =
+        |shown: &str| SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("{shown} is not an enum"));
+    if find(ddl, &alter.name)?.is_none()
+        && let Some((array, _)) = array_type(ddl, &alter.name)?
+    {
+        return Err(no_enum(&ddl.type_shown(SqlType::plain(array.0))));
+    }
     let found = match alter.change {
         // What is there keeps its place.
         EnumChange::Add { .. } => owned_beside(ddl, &alter.name)?,
         EnumChange::Rename { .. } => owned(ddl, &alter.name)?,
     };
     let UserTypeKind::Enum(labels) = &found.kind else {
-        return Err(SqlError::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("{} is not an enum", found.name),
-        ));
+        return Err(no_enum(&found.name));
     };
     let mut labels = labels.clone();
     let place =
@@ -378,7 +444,23 @@ pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
     let owner = ddl.role_to_stay(&change.owner)?;
     let found = of_kind(ddl, &change.name, change.kind, true)?;
     ddl.check_member(&owner)?;
-    put(ddl, UserType { owner: owner.oid, ..UserType::clone(&found) })
+    put_owner(ddl, &found, owner.oid)
+}
+
+/// Keeps a type's new owner, who has what the old one had in its list too.
+pub(super) fn put_owner(ddl: &mut Ddl<'_>, ty: &UserType, owner: Oid) -> Result<()> {
+    give_type_acl(ddl, ty.oid, ty.owner, owner)?;
+    put(ddl, UserType { owner, ..ty.clone() })
+}
+
+/// In the list of a type, what the old owner had is the new owner's.
+pub(super) fn give_type_acl(ddl: &mut Ddl<'_>, ty: Oid, from: Oid, to: Oid) -> Result<()> {
+    let mut list = ddl.snapshot().acl(ty, kept::TYPE).map(|list| Acl::clone(list));
+    if list.is_none() {
+        return Ok(());
+    }
+    give_acl(&mut list, from, to);
+    keep(ddl, ty, kept::TYPE, list)
 }
 
 /// DROP TYPE.
@@ -446,6 +528,9 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
 /// Removes a type that nothing is of any more.
 pub(super) fn remove(ddl: &mut Ddl<'_>, oid: Oid) -> Result<()> {
     ddl.remove_comments(&[oid])?;
+    if ddl.snapshot().acl(oid, kept::TYPE).is_some() {
+        keep(ddl, oid, kept::TYPE, None)?;
+    }
     let key = ddl.catalog.key(Class::Type, oid);
     ddl.catalog.change(ddl.transaction, key, None)
 }

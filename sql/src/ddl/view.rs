@@ -123,6 +123,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         if builtin::type_by_oid(column.ty.oid.0).is_some_and(|ty| ty.kind == TypeKind::Pseudo) {
             column_type(&column.name, column.ty)?;
         }
+        ddl.demand_type_usage(column.ty)?;
     }
     let kind = RelationKind::View { query: bound.text };
     if taken {

@@ -123,17 +123,24 @@ impl SessionSettings {
     }
 }
 
-/// Refuses to hold more bytes than `work_mem` allows. `holder` is what would, and what can be done about it.
+/// Refuses to hold more bytes than `work_mem` allows, or than can be. `holder` is what would, and what can be done about it.
 ///
 /// # Errors
 /// 53200 where they are more than that.
 pub fn check_held(bytes: u64, work_mem: u64, holder: (&str, &str)) -> Result<()> {
     /// How many times `work_mem` may be held before it is given up: there is no spilling yet.
     const WORK_MEM_TIMES: u64 = 64;
-    if bytes <= work_mem.saturating_mul(WORK_MEM_TIMES) {
+    /// What may be held at most, whatever `work_mem` is: places in it have 32 bits, and a row of 1 GB may be on its way.
+    const HELD_BYTES_MAX: u64 = 3 << 30;
+    let (holder, hint) = holder;
+    let allowed = work_mem.saturating_mul(WORK_MEM_TIMES);
+    if bytes <= allowed.min(HELD_BYTES_MAX) {
         return Ok(());
     }
-    let (holder, hint) = holder;
+    if allowed > HELD_BYTES_MAX {
+        return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+            .detail(format!("{holder} would hold more than {} GB.", HELD_BYTES_MAX >> 30)));
+    }
     Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
         .detail(format!("{holder} would hold more than {WORK_MEM_TIMES} times work_mem."))
         .hint(hint))

@@ -1,22 +1,22 @@
 //! What the OID of a type that users made says of it.
 //!
 //! How a value is held has to be known wherever it is read, also in the middle of an array, where nobody asks the
-//! catalog. So the OIDs of types say it: the highest bit is that of an array, whose element has the same OID without it;
-//! the bit below is that of an enum, the next that of a domain, which also says what its values are held like: the
-//! built-in type that stands in for it where the base type is not at hand. All others that are not built in are row
-//! types. The counter stays below these bits.
+//! catalog. So the OIDs of types say it: bit 30 is that of an array, whose element has the same OID without it; bit 29
+//! is that of a domain, which also says what its values are held like: the built-in type that stands in for it where
+//! the base type is not at hand; bit 28 is that of an enum. All others that are not built in are row types. The counter
+//! stays below these bits, and the sign bit is never set: some drivers read OIDs as signed numbers.
 
 use super::super::object::well_known::FIRST_NORMAL;
 use crate::types::oids;
 
 /// The bit of an array.
-const ARRAY: u32 = 1 << 31;
-/// The bit of an enum.
-const ENUM: u32 = 1 << 30;
+const ARRAY: u32 = 1 << 30;
 /// The bit of a domain.
 const DOMAIN: u32 = 1 << 29;
+/// The bit of an enum, which has none of the two above.
+const ENUM: u32 = 1 << 28;
 /// Where the counter ends.
-pub const COUNTED_END: u32 = DOMAIN;
+pub const COUNTED_END: u32 = ENUM;
 /// Below a domain's bit: 5 bits for what stands in for it, and 24 that are counted.
 const COUNTED_BITS: u32 = 24;
 
@@ -75,7 +75,7 @@ pub fn enum_oid(counted: u32) -> u32 {
 /// Whether it is an enum, and no array of one.
 #[must_use]
 pub fn is_enum(oid: u32) -> bool {
-    oid & (ARRAY | ENUM) == ENUM
+    oid & (ARRAY | DOMAIN | ENUM) == ENUM
 }
 
 /// The OID of a new domain over a type that is none; nothing where its values cannot be held.
@@ -99,7 +99,7 @@ pub fn domain_oid(counted: u32, base: u32) -> Option<u32> {
 /// Whether it is a domain that users made, and no array of one.
 #[must_use]
 pub fn is_domain(oid: u32) -> bool {
-    oid & (ARRAY | ENUM | DOMAIN) == DOMAIN
+    oid & (ARRAY | DOMAIN) == DOMAIN
 }
 
 /// The type that values of a domain are held, compared and ordered as; any other type is its own.

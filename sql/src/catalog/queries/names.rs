@@ -126,14 +126,8 @@ fn type_named(session: &SessionCatalog<'_>, text: &str) -> Result<Option<u32>> {
         if let Some(ty) = builtin::type_by_name(namespace, &name) {
             return Ok(Some(ty.oid));
         }
-        if let Some(found) = session.snapshot.type_in(Oid(namespace), &name) {
-            return Ok(Some(found.oid.0));
-        }
-        if let Some(Named::Relation(oid)) = session.snapshot.named(Oid(namespace), &name)
-            && let Some(relation) = session.snapshot.relation(oid)
-            && relation.row_type.0 != Oid(0)
-        {
-            return Ok(Some(relation.row_type.0.0));
+        if let Some(found) = session.snapshot.type_named(Oid(namespace), &name) {
+            return Ok(Some(found.0));
         }
     }
     Ok(None)

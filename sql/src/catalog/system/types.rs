@@ -4,6 +4,7 @@ use super::objects::users;
 use super::rows::Rows;
 use crate::catalog::builtin::{self, array_of_made};
 use crate::catalog::object::well_known;
+use crate::catalog::privilege::kept;
 use crate::catalog::relation::Relation;
 use crate::catalog::user_type::{Domain, UserTypeKind};
 use crate::error::Result;
@@ -80,6 +81,12 @@ impl Own<'_> {
         self.row(rows, true)
     }
 
+    /// The list that GRANT has left of it.
+    fn acl<'a>(&self, rows: &Rows<'_, '_, 'a, '_>) -> Datum<'a> {
+        let acl = rows.system.snapshot.acl(self.oid, kept::TYPE);
+        acl.map_or(Datum::Null, |acl| rows.acl(Some(acl)))
+    }
+
     /// A domain: what is not its own is its base type's.
     fn domain_row(&self, rows: &mut Rows<'_, '_, '_, '_>, domain: &Domain) -> Result<()> {
         let base = rows.system.snapshot.base_type(domain.base).oid.0;
@@ -127,7 +134,7 @@ impl Own<'_> {
             Datum::Oid(built_in.map_or(0, |found| found.collation)),
             rows.optional(domain.default.as_deref()),
             rows.optional(domain.default.as_deref()),
-            Datum::Null,
+            self.acl(rows),
         ];
         rows.row(&row)
     }
@@ -196,7 +203,7 @@ impl Own<'_> {
             Datum::Oid(collation),
             Datum::Null,
             Datum::Null,
-            Datum::Null,
+            if array { Datum::Null } else { self.acl(rows) },
         ];
         rows.row(&row)
     }

@@ -1,0 +1,246 @@
+//! What depends on a type or a relation because its text names it: defaults, CHECKs, indexes and domains. A type is named
+//! by a cast to it, a relation by a constant of `regclass`. Views are looked for elsewhere, with what they read.
+
+use super::Ddl;
+use super::dependency::Dependents;
+use super::resolve::kind_noun;
+use super::type_dependents::{Dependent, What, follow};
+use crate::catalog::quote::{identifier, qualified, regclass};
+use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
+use crate::catalog::user_type::{UserType, UserTypeKind};
+use crate::catalog::{Named, builtin};
+use crate::error::Result;
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::{TableLock, WaitPolicy};
+
+/// Where something comes among what depends on the same thing: as PostgreSQL's OIDs count up, columns and defaults with
+/// their table's.
+pub(super) type Place = (u32, u8, i32);
+
+/// Where the columns of a table come: the last one first.
+pub(super) fn column_place(relation: Oid, column: usize) -> Place {
+    (relation.0, 0, -(column as i32))
+}
+
+/// A part with a text that names what goes.
+pub(super) struct NamedPart<N> {
+    /// What the text says of it.
+    pub(super) names: N,
+    /// Where it comes.
+    pub(super) place: Place,
+    /// How messages name it.
+    pub(super) shown: String,
+    /// What it is.
+    pub(super) what: What,
+}
+
+/// The parts whose texts name something, as `names` says of each text, but those of columns (a table and an index) and of
+/// types (`going`) that go anyway.
+pub(super) fn named_parts<N>(
+    ddl: &mut Ddl<'_>,
+    names: &dyn Fn(&str) -> Option<N>,
+    goes: &dyn Fn(Oid, usize) -> bool,
+    going: &[Oid],
+) -> Vec<NamedPart<N>> {
+    let snapshot = ddl.snapshot();
+    let mut found = Vec::new();
+    for relation in snapshot.relations() {
+        let count = relation.columns.len();
+        if !(0..count).all(|at| goes(relation.oid, at)) {
+            defaults(ddl, relation, names, goes, &mut found);
+            checks(ddl, relation, names, goes, &mut found);
+            indexes(ddl, relation, names, goes, &mut found);
+        }
+    }
+    for ty in snapshot.types().filter(|ty| !going.contains(&ty.oid)) {
+        let Some(domain) = ty.domain() else { continue };
+        let place = (builtin::counted(ty.oid.0), 0, 0);
+        if let Some(names) = domain.default.as_ref().and_then(|text| names(text)) {
+            let shown = format!("type {}", ddl.display_type(ty));
+            found.push(NamedPart { names, place, shown, what: What::Domain(ty.oid) });
+            continue;
+        }
+        for check in &domain.checks {
+            let Some(names) = names(&check.text) else { continue };
+            let shown = format!("constraint {}", identifier(&check.name));
+            let what = What::DomainConstraint(ty.oid, check.oid);
+            found.push(NamedPart { names, place: (check.oid.0, 0, 0), shown, what });
+        }
+    }
+    found
+}
+
+fn defaults<N>(
+    ddl: &mut Ddl<'_>,
+    relation: &Relation,
+    names: &dyn Fn(&str) -> Option<N>,
+    goes: &dyn Fn(Oid, usize) -> bool,
+    into: &mut Vec<NamedPart<N>>,
+) {
+    for (at, column) in relation.columns.iter().enumerate() {
+        let Some(names) = column.default.as_ref().and_then(|text| names(text)) else { continue };
+        if column.identity.is_some() || goes(relation.oid, at) {
+            continue;
+        }
+        let of = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        let place = (relation.oid.0, 1, at as i32);
+        let (shown, what) = if column.generated {
+            let what = What::Column(relation.oid, Arc::clone(&column.name));
+            (format!("column {} of {of}", column.name), what)
+        } else {
+            let shown = format!("default value for column {} of {of}", column.name);
+            (shown, What::Default(relation.oid, at))
+        };
+        into.push(NamedPart { names, place, shown, what });
+    }
+}
+
+fn checks<N>(
+    ddl: &mut Ddl<'_>,
+    relation: &Relation,
+    names: &dyn Fn(&str) -> Option<N>,
+    goes: &dyn Fn(Oid, usize) -> bool,
+    into: &mut Vec<NamedPart<N>>,
+) {
+    for constraint in &relation.constraints {
+        let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
+        let Some(names) = names(text) else { continue };
+        let snapshot = ddl.snapshot();
+        let columns = ddl.semantics.columns_of(&snapshot, relation, text).unwrap_or_default();
+        if columns.iter().any(|at| goes(relation.oid, *at)) {
+            continue;
+        }
+        let of = ddl.display(relation);
+        let shown = format!("constraint {} on table {of}", constraint.name);
+        let what = What::Constraint(relation.oid, constraint.oid);
+        into.push(NamedPart { names, place: (constraint.oid.0, 0, 0), shown, what });
+    }
+}
+
+fn indexes<N>(
+    ddl: &mut Ddl<'_>,
+    relation: &Relation,
+    names: &dyn Fn(&str) -> Option<N>,
+    goes: &dyn Fn(Oid, usize) -> bool,
+    into: &mut Vec<NamedPart<N>>,
+) {
+    for index in &relation.indexes {
+        let computed = index.expressions.iter().map(|expression| &expression.text);
+        let mut texts = computed.chain(&index.filter);
+        let Some(names) = texts.find_map(|text| names(text)) else { continue };
+        let mut columns = (0..relation.columns.len()).filter(|at| goes(relation.oid, *at));
+        if columns.any(|at| ddl.indexes_of_column(relation, at).contains(&index.oid)) {
+            continue;
+        }
+        let shown = format!("index {}", index_shown(ddl, relation, index));
+        let what = What::Index(relation.oid, index.oid);
+        into.push(NamedPart { names, place: (index.oid.0, 0, 0), shown, what });
+    }
+}
+
+/// An index's name, qualified unless the search path finds it.
+fn index_shown(ddl: &mut Ddl<'_>, relation: &Relation, index: &Index) -> String {
+    let path = ddl.path();
+    match ddl.catalog.snapshot().find(&path.schemas, &index.name) {
+        Some(Named::Index { index: found, .. }) if found == index.oid => identifier(&index.name),
+        _ => qualified(&relation.schema.1, &index.name),
+    }
+}
+
+impl Ddl<'_> {
+    /// Collects what names `relation` by a constant of `regclass`, as the default that draws from a sequence does, but what
+    /// belongs to columns (a table and an index), types (`going`) and views (in `gone`) that go anyway.
+    pub(super) fn collect_named(
+        &mut self,
+        relation: &Relation,
+        goes: &dyn Fn(Oid, usize) -> bool,
+        (going, gone): (&[Oid], &[Oid]),
+        what_goes: &str,
+        into: &mut Dependents,
+    ) {
+        let constant = regclass(&relation.schema.1, &relation.name);
+        let names = |text: &str| text.contains(&constant).then_some(());
+        let gone = [gone, &into.views].concat();
+        let mut found: Vec<(Place, String, What)> = named_parts(self, &names, goes, going)
+            .into_iter()
+            .map(|part| (part.place, part.shown, part.what))
+            .collect();
+        let snapshot = self.snapshot();
+        let named = |view: &&Arc<Relation>| view.query().is_some_and(|text| names(text).is_some());
+        for view in snapshot.relations().filter(named) {
+            let shown = format!("{} {}", kind_noun(view), self.display(view));
+            found.push(((view.oid.0, 0, 0), shown, What::View(view.oid)));
+        }
+        found.sort_by_key(|(place, ..)| *place);
+        let mut parts: Vec<Dependent> = Vec::new();
+        for (_, shown, what) in found {
+            let one = Dependent { shown, on: what_goes.to_owned(), what };
+            let known = |view: Oid| {
+                gone.contains(&view) || parts.iter().any(|part| part.view() == Some(view))
+            };
+            if !one.view().is_some_and(known) {
+                follow(self, one, (going, &gone), &mut parts);
+            }
+        }
+        for one in parts {
+            into.lines.push((one.shown.clone(), one.on.clone()));
+            // Who collects views knows this one then.
+            into.views.extend(one.view());
+            into.parts.push(one);
+        }
+    }
+
+    /// The same of the sequences that columns of a table own, or (if one is given) that column.
+    pub(super) fn collect_owned_named(
+        &mut self,
+        table: &Relation,
+        column: Option<usize>,
+        goes: &dyn Fn(Oid, usize) -> bool,
+        gone: (&[Oid], &[Oid]),
+        into: &mut Dependents,
+    ) {
+        let snapshot = self.snapshot();
+        let owned = snapshot.owned_sequences(table.oid);
+        for (sequence, _) in owned.filter(|found| column.is_none_or(|column| found.1 == column)) {
+            let what = format!("sequence {}", self.display(sequence));
+            self.collect_named(sequence, goes, gone, &what, into);
+        }
+    }
+
+    /// Takes a default away.
+    pub(super) fn remove_default(&mut self, table: Oid, column: usize) -> Result<()> {
+        let Some(found) = self.locked_exclusively(table)? else { return Ok(()) };
+        let mut next = Relation::clone(&found);
+        next.columns[column].default = None;
+        self.catalog.put_relation(self.transaction, next)
+    }
+
+    /// Takes a CHECK or a foreign key away.
+    pub(super) fn remove_constraint(&mut self, table: Oid, constraint: Oid) -> Result<()> {
+        let Some(found) = self.locked_exclusively(table)? else { return Ok(()) };
+        let mut next = Relation::clone(&found);
+        let keep = |other: &Constraint| other.oid != constraint;
+        next.constraints.retain(keep);
+        self.put_without(&found, next)
+    }
+
+    /// Takes a CHECK of a domain away.
+    pub(super) fn remove_domain_constraint(&mut self, domain: Oid, check: Oid) -> Result<()> {
+        let snapshot = self.snapshot();
+        let Some(found) = snapshot.user_type(domain) else { return Ok(()) };
+        let mut next = UserType::clone(found);
+        if let UserTypeKind::Domain(domain) = &mut next.kind {
+            domain.checks.retain(|other| other.oid != check);
+        }
+        self.remove_comments(&[check])?;
+        super::user_type::put(self, next)
+    }
+
+    /// A relation that is locked against all others, as it is then; none if it has gone.
+    pub(super) fn locked_exclusively(&mut self, oid: Oid) -> Result<Option<Arc<Relation>>> {
+        let Some(found) = self.relation(oid) else { return Ok(None) };
+        self.transaction.lock_table(found.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
+        Ok(self.relation(oid))
+    }
+}
