@@ -500,7 +500,8 @@ impl Binder<'_> {
                     .as_ref()
                     .map(|filter| self.condition(filter, &place, "WHERE"))
                     .transpose()?;
-                Ok::<_, SqlError>(ConflictUpdate { assignments, filter })
+                let visible = view.map_or(Ok(Vec::new()), Through::shows)?;
+                Ok::<_, SqlError>(ConflictUpdate { visible, assignments, filter })
             })
             .transpose()?;
         Ok(OnConflict { arbiters, update })

@@ -264,17 +264,15 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
+        let name = op(if negated { "<>" } else { "=" });
+        // Rows that are written out are compared field by field, under casts too.
         if let ExprKind::Row { fields, .. } = &operand.kind {
             let left = self.row_fields(fields, place)?;
-            let name = op(if negated { "<>" } else { "=" });
             let mut parts = Vec::new();
             for item in list {
-                parts.push(match &item.kind {
-                    ExprKind::Row { fields, .. } => {
-                        let right = self.row_fields(fields, place)?;
-                        self.compare_rows(&name, left.clone(), right, at)?
-                    }
-                    _ => {
+                parts.push(match self.written_row(item, place)? {
+                    Some(right) => self.compare_rows(&name, left.clone(), right, at)?,
+                    None => {
                         let row = self.expression(operand, place)?;
                         self.infix(&name, row, self.expression(item, place)?, at)?
                     }
@@ -283,25 +281,31 @@ impl Binder<'_> {
             return Ok(joined(parts, negated));
         }
         let left = self.expression(operand, place)?;
-        let items: Vec<(Expr, u32)> = list
+        let left_fields = match &left {
+            Expr::Row(fields, ..) if is_written_row(operand) => Some(fields.clone()),
+            _ => None,
+        };
+        let items: Vec<(Expr, &ast::Expr)> = list
             .iter()
-            .map(|item| Ok((self.expression(item, place)?, self.position(item.start()))))
+            .map(|item| Ok((self.expression(item, place)?, item)))
             .collect::<Result<_>>()?;
         let (constant, varying): (Vec<_>, Vec<_>) =
             items.into_iter().partition(|(item, _)| is_constant(item));
         let mut parts = Vec::new();
-        let name = op(if negated { "<>" } else { "=" });
         let mut singles = varying;
         if constant.len() > 1 {
-            let mut types: Vec<(Oid, u32)> =
-                constant.iter().map(|(item, at)| (item.ty().oid, *at)).collect();
+            let mut types: Vec<(Oid, u32)> = constant
+                .iter()
+                .map(|(item, ast)| (item.ty().oid, self.position(ast.start())))
+                .collect();
             types.push((left.ty().oid, at));
             let common = self.common_type(&types, None)?.filter(|ty| ty.0 != oid::RECORD);
             match common.and_then(|ty| Some((ty, array_of(self.catalog, ty)?))) {
                 Some((element, array)) => {
                     let elements = constant
                         .into_iter()
-                        .map(|(item, at)| {
+                        .map(|(item, ast)| {
+                            let at = self.position(ast.start());
                             self.to_common_one(item, SqlType { oid: element, typmod: -1 }, "IN", at)
                         })
                         .collect::<Result<_>>()?;
@@ -314,10 +318,34 @@ impl Binder<'_> {
         } else {
             singles.splice(0..0, constant).for_each(drop);
         }
-        for (item, item_at) in singles {
-            parts.push(self.infix_of(&name, (left.clone(), at), (item, item_at), at)?);
+        for (item, ast) in singles {
+            let right = match &left_fields {
+                Some(_) => self.written_row(ast, place)?,
+                None => None,
+            };
+            parts.push(match (&left_fields, right) {
+                (Some(left), Some(right)) => self.compare_rows(&name, left.clone(), right, at)?,
+                _ => {
+                    let item = (item, self.position(ast.start()));
+                    self.infix_of(&name, (left.clone(), at), item, at)?
+                }
+            });
         }
         Ok(joined(parts, negated))
+    }
+
+    /// The fields of a row that is written out, maybe under casts; none of what is no such row.
+    fn written_row(&self, expr: &ast::Expr, place: &Place<'_>) -> Result<Option<Vec<Expr>>> {
+        match &expr.kind {
+            ExprKind::Row { fields, .. } => self.row_fields(fields, place).map(Some),
+            ExprKind::Cast { .. } if is_written_row(expr) => {
+                Ok(match self.expression(expr, place)? {
+                    Expr::Row(fields, ..) => Some(fields),
+                    _ => None,
+                })
+            }
+            _ => Ok(None),
+        }
     }
 
     /// `left op ANY (array)` or `ALL`.
@@ -364,6 +392,14 @@ impl Binder<'_> {
             quantifier: if all { Quantifier::All } else { Quantifier::Any },
         })
     }
+}
+
+/// Whether a row is written out, maybe under casts.
+fn is_written_row(mut expr: &ast::Expr) -> bool {
+    while let ExprKind::Cast { operand, .. } = &expr.kind {
+        expr = operand;
+    }
+    matches!(expr.kind, ExprKind::Row { .. })
 }
 
 /// Parts of an IN list as one condition.

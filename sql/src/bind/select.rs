@@ -82,10 +82,6 @@ impl Binder<'_> {
             || !groupings.is_empty()
             || having.is_some();
         let (mut having, mut groupings) = (having, groupings);
-        // HAVING alone makes one row of whatever there is, which nobody has to read.
-        if grouped && select.group_by.is_empty() && aggregates.is_empty() {
-            (node, width) = (Node::Unit, 0);
-        }
         if grouped {
             let (mut keys, sets, constants) = keys;
             let mut others: Vec<&mut Expr> =

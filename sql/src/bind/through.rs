@@ -75,6 +75,8 @@ pub(super) struct Through {
     rows: (Node, usize),
     /// What holds for them, if it says anything, as far as new rows are held against it; the views below come first.
     checks: Vec<ViewCheck>,
+    /// The conditions of all these views, the one below first, and whether any of them is on system columns.
+    conditions: (Vec<ViewCheck>, bool),
     /// What its owner, and those of the views below, must be allowed to read.
     reads: Vec<Required>,
     table: Arc<Relation>,
@@ -118,7 +120,8 @@ impl Binder<'_> {
         let own = view.check_option();
         let cascaded = cascaded || own == Some(CheckOption::Cascaded);
         let checked = change != Change::Delete && (cascaded || own.is_some());
-        if checked && simple.conditions.iter().any(beyond) {
+        let on_system_columns = simple.conditions.iter().any(beyond);
+        if checked && on_system_columns {
             let what = "WITH CHECK OPTION of a condition on system columns";
             return Err(SqlError::unsupported(format!("{what} is")));
         }
@@ -139,8 +142,13 @@ impl Binder<'_> {
         };
         let conditions: Vec<Expr> = conditions.into_iter().map(over_table).collect();
         let mut checks = below.as_ref().map_or_else(Vec::new, |below| below.checks.clone());
-        if checked && !conditions.is_empty() {
-            checks.push(ViewCheck { view: Arc::clone(&view.name), conditions: conditions.clone() });
+        let mut shown =
+            below.as_ref().map_or((Vec::new(), false), |below| below.conditions.clone());
+        shown.1 |= on_system_columns;
+        if !conditions.is_empty() {
+            let check = ViewCheck { view: Arc::clone(&view.name), conditions: conditions.clone() };
+            checks.extend(checked.then(|| check.clone()));
+            shown.0.push(check);
         }
         let (base_rows, row_width, table) = match &below {
             Some(below) => (below.rows.0.clone(), below.rows.1, Arc::clone(&below.table)),
@@ -171,6 +179,7 @@ impl Binder<'_> {
             base_columns,
             rows: (rows, row_width),
             checks,
+            conditions: shown,
             reads,
             table,
             below,
@@ -192,6 +201,18 @@ impl Through {
     /// What new rows are held against.
     pub(super) fn checks(&self) -> &[ViewCheck] {
         &self.checks
+    }
+
+    /// What these views show, for DO UPDATE.
+    ///
+    /// # Errors
+    /// 0A000 where that is said of system columns.
+    pub(super) fn shows(&self) -> Result<Vec<ViewCheck>> {
+        if self.conditions.1 {
+            let what = "ON CONFLICT DO UPDATE of a view with a condition on system columns";
+            return Err(SqlError::unsupported(format!("{what} is")));
+        }
+        Ok(self.conditions.0.clone())
     }
 
     /// The names of the view's columns over a row of the table that begins at `offset`.

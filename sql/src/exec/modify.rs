@@ -13,7 +13,9 @@ use super::write::{Inserted, Writer};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, OnConflict, TargetRow};
+use crate::plan::physical::{
+    self, ConflictUpdate, MergeAction, MergeChange, ModifyKind, OnConflict, TargetRow,
+};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::row_id::row_number;
@@ -54,9 +56,7 @@ impl Modify {
         let (source, row, recheck) = match &plan.kind {
             ModifyKind::Insert { source, columns, on_conflict, .. } => {
                 let update = on_conflict.iter().filter_map(|conflict| conflict.update.as_ref());
-                let scalars = update.flat_map(|(_, assignments, filter)| {
-                    assignments.iter().map(|(_, value)| value).chain(filter)
-                });
+                let scalars = update.flat_map(ConflictUpdate::scalars);
                 (source, builder.correlated(columns.iter().chain(scalars)), Box::default())
             }
             ModifyKind::Update { source, assignments, recheck, .. } => (
@@ -318,7 +318,7 @@ impl Modify {
                 writer.count_refused_insert();
                 return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
             };
-            let Some((existing, assignments, filter)) = &clause.update else {
+            let Some(update) = &clause.update else {
                 let view = cx.view;
                 let found = &mut self.change.record;
                 cx.transaction.demand_visible(&view, &writer.rows, &conflict.row_key, found)?;
@@ -346,15 +346,23 @@ impl Modify {
                 continue;
             }
             self.change.key = conflict.row_key;
-            reread(cx, existing, &self.change.key, &self.change.record)?;
+            reread(cx, &update.existing, &self.change.key, &self.change.record)?;
             self.counted.conflicting += 1;
             cx.invalidate(&self.change.row_subqueries);
-            if let Some(filter) = filter
+            for (view, conditions) in &update.visible {
+                if !cx.holds(conditions, &self.change.row_subqueries)? {
+                    return Err(SqlError::new(
+                        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                        format!("conflicting row is not visible through view \"{view}\""),
+                    ));
+                }
+            }
+            if let Some(filter) = &update.filter
                 && !cx.holds(std::slice::from_ref(filter), &self.change.row_subqueries)?
             {
                 return Ok(false);
             }
-            self.change.update(cx, writer, assignments)?;
+            self.change.update(cx, writer, &update.assignments)?;
             self.changed.insert(self.change.key.clone());
             self.show_system(cx, writer, true);
             return Ok(true);

@@ -117,7 +117,9 @@ impl<'f> Folding<'f, '_> {
                 return self.of_parts(scalar, callee.immutable);
             }
             Scalar::ArrayCast { operand, element, .. } => match self.scalar(operand)? {
-                Some(_) if element.is_immutable() => Some(self.eval.scalar(scalar)?),
+                Some(_) if element.is_immutable() && needs_no_row(operand) => {
+                    Some(self.eval.scalar(scalar)?)
+                }
                 _ => None,
             },
             Scalar::Not(_)
@@ -132,15 +134,19 @@ impl<'f> Folding<'f, '_> {
         })
     }
 
-    /// A value that follows from the values of its parts, if its own work is `immutable`.
+    /// A value that follows from the values of its parts, if its own work is `immutable`. A part may be known though not
+    /// all of it is: `false AND a`. Then there is nothing to compute it with, and the rows' own expression finds its error.
     fn of_parts(&self, scalar: &'f Scalar, immutable: bool) -> Folded<'f> {
         let mut parts = Vec::new();
         scalar.children(&mut |part| parts.push(part));
         let mut all = true;
-        for part in parts {
+        for &part in &parts {
             all &= self.scalar(part)?.is_some();
         }
-        if all && immutable { Ok(Some(self.eval.scalar(scalar)?)) } else { Ok(None) }
+        if all && immutable && parts.iter().all(|part| needs_no_row(part)) {
+            return Ok(Some(self.eval.scalar(scalar)?));
+        }
+        Ok(None)
     }
 
     fn junction(&self, all: &'f [Scalar], decisive: bool) -> Folded<'f> {
@@ -158,4 +164,9 @@ impl<'f> Folding<'f, '_> {
         let value = if unknown { Datum::Null } else { Datum::Bool(!decisive) };
         Ok(Some(value).filter(|_| known))
     }
+}
+
+/// Whether an expression can be computed before any row is there, whichever of its parts that takes.
+fn needs_no_row(scalar: &Scalar) -> bool {
+    scalar.is_immutable() && !scalar.reads(&mut |_| true)
 }

@@ -782,7 +782,8 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 let names = conflict.arbiters.iter().map(name).collect();
                 item.properties.push(("Conflict Arbiter Indexes", Value::List(names)));
             }
-            if let Some((_, _, Some(filter))) = &conflict.update {
+            let filter = conflict.update.as_ref().and_then(|update| update.filter.as_ref());
+            if let Some(filter) = filter {
                 let excluded = Some(modify.new_slot);
                 let scope = Scope { prefix: true, excluded, ..Scope::default() };
                 item.properties.push(("Conflict Filter", self.printer.text(filter, &scope).into()));

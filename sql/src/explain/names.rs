@@ -115,7 +115,7 @@ impl<'p> Names<'p> {
                     if let ModifyKind::Insert { on_conflict, .. } = &modify.kind {
                         target = Some((modify.new_slot, &modify.table.relation.name));
                         let update = on_conflict.as_ref().and_then(|it| it.update.as_ref());
-                        if let Some((existing, ..)) = update {
+                        if let Some(existing) = update.map(|update| &update.existing) {
                             let rows = Rows::Table(&existing.relation, &existing.outputs);
                             self.slots.insert(existing.slot, rows);
                             let name = existing.relation.name.to_string();

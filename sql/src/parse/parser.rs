@@ -425,8 +425,8 @@ impl<'t> Parser<'t> {
         for open in (self.at + 1..first).rev() {
             let close = self.closing[open] as usize;
             match self.tokens.get(close + 1).map_or(Kind::End, |token| token.kind) {
-                Kind::Symbol(b')') => {}
-                Kind::Keyword(
+                Kind::Symbol(b')')
+                | Kind::Keyword(
                     Keyword::Union
                     | Keyword::Intersect
                     | Keyword::Except
@@ -435,7 +435,7 @@ impl<'t> Parser<'t> {
                     | Keyword::Offset
                     | Keyword::Fetch
                     | Keyword::For,
-                ) => return true,
+                ) => {}
                 _ => return false,
             }
         }

@@ -453,7 +453,7 @@ pub struct Modify {
     pub named: Vec<usize>,
 }
 
-/// What a view with WITH CHECK OPTION demands of a new row.
+/// What a view shows: with WITH CHECK OPTION demanded of a new row, and by DO UPDATE of the one that is there.
 #[derive(Clone, Debug)]
 pub struct ViewCheck {
     /// The view's name.
@@ -571,6 +571,8 @@ pub enum Arbiters {
 /// (`excluded`).
 #[derive(Clone, Debug)]
 pub struct ConflictUpdate {
+    /// The views that the statement goes through, in the order in which they are asked: each must show the existing row.
+    pub visible: Vec<ViewCheck>,
     /// Column index and new value.
     pub assignments: Vec<(usize, Expr)>,
     /// WHERE.

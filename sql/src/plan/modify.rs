@@ -3,8 +3,8 @@
 use super::build::{Layout, Planner};
 use super::implied::implies;
 use super::physical::{
-    ComputedKey, ComputedKeys, MergeAction, MergeChange, Modify, ModifyKind, OnConflict, Plan,
-    Reference, ReferentialAction, ScanColumn, Table, TargetRow, Told,
+    ComputedKey, ComputedKeys, ConflictUpdate, MergeAction, MergeChange, Modify, ModifyKind,
+    OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table, TargetRow, Told,
 };
 use super::pushdown;
 use super::recheck::conditions;
@@ -308,13 +308,22 @@ impl Planner<'_> {
         let mut layout = Self::layout(slot, width);
         layout.extend_from_slice(new_layout);
         self.over(&layout, |planner| {
+            let visible = update
+                .visible
+                .iter()
+                .map(|check| {
+                    let conditions = check.conditions.iter().map(|one| planner.scalar(one));
+                    Ok((Arc::clone(&check.view), conditions.collect::<Result<Vec<_>>>()?))
+                })
+                .collect::<Result<Vec<_>>>()?;
             let assignments = update
                 .assignments
                 .iter()
                 .map(|(column, value)| Ok((live_place(table, *column)?, planner.scalar(value)?)))
                 .collect::<Result<Vec<_>>>()?;
             let filter = update.filter.as_ref().map(|one| planner.scalar(one)).transpose()?;
-            Ok(OnConflict { arbiters, update: Some((existing, assignments, filter)) })
+            let update = ConflictUpdate { existing, visible, assignments, filter };
+            Ok(OnConflict { arbiters, update: Some(update) })
         })
     }
 

@@ -784,8 +784,29 @@ pub struct ReferentialAction {
 pub struct OnConflict {
     /// The indexes that arbitrate, by place in the table's, in the order of their OIDs; none: any.
     pub arbiters: Vec<usize>,
-    /// DO UPDATE: the existing row's home, assignments, WHERE.
-    pub update: Option<(Arc<TargetRow>, Vec<(usize, Scalar)>, Option<Scalar>)>,
+    /// DO UPDATE; none is DO NOTHING.
+    pub update: Option<ConflictUpdate>,
+}
+
+/// DO UPDATE.
+#[derive(Clone, Debug)]
+pub struct ConflictUpdate {
+    /// The existing row's home.
+    pub existing: Arc<TargetRow>,
+    /// The views that must show the existing row, and what they demand of it.
+    pub visible: Vec<(Arc<str>, Vec<Scalar>)>,
+    /// Place among the live columns, and new value.
+    pub assignments: Vec<(usize, Scalar)>,
+    /// WHERE.
+    pub filter: Option<Scalar>,
+}
+
+impl ConflictUpdate {
+    /// All that is computed for a row.
+    pub fn scalars(&self) -> impl Iterator<Item = &Scalar> {
+        let values = self.assignments.iter().map(|(_, value)| value);
+        self.visible.iter().flat_map(|(_, all)| all).chain(values).chain(&self.filter)
+    }
 }
 
 impl OnConflict {

@@ -1,7 +1,8 @@
 //! Which homes a plan fills, and which it reads: what decides where a condition can go and what a sort has to keep.
 
 use super::physical::{
-    Access, Again, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, Way, WindowBound,
+    Access, Again, ConflictUpdate, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, Way,
+    WindowBound,
 };
 use super::scalar::{Scalar, Var};
 use std::collections::BTreeSet;
@@ -170,10 +171,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
                 ModifyKind::Insert { columns, on_conflict, .. } => {
                     columns.iter().for_each(&mut *visit);
                     let update = on_conflict.iter().filter_map(|conflict| conflict.update.as_ref());
-                    for (_, assignments, filter) in update {
-                        assignments.iter().for_each(|(_, value)| visit(value));
-                        filter.iter().for_each(&mut *visit);
-                    }
+                    update.flat_map(ConflictUpdate::scalars).for_each(&mut *visit);
                 }
                 ModifyKind::Update { target, recheck, assignments, .. } => {
                     visit(&Scalar::Var(target.key));
