@@ -47,6 +47,11 @@ ALTER TABLE base REPLICA IDENTITY FULL;
 ALTER TABLE base CLUSTER ON base_pkey;
 ALTER TABLE base DISABLE TRIGGER ALL;
 ALTER TABLE base ALTER COLUMN b TYPE text COLLATE "C";
+COMMENT ON FUNCTION int4pl(int, int) IS 'adds';
+COMMENT ON CAST (int4 AS int8) IS 'widens';
+COMMENT ON OPERATOR + (int4, int4) IS 'adds';
+COMMENT ON LANGUAGE sql IS 'queries';
+COMMENT ON TABLESPACE pg_default IS 'here';
 -- types
 SELECT '[1,2)'::int4range;
 SELECT '(1,2)'::point;
@@ -55,6 +60,8 @@ SELECT '1'::bit;
 SELECT '1.00'::money;
 SELECT '08:00:2b:01:02:03'::macaddr;
 -- queries
+SELECT (clock_timestamp(), interval '1 day') OVERLAPS (clock_timestamp(), interval '1 day');
+SELECT substring((SELECT b FROM base LIMIT 1) SIMILAR 'a#"b#"c' ESCAPE '#');
 WITH w AS (SELECT 1 AS x) SELECT (SELECT count((SELECT x + base.a FROM w)) FROM base AS other LIMIT 1) FROM base;
 SELECT xmlelement(name a);
 SELECT pg_relation_filepath('base'::regclass);

@@ -24,6 +24,7 @@
 
 mod cores;
 mod event_loop;
+mod prompt;
 mod relief;
 mod socket;
 mod spread;

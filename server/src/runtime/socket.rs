@@ -1,6 +1,7 @@
 //! A client's socket on an event loop.
 
 use super::Shared;
+use super::prompt::Prompt;
 use super::task::Link;
 use crate::peer::locked;
 use socket2::Socket as SystemSocket;
@@ -30,6 +31,8 @@ pub struct Socket {
     answered: bool,
     /// Requests that followed an answer, since the last look at where they arrive.
     requests: u32,
+    /// Whether the next request is looked for right behind an answer.
+    prompt: Prompt,
 }
 
 impl Socket {
@@ -43,7 +46,8 @@ impl Socket {
         if flow {
             shared.flows.fetch_add(1, Ordering::Relaxed);
         }
-        Socket { socket, link, shared, full: false, flow, answered: false, requests: 0 }
+        let prompt = Prompt::default();
+        Socket { socket, link, shared, full: false, flow, answered: false, requests: 0, prompt }
     }
 
     /// Has the task go where the client is. Called for what a client sends once it has an answer: who sends on and on is
@@ -93,12 +97,17 @@ impl Drop for Socket {
 impl AsyncRead for Socket {
     fn poll_read(
         self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let socket = self.get_mut();
         let readable = socket.link.readable.swap(false, Ordering::Acquire);
         if !readable && !socket.link.closed.load(Ordering::Acquire) {
+            if socket.prompt.looks() {
+                // The task runs again behind those that are ready, and reads then, told or not.
+                socket.link.readable.store(true, Ordering::Release);
+                context.waker().wake_by_ref();
+            }
             return Poll::Pending;
         }
         // SAFETY: nothing is written through it but by the system, which initialises what it writes.
@@ -107,11 +116,15 @@ impl AsyncRead for Socket {
         let bytes = loop {
             match socket.socket.recv(room) {
                 Ok(bytes) => break bytes,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    socket.prompt.found(false);
+                    return Poll::Pending;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         };
+        socket.prompt.found(true);
         // Less than there was room for was all there is; what comes later is told of.
         if bytes == size {
             socket.link.readable.store(true, Ordering::Release);
@@ -137,6 +150,7 @@ impl AsyncWrite for Socket {
             match socket.socket.send(bytes) {
                 Ok(sent) => {
                     socket.answered = true;
+                    socket.prompt.answered();
                     if socket.full {
                         socket.watch_writable(false)?;
                     }

@@ -80,6 +80,7 @@ fn without_queries(clause: &str) -> Option<&'static str> {
         clause::INDEX_PREDICATE => "index predicate",
         clause::CALL => "CALL argument",
         "EXECUTE parameters" => "EXECUTE parameter",
+        "transform expressions" => "transform expression",
         _ => return None,
     })
 }

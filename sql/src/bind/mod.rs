@@ -73,7 +73,7 @@ pub(crate) use updatable::{simple_columns, unfit_for_check};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
-use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::plan::logical::{ComputedIndex, Modify, Query, TARGET};
@@ -164,6 +164,21 @@ pub enum Required {
     Function(Oid),
     /// USAGE of a schema that was named, and where its name stands.
     Schema(Oid, u32),
+}
+
+/// 42501 where `user` may not use a schema that a statement names.
+///
+/// # Errors
+/// 42501, at the name.
+pub fn may_use_schemas(required: &[Required], catalog: &CatalogSnapshot, user: Oid) -> Result<()> {
+    for wanted in required {
+        if let Required::Schema(oid, at) = wanted
+            && let Some(schema) = catalog.schema_by_oid(*oid)
+        {
+            catalog.demand_usage(user, schema).map_err(|error| error.at(*at))?;
+        }
+    }
+    Ok(())
 }
 
 /// A bound statement.
@@ -639,8 +654,12 @@ impl<'a> Binder<'a> {
         if self.inlining.get() > 0 { 0 } else { self.positions.of(at) }
     }
 
+    /// A type as messages name it (`format_type_be`).
     fn type_text(&self, ty: Oid) -> String {
-        format_type(self.catalog, Some(self.path), SqlType { oid: ty, typmod: -1 })
+        match builtin::type_by_oid(ty.0) {
+            Some(_) => crate::catalog::system::format::format_type(ty.0, None),
+            None => format_type(self.catalog, Some(self.path), SqlType::plain(ty.0)),
+        }
     }
 
     /// One level deeper, on a larger stack where this one ends.

@@ -494,17 +494,7 @@ impl Index {
             None => &*relation.columns[key.column].name,
         });
         let included = self.include.iter().map(|column| &*relation.columns[*column].name);
-        let mut names: Vec<String> = Vec::new();
-        for name in keys.chain(included) {
-            let mut own = name.to_owned();
-            let mut number = 0;
-            while names.contains(&own) {
-                number += 1;
-                own = format!("{name}{number}");
-            }
-            names.push(own);
-        }
-        names
+        numbered(keys.chain(included))
     }
 
     /// Whether a column is among its keys or its included columns.
@@ -512,6 +502,22 @@ impl Index {
     pub fn names(&self, column: usize) -> bool {
         self.columns.iter().any(|key| key.column == column) || self.include.contains(&column)
     }
+}
+
+/// The names of an index's columns (`ChooseIndexColumnNames`): where one comes again, a number stands behind it.
+#[must_use]
+pub fn numbered<'n>(columns: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in columns {
+        let mut own = name.to_owned();
+        let mut number = 0;
+        while names.contains(&own) {
+            number += 1;
+            own = format!("{name}{number}");
+        }
+        names.push(own);
+    }
+    names
 }
 
 impl Relation {

@@ -346,7 +346,13 @@ impl Ddl<'_> {
             return refuse("an identity column");
         }
         if old.generated {
-            return refuse("a generated column");
+            let hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.";
+            let refused = refuse("a generated column");
+            return if expr.is_none() {
+                refused.map_err(|error| error.hint(hint))
+            } else {
+                refused
+            };
         }
         let default = match expr {
             Some(expr) => {

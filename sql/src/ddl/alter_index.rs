@@ -28,7 +28,7 @@ impl Ddl<'_> {
         let found = self.lock_checked(&alter.name, lock_mode(&alter.actions), &owned)?;
         let Some((Named::Index { index, .. }, relation)) = found else {
             if alter.if_exists {
-                let message = format!("relation \"{}\" does not exist, skipping", alter.name);
+                let message = format!("relation \"{name}\" does not exist, skipping");
                 self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
                 return Ok(());
             }

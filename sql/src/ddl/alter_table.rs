@@ -10,7 +10,7 @@ use super::index::tablespace;
 use super::resolve::kind_noun;
 use super::{Ddl, options, view};
 use crate::catalog::Named;
-use crate::catalog::relation::{ConstraintKind, Deferral, Relation, RelationKind};
+use crate::catalog::relation::{ConstraintKind, Deferral, Index, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterAction, AlterTable, Ident, ObjectKind, TableConstraint, TableConstraintKind,
@@ -380,7 +380,16 @@ impl Ddl<'_> {
     fn validate_constraint(&mut self, relation: &Arc<Relation>, name: &Ident) -> Result<()> {
         let at = relation.constraints.iter().position(|constraint| constraint.name == *name);
         let Some(at) = at else {
-            return Err(undefined_constraint(relation, name));
+            let of_index =
+                |index: &Index| index.constraint.as_ref().is_some_and(|it| it.1 == *name);
+            if !relation.indexes.iter().any(of_index) {
+                return Err(undefined_constraint(relation, name));
+            }
+            let message = format!(
+                "constraint \"{name}\" of relation \"{}\" is not a foreign key or check constraint",
+                relation.name
+            );
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         };
         if relation.constraints[at].validated {
             return Ok(());
@@ -462,7 +471,7 @@ impl Ddl<'_> {
         let oid = next.indexes[at].oid;
         let shown = self.display(relation);
         let what = format!("constraint {name} on table {shown}");
-        let on = format!("index {}", next.indexes[at].name);
+        let on = format!("index {}", self.display_index(relation, &next.indexes[at]));
         let mut dependents = Dependents::default();
         self.collect_references(relation, &[], &|through| through == oid, &on, &mut dependents);
         if next.indexes[at].primary {

@@ -202,19 +202,19 @@ pub(super) fn droppable_index(
     let Some((Named::Index { index: oid, .. }, relation)) = found else { return Ok(None) };
     let index = relation.indexes.iter().find(|index| index.oid == oid);
     let index = index.expect("a name of an index leads to a table that has it");
+    let shown_index = ddl.display_index(&relation, index);
     if let Some((_, constraint)) = &index.constraint {
         let shown = ddl.display(&relation);
         return Err(SqlError::new(
             SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
             format!(
-                "cannot drop index {} because constraint {constraint} on table {shown} requires it",
-                index.name
+                "cannot drop index {shown_index} because constraint {constraint} on table {shown} requires it"
             ),
         )
         .hint(format!("You can drop constraint {constraint} on table {shown} instead.")));
     }
     ddl.refuse_pending("DROP INDEX", &relation)?;
-    let what = format!("index {}", index.name);
+    let what = format!("index {shown_index}");
     let mut dependents = Dependents::default();
     ddl.collect_references(&relation, &[], &|through| through == oid, &what, &mut dependents);
     ddl.drop_dependents(&dependents, drop.cascade, &what)?;

@@ -8,7 +8,9 @@ use super::resolve::{
 };
 use super::{Ddl, options};
 use crate::catalog::Named;
-use crate::catalog::relation::{Deferral, Index, IndexColumn, IndexState, Relation, RelationKind};
+use crate::catalog::relation::{
+    Deferral, Index, IndexColumn, IndexState, Relation, RelationKind, numbered,
+};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateIndex, Ident, KeyOptions};
 use crate::sqlstate::SqlState;
@@ -288,7 +290,8 @@ impl Ddl<'_> {
             return Ok(Arc::clone(name));
         }
         let named = key.columns.iter().chain(&key.options.include);
-        let part = name::columns_part(named.map(|name| &**name));
+        let named = numbered(named.map(|name| &**name));
+        let part = name::columns_part(named.iter().map(|name| &**name));
         let (second, label) =
             if key.options.primary { (None, "pkey") } else { (Some(part.as_str()), "key") };
         loop {

@@ -133,22 +133,24 @@ fn indexes<N>(
         if columns.any(|at| ddl.indexes_of_column(relation, at).contains(&index.oid)) {
             continue;
         }
-        let shown = format!("index {}", index_shown(ddl, relation, index));
+        let shown = format!("index {}", ddl.display_index(relation, index));
         let what = What::Index(relation.oid, index.oid);
         into.push(NamedPart { names, place: (index.oid.0, 0, 0), shown, what });
     }
 }
 
-/// An index's name, qualified unless the search path finds it.
-fn index_shown(ddl: &mut Ddl<'_>, relation: &Relation, index: &Index) -> String {
-    let path = ddl.path();
-    match ddl.catalog.snapshot().find(&path.schemas, &index.name) {
-        Some(Named::Index { index: found, .. }) if found == index.oid => identifier(&index.name),
-        _ => qualified(&relation.schema.1, &index.name),
-    }
-}
-
 impl Ddl<'_> {
+    /// An index's name as messages say it: qualified unless the search path finds it.
+    pub(super) fn display_index(&mut self, relation: &Relation, index: &Index) -> String {
+        let path = self.path();
+        match self.catalog.snapshot().find(&path.schemas, &index.name) {
+            Some(Named::Index { index: found, .. }) if found == index.oid => {
+                identifier(&index.name)
+            }
+            _ => qualified(&relation.schema.1, &index.name),
+        }
+    }
+
     /// Collects what names `relation` by a constant of `regclass`, as the default that draws from a sequence does, but what
     /// belongs to columns (a table and an index), types (`going`) and views (in `gone`) that go anyway.
     pub(super) fn collect_named(

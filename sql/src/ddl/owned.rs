@@ -172,9 +172,12 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         }
         let kind = super::privilege::kind_of(default.kind);
         if let Some(acl) = stripped(&snapshot, &default.acl, (kind, default.role), role)? {
-            let nothing = default.schema.0 == 0 && acl == kind.default_acl(default.role);
+            // An empty list takes away what there is by default, in all schemas only.
+            let kept = match default.schema.0 {
+                0 => acl != kind.default_acl(default.role),
+                _ => !acl.is_empty(),
+            };
             let next = DefaultAcl { acl, ..DefaultAcl::clone(default) };
-            let kept = !nothing && !next.acl.is_empty();
             let object = kept.then(|| Object::DefaultAcl(Arc::new(next)));
             ddl.catalog.change(ddl.transaction, key, object)?;
         }

@@ -114,6 +114,7 @@ fn named(names: &[(Ident, Vec<Ident>)], kind: Grantable, noun: &str) -> Result<P
         let fits = kind.all().contains(privilege)
             || kind == Grantable::Table && noun == "relation" && privilege == Privileges::USAGE;
         if !fits {
+            let noun = if kind == Grantable::Table { "relation" } else { noun };
             return Err(SqlError::new(
                 SqlState::INVALID_GRANT_OPERATION,
                 format!("invalid privilege type {} for {noun}", word.to_uppercase()),
@@ -237,6 +238,9 @@ fn on_relation(
     if grant.kind == ObjectKind::Sequence && relation.grantable() != Grantable::Sequence {
         return Err(super::resolve::wrong_kind(&relation.name, ObjectKind::Sequence));
     }
+    if grant.kind == ObjectKind::Sequence && grant.privileges.iter().any(|one| !one.1.is_empty()) {
+        return Err(only_of_relations());
+    }
     let key = ddl.catalog.key(Class::Relation, relation.oid);
     // Two statements on one object meet here; a table's definition changes under ACCESS EXCLUSIVE only.
     ddl.transaction.lock_table(
@@ -293,7 +297,16 @@ fn on_relation(
         columns.extend(live.map(|at| (at as i16 + 1, of_columns)));
     }
     for one in grant.privileges.iter().filter(|named| !named.1.is_empty()) {
-        let wanted = named(std::slice::from_ref(one), Grantable::Column, "column")?;
+        let mut wanted = named(std::slice::from_ref(one), Grantable::Column, "column")?;
+        if kind == Grantable::Sequence && wanted.without(Privileges::SELECT).0 != 0 {
+            let message =
+                format!("sequence \"{}\" only supports SELECT column privileges", relation.name);
+            ddl.notices.push(SqlError::warning(SqlState::INVALID_GRANT_OPERATION, message));
+            wanted = Privileges(wanted.0 & Privileges::SELECT.0);
+            if wanted == Privileges::default() {
+                continue;
+            }
+        }
         for name in &one.1 {
             let at = relation.column(name).ok_or_else(|| undefined_column(&relation, name))?;
             let number = at as i16 + 1;
@@ -349,16 +362,19 @@ pub(super) fn keep(ddl: &mut Ddl<'_>, oid: Oid, sub: u32, list: Option<Acl>) -> 
     ddl.catalog.change(ddl.transaction, key, list.map(|list| Object::Acl(Arc::new(list))))
 }
 
+/// 0LP01 for columns where there are none.
+fn only_of_relations() -> SqlError {
+    let message = "column privileges are only valid for relations";
+    SqlError::new(SqlState::INVALID_GRANT_OPERATION, message)
+}
+
 /// The privileges that a statement names for an object of a kind.
 fn of_kind(grant: &Grant, kind: Grantable) -> Result<Privileges> {
     if grant.privileges.is_empty() {
         return Ok(kind.all());
     }
     if grant.privileges.iter().any(|named| !named.1.is_empty()) {
-        return Err(SqlError::new(
-            SqlState::INVALID_GRANT_OPERATION,
-            "column privileges are only valid for relations",
-        ));
+        return Err(only_of_relations());
     }
     named(&grant.privileges, kind, kind.noun())
 }

@@ -74,7 +74,7 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
     };
     let Some((named, relation)) = found else {
         if rename.if_exists {
-            let message = format!("relation \"{}\" does not exist, skipping", rename.name);
+            let message = format!("relation \"{}\" does not exist, skipping", rename.name.name());
             ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             return Ok(());
         }

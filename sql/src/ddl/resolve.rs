@@ -248,7 +248,7 @@ impl Ddl<'_> {
         };
         let Some((_, relation)) = found else {
             if if_exists {
-                let message = format!("relation \"{name}\" does not exist, skipping");
+                let message = format!("relation \"{}\" does not exist, skipping", name.name());
                 self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
                 return Ok(None);
             }

@@ -598,6 +598,9 @@ impl Session {
             && parsed.is_whole()
             && !self.speaks_otherwise();
         if shareable && let Some(kept) = self.kept(&text) {
+            if let Some(planned) = &kept.planned {
+                self.may_name(planned)?;
+            }
             return Ok(kept);
         }
         self.engine.plan_made();
@@ -607,6 +610,7 @@ impl Session {
                 planned => break planned?,
             }
         };
+        self.may_name(&planned)?;
         let prepared = Arc::new(Prepared {
             text,
             parameters: planned.parameters.iter().map(|ty| ty.oid).collect(),

@@ -1,6 +1,6 @@
 //! Running portals: locks, privileges, the view, and rows into the sink.
 
-use crate::bind::Required;
+use crate::bind::{Required, may_use_schemas};
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
@@ -493,14 +493,8 @@ impl Session {
         if planned.allowed.load(Relaxed) == user.0 {
             return Ok(());
         }
+        self.may_name(planned)?;
         let snapshot = self.catalog.last_snapshot();
-        for required in &planned.required {
-            if let Required::Schema(oid, at) = required
-                && let Some(schema) = snapshot.schema_by_oid(*oid)
-            {
-                snapshot.demand_usage(user, schema).map_err(|error| error.at(*at))?;
-            }
-        }
         for required in &planned.required {
             match required {
                 Required::Relation { relation, holder, privileges, columns } => {
@@ -526,6 +520,14 @@ impl Session {
         }
         planned.allowed.store(user.0, Relaxed);
         Ok(())
+    }
+
+    /// Whether the current user may use the schemas that a statement names: asked where it is made ready, too.
+    pub(super) fn may_name(&self, planned: &Planned) -> Result<()> {
+        if planned.allowed.load(Relaxed) == self.identity.user.0 {
+            return Ok(());
+        }
+        may_use_schemas(&planned.required, self.catalog.last_snapshot(), self.identity.user)
     }
 
     /// Makes rows and hands them to the sink, up to a limit.

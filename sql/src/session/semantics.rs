@@ -668,6 +668,7 @@ impl Semantics for Meaning<'_> {
             return Err(error.at(self.position(query.at + at)));
         }
         let bound = bound?;
+        bind::may_use_schemas(&bound.required, snapshot, self.identity.user)?;
         let relations = bound.relations.iter().map(|(relation, _)| *relation).collect();
         let BoundStatement::Query(bound) = bound.statement else {
             return Err(crate::error::SqlError::unsupported("a view of this statement is"));

@@ -568,6 +568,20 @@ fn the_condition_of_a_merge_is_boolean() {
 }
 
 #[test]
+fn a_full_join_takes_any_condition() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int); insert into t values (1), (2), (3)");
+    let join = "select l.a, r.a from t l full join t r on l.a > r.a + 1 order by 1, 2";
+    let rows = ["3|1", "1|", "2|", "|2", "|3", "SELECT 5"];
+    let mut found = say(&mut session, join);
+    found.sort();
+    let mut rows = rows.map(str::to_owned).to_vec();
+    rows.sort();
+    assert_eq!(found, rows);
+}
+
+#[test]
 fn an_interval_of_too_many_years_is_refused() {
     let engine = engine();
     let mut session = session(&engine);

@@ -320,10 +320,9 @@ impl Call<'_, '_, '_, '_> {
         let names: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
         let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
         Some(format!(
-            "{kind}{nulls} ({}){}{}{}",
+            "{kind}{nulls} ({}){}{}",
             columns(table, &names),
             include(table, index),
-            with_options(&index.options),
             deferral(index.deferral)
         ))
     }
