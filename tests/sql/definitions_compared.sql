@@ -82,7 +82,6 @@ reset role;
 revoke usage on schema sp from dc_c;
 set role dc_c;
 select * from vp;
-execute x;
 reset role;
 drop view vp;
 deallocate x;
