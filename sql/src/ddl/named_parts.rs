@@ -1,5 +1,5 @@
 //! What depends on a type or a relation because its text names it: defaults, CHECKs, indexes and domains. A type is named
-//! by a cast to it, a relation by a constant of `regclass`. Views are looked for elsewhere, with what they read.
+//! by a cast to it, a relation by a constant of `regclass`. Views that cast to a type are looked for with what they read.
 
 use super::Ddl;
 use super::dependency::Dependents;
@@ -35,6 +35,15 @@ pub(super) struct NamedPart<N> {
     pub(super) what: What,
 }
 
+/// A search for what names something: `names` says it of a text, `goes` of a column (a table and an index) whether it goes
+/// anyway.
+struct Search<'s, 'd, N> {
+    ddl: &'s mut Ddl<'d>,
+    names: &'s dyn Fn(&str) -> Option<N>,
+    goes: &'s dyn Fn(Oid, usize) -> bool,
+    found: Vec<NamedPart<N>>,
+}
+
 /// The parts whose texts name something, as `names` says of each text, but those of columns (a table and an index) and of
 /// types (`going`) that go anyway.
 pub(super) fn named_parts<N>(
@@ -44,98 +53,86 @@ pub(super) fn named_parts<N>(
     going: &[Oid],
 ) -> Vec<NamedPart<N>> {
     let snapshot = ddl.snapshot();
-    let mut found = Vec::new();
+    let mut search = Search { ddl, names, goes, found: Vec::new() };
     for relation in snapshot.relations() {
-        let count = relation.columns.len();
-        if !(0..count).all(|at| goes(relation.oid, at)) {
-            defaults(ddl, relation, names, goes, &mut found);
-            checks(ddl, relation, names, goes, &mut found);
-            indexes(ddl, relation, names, goes, &mut found);
+        if !(0..relation.columns.len()).all(|at| goes(relation.oid, at)) {
+            search.defaults(relation);
+            search.checks(relation);
+            search.indexes(relation);
         }
     }
-    for ty in snapshot.types().filter(|ty| !going.contains(&ty.oid)) {
-        let Some(domain) = ty.domain() else { continue };
-        let place = (builtin::counted(ty.oid.0), 0, 0);
-        if let Some(names) = domain.default.as_ref().and_then(|text| names(text)) {
-            let shown = format!("type {}", ddl.display_type(ty));
-            found.push(NamedPart { names, place, shown, what: What::Domain(ty.oid) });
-            continue;
+    snapshot.types().filter(|ty| !going.contains(&ty.oid)).for_each(|ty| search.domain(ty));
+    search.found
+}
+
+impl<N> Search<'_, '_, N> {
+    fn push(&mut self, names: N, place: Place, shown: String, what: What) {
+        self.found.push(NamedPart { names, place, shown, what });
+    }
+
+    fn defaults(&mut self, relation: &Relation) {
+        for (at, column) in relation.columns.iter().enumerate() {
+            let Some(text) = &column.default else { continue };
+            let Some(names) = (self.names)(text) else { continue };
+            if column.identity.is_some() || (self.goes)(relation.oid, at) {
+                continue;
+            }
+            let of = format!("{} {}", kind_noun(relation), self.ddl.display(relation));
+            let (shown, what) = if column.generated {
+                let what = What::Column(relation.oid, Arc::clone(&column.name));
+                (format!("column {} of {of}", column.name), what)
+            } else {
+                let shown = format!("default value for column {} of {of}", column.name);
+                (shown, What::Default(relation.oid, at))
+            };
+            self.push(names, (relation.oid.0, 1, at as i32), shown, what);
+        }
+    }
+
+    fn checks(&mut self, relation: &Relation) {
+        for constraint in &relation.constraints {
+            let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
+            let Some(names) = (self.names)(text) else { continue };
+            let snapshot = self.ddl.snapshot();
+            let columns = self.ddl.semantics.columns_of(&snapshot, relation, text);
+            if columns.unwrap_or_default().iter().any(|at| (self.goes)(relation.oid, *at)) {
+                continue;
+            }
+            let of = self.ddl.display(relation);
+            let shown = format!("constraint {} on table {of}", constraint.name);
+            let what = What::Constraint(relation.oid, constraint.oid);
+            self.push(names, (constraint.oid.0, 0, 0), shown, what);
+        }
+    }
+
+    fn indexes(&mut self, relation: &Relation) {
+        for index in &relation.indexes {
+            let computed = index.expressions.iter().map(|expression| &expression.text);
+            let mut texts = computed.chain(&index.filter);
+            let Some(names) = texts.find_map(|text| (self.names)(text)) else { continue };
+            let mut going = (0..relation.columns.len()).filter(|at| (self.goes)(relation.oid, *at));
+            if going.any(|at| self.ddl.indexes_of_column(relation, at).contains(&index.oid)) {
+                continue;
+            }
+            let shown = format!("index {}", self.ddl.display_index(relation, index));
+            self.push(names, (index.oid.0, 0, 0), shown, What::Index(relation.oid, index.oid));
+        }
+    }
+
+    /// A domain goes with what its default names, and else without the CHECKs that name it.
+    fn domain(&mut self, ty: &UserType) {
+        let Some(domain) = ty.domain() else { return };
+        if let Some(names) = domain.default.as_ref().and_then(|text| (self.names)(text)) {
+            let shown = format!("type {}", self.ddl.display_type(ty));
+            let place = (builtin::counted(ty.oid.0), 0, 0);
+            return self.push(names, place, shown, What::Domain(ty.oid));
         }
         for check in &domain.checks {
-            let Some(names) = names(&check.text) else { continue };
+            let Some(names) = (self.names)(&check.text) else { continue };
             let shown = format!("constraint {}", identifier(&check.name));
             let what = What::DomainConstraint(ty.oid, check.oid);
-            found.push(NamedPart { names, place: (check.oid.0, 0, 0), shown, what });
+            self.push(names, (check.oid.0, 0, 0), shown, what);
         }
-    }
-    found
-}
-
-fn defaults<N>(
-    ddl: &mut Ddl<'_>,
-    relation: &Relation,
-    names: &dyn Fn(&str) -> Option<N>,
-    goes: &dyn Fn(Oid, usize) -> bool,
-    into: &mut Vec<NamedPart<N>>,
-) {
-    for (at, column) in relation.columns.iter().enumerate() {
-        let Some(names) = column.default.as_ref().and_then(|text| names(text)) else { continue };
-        if column.identity.is_some() || goes(relation.oid, at) {
-            continue;
-        }
-        let of = format!("{} {}", kind_noun(relation), ddl.display(relation));
-        let place = (relation.oid.0, 1, at as i32);
-        let (shown, what) = if column.generated {
-            let what = What::Column(relation.oid, Arc::clone(&column.name));
-            (format!("column {} of {of}", column.name), what)
-        } else {
-            let shown = format!("default value for column {} of {of}", column.name);
-            (shown, What::Default(relation.oid, at))
-        };
-        into.push(NamedPart { names, place, shown, what });
-    }
-}
-
-fn checks<N>(
-    ddl: &mut Ddl<'_>,
-    relation: &Relation,
-    names: &dyn Fn(&str) -> Option<N>,
-    goes: &dyn Fn(Oid, usize) -> bool,
-    into: &mut Vec<NamedPart<N>>,
-) {
-    for constraint in &relation.constraints {
-        let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
-        let Some(names) = names(text) else { continue };
-        let snapshot = ddl.snapshot();
-        let columns = ddl.semantics.columns_of(&snapshot, relation, text).unwrap_or_default();
-        if columns.iter().any(|at| goes(relation.oid, *at)) {
-            continue;
-        }
-        let of = ddl.display(relation);
-        let shown = format!("constraint {} on table {of}", constraint.name);
-        let what = What::Constraint(relation.oid, constraint.oid);
-        into.push(NamedPart { names, place: (constraint.oid.0, 0, 0), shown, what });
-    }
-}
-
-fn indexes<N>(
-    ddl: &mut Ddl<'_>,
-    relation: &Relation,
-    names: &dyn Fn(&str) -> Option<N>,
-    goes: &dyn Fn(Oid, usize) -> bool,
-    into: &mut Vec<NamedPart<N>>,
-) {
-    for index in &relation.indexes {
-        let computed = index.expressions.iter().map(|expression| &expression.text);
-        let mut texts = computed.chain(&index.filter);
-        let Some(names) = texts.find_map(|text| names(text)) else { continue };
-        let mut columns = (0..relation.columns.len()).filter(|at| goes(relation.oid, *at));
-        if columns.any(|at| ddl.indexes_of_column(relation, at).contains(&index.oid)) {
-            continue;
-        }
-        let shown = format!("index {}", ddl.display_index(relation, index));
-        let what = What::Index(relation.oid, index.oid);
-        into.push(NamedPart { names, place: (index.oid.0, 0, 0), shown, what });
     }
 }
 
