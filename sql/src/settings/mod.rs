@@ -165,3 +165,23 @@ impl Default for SessionSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_has_a_limit_whatever_work_mem_is() {
+        let detail = |bytes, work_mem| {
+            let refused = check_held(bytes, work_mem, ("It", "Raise work_mem.")).unwrap_err();
+            assert_eq!(refused.state(), SqlState::OUT_OF_MEMORY);
+            (refused.fields().detail.clone().unwrap(), refused.fields().hint.is_some())
+        };
+        let times = "It would hold more than 64 times work_mem.".to_owned();
+        assert!(check_held(64 << 20, 1 << 20, ("It", "")).is_ok());
+        assert_eq!(detail((64 << 20) + 1, 1 << 20), (times, true));
+        assert!(check_held(3 << 30, u64::MAX, ("It", "")).is_ok());
+        let most = "It would hold more than 3 GB.".to_owned();
+        assert_eq!(detail((3 << 30) + 1, u64::MAX), (most, false));
+    }
+}
