@@ -73,7 +73,7 @@ pub(crate) use updatable::{simple_columns, unfit_for_check};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
-use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind, builtin};
+use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::plan::logical::{ComputedIndex, Modify, Query, TARGET};
@@ -86,7 +86,7 @@ use scope::{Scope, ScopeColumn, ScopeItem, Source, column_at};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::TableLock;
-use type_name::{format_type, oid};
+use type_name::{format_type_be, oid};
 
 /// Reads the text of a literal as a value of a type: the input functions.
 pub trait Constants {
@@ -654,12 +654,8 @@ impl<'a> Binder<'a> {
         if self.inlining.get() > 0 { 0 } else { self.positions.of(at) }
     }
 
-    /// A type as messages name it (`format_type_be`).
     fn type_text(&self, ty: Oid) -> String {
-        match builtin::type_by_oid(ty.0) {
-            Some(_) => crate::catalog::system::format::format_type(ty.0, None),
-            None => format_type(self.catalog, Some(self.path), SqlType::plain(ty.0)),
-        }
+        format_type_be(self.catalog, self.path, ty)
     }
 
     /// One level deeper, on a larger stack where this one ends.

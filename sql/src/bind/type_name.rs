@@ -293,6 +293,15 @@ pub fn category(ty: Oid) -> (char, bool) {
     }
 }
 
+/// A type without a modifier as messages name it (`format_type_be`).
+#[must_use]
+pub fn format_type_be(catalog: &CatalogSnapshot, path: &[Oid], ty: Oid) -> String {
+    match type_by_oid(ty.0) {
+        Some(_) => crate::catalog::system::format::format_type(ty.0, None),
+        None => format_type(catalog, Some(path), SqlType::plain(ty.0)),
+    }
+}
+
 /// A type as `format_type` prints it: `character varying(10)`, `timestamp without time zone`, `integer[]`; qualified where
 /// `path` would not find it, or where there is none: in texts that are kept.
 #[must_use]

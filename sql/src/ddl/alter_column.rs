@@ -348,10 +348,9 @@ impl Ddl<'_> {
         if old.generated {
             let hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.";
             let refused = refuse("a generated column");
-            return if expr.is_none() {
-                refused.map_err(|error| error.hint(hint))
-            } else {
-                refused
+            return match expr {
+                None => refused.map_err(|error| error.hint(hint)),
+                Some(_) => refused,
             };
         }
         let default = match expr {

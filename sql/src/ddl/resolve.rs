@@ -2,9 +2,8 @@
 
 use super::Ddl;
 use crate::bind::dml::system_catalog;
-use crate::bind::type_name::format_type;
+use crate::bind::type_name::{format_type, format_type_be};
 use crate::catalog::acl::Privileges;
-use crate::catalog::builtin;
 use crate::catalog::object::{Class, Role, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::system_column::{SystemColumn, system_column, system_number};
@@ -340,10 +339,8 @@ impl Ddl<'_> {
 
     /// A type without a modifier as messages name it (`format_type_be`).
     pub(super) fn plain_type_shown(&mut self, ty: SqlType) -> String {
-        match builtin::type_by_oid(ty.oid.0) {
-            Some(_) => crate::catalog::system::format::format_type(ty.oid.0, None),
-            None => self.type_shown(SqlType::plain(ty.oid.0)),
-        }
+        let path = self.path();
+        format_type_be(self.catalog.snapshot(), &path.schemas, ty.oid)
     }
 
     /// A type as messages name it.

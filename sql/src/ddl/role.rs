@@ -2,7 +2,7 @@
 
 use super::resolve::undefined_role;
 use super::{Ddl, scram};
-use crate::bind::type_name;
+use crate::bind::type_name::format_type_be;
 use crate::catalog::acl::Acl;
 use crate::catalog::object::{Class, Membership, Object, ObjectKey, Role, well_known};
 use crate::catalog::privilege::kept;
@@ -10,7 +10,7 @@ use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterRole, CreateRole, DropRole, GrantRole, Ident, RoleOption};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
+use crate::types::Oid;
 use std::sync::Arc;
 
 pub(super) fn key(role: Oid) -> ObjectKey {
@@ -344,9 +344,7 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                 }
                 (kept::TYPE, _) => {
                     let path = if here { ddl.path().schemas } else { Vec::new() };
-                    let shown =
-                        type_name::format_type(&contents, Some(&path), SqlType::plain(oid.0));
-                    format!("type {shown}")
+                    format!("type {}", format_type_be(&contents, &path, *oid))
                 }
                 _ => format!("language with OID {}", oid.0),
             };

@@ -167,7 +167,10 @@ fn locked(
     lock: &dyn Fn(&mut Ddl<'_>, ObjectKey) -> Result<()>,
 ) -> Result<Arc<UserType>> {
     let Some(found) = find(ddl, name)? else {
-        return Err(array_type(ddl, name)?.map_or_else(|| undefined(name), |(_, refused)| refused));
+        return Err(match array_type(ddl, name)? {
+            Some(array) => refused_array(ddl, array),
+            None => undefined(name),
+        });
     };
     let key = ddl.catalog.key(Class::Type, found.oid);
     lock(ddl, key)?;
@@ -183,8 +186,8 @@ fn element_of(array: Oid) -> Oid {
     builtin::element_type(array.0).map_or(array, Oid)
 }
 
-/// An array type by its own name, and why nothing but its comment can be changed.
-fn array_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<(Oid, SqlError)>> {
+/// An array type by its own name.
+fn array_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Oid>> {
     let schema = ddl.schema_part(name)?;
     let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
     let snapshot = ddl.snapshot();
@@ -193,15 +196,25 @@ fn array_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<(Oid, SqlEr
         built_in.or_else(|| snapshot.type_named(*schema, name.name()))
     };
     let found = schemas.iter().find_map(named);
-    let Some(array) = found.filter(|ty| builtin::element_type(ty.0).is_some()) else {
-        return Ok(None);
-    };
+    Ok(found.filter(|ty| builtin::element_type(ty.0).is_some()))
+}
+
+/// 42809: nothing of an array type but its comment can be changed.
+fn refused_array(ddl: &mut Ddl<'_>, array: Oid) -> SqlError {
     let shown = ddl.type_shown(SqlType::plain(array.0));
     let element = ddl.type_shown(SqlType::plain(element_of(array).0));
     let message = format!("cannot alter array type {shown}");
-    let refused = SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-        .hint(format!("You can alter type {element}, which will alter the array type as well."));
-    Ok(Some((array, refused)))
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+        .hint(format!("You can alter type {element}, which will alter the array type as well."))
+}
+
+/// 42501 for who does not own the element of an array type.
+fn check_array_owner(ddl: &mut Ddl<'_>, array: Oid) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    if snapshot.owns(ddl.user, snapshot.type_owner(element_of(array))) {
+        return Ok(());
+    }
+    Err(must_own("type", &ddl.type_shown(SqlType::plain(array.0))))
 }
 
 /// The OID of a type that COMMENT ON names, which the current user owns: a user's, or a table's row type.
@@ -217,12 +230,9 @@ pub(super) fn owned_or_row(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKin
     }
     if kind != ObjectKind::Domain
         && find(ddl, name)?.is_none()
-        && let Some((array, _)) = array_type(ddl, name)?
+        && let Some(array) = array_type(ddl, name)?
     {
-        let owner = ddl.snapshot().type_owner(element_of(array));
-        if !ddl.snapshot().owns(ddl.user, owner) {
-            return Err(must_own("type", &ddl.type_shown(SqlType::plain(array.0))));
-        }
+        check_array_owner(ddl, array)?;
         return Ok(array);
     }
     let found = owned_beside(ddl, name)?;
@@ -261,14 +271,10 @@ fn refusal_to_drop(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<SqlErr
             "cannot drop type {shown} because it is required by the database system"
         )));
     }
-    if let (None, Some((array, _))) = (&relation, array_type(ddl, name)?) {
-        let element = element_of(array);
+    if let (None, Some(array)) = (&relation, array_type(ddl, name)?) {
+        check_array_owner(ddl, array)?;
         let shown = ddl.type_shown(SqlType::plain(array.0));
-        let owner = ddl.snapshot().type_owner(element);
-        if !ddl.snapshot().owns(ddl.user, owner) {
-            return Ok(Some(must_own("type", &shown)));
-        }
-        let element = ddl.type_shown(SqlType::plain(element.0));
+        let element = ddl.type_shown(SqlType::plain(element_of(array).0));
         let refused =
             required(format!("cannot drop type {shown} because type {element} requires it"));
         return Ok(refused.map(|error| error.hint(format!("You can drop type {element} instead."))));
@@ -303,7 +309,7 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     let no_enum =
         |shown: &str| SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("{shown} is not an enum"));
     if find(ddl, &alter.name)?.is_none()
-        && let Some((array, _)) = array_type(ddl, &alter.name)?
+        && let Some(array) = array_type(ddl, &alter.name)?
     {
         return Err(no_enum(&ddl.type_shown(SqlType::plain(array.0))));
     }
