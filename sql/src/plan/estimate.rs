@@ -8,6 +8,7 @@ use super::figures::{Figures, type_width};
 use super::physical::{Aggregate, Join, JoinMethod, Plan, SetColumn};
 use super::scalar::Scalar;
 use super::vars;
+use crate::catalog::system;
 use crate::plan::logical::{JoinKind, SetKind};
 use crate::types::{Datum, SqlType};
 
@@ -17,6 +18,8 @@ pub const DESCENT: f64 = 4.0;
 pub const ROW_COST: f64 = 0.01;
 /// Rows of a set-returning function (`prorows`).
 const FUNCTION_ROWS: f64 = 1000.0;
+/// What it costs to have the catalog find the rows of one key.
+const SYSTEM_KEY_COST: f64 = 4.0;
 /// The width of a computed value of which nothing is known.
 const VALUE_WIDTH: f64 = 8.0;
 
@@ -55,9 +58,10 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             leaf(scan.rows, scan.cost, width)
         }
         Plan::System(scan) => {
-            let rows = if scan.keys.is_empty() { 500.0 } else { 2.0 };
+            let all = system::expected_rows(&scan.relation);
             let width = VALUE_WIDTH * scan.outputs.len() as f64;
-            leaf((rows * figures.all(&scan.filter)).max(1.0), rows, width)
+            let rows = (all * figures.all(&scan.filter)).max(1.0);
+            leaf(rows, if scan.is_keyed() { SYSTEM_KEY_COST } else { all }, width)
         }
         Plan::Function(scan) => {
             leaf(FUNCTION_ROWS, FUNCTION_ROWS, VALUE_WIDTH * scan.types.len() as f64)

@@ -10,7 +10,7 @@ use super::build::Planner;
 use super::estimate::{self, Estimate};
 use super::functions::{Comparison, comparison};
 use super::physical::{Access, Join, JoinMethod, Plan, Scan};
-use super::pushdown::{filter, gate, gated, optimise};
+use super::pushdown::{filter, gate, gated, optimise, reads};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
 use super::{access_path, vars};
@@ -37,6 +37,7 @@ struct Item {
 pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) -> Plan {
     let mut items = Vec::new();
     flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
+    let above = raise(planner, &mut items, &mut conjuncts);
     let own: HashMap<u32, usize> = items
         .iter()
         .enumerate()
@@ -95,7 +96,46 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         joined = Some((plan, estimate, set));
     }
     let (plan, ..) = joined.expect("a join has inputs");
+    let plan = above
+        .into_iter()
+        .rev()
+        .fold(plan, |plan, (slot, columns)| Plan::Project(Box::new(plan), slot, columns));
     gate(plan, once)
+}
+
+/// Takes computed columns that hold subqueries out of a group of joins, to be computed above it, for the rows that are
+/// left: where no condition and no other input reads them. What they are computed over becomes inputs of the group.
+fn raise(
+    planner: &mut Planner<'_>,
+    items: &mut Vec<Item>,
+    conjuncts: &mut Vec<Scalar>,
+) -> Vec<(u32, Vec<Scalar>)> {
+    let mut raised = Vec::new();
+    let may_rise = |planner: &Planner<'_>, items: &[Item], conjuncts: &[Scalar], at: usize| {
+        let Plan::Project(_, slot, columns) = &items[at].plan else { return false };
+        let slots = HashSet::from([*slot]);
+        columns.iter().any(|one| !one.subqueries().is_empty())
+            && !columns.iter().any(|one| changes(planner, one))
+            && !conjuncts.iter().any(|one| reads(planner, one, &slots))
+            && !items.iter().enumerate().any(|(other, item)| {
+                other != at && reads_of(planner, &item.plan).iter().any(|var| var.slot == *slot)
+            })
+    };
+    while let Some(at) = (0..items.len()).find(|at| may_rise(planner, items, conjuncts, *at)) {
+        let Plan::Project(input, slot, columns) = items.remove(at).plan else { break };
+        let behind = items.split_off(at);
+        flatten(planner, *input, items, conjuncts);
+        items.extend(behind);
+        raised.push((slot, columns));
+    }
+    raised
+}
+
+/// Whether a scalar, its subqueries included, may be another value when it is computed again over the same rows.
+fn changes(planner: &Planner<'_>, one: &Scalar) -> bool {
+    let mut found = Reads::default();
+    one.subqueries().into_iter().for_each(|number| found.subplan(planner, number));
+    one.volatile() || found.volatile
 }
 
 /// The inputs that a condition reads, its subqueries included, in order.
@@ -282,17 +322,45 @@ impl Search<'_, '_> {
         let after = (rows * base.0 * kept).max(1.0);
         let mut least =
             if equal > 0 { base.1 + BUILD * base.0 + rows } else { rows * base.1.max(1.0) };
-        if let Plan::Scan(scan) = &item.plan {
-            let conditions = conditions.into_iter().cloned().collect();
-            let later =
-                |var: Var| self.own.contains_key(&var.slot) && !joined.set.contains(&var.slot);
-            let mut scan = (**scan).clone();
-            scan.filter = scan.recheck.clone();
-            scan.forget_access();
-            let indexed = access_path::choose(planner, scan, conditions, &later);
+        let later = |var: Var| self.own.contains_key(&var.slot) && !joined.set.contains(&var.slot);
+        if let Some(indexed) = by_key(planner, &item.plan, conditions.into_iter().cloned(), &later)
+        {
             least = least.min(rows * estimate::of(&planner.figures, &indexed).cost);
         }
         (after, least)
+    }
+}
+
+/// A scan under more conditions, whose other sides are at hand before each pass: by whichever key serves it best then.
+fn by_key(
+    planner: &Planner<'_>,
+    plan: &Plan,
+    conditions: impl Iterator<Item = Scalar>,
+    later: &dyn Fn(Var) -> bool,
+) -> Option<Plan> {
+    match plan {
+        Plan::Scan(scan) => {
+            let mut scan = (**scan).clone();
+            scan.filter = std::mem::take(&mut scan.recheck);
+            scan.forget_access();
+            Some(access_path::choose(planner, scan, conditions.collect(), later))
+        }
+        Plan::System(scan) => {
+            let mut scan = scan.clone();
+            scan.filter.extend(conditions);
+            access_path::choose_system(&mut scan, later);
+            Some(Plan::System(scan))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a scan reads rows by a key rather than all of them.
+fn reads_by_key(plan: &Plan) -> bool {
+    match plan {
+        Plan::Scan(scan) => matches!(scan.access, Access::Key(_) | Access::Either(_)),
+        Plan::System(scan) => scan.is_keyed(),
+        _ => false,
     }
 }
 
@@ -440,25 +508,19 @@ fn finish(
     let hash_cost = left_cost + right_cost + BUILD * right_rows + left_rows;
     // Index keys from the left row: for inner, left, semi and anti joins, which ask once for each left row.
     if !matches!(join.kind, JoinKind::Full | JoinKind::Right)
-        && let Plan::Scan(scan) = &join.right
-    {
-        let mut scan = (**scan).clone();
-        scan.filter = std::mem::take(&mut scan.recheck);
-        scan.forget_access();
-        let conditions = join
+        && let own = join
             .on
             .iter()
             .filter(|one| one.subqueries().is_empty() && !one.volatile())
             .filter(|one| one.reads(&mut |var| right_set.contains(&var.slot)))
             .cloned()
-            .collect();
-        let indexed = access_path::choose(planner, scan, conditions, later);
+        && let Some(indexed) = by_key(planner, &join.right, own, later)
+    {
         let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
         let total = left_cost + left_rows * indexed_cost;
         let better = total < hash_cost || equal.is_empty() && indexed_cost < right_cost;
         if better
-            && let Plan::Scan(found) = &indexed
-            && matches!(found.access, Access::Key(_) | Access::Either(_))
+            && reads_by_key(&indexed)
             && access_path::depends(&indexed, &|var| left_set.contains(&var.slot))
         {
             // The scan has taken over every condition that it can check by itself.
@@ -537,6 +599,8 @@ struct Reads {
     filled: HashSet<u32>,
     /// Common table expressions that have been looked into.
     ctes: HashSet<u32>,
+    /// Whether any of them calls what may change from one call to the next.
+    volatile: bool,
 }
 
 impl Reads {
@@ -548,7 +612,10 @@ impl Reads {
             if let Plan::Cte(scan) = node {
                 ctes.push(scan.number);
             }
-            vars::scalars(node, &mut |scalar| inner.extend(scalar.subqueries()));
+            vars::scalars(node, &mut |scalar| {
+                inner.extend(scalar.subqueries());
+                self.volatile |= scalar.volatile();
+            });
         });
         for number in inner {
             self.subplan(planner, number);
@@ -571,6 +638,7 @@ impl Reads {
             _ => None,
         };
         if let Some(test) = test {
+            self.volatile |= test.volatile();
             test.reads(&mut |var| {
                 self.homes.insert(var);
                 false

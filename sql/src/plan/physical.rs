@@ -5,7 +5,7 @@
 //! later (sort, hash, materialise) saves the homes it is told to and fills them again.
 
 use super::scalar::{CallTypes, Callee, Scalar, Var};
-use crate::catalog::Relation;
+use crate::catalog::{Relation, system};
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
@@ -285,6 +285,14 @@ pub struct SystemScan {
     pub keys: Vec<(usize, Scalar)>,
     /// The name in the query.
     pub alias: Arc<str>,
+}
+
+impl SystemScan {
+    /// Whether one of its keys spares the catalog the work of making all rows.
+    #[must_use]
+    pub fn is_keyed(&self) -> bool {
+        self.keys.iter().any(|(column, _)| system::is_keyed(&self.relation, *column))
+    }
 }
 
 /// A scan of what a common table expression holds.

@@ -18,7 +18,10 @@ mod time_zones;
 mod types;
 
 pub use counted::Counters;
-pub use rows::{Activity, Cursor, Emit, Encryption, PreparedStatement, SystemContext, scan};
+pub use rows::{
+    Activity, Cursor, Emit, Encryption, PreparedStatement, SystemContext, expected_rows, is_keyed,
+    scan,
+};
 
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;

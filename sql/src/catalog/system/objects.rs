@@ -38,15 +38,17 @@ pub(super) fn position(column: usize) -> i16 {
 
 pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
     rows.builtin(relation)?;
-    let (oid, name) = (rows.oid_key(0), rows.text_key(1));
+    let (oid, name, row_type) = (rows.oid_key(0), rows.text_key(1), rows.oid_key(3));
     // An index's OID leads to its table.
     let owner = oid.map(|oid| rows.system.snapshot.index(oid).map_or(oid, |found| found.0.oid));
     for relation in users(rows, owner) {
-        if name.is_none_or(|name| *relation.name == *name) {
+        let has_type = row_type.is_none_or(|ty| relation.row_type.0 == ty);
+        if has_type && name.is_none_or(|name| *relation.name == *name) {
             class_of_relation(rows, relation)?;
         }
         for index in &relation.indexes {
-            if name.is_none_or(|name| *index.name == *name) {
+            let has_type = row_type.is_none_or(|ty| ty == Oid(0));
+            if has_type && name.is_none_or(|name| *index.name == *name) {
                 class_of_index(rows, relation, index)?;
             }
         }
@@ -55,7 +57,8 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
         }
     }
     for ty in composites(rows, oid) {
-        if name.is_none_or(|name| *ty.name == *name) {
+        let has_type = row_type.is_none_or(|own| own == ty.oid);
+        if has_type && name.is_none_or(|name| *ty.name == *name) {
             class_of_type(rows, ty)?;
         }
     }
@@ -537,7 +540,11 @@ pub(super) fn rules(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn descriptions(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
     rows.builtin(relation)?;
     let snapshot = rows.system.snapshot;
+    let of = rows.oid_key(0);
     for ((oid, sub), comment) in snapshot.comments() {
+        if of.is_some_and(|of| of != *oid) {
+            continue;
+        }
         let row = [
             Datum::Oid(oid.0),
             Datum::Oid(comment.class.0),

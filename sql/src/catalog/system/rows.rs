@@ -2,7 +2,7 @@
 //!
 //! The built-in part of a relation is PostgreSQL's own data, parsed field by field as it is asked for; users' objects
 //! follow, made from the snapshot. A key is a hint: rows that do not have it may come too, so every condition is checked
-//! again by who scans. Keys on a relation's first column (its OID, in most) find built-in rows by binary search.
+//! again by who scans. Any key on an OID or a text finds built-in rows by a hash index, made when it is first asked for.
 
 use super::counted::Counters;
 use super::{
@@ -11,14 +11,16 @@ use super::{
 };
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
+use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::error::Result;
 use crate::settings::Settings;
 use crate::types::{CallContext, Datum, Oid, SqlType, array, network};
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use txn::introspect::LockInfo;
 
 /// What a session is doing: a row of `pg_stat_activity`.
@@ -238,19 +240,17 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
     /// The built-in rows of a relation.
     pub(super) fn builtin(&mut self, relation: &Relation) -> Result<()> {
         let Some(file) = FILES.get(&*relation.name) else { return Ok(()) };
-        let key = self.oid_key(0);
-        let rows = match key {
-            Some(oid) if file.sorted => {
-                let start = file.rows.partition_point(|row| row.0 < oid.0);
-                let end = file.rows.partition_point(|row| row.0 <= oid.0);
-                &file.rows[start..end]
-            }
-            _ => &file.rows[..],
+        let found = self.keys.iter().find_map(|(column, key)| file.find(*column, key));
+        let mut all = 0..file.rows.len();
+        let mut some = found.unwrap_or_default().iter();
+        let mut next = || match found {
+            Some(_) => some.next().map(|at| *at as usize),
+            None => all.next(),
         };
         let mut row = Vec::with_capacity(relation.columns.len());
-        for (_, line) in rows {
+        while let Some(at) = next() {
             row.clear();
-            for (column, field) in relation.columns.iter().zip(line.fields()) {
+            for (column, field) in relation.columns.iter().zip(file.rows[at].fields()) {
                 row.push(self.field(column.ty, field)?);
             }
             if self.is_replaced(relation, &row) {
@@ -309,27 +309,82 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
     }
 }
 
-/// A generated file, its lines with the number that each begins with.
+/// A generated file.
 struct File {
-    rows: Vec<(u32, Row)>,
-    /// The lines are in the order of that number.
-    sorted: bool,
+    rows: Vec<Row>,
+    /// For each column of OIDs or texts: where its values stand, made when a key on it is first asked for.
+    places: Vec<Option<OnceLock<Places>>>,
+}
+
+/// The rows that have each value of a column, in the file's order.
+type Places = HashMap<Cow<'static, str>, Vec<u32>>;
+
+impl File {
+    /// The rows that have `key` in a column; nothing where that cannot be told.
+    fn find(&self, column: usize, key: &Datum<'_>) -> Option<&[u32]> {
+        let places = self.places.get(column)?.as_ref()?;
+        let number;
+        let key = match key {
+            Datum::Text(text) => *text,
+            Datum::Oid(oid) => {
+                number = oid.to_string();
+                &number
+            }
+            _ => return None,
+        };
+        let places = places.get_or_init(|| {
+            let mut places = Places::new();
+            for (at, row) in self.rows.iter().enumerate() {
+                if let Some(field) = row.get(column) {
+                    places.entry(field).or_default().push(at as u32);
+                }
+            }
+            places
+        });
+        Some(places.get(key).map_or(&[], |found| &found[..]))
+    }
 }
 
 static FILES: LazyLock<HashMap<&'static str, File>> = LazyLock::new(|| {
-    builtin::relations()
-        .iter()
-        .filter(|file| file.name.starts_with("pg_"))
-        .map(|file| {
-            let first = |row: &Row| {
-                row.fields().next().flatten().and_then(|field| field.parse().ok()).unwrap_or(0)
-            };
-            let rows: Vec<(u32, Row)> = file.rows().map(|row| (first(&row), row)).collect();
-            let sorted = rows.is_sorted_by_key(|row| row.0);
-            (file.name, File { rows, sorted })
-        })
-        .collect()
+    let made = |file: &builtin::Relation| {
+        let columns = &super::named(well_known::PG_CATALOG, file.name).and_then(relation)?.columns;
+        let keyed = |ty: Oid| matches!(ty.0, 19 | 24 | 25 | 26);
+        let places =
+            columns.iter().map(|column| keyed(column.ty.oid).then(OnceLock::new)).collect();
+        Some((file.name, File { rows: file.rows().collect(), places }))
+    };
+    builtin::relations().iter().filter_map(made).collect()
 });
+
+/// What users' objects add to a relation, as far as plans are concerned.
+const USERS_ROWS: f64 = 200.0;
+
+/// About how many rows a system relation has.
+#[must_use]
+pub fn expected_rows(relation: &Relation) -> f64 {
+    FILES.get(&*relation.name).map_or(0.0, |file| file.rows.len() as f64) + USERS_ROWS
+}
+
+/// Whether a key on a column spares making the rows that do not have it.
+#[must_use]
+pub fn is_keyed(relation: &Relation, column: usize) -> bool {
+    // Columns that users' rows are found by; where there are none, each that built-in rows are.
+    let users = match &*relation.name {
+        "pg_class" => &[0, 1, 3][..],
+        "pg_type" => &[0, 1, 11, 13, 14],
+        "pg_attribute" | "pg_sequence" | "pg_description" => &[0],
+        "pg_attrdef" | "pg_enum" => &[1],
+        "pg_index" => &[0, 1],
+        "pg_constraint" => &[0, 7],
+        "pg_rewrite" => &[2],
+        "pg_depend" | "pg_namespace" => &[],
+        name => {
+            let places = FILES.get(name).and_then(|file| file.places.get(column));
+            return places.is_some_and(Option::is_some);
+        }
+    };
+    users.contains(&column)
+}
 
 /// Hands out the rows of a system relation that is served from the snapshot, all columns in `attnum` order. `keys` are
 /// equality conditions by column index that every row has to meet: they may save work, and are checked by the caller.
@@ -388,7 +443,6 @@ pub fn scan<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::object::well_known;
     use crate::catalog::testing::{begin, catalog, table};
     use crate::catalog::{CatalogTransaction, RelationKind, system};
     use crate::settings::ServerSettings;
@@ -481,6 +535,17 @@ mod tests {
                     ("pg_constraint", 7, 20_000),
                     ("pg_type", 0, 20_005),
                     ("pg_type", 0, 23),
+                    ("pg_type", 11, 20_000),
+                    ("pg_type", 11, 1259),
+                    ("pg_type", 13, 20_005),
+                    ("pg_type", 13, 23),
+                    ("pg_type", 14, 1007),
+                    ("pg_class", 3, 20_005),
+                    ("pg_class", 3, 83),
+                    ("pg_proc", 0, 1242),
+                    ("pg_cast", 1, 23),
+                    ("pg_index", 1, 1259),
+                    ("pg_description", 0, 1242),
                     ("pg_attrdef", 1, 20_000),
                 ] {
                     let all = rows(name, &[], (column, oid));
@@ -489,6 +554,9 @@ mod tests {
                     assert_eq!(all, keyed, "{name} {oid}");
                 }
                 assert_eq!(rows("pg_class", &[(1, Datum::Text("ti"))], (0, 20_002)).len(), 1);
+                assert_eq!(rows("pg_class", &[(1, Datum::Text("pg_type"))], (0, 1247)).len(), 1);
+                assert_eq!(rows("pg_type", &[(1, Datum::Text("t"))], (0, 20_005)).len(), 1);
+                assert_eq!(rows("pg_type", &[(1, Datum::Text("_int4"))], (0, 1007)).len(), 1);
             });
         });
     }

@@ -77,8 +77,24 @@ enum Kind<'n> {
 
 impl Own<'_> {
     fn rows(&self, rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-        self.row(rows, false)?;
-        self.row(rows, true)
+        for array in [false, true] {
+            if self.may_have_keys(rows, array) {
+                self.row(rows, array)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether its row, or that of arrays over it, may be one that a key asks for.
+    fn may_have_keys(&self, rows: &Rows<'_, '_, '_, '_>, array: bool) -> bool {
+        let of_arrays = Oid(array_of_made(self.oid.0));
+        let (oid, relation, element, arrays) = match array {
+            true => (of_arrays, Oid(0), self.oid, Oid(0)),
+            false => (self.oid, self.relation, Oid(0), of_arrays),
+        };
+        [(0, oid), (11, relation), (13, element), (14, arrays)]
+            .iter()
+            .all(|(column, own)| rows.oid_key(*column).is_none_or(|key| key == *own))
     }
 
     /// The list that GRANT has left of it.
@@ -218,7 +234,11 @@ fn align(rows: &Rows<'_, '_, '_, '_>, domain: &Domain) -> char {
 
 /// `pg_enum`.
 pub(super) fn labels(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let key = rows.oid_key(1);
     for found in rows.system.snapshot.types() {
+        if key.is_some_and(|key| key != found.oid) {
+            continue;
+        }
         for label in found.labels() {
             let row = [
                 Datum::Oid(label.oid.0),
