@@ -37,6 +37,18 @@ pub fn system_catalog(relation: &Relation) -> SqlError {
     )
 }
 
+/// 42809 for an index where something with rows is wanted.
+#[must_use]
+pub fn index(name: &str) -> SqlError {
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is an index"))
+}
+
+/// 42809 for a composite type where something with rows is wanted.
+#[must_use]
+pub fn composite_type(name: &str) -> SqlError {
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is a composite type"))
+}
+
 impl Binder<'_> {
     /// What a statement changes: a table, or what is behind a view.
     pub(super) fn changed(
@@ -74,6 +86,7 @@ impl Binder<'_> {
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("cannot change sequence \"{}\"", relation.name),
             )),
+            RelationKind::Composite => unreachable!("nothing that has rows is a composite type"),
         }
     }
 

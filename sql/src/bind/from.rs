@@ -1,6 +1,7 @@
 //! FROM: tables, views, functions and subqueries side by side, and the names they bring; `join` has their joins.
 
 use crate::bind::Binder;
+use crate::bind::dml::{composite_type, index};
 use crate::bind::expression::Place;
 use crate::bind::join::{cross, shifted};
 use crate::bind::levels::drop_level;
@@ -308,6 +309,7 @@ impl Binder<'_> {
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
                 Ok(self.scan(&relation, alias, self.next_item())?)
             }
+            RelationKind::Composite => unreachable!("nothing that has rows is a composite type"),
         }
     }
 
@@ -316,7 +318,11 @@ impl Binder<'_> {
     /// # Errors
     /// 42P01, 42809.
     pub(super) fn relation(&self, name: &ast::ObjectName) -> Result<Arc<Relation>> {
-        self.find_relation(name).map_err(|error| error.at(self.position(name.at)))
+        let found = self.find_relation(name).and_then(|found| match found.kind {
+            RelationKind::Composite => Err(composite_type(&found.name)),
+            _ => Ok(found),
+        });
+        found.map_err(|error| error.at(self.position(name.at)))
     }
 
     /// The same for a statement whose errors do not point at the name.
@@ -337,10 +343,7 @@ impl Binder<'_> {
             Some(Named::Relation(found)) => {
                 self.catalog.relation(found).cloned().ok_or_else(unknown)
             }
-            Some(Named::Index { .. }) => Err(SqlError::new(
-                SqlState::WRONG_OBJECT_TYPE,
-                format!("\"{}\" is an index", name.name()),
-            )),
+            Some(Named::Index { .. }) => Err(index(name.name())),
             None => Err(unknown()),
         }
     }

@@ -106,7 +106,7 @@ impl Binder<'_> {
             RelationKind::Table { .. } if relation.stored_query.is_some() => "materialized views",
             RelationKind::View { .. } => "views",
             RelationKind::Sequence(_) => "sequences",
-            RelationKind::Table { .. } | RelationKind::System => {
+            RelationKind::Table { .. } | RelationKind::System | RelationKind::Composite => {
                 return self.target_table(relation);
             }
         };

@@ -301,6 +301,7 @@ impl Stored for RelationKind {
                 sequence.write(out);
             }
             RelationKind::System => unreachable!("system relations are not stored"),
+            RelationKind::Composite => unreachable!("composite types are stored as types"),
         }
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {

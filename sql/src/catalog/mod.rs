@@ -7,12 +7,13 @@
 //! - [`object`]: what is stored; [`codec`]: as which bytes
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
 //! - [`current`]: what is committed; [`change`]: what one transaction makes of it
-//! - [`snapshot`]: what is read; [`search_path`] and [`privilege`]: under which names, by whom
+//! - [`snapshot`]: what is read (`array_names`: how types of arrays are called there); [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`temporary`]: what only one session sees
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
 
 pub mod acl;
+mod array_names;
 pub mod bootstrap;
 pub mod builtin;
 pub mod change;

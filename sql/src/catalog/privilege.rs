@@ -107,9 +107,10 @@ impl Relation {
     pub fn grantable(&self) -> Grantable {
         match self.kind {
             RelationKind::Sequence(_) => Grantable::Sequence,
-            RelationKind::Table { .. } | RelationKind::System | RelationKind::View { .. } => {
-                Grantable::Table
-            }
+            RelationKind::Table { .. }
+            | RelationKind::System
+            | RelationKind::View { .. }
+            | RelationKind::Composite => Grantable::Table,
         }
     }
 }

@@ -85,6 +85,9 @@ pub enum RelationKind {
     },
     /// A sequence. Its values are given outside transactions ([`crate::catalog::sequence`]).
     Sequence(Sequence),
+    /// A composite type, which is stored as a type ([`crate::catalog::user_type`]): a relation by its name and its columns,
+    /// and of no rows.
+    Composite,
 }
 
 /// What a sequence counts, and for whom.
@@ -620,9 +623,10 @@ impl Relation {
     pub fn trees(&self) -> impl Iterator<Item = TreeId> {
         let own = match self.kind {
             RelationKind::Table { tree, long_values, .. } => [Some(tree), Some(long_values)],
-            RelationKind::System | RelationKind::View { .. } | RelationKind::Sequence(_) => {
-                [None, None]
-            }
+            RelationKind::System
+            | RelationKind::View { .. }
+            | RelationKind::Sequence(_)
+            | RelationKind::Composite => [None, None],
         };
         let indexes =
             self.indexes.iter().filter(|index| !index.holds_rows()).map(|index| index.tree);
@@ -674,6 +678,7 @@ impl Relation {
             RelationKind::Table { .. } | RelationKind::System => 'r',
             RelationKind::View { .. } => 'v',
             RelationKind::Sequence(_) => 'S',
+            RelationKind::Composite => 'c',
         }
     }
 

@@ -429,11 +429,12 @@ impl SessionSequences {
 pub fn of(relation: &Relation) -> Result<&Sequence> {
     match &relation.kind {
         RelationKind::Sequence(sequence) => Ok(sequence),
-        RelationKind::Table { .. } | RelationKind::System | RelationKind::View { .. } => {
-            Err(SqlError::new(
-                SqlState::WRONG_OBJECT_TYPE,
-                format!("\"{}\" is not a sequence", relation.name),
-            ))
-        }
+        RelationKind::Table { .. }
+        | RelationKind::System
+        | RelationKind::View { .. }
+        | RelationKind::Composite => Err(SqlError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("\"{}\" is not a sequence", relation.name),
+        )),
     }
 }

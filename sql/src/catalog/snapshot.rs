@@ -9,6 +9,7 @@
 //! transactions included: a plan is good exactly as long as the version is the same.
 
 use crate::catalog::acl::Acl;
+use crate::catalog::array_names::{ArrayNames, array_name};
 use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, SettingList,
@@ -55,6 +56,10 @@ pub struct Objects {
     acls: BTreeMap<(Oid, u32), Arc<Acl>>,
     default_acls: BTreeMap<Oid, Arc<DefaultAcl>>,
     types: BTreeMap<Oid, Arc<UserType>>,
+    /// Composite types as the relations that they are, too.
+    composites: BTreeMap<Oid, Arc<Relation>>,
+    /// The names of array types that are not the elements' own behind an underscore.
+    array_names: ArrayNames,
 }
 
 /// What a name in a schema stands for: relations and indexes share one name space.
@@ -324,6 +329,9 @@ impl Objects {
             }
             Some(Object::Type(ty)) => {
                 self.types.insert(ty.oid, Arc::clone(ty));
+                if let Some(relation) = ty.as_relation() {
+                    self.composites.insert(ty.oid, Arc::new(relation));
+                }
             }
             Some(
                 Object::Database(_) | Object::Role(_) | Object::Membership(_) | Object::Settings(_),
@@ -335,7 +343,10 @@ impl Objects {
                 Class::Comment => drop(self.comments.remove(&(key.oid, key.sub))),
                 Class::Acl => drop(self.acls.remove(&(key.oid, key.sub))),
                 Class::DefaultAcl => drop(self.default_acls.remove(&key.oid)),
-                Class::Type => drop(self.types.remove(&key.oid)),
+                Class::Type => {
+                    self.types.remove(&key.oid);
+                    self.composites.remove(&key.oid);
+                }
                 Class::Counter
                 | Class::Database
                 | Class::Role
@@ -396,6 +407,20 @@ impl Objects {
                 relation.lock = lock;
             }
         }
+        for relation in self.composites.values_mut() {
+            let names = self.names.entry(relation.schema.0).or_default();
+            names.insert(Arc::clone(&relation.name), Named::Relation(relation.oid));
+            let schema = self.schemas.get(&relation.schema.0).map(|schema| &schema.name);
+            let lock = Relation::lock_of(database, relation.oid);
+            if schema.is_some_and(|schema| *schema != relation.schema.1) || relation.lock != lock {
+                let relation = Arc::make_mut(relation);
+                relation.lock = lock;
+                if let Some(schema) = schema {
+                    relation.schema.1 = Arc::clone(schema);
+                }
+            }
+        }
+        self.array_names = ArrayNames::of(self.relations.values(), self.types.values());
     }
 }
 
@@ -456,10 +481,11 @@ impl CatalogSnapshot {
         self.objects.relations.values()
     }
 
-    /// A relation by OID: a user's, or one of the system's.
+    /// A relation by OID: a user's, composite types too, or one of the system's.
     #[must_use]
     pub fn relation(&self, oid: Oid) -> Option<&Arc<Relation>> {
-        self.objects.relations.get(&oid).or_else(|| system::relation(oid))
+        let made = self.objects.relations.get(&oid).or_else(|| self.objects.composites.get(&oid));
+        made.or_else(|| system::relation(oid))
     }
 
     /// What a name stands for in one schema.
@@ -556,7 +582,7 @@ impl CatalogSnapshot {
             .or_else(|| system::with_row_type(ty))
     }
 
-    /// The types that users made.
+    /// The types that users made, but those of relations' rows.
     pub fn types(&self) -> impl Iterator<Item = &Arc<UserType>> {
         self.objects.types.values()
     }
@@ -616,18 +642,33 @@ impl CatalogSnapshot {
     #[must_use]
     pub fn type_named(&self, schema: Oid, name: &str) -> Option<Oid> {
         self.element_named(schema, name).or_else(|| {
-            let element = self.element_named(schema, name.strip_prefix('_')?)?;
+            let renamed = self.objects.array_names.element(schema, name);
+            let element = renamed.or_else(|| {
+                let element = self.element_named(schema, name.strip_prefix('_')?)?;
+                self.objects.array_names.of_element(element).is_none().then_some(element)
+            })?;
             Some(Oid(builtin::array_of_made(element.0)))
         })
     }
 
-    fn element_named(&self, schema: Oid, name: &str) -> Option<Oid> {
+    /// The name of the type of arrays over a type that users made, which is called `name`.
+    #[must_use]
+    pub fn array_name(&self, element: Oid, name: &str) -> Arc<str> {
+        let other = self.objects.array_names.of_element(element);
+        other.cloned().unwrap_or_else(|| array_name(name, 1))
+    }
+
+    /// The same without those of arrays.
+    #[must_use]
+    pub fn element_named(&self, schema: Oid, name: &str) -> Option<Oid> {
         if let Some(found) = self.type_in(schema, name) {
             return Some(found.oid);
         }
         let Some(Named::Relation(found)) = self.named(schema, name) else { return None };
-        let row_type = self.relation(found)?.row_type.0;
-        (row_type != Oid(0)).then_some(row_type)
+        let relation = self.relation(found)?;
+        // A sequence's rows have no type of a name.
+        let typed = !matches!(relation.kind, RelationKind::Sequence(_));
+        Some(relation.row_type.0).filter(|ty| typed && *ty != Oid(0))
     }
 
     /// Whether `role` owns what `owner` owns, or may act as that role.
@@ -663,7 +704,10 @@ impl CatalogSnapshot {
             RelationKind::Sequence(sequence) => {
                 sequence.owner.filter(|owner| owner.0 == table).map(|owner| (relation, owner.1))
             }
-            RelationKind::Table { .. } | RelationKind::System | RelationKind::View { .. } => None,
+            RelationKind::Table { .. }
+            | RelationKind::System
+            | RelationKind::View { .. }
+            | RelationKind::Composite => None,
         })
     }
 }

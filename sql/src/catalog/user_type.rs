@@ -4,6 +4,8 @@
 //! from its own, and no object. A label's place is a number, so that values compare without the catalog: between two
 //! neighbours there is room for 32 more one after the other.
 
+use crate::catalog::builtin::{array_of_made, collation_of};
+use crate::catalog::relation::{Column, Properties, Relation, RelationKind};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
@@ -105,6 +107,38 @@ impl UserType {
             UserTypeKind::Enum(_) | UserTypeKind::Domain(_) => None,
             UserTypeKind::Composite(attributes) => Some(attributes),
         }
+    }
+
+    /// A composite type as the relation that it is, too; nothing for another type. Its schema's name and its lock are for
+    /// the snapshot to say.
+    #[must_use]
+    pub fn as_relation(&self) -> Option<Relation> {
+        let columns = self.attributes()?.iter().map(|attribute| Column {
+            properties: Properties { dimensions: attribute.dimensions, ..Properties::default() },
+            ..Column::plain(
+                Arc::clone(&attribute.name),
+                attribute.ty,
+                Oid(collation_of(attribute.ty.oid.0)),
+            )
+        });
+        Some(Relation {
+            oid: self.oid,
+            schema: (self.schema, Arc::from("")),
+            name: Arc::clone(&self.name),
+            owner: self.owner,
+            kind: RelationKind::Composite,
+            columns: columns.collect(),
+            indexes: Vec::new(),
+            constraints: Vec::new(),
+            referenced_by: Vec::new(),
+            lock: Relation::lock_of(Oid(0), self.oid),
+            row_estimate: -1.0,
+            options: Vec::new(),
+            persistence: 'p',
+            row_type: (self.oid, Oid(array_of_made(self.oid.0))),
+            acl: None,
+            stored_query: None,
+        })
     }
 
     /// What a domain says; nothing for another type.

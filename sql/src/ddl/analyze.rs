@@ -73,12 +73,28 @@ pub(super) fn maintained(
             ddl.skip_locked(name.name(), verb);
             continue;
         }
-        let Some((_, relation)) = ddl.lock_named(name, TableLock::AccessShare)? else {
+        let Some((named, relation)) = ddl.lock_named(name, TableLock::AccessShare)? else {
             if tables.is_empty() {
                 continue;
             }
             return Err(undefined_table(name));
         };
+        if let Some(who) = maintainers(ddl, &relation) {
+            let message = format!("skipping \"{}\" --- only {who} can {verb} it", name.name());
+            ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
+            continue;
+        }
+        let is_index = matches!(named, Named::Index { .. });
+        if is_index || !matches!(relation.kind, RelationKind::Table { .. }) {
+            if !tables.is_empty() && !matches!(relation.kind, RelationKind::System) {
+                let message = format!(
+                    "skipping \"{}\" --- cannot {verb} non-tables or special system tables",
+                    name.name()
+                );
+                ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
+            }
+            continue;
+        }
         let columns = tables.get(at).map_or(&[][..], |table| &table.columns);
         for (place, column) in columns.iter().enumerate() {
             super::resolve::column(&relation, column)?;
@@ -89,21 +105,6 @@ pub(super) fn maintained(
                 );
                 return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
             }
-        }
-        if let Some(who) = maintainers(ddl, &relation) {
-            let message = format!("skipping \"{}\" --- only {who} can {verb} it", relation.name);
-            ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
-            continue;
-        }
-        if !matches!(relation.kind, RelationKind::Table { .. }) {
-            if !tables.is_empty() && !matches!(relation.kind, RelationKind::System) {
-                let message = format!(
-                    "skipping \"{}\" --- cannot {verb} non-tables or special system tables",
-                    relation.name
-                );
-                ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
-            }
-            continue;
         }
         let mode = TableLock::ShareUpdateExclusive;
         let policy = if skips_locked { WaitPolicy::Skip } else { WaitPolicy::Block };

@@ -4,10 +4,13 @@
 
 use super::Ddl;
 use super::create_table::column_type;
+use super::resolve::must_own;
 use super::row_shape::{Reshape, used_by};
-use super::user_type::{find, owned, put};
+use super::user_type::{owned, put};
+use crate::catalog::Named;
+use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::quote::identifier;
-use crate::catalog::relation::Relation;
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterComposite, AttributeChange, Ident, ObjectName};
@@ -21,12 +24,31 @@ fn composite(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<(Arc<UserType>, Vec
         let message = format!("relation \"{name}\" does not exist");
         SqlError::new(SqlState::UNDEFINED_TABLE, message)
     };
-    if find(ddl, name)?.is_none_or(|found| found.attributes().is_none()) {
-        return Err(missing());
+    match ddl.lookup(name)? {
+        None => return Err(missing()),
+        Some(Named::Index { table, .. }) => {
+            let owner = ddl.relation(table).map_or(Oid(0), |relation| relation.owner);
+            if !ddl.snapshot().owns(ddl.user, owner) {
+                return Err(must_own("index", name.name()));
+            }
+            return Err(no_composite(name.name()));
+        }
+        Some(Named::Relation(oid)) => {
+            let relation = ddl.relation(oid).ok_or_else(missing)?;
+            ddl.check_owner(&relation)?;
+            if !matches!(relation.kind, RelationKind::Composite) {
+                return Err(no_composite(name.name()));
+            }
+        }
     }
     let found = owned(ddl, name)?;
     let attributes = found.attributes().ok_or_else(missing)?.to_vec();
     Ok((found, attributes))
+}
+
+/// 42809.
+fn no_composite(name: &str) -> SqlError {
+    SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is not a composite type"))
 }
 
 fn put_attributes(ddl: &mut Ddl<'_>, found: &UserType, attributes: Vec<Attribute>) -> Result<()> {
@@ -59,6 +81,24 @@ impl Ddl<'_> {
                 relation.name
             ),
         ))
+    }
+
+    /// Takes the comment on an attribute that goes; those behind it have other numbers from now on, and so have their
+    /// comments.
+    fn close_comments(&mut self, ty: Oid, gone: usize) -> Result<()> {
+        let snapshot = self.snapshot();
+        let Some(attributes) = snapshot.user_type(ty).and_then(|found| found.attributes()) else {
+            return Ok(());
+        };
+        for at in gone..attributes.len() {
+            let number = at as u32 + 1;
+            let next = snapshot.comment(ty, number + 1).map(Arc::clone).map(Object::Comment);
+            if next.is_some() || snapshot.comment(ty, number).is_some() {
+                let key = ObjectKey { sub: number, ..self.catalog.key(Class::Comment, ty) };
+                self.catalog.change(self.transaction, key, next)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -95,6 +135,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     return Err(error);
                 };
                 attributes.remove(at);
+                ddl.close_comments(found.oid, at)?;
                 reshape = Some(Reshape::Drop(at, Arc::clone(name)));
             }
             AttributeChange::Alter(name, ty) => {
@@ -150,7 +191,7 @@ pub(super) fn rename_attribute(
 
 /// Drops an attribute because its type goes.
 pub(super) fn drop_by_name(ddl: &mut Ddl<'_>, oid: Oid, name: &Ident) -> Result<()> {
-    let key = ddl.catalog.key(crate::catalog::object::Class::Type, oid);
+    let key = ddl.catalog.key(Class::Type, oid);
     ddl.catalog.lock(ddl.transaction, key)?;
     let Some(found) = ddl.snapshot().user_type(oid).cloned() else { return Ok(()) };
     let mut attributes = found.attributes().unwrap_or_default().to_vec();
@@ -158,6 +199,7 @@ pub(super) fn drop_by_name(ddl: &mut Ddl<'_>, oid: Oid, name: &Ident) -> Result<
         return Ok(());
     };
     attributes.remove(at);
+    ddl.close_comments(oid, at)?;
     let before = ddl.snapshot();
     put_attributes(ddl, &found, attributes)?;
     ddl.reshape(&before, oid, &Reshape::Drop(at, Arc::clone(name)))

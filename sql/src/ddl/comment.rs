@@ -5,6 +5,7 @@ use super::resolve::{
     kind_noun, must_own, system_column_named, undefined_column, undefined_role, undefined_schema,
     undefined_table, wrong_kind,
 };
+use crate::bind::dml::{composite_type, index};
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -55,12 +56,15 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         | ObjectKind::View
         | ObjectKind::MaterializedView
         | ObjectKind::Sequence => {
-            let mode = TableLock::ShareUpdateExclusive;
-            let relation = ddl.lock_table(name, comment.kind, mode, false)?;
-            let relation = relation.ok_or_else(|| undefined_table(name))?;
-            if kind_noun(&relation) != comment.kind.words().to_ascii_lowercase() {
-                return Err(wrong_kind(&relation.name, comment.kind));
-            }
+            let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+                let fits = kind_noun(relation) == comment.kind.words().to_ascii_lowercase();
+                if !fits || matches!(named, Named::Index { .. }) {
+                    return Err(wrong_kind(name.name(), comment.kind));
+                }
+                ddl.check_owner(relation)
+            };
+            let found = ddl.lock_checked(name, TableLock::ShareUpdateExclusive, &check)?;
+            let (_, relation) = found.ok_or_else(|| undefined_table(name))?;
             Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, relation.oid)))
         }
         ObjectKind::Column => {
@@ -108,9 +112,12 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             let found = ddl.lock_named(&table, TableLock::ShareUpdateExclusive)?;
             let relation = match found {
                 Some((Named::Relation(_), relation)) => relation,
-                Some(_) => return Err(wrong_kind(table.name(), ObjectKind::Table)),
+                Some(_) => return Err(index(table.name())),
                 None => return Err(undefined_table(&table)),
             };
+            if matches!(relation.kind, RelationKind::Composite) {
+                return Err(composite_type(&relation.name));
+            }
             check_owner_of_part(ddl, &relation)?;
             let plain = relation.constraints.iter().find(|found| found.name == *name);
             let keys = relation.indexes.iter().filter_map(|index| index.constraint.as_ref());

@@ -60,6 +60,7 @@ pub fn table_for(
         let (name, ty) = (&column.name, ddl.type_shown(column.ty));
         format!("no collation was derived for column \"{name}\" with collatable type {ty}")
     })?;
+    ddl.demand_free_type(schema.oid, name)?;
     if create.materialized
         && let Statement::Query(query) = &create.query
     {

@@ -76,9 +76,6 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
             ddl.check_clauses(name, column)?;
         }
     }
-    if taken {
-        return Err(duplicate_relation(name));
-    }
     let mut relation = ddl.empty_table(name, persistence, &create.options, &schema)?;
     let mut likes = Vec::new();
     for element in &create.elements {
@@ -98,6 +95,10 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
             }
         }
     }
+    if taken {
+        return Err(duplicate_relation(name));
+    }
+    ddl.demand_free_type(schema.oid, name)?;
     let foreign = std::mem::take(&mut parts.foreign);
     ddl.add_parts(&mut relation, parts)?;
     for like in &likes {

@@ -5,7 +5,7 @@
 //! `typecmds.c`.
 
 use super::build::each_row;
-use super::user_type::{check_name, owned, put, put_new};
+use super::user_type::{check_name, owned, put, put_new, row_type_refusal};
 use super::{Ddl, name};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
@@ -15,7 +15,8 @@ use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Domain, DomainCheck, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
-    AlterDomain, ColumnConstraintKind, CreateDomain, DomainChange, Expr, Ident, ObjectName,
+    AlterDomain, ColumnConstraintKind, CreateDomain, DomainChange, Expr, Ident, ObjectKind,
+    ObjectName,
 };
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType, oids};
@@ -36,6 +37,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
         return Err(SqlError::unsupported("a temporary domain is"));
     }
     let own_name = create.name.name();
+    check_name(ddl, &schema, own_name)?;
     let snapshot = ddl.snapshot();
     let base = ddl.semantics.type_of(&snapshot, &create.ty)?;
     if builtin::type_by_oid(base.oid.0).is_some_and(|found| found.kind == TypeKind::Pseudo) {
@@ -46,7 +48,6 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
     }
     ddl.use_type(base)?;
     ddl.collation(base, create.collation.as_ref())?;
-    check_name(ddl, &schema, own_name)?;
     ddl.hold_schema(&schema)?;
     ddl.owner_to_stay()?;
     let counted = ddl.catalog.next_oid()?;
@@ -160,6 +161,9 @@ pub(super) fn owned_domain(
     name: &ObjectName,
     quoted: bool,
 ) -> Result<(Arc<UserType>, Domain)> {
+    if let Some((_, refused)) = row_type_refusal(ddl, name, ObjectKind::Domain)? {
+        return Err(refused);
+    }
     let found = owned(ddl, name)?;
     match found.domain() {
         Some(domain) => {

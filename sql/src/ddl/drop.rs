@@ -5,7 +5,7 @@ use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, wrong_kind};
 use super::type_dependents::{Dependent, depending_on_rows, drop_all};
 use crate::catalog::Named;
-use crate::catalog::relation::Relation;
+use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Drop, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
@@ -80,6 +80,14 @@ fn other_kind(name: &str, drop: &Drop, actual: &str) -> SqlError {
         .hint(format!("Use DROP {actual} to remove {article} {}.", actual.to_ascii_lowercase()))
 }
 
+/// What DROP calls a relation of that kind.
+fn words_to_drop(relation: &Relation) -> String {
+    match relation.kind {
+        RelationKind::Composite => "TYPE".to_owned(),
+        _ => kind_noun(relation).to_ascii_uppercase(),
+    }
+}
+
 /// Whether the current user may drop a relation: its owner, or its schema's.
 fn may_drop(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
     let snapshot = ddl.snapshot();
@@ -102,7 +110,7 @@ fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             }
             let kind = kind_noun(relation);
             if kind != drop.kind.words().to_ascii_lowercase() {
-                return Err(other_kind(&relation.name, drop, &kind.to_ascii_uppercase()));
+                return Err(other_kind(&relation.name, drop, &words_to_drop(relation)));
             }
             may_drop(ddl, relation)
         };
@@ -190,8 +198,7 @@ pub(super) fn droppable_index(
 ) -> Result<Option<(Arc<Relation>, Oid)>> {
     let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
         if matches!(named, Named::Relation(_)) {
-            let kind = kind_noun(relation).to_ascii_uppercase();
-            return Err(other_kind(&relation.name, drop, &kind));
+            return Err(other_kind(&relation.name, drop, &words_to_drop(relation)));
         }
         if !ddl.snapshot().owns(ddl.user, relation.owner) {
             return Err(must_own("index", name.name()));

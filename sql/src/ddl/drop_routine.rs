@@ -4,6 +4,8 @@
 use super::Ddl;
 use super::privilege::function;
 use super::resolve::undefined_table;
+use crate::bind::dml::{composite_type, index};
+use crate::catalog::{Named, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{DropRoutine, DropTrigger, ObjectName, TypeName};
 use crate::sqlstate::SqlState;
@@ -114,6 +116,13 @@ pub fn drop_trigger(ddl: &mut Ddl<'_>, drop: &DropTrigger) -> Result<&'static st
         }
         found => found?,
     };
+    match &found {
+        Some((Named::Index { .. }, _)) => return Err(index(table.name())),
+        Some((_, relation)) if matches!(relation.kind, RelationKind::Composite) => {
+            return Err(composite_type(&relation.name));
+        }
+        _ => {}
+    }
     let missing = match found {
         None if !if_exists => return Err(undefined_table(table)),
         None => format!("relation \"{}\" does not exist, skipping", dotted(table)),

@@ -5,6 +5,7 @@ use super::constraint::constraint_is_new;
 use super::resolve::{system_column_named, undefined_table};
 use super::value_text::key_values;
 use super::{Ddl, name};
+use crate::bind::dml::composite_type;
 use crate::catalog::acl::Privileges;
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
@@ -112,6 +113,9 @@ impl Ddl<'_> {
         }
         let found = self.lock_named(&references.table, TableLock::ShareRowExclusive)?;
         let (_, parent) = found.ok_or_else(|| undefined_table(&references.table))?;
+        if matches!(parent.kind, RelationKind::Composite) {
+            return Err(composite_type(&parent.name));
+        }
         if !matches!(parent.kind, RelationKind::Table { .. }) || parent.stored_query.is_some() {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,

@@ -4,9 +4,10 @@ use super::build::{NO_TREE, Rewrite};
 use super::index_key::{demand_room, included, no_system_key};
 use super::name;
 use super::resolve::{
-    duplicate_relation, refused_system_column, system_column_named, undefined_table,
+    duplicate_relation, must_own, refused_system_column, system_column_named, undefined_table,
 };
 use super::{Ddl, options};
+use crate::bind::dml::{composite_type, index as no_table};
 use crate::catalog::Named;
 use crate::catalog::relation::{
     Deferral, Index, IndexColumn, IndexState, Relation, RelationKind, numbered,
@@ -42,9 +43,17 @@ pub(super) fn lock_indexed(
 ) -> Result<Arc<Relation>> {
     supported(create)?;
     let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
-        if matches!(named, Named::Index { .. })
-            || !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System)
-        {
+        if matches!(named, Named::Index { .. }) {
+            if !ddl.snapshot().owns(ddl.user, relation.owner) {
+                return Err(must_own("index", create.table.name()));
+            }
+            return Err(no_table(create.table.name()));
+        }
+        if matches!(relation.kind, RelationKind::Composite) {
+            ddl.check_owner(relation)?;
+            return Err(composite_type(&relation.name));
+        }
+        if !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System) {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("cannot create index on relation \"{}\"", create.table.name()),

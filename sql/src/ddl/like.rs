@@ -19,7 +19,7 @@ use crate::catalog::relation::{
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{LikeProperty, ObjectName, SequenceOption};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
+use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -71,10 +71,6 @@ impl Ddl<'_> {
 
     fn like_source(&mut self, table: &ObjectName) -> Result<Arc<Relation>> {
         let Some((named, source)) = self.lock_named(table, TableLock::AccessShare)? else {
-            let (snapshot, name) = (self.snapshot(), table.name());
-            if snapshot.types().any(|ty| ty.attributes().is_some() && ty.name == *name) {
-                return Err(SqlError::unsupported("LIKE of a composite type is"));
-            }
             return Err(undefined_table(table));
         };
         let refused = match (named, &source.kind) {
@@ -92,8 +88,11 @@ impl Ddl<'_> {
         Ok(source)
     }
 
-    /// 42501 unless the current user may read the table.
+    /// 42501 unless the current user may read the table, or use the composite type.
     fn demand_select(&mut self, source: &Relation) -> Result<()> {
+        if matches!(source.kind, RelationKind::Composite) {
+            return self.demand_type_usage(SqlType::plain(source.row_type.0.0));
+        }
         let (user, snapshot) = (self.user, self.snapshot());
         if !snapshot.may_on_relation(user, source, Privileges::SELECT) {
             let kind = match source.kind {

@@ -7,6 +7,7 @@
 
 use super::Ddl;
 use super::resolve::{undefined_column, undefined_schema, undefined_table};
+use crate::bind::dml::composite_type;
 use crate::catalog::acl::{self, Acl, AclChange, Privileges};
 use crate::catalog::builtin::{self, Procedure};
 use crate::catalog::object::{Class, Database, DefaultAcl, Object, ObjectKey, Schema, well_known};
@@ -234,6 +235,9 @@ fn on_relation(
 ) -> Result<()> {
     if relation.oid.0 < well_known::FIRST_NORMAL {
         return Err(SqlError::unsupported("privileges on system catalogs are"));
+    }
+    if matches!(relation.kind, RelationKind::Composite) {
+        return Err(composite_type(&relation.name));
     }
     if grant.kind == ObjectKind::Sequence && relation.grantable() != Grantable::Sequence {
         return Err(super::resolve::wrong_kind(&relation.name, ObjectKind::Sequence));

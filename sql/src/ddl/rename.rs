@@ -4,10 +4,10 @@ use super::Ddl;
 use super::constraint::constraint_is_new;
 use super::create_table::new_column_name;
 use super::resolve::{
-    duplicate_relation, kind_noun, must_own, refused_system_column, system_column_named,
-    undefined_schema, undefined_table, wrong_kind,
+    altered_type, duplicate_relation, duplicate_there, duplicate_type, kind_noun, must_own,
+    refused_system_column, system_column_named, undefined_schema, undefined_table, wrong_kind,
 };
-use super::user_type::give_type_acl;
+use super::user_type::{demand_free_there, give_type_acl};
 use crate::catalog::Named;
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::object::{Class, Database, Object, ObjectKey, Role, Schema};
@@ -55,7 +55,8 @@ pub fn rename(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<&'static str> {
     Ok(tag)
 }
 
-fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
+/// ALTER of a relation, composite types too, with RENAME.
+pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
     let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
         if let Named::Index { .. } = named {
             if rename.part.is_some() {
@@ -86,6 +87,9 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         (Some(RenamePart::Constraint(_)), _) | (None, Named::Index { .. })
     );
     match (&rename.part, named) {
+        (Some(RenamePart::Column(from)), _) if matches!(relation.kind, RelationKind::Composite) => {
+            return super::attribute::rename_attribute(ddl, &rename.name, from, &rename.to);
+        }
         (Some(RenamePart::Column(from)), _) => {
             rename_column(&mut next, from, &rename.to)?;
             // The texts of CHECKs and generated columns are printed anew with the new name.
@@ -107,8 +111,15 @@ fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
             {
                 return Err(wrong_kind(&relation.name, rename.kind));
             }
+            if matches!(relation.kind, RelationKind::Composite) {
+                return Err(altered_type(&relation.name));
+            }
             if ddl.lock_relation_name(relation.schema.0, &rename.to)? {
                 return Err(duplicate_relation(&rename.to));
+            }
+            let typed = !matches!(relation.kind, RelationKind::Sequence(_));
+            if typed && ddl.snapshot().type_in(relation.schema.0, &rename.to).is_some() {
+                return Err(duplicate_type(&rename.to));
             }
             next.name = Arc::clone(&rename.to);
         }
@@ -220,11 +231,11 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
         for name in std::iter::once(&relation.name).chain(relation.indexes.iter().map(|i| &i.name))
         {
             if ddl.lock_relation_name(schema.oid, name)? {
-                return Err(SqlError::new(
-                    SqlState::DUPLICATE_TABLE,
-                    format!("relation \"{name}\" already exists in schema \"{}\"", schema.name),
-                ));
+                return Err(duplicate_there(name, &schema));
             }
+        }
+        if !matches!(relation.kind, RelationKind::Sequence(_)) {
+            demand_free_there(ddl, (relation.row_type.0, &relation.name), &schema)?;
         }
         let mut next = Relation::clone(&relation);
         next.schema = (schema.oid, Arc::clone(&schema.name));

@@ -1,7 +1,7 @@
 //! Names in schema changes: looked up, locked, looked up again; owners and kinds checked, with PostgreSQL's words.
 
 use super::Ddl;
-use crate::bind::dml::system_catalog;
+use crate::bind::dml::{composite_type, system_catalog};
 use crate::bind::type_name::{format_type, format_type_be};
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, Role, Schema, well_known};
@@ -25,6 +25,19 @@ pub(super) fn duplicate_relation(name: &str) -> SqlError {
     SqlError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists"))
 }
 
+/// The same of one in the schema that something is to move to.
+pub(super) fn duplicate_there(name: &str, schema: &Schema) -> SqlError {
+    SqlError::new(
+        SqlState::DUPLICATE_TABLE,
+        format!("relation \"{name}\" already exists in schema \"{}\"", schema.name),
+    )
+}
+
+/// What is told of a type's name that is taken.
+pub(super) fn duplicate_type(name: &str) -> SqlError {
+    SqlError::new(SqlState::DUPLICATE_OBJECT, format!("type \"{name}\" already exists"))
+}
+
 /// 3F000.
 pub(crate) fn undefined_schema(name: &str) -> SqlError {
     SqlError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist"))
@@ -38,6 +51,7 @@ pub fn kind_noun(relation: &Relation) -> &'static str {
         RelationKind::Table { .. } | RelationKind::System => "table",
         RelationKind::View { .. } => "view",
         RelationKind::Sequence(_) => "sequence",
+        RelationKind::Composite => "composite type",
     }
 }
 
@@ -253,6 +267,9 @@ impl Ddl<'_> {
             }
             return Err(undefined_table(name));
         };
+        if matches!((wanted, &relation.kind), (ObjectKind::Table, RelationKind::Composite)) {
+            return Err(altered_type(&relation.name));
+        }
         let fits = match wanted {
             ObjectKind::View => matches!(relation.kind, RelationKind::View { .. }),
             ObjectKind::Sequence => matches!(relation.kind, RelationKind::Sequence(_)),
@@ -275,7 +292,11 @@ impl Ddl<'_> {
         if snapshot.owns(self.user, relation.owner) {
             return Ok(());
         }
-        Err(must_own(kind_noun(relation), &relation.name))
+        let noun = match relation.kind {
+            RelationKind::Composite => "table",
+            _ => kind_noun(relation),
+        };
+        Err(must_own(noun, &relation.name))
     }
 
     /// A role by name, or by the words that stand for one.
@@ -331,6 +352,17 @@ impl Ddl<'_> {
         Ok(self.catalog.snapshot().named(schema, name).is_some())
     }
 
+    /// 42710 where a relation that is about to be made, with a type of its rows, would be called as a type is. Its name is
+    /// locked: who makes a type locks it, too.
+    pub(super) fn demand_free_type(&mut self, schema: Oid, name: &str) -> Result<()> {
+        if self.catalog.snapshot().type_in(schema, name).is_none() {
+            return Ok(());
+        }
+        Err(duplicate_type(name).hint(
+            "A relation has an associated type of the same name, so you must use a name that doesn't conflict with any existing type.",
+        ))
+    }
+
     /// A relation's name as messages say it: qualified unless the search path finds it.
     pub(super) fn display(&mut self, relation: &Relation) -> String {
         let path = self.path();
@@ -383,6 +415,11 @@ pub(super) fn wrong_kind(name: &str, wanted: ObjectKind) -> SqlError {
     SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is not {article} {noun}"))
 }
 
+/// 42809: a composite type is not altered by the statements for other relations.
+pub(super) fn altered_type(name: &str) -> SqlError {
+    composite_type(name).hint("Use ALTER TYPE instead.")
+}
+
 /// 42703.
 pub(super) fn undefined_column(relation: &Relation, column: &str) -> SqlError {
     SqlError::new(
@@ -396,10 +433,10 @@ pub(super) fn column(relation: &Relation, name: &str) -> Result<usize> {
     relation.column(name).ok_or_else(|| undefined_column(relation, name))
 }
 
-/// The column of the system's that a name stands for; a view's rows have none.
+/// The column of the system's that a name stands for; the rows of views and composite types have none.
 pub(super) fn system_column_named(relation: &Relation, name: &str) -> Option<SystemColumn> {
     match relation.kind {
-        RelationKind::View { .. } => None,
+        RelationKind::View { .. } | RelationKind::Composite => None,
         _ => system_number(name).map(system_column),
     }
 }

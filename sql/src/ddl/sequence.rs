@@ -253,13 +253,21 @@ fn owning_column(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<(Oid, usize)> {
     let Some((named, relation)) = ddl.lock_named(&table, TableLock::AccessShare)? else {
         return Err(undefined_table(&table));
     };
-    if matches!(named, Named::Index { .. })
-        || !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::View { .. })
-    {
+    let refused = match (named, &relation.kind) {
+        (Named::Index { .. }, _) => Some("indexes"),
+        (_, RelationKind::Sequence(_)) => Some("sequences"),
+        (_, RelationKind::Composite) => Some("composite types"),
+        (_, RelationKind::Table { .. }) if relation.stored_query.is_some() => {
+            Some("materialized views")
+        }
+        (_, RelationKind::Table { .. } | RelationKind::View { .. } | RelationKind::System) => None,
+    };
+    if let Some(refused) = refused {
         return Err(SqlError::new(
             SqlState::WRONG_OBJECT_TYPE,
             format!("sequence cannot be owned by relation \"{}\"", table.name()),
-        ));
+        )
+        .detail(format!("This operation is not supported for {refused}.")));
     }
     let at = column_of(&relation, column)?;
     Ok((relation.oid, at))
@@ -300,6 +308,7 @@ pub fn create_sequence(ddl: &mut Ddl<'_>, create: &CreateSequence) -> Result<&'s
         return Err(duplicate_relation(name));
     }
     let sequence = definition(ddl, Oid(20), &create.options)?;
+    ddl.demand_free_type(schema.oid, name)?;
     check_link(ddl, &sequence, ddl.user, schema.oid)?;
     let (user, schema) = (ddl.user, (schema.oid, Arc::clone(&schema.name)));
     ddl.put_new_sequence(name, schema, user, persistence, sequence)?;

@@ -55,7 +55,7 @@ fn may_truncate(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
         }
         RelationKind::Table { .. } => {}
         RelationKind::System => ddl.check_owner(relation)?,
-        RelationKind::View { .. } | RelationKind::Sequence(_) => {
+        RelationKind::View { .. } | RelationKind::Sequence(_) | RelationKind::Composite => {
             return Err(wrong_kind(&relation.name, ObjectKind::Table));
         }
     }

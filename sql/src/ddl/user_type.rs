@@ -7,7 +7,9 @@ use super::Ddl;
 use super::dependency::Reworded;
 use super::privilege::keep;
 use super::rename::give_acl;
-use super::resolve::{kind_noun, must_own, undefined_schema};
+use super::resolve::{
+    duplicate_relation, duplicate_there, duplicate_type, kind_noun, must_own, undefined_schema,
+};
 use super::type_dependents::{depending, drop_all};
 use crate::catalog::Named;
 use crate::catalog::acl::Acl;
@@ -45,6 +47,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
         return Err(SqlError::unsupported("a temporary type is"));
     }
     let name = create.name.name();
+    check_name(ddl, &schema, name)?;
     let kind = match &create.definition {
         TypeDefinition::Enum(labels) => {
             let mut made: Vec<EnumLabel> = Vec::with_capacity(labels.len());
@@ -85,7 +88,9 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
             UserTypeKind::Composite(made)
         }
     };
-    check_name(ddl, &schema, name)?;
+    if composite && ddl.snapshot().named(schema.oid, name).is_some() {
+        return Err(duplicate_relation(name));
+    }
     if !composite {
         ddl.hold_schema(&schema)?;
         ddl.owner_to_stay()?;
@@ -108,17 +113,30 @@ fn check_label(label: &str) -> Result<()> {
         .detail("Labels must be 63 bytes or less."))
 }
 
-/// Locks a name that a type is about to get; 42710 if a type or a table's row type has it.
+/// Locks a name that a type is about to get, as one of a relation too: what has rows has a type of that name. 42710 if such
+/// a type or another one has it; a type of arrays gives way.
 pub(super) fn check_name(ddl: &mut Ddl<'_>, schema: &Schema, name: &str) -> Result<()> {
     ddl.catalog.lock_name(ddl.transaction, Class::Type, schema.oid, name)?;
-    let taken = ddl.lock_relation_name(schema.oid, name)?;
-    if taken || ddl.snapshot().type_in(schema.oid, name).is_some() {
-        return Err(SqlError::new(
-            SqlState::DUPLICATE_OBJECT,
-            format!("type \"{name}\" already exists"),
-        ));
+    ddl.lock_relation_name(schema.oid, name)?;
+    match ddl.snapshot().element_named(schema.oid, name) {
+        Some(_) => Err(duplicate_type(name)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// 42710 where a type that moves to a schema would be called there as another one is: itself, or the type of arrays over it.
+/// Neither gives way.
+pub(super) fn demand_free_there(
+    ddl: &mut Ddl<'_>,
+    (ty, name): (Oid, &str),
+    schema: &Schema,
+) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let taken = |name: &&str| snapshot.type_named(schema.oid, name).is_some();
+    let arrays = snapshot.array_name(ty, name);
+    let Some(taken) = [name, &arrays].into_iter().find(taken) else { return Ok(()) };
+    let message = format!("type \"{taken}\" already exists in schema \"{}\"", schema.name);
+    Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message))
 }
 
 pub(super) fn put(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
@@ -140,15 +158,15 @@ fn undefined(name: &ObjectName) -> SqlError {
 
 pub(super) fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<UserType>>> {
     let schema = ddl.schema_part(name)?;
-    let path = ddl.path();
+    let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
     let snapshot = ddl.snapshot();
-    Ok(match schema {
-        Some(schema) => snapshot.type_in(schema.oid, name.name()).cloned(),
-        None => {
-            let mut schemas = path.schemas.iter();
-            schemas.find_map(|schema| snapshot.type_in(*schema, name.name()).cloned())
-        }
-    })
+    // The first schema that has a type of that name has it, whatever it is.
+    let named = |schema: &Oid| {
+        let built_in = builtin::type_by_name(schema.0, name.name()).map(|found| Oid(found.oid));
+        built_in.or_else(|| snapshot.type_named(*schema, name.name()))
+    };
+    let found = schemas.iter().find_map(named);
+    Ok(found.and_then(|oid| snapshot.user_type(oid)).cloned())
 }
 
 /// A type of that name, locked, which the current user owns.
@@ -288,16 +306,31 @@ fn refusal_to_drop(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<SqlErr
 }
 
 /// As [`owned`]; 42809 where a domain is asked for and it is none.
-fn of_kind(
+fn of_kind(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKind) -> Result<Arc<UserType>> {
+    if kind == ObjectKind::Domain {
+        return Ok(super::domain::owned_domain(ddl, name, true)?.0);
+    }
+    owned(ddl, name)
+}
+
+/// The relation whose rows are of the type of that name, if it is a relation's, and why ALTER TYPE and ALTER DOMAIN do not
+/// change that.
+pub(super) fn row_type_refusal(
     ddl: &mut Ddl<'_>,
     name: &ObjectName,
     kind: ObjectKind,
-    quoted: bool,
-) -> Result<Arc<UserType>> {
-    if kind == ObjectKind::Domain {
-        return Ok(super::domain::owned_domain(ddl, name, quoted)?.0);
+) -> Result<Option<(Arc<Relation>, SqlError)>> {
+    if find(ddl, name)?.is_some() {
+        return Ok(None);
     }
-    owned(ddl, name)
+    let Some(relation) = with_row_type(ddl, name)? else { return Ok(None) };
+    let shown = ddl.type_shown(SqlType::plain(relation.row_type.0.0));
+    let refused = |message| SqlError::new(SqlState::WRONG_OBJECT_TYPE, message);
+    let error = match kind {
+        ObjectKind::Domain => refused(format!("{shown} is not a domain")),
+        _ => refused(format!("{shown} is a table's row type")).hint("Use ALTER TABLE instead."),
+    };
+    Ok(Some((relation, error)))
 }
 
 /// ALTER TYPE ... ADD VALUE, RENAME VALUE.
@@ -308,10 +341,13 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     const TAG: &str = "ALTER TYPE";
     let no_enum =
         |shown: &str| SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("{shown} is not an enum"));
-    if find(ddl, &alter.name)?.is_none()
-        && let Some(array) = array_type(ddl, &alter.name)?
-    {
-        return Err(no_enum(&ddl.type_shown(SqlType::plain(array.0))));
+    if find(ddl, &alter.name)?.is_none() {
+        let row = with_row_type(ddl, &alter.name)?.map(|relation| relation.row_type.0);
+        if let Some(other) =
+            row.map_or_else(|| array_type(ddl, &alter.name), |row| Ok(Some(row)))?
+        {
+            return Err(no_enum(&ddl.type_shown(SqlType::plain(other.0))));
+        }
     }
     let found = match alter.change {
         // What is there keeps its place.
@@ -401,18 +437,26 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         Some(RenamePart::Constraint(from)) if rename.kind == ObjectKind::Domain => {
             return super::domain::rename_check(ddl, &rename.name, from, &rename.to);
         }
-        Some(RenamePart::Column(from)) => {
-            return super::attribute::rename_attribute(ddl, &rename.name, from, &rename.to);
-        }
+        // An attribute is a column, and columns of all relations have new names in this way, too.
+        Some(RenamePart::Column(_)) => return super::rename::rename_relation(ddl, rename),
         Some(RenamePart::Constraint(_)) => {
             return Err(SqlError::unsupported("a constraint of a type is"));
         }
         None => {}
     }
-    let found = of_kind(ddl, &rename.name, rename.kind, true)?;
+    if let Some((relation, refused)) = row_type_refusal(ddl, &rename.name, rename.kind)? {
+        if !ddl.snapshot().owns(ddl.user, relation.owner) {
+            return Err(must_own("type", rename.name.name()));
+        }
+        return Err(refused);
+    }
+    let found = of_kind(ddl, &rename.name, rename.kind)?;
     let snapshot = ddl.snapshot();
     let schema = snapshot.schema_by_oid(found.schema).cloned();
     let schema = schema.ok_or_else(|| undefined_schema(""))?;
+    if found.attributes().is_some() && ddl.lock_relation_name(schema.oid, &rename.to)? {
+        return Err(duplicate_relation(&rename.to));
+    }
     check_name(ddl, &schema, &rename.to)?;
     let mut texts = Reworded::default();
     texts.note_type((&schema.name, &found.name), (&schema.name, &rename.to));
@@ -422,19 +466,30 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
 
 /// ALTER TYPE ... SET SCHEMA.
 pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
-    let found = of_kind(ddl, &set.name, set.kind, true)?;
+    let target = |ddl: &mut Ddl<'_>| {
+        let snapshot = ddl.snapshot();
+        let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
+        ddl.may_create_in(schema)?;
+        Ok::<_, SqlError>(Arc::clone(schema))
+    };
+    if let Some((relation, refused)) = row_type_refusal(ddl, &set.name, set.kind)? {
+        if set.kind != ObjectKind::Domain {
+            target(ddl)?;
+            ddl.check_owner(&relation)?;
+        }
+        return Err(refused);
+    }
+    let found = of_kind(ddl, &set.name, set.kind)?;
+    let schema = &*target(ddl)?;
     let snapshot = ddl.snapshot();
-    let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
-    ddl.may_create_in(schema)?;
     if schema.oid == found.schema {
         return Ok(());
     }
     ddl.catalog.lock_name(ddl.transaction, Class::Type, schema.oid, &found.name)?;
-    if snapshot.type_in(schema.oid, &found.name).is_some() {
-        return Err(SqlError::new(
-            SqlState::DUPLICATE_OBJECT,
-            format!("type \"{}\" already exists in schema \"{}\"", found.name, schema.name),
-        ));
+    let taken = ddl.lock_relation_name(schema.oid, &found.name)?;
+    demand_free_there(ddl, (found.oid, &found.name), schema)?;
+    if taken && found.attributes().is_some() {
+        return Err(duplicate_there(&found.name, schema));
     }
     ddl.hold_schema(schema)?;
     let mut texts = Reworded::default();
@@ -448,7 +503,10 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
 /// ALTER TYPE ... OWNER TO.
 pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
     let owner = ddl.role_to_stay(&change.owner)?;
-    let found = of_kind(ddl, &change.name, change.kind, true)?;
+    if let Some((_, refused)) = row_type_refusal(ddl, &change.name, change.kind)? {
+        return Err(refused);
+    }
+    let found = of_kind(ddl, &change.name, change.kind)?;
     ddl.check_member(&owner)?;
     put_owner(ddl, &found, owner.oid)
 }
@@ -494,7 +552,7 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             continue;
         }
-        going.push(of_kind(ddl, name, drop.kind, true)?);
+        going.push(of_kind(ddl, name, drop.kind)?);
     }
     if let Some(refused) = refused {
         return Err(refused);

@@ -3,7 +3,7 @@
 
 use super::create_table::column_type;
 use super::query_columns::{demand_collations, query_columns};
-use super::resolve::duplicate_relation;
+use super::resolve::{duplicate_relation, wrong_kind};
 use super::row_shape::Reshape;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
@@ -11,7 +11,7 @@ use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::catalog::{CatalogSnapshot, CheckOption};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Body, CreateView, CteBody, Query, StorageOption, Value};
+use crate::parse::ast::{Body, CreateView, CteBody, ObjectKind, Query, StorageOption, Value};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -132,6 +132,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         }
         return replace(ddl, create, columns, kind, options).map(|()| TAG);
     }
+    ddl.demand_free_type(schema.oid, name)?;
     let oid = ddl.catalog.next_oid()?;
     let relation = Relation {
         oid,
@@ -173,13 +174,10 @@ fn replace(
     let found = ddl.lock_named(&create.name, TableLock::AccessExclusive)?;
     let name = create.name.name();
     let Some((crate::catalog::Named::Relation(_), old)) = found else {
-        return Err(duplicate_relation(name));
+        return Err(wrong_kind(name, ObjectKind::View));
     };
     if !matches!(old.kind, RelationKind::View { .. }) {
-        return Err(SqlError::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("\"{name}\" is not a view"),
-        ));
+        return Err(wrong_kind(name, ObjectKind::View));
     }
     ddl.check_owner(&old)?;
     ddl.transaction.lock_table(old.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;

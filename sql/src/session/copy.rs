@@ -1,7 +1,8 @@
 //! COPY: rows in by the plan of an INSERT, rows out by the plan of a query; the formats are [`crate::copy`]'s.
 
+use crate::bind::dml::composite_type;
 use crate::bind::{self, Bound};
-use crate::catalog::Relation;
+use crate::catalog::{Relation, RelationKind};
 use crate::copy::{
     Fields, Header, Kind, LineReader, Options, Tuple, TupleReader, binary, column_context, csv,
     field_context, line_context, split, text,
@@ -263,6 +264,9 @@ impl Session {
             CopySubject::Table(name, names) => {
                 let mode = if copy.from { TableLock::RowExclusive } else { TableLock::AccessShare };
                 let relation = self.locked_relation(parsed, name, mode)?;
+                if matches!(relation.kind, RelationKind::Composite) {
+                    return Err(composite_type(&relation.name));
+                }
                 let columns = copy_columns(&relation, names)?;
                 self.may_copy_columns(copy.from, &relation, &columns)?;
                 if !copy.from {

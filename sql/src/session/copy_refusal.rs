@@ -20,6 +20,7 @@ fn without_rows(relation: &Relation) -> Option<&'static str> {
         }
         RelationKind::View { .. } => Some("view"),
         RelationKind::Sequence(_) => Some("sequence"),
+        RelationKind::Composite => Some("composite type"),
         RelationKind::System => is_served_view(relation).then_some("view"),
     }
 }
@@ -87,7 +88,7 @@ impl Session {
         let kind = match relation.kind {
             RelationKind::View { .. } => "view",
             RelationKind::Sequence(_) => "sequence",
-            RelationKind::Table { .. } | RelationKind::System => "table",
+            RelationKind::Table { .. } | RelationKind::System | RelationKind::Composite => "table",
         };
         Err(denied(kind, &relation.name))
     }

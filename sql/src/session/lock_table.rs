@@ -29,7 +29,8 @@ fn privileges(mode: TableLock) -> &'static [Privileges] {
 }
 
 fn is_lockable(relation: &Relation) -> bool {
-    relation.stored_query.is_none() && !matches!(relation.kind, RelationKind::Sequence(_))
+    relation.stored_query.is_none()
+        && !matches!(relation.kind, RelationKind::Sequence(_) | RelationKind::Composite)
 }
 
 impl Session {

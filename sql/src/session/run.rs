@@ -504,7 +504,9 @@ impl Session {
                         let kind = match relation.kind {
                             RelationKind::View { .. } => "view",
                             RelationKind::Sequence(_) => "sequence",
-                            RelationKind::Table { .. } | RelationKind::System => "table",
+                            RelationKind::Table { .. }
+                            | RelationKind::System
+                            | RelationKind::Composite => "table",
                         };
                         return Err(denied(kind, &relation.name));
                     }

@@ -129,7 +129,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let base = self.events_taken(base, &|column| behind.contains(&column), depth + 1);
                 if behind.is_empty() { base & event::DELETE } else { base }
             }
-            RelationKind::View { .. } | RelationKind::Sequence(_) => 0,
+            RelationKind::View { .. } | RelationKind::Sequence(_) | RelationKind::Composite => 0,
         }
     }
 

@@ -23,7 +23,11 @@ pub(super) fn users<'s>(rows: &Rows<'s, '_, '_, '_>, key: Option<Oid>) -> Vec<&'
     let snapshot = rows.system.snapshot;
     match key {
         Some(oid) if oid.0 < well_known::FIRST_NORMAL => Vec::new(),
-        Some(oid) => snapshot.relation(oid).into_iter().collect(),
+        // Composite types are shown as the types that they are.
+        Some(oid) => {
+            let found = snapshot.relation(oid);
+            found.filter(|one| !matches!(one.kind, RelationKind::Composite)).into_iter().collect()
+        }
         None => snapshot.relations().collect(),
     }
 }
@@ -91,7 +95,7 @@ fn class_of_type(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType) -> Result<()> {
         Datum::Oid(0),
         Datum::Oid(0),
         Datum::Int4(0),
-        Datum::Float4(0.0),
+        Datum::Float4(-1.0),
         Datum::Int4(0),
         Datum::Oid(0),
         Datum::Bool(false),
@@ -122,6 +126,7 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
     let statistics = rows.system.snapshot.statistics(relation.oid);
     let table = matches!(relation.kind, RelationKind::Table { .. });
     let view = matches!(relation.kind, RelationKind::View { .. });
+    let sequence = matches!(relation.kind, RelationKind::Sequence(_));
     let checks = relation
         .constraints
         .iter()
@@ -132,7 +137,7 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
         Datum::Oid(relation.oid.0),
         rows.text(&relation.name),
         Datum::Oid(relation.schema.0.0),
-        Datum::Oid(relation.row_type.0.0),
+        Datum::Oid(if sequence { 0 } else { relation.row_type.0.0 }),
         Datum::Oid(0),
         Datum::Oid(relation.owner.0),
         Datum::Oid(if table { HEAP } else { 0 }),

@@ -9,6 +9,7 @@ use crate::catalog::relation::Relation;
 use crate::catalog::user_type::{Domain, UserTypeKind};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
+use std::sync::Arc;
 
 fn letter<'a>(letter: char) -> Datum<'a> {
     Datum::Char(letter as u8)
@@ -156,8 +157,10 @@ impl Own<'_> {
     }
 
     fn row(&self, rows: &mut Rows<'_, '_, '_, '_>, array: bool) -> Result<()> {
-        let name = if array { format!("_{}", self.name) } else { self.name.to_owned() };
-        let name = crate::types::truncate_bytes(&name, 63);
+        let name = match array {
+            true => rows.system.snapshot.array_name(self.oid, self.name),
+            false => Arc::from(self.name),
+        };
         if let (Kind::Domain(domain), false) = (&self.kind, array) {
             return self.domain_row(rows, domain);
         }
@@ -185,7 +188,7 @@ impl Own<'_> {
         let of_arrays = array_of_made(self.oid.0);
         let row = [
             Datum::Oid(if array { of_arrays } else { self.oid.0 }),
-            rows.text(name),
+            rows.text(&name),
             Datum::Oid(self.schema.0),
             Datum::Oid(self.owner.0),
             Datum::Int2(if plain_enum { 4 } else { -1 }),
