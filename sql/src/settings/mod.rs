@@ -44,6 +44,8 @@ pub struct SessionSettings {
     pub search_path: String,
     /// `work_mem`, in bytes.
     pub work_mem_bytes: u64,
+    /// `temp_file_limit`, in bytes; none where there is no limit.
+    pub temp_file_limit_bytes: Option<u64>,
     /// `track_activities`.
     pub track_activities: bool,
     /// `synchronous_commit` is not `off`.
@@ -112,7 +114,17 @@ pub enum IntervalStyle {
     Iso8601,
 }
 
+/// What may be held at most, whatever `work_mem` is: places in it have 32 bits, and a row of 1 GB may be on its way.
+const HELD_BYTES_MAX: u64 = 3 << 30;
+
 impl SessionSettings {
+    /// How many bytes an operator of a statement holds before it goes to temporary files: `work_mem`, but for what places
+    /// of 32 bits can tell apart.
+    #[must_use]
+    pub fn spill_bytes(&self) -> usize {
+        usize::try_from(self.work_mem_bytes.min(HELD_BYTES_MAX)).unwrap_or(usize::MAX)
+    }
+
     /// Refuses to hold more than an operator of a statement, or a function, may.
     ///
     /// # Errors
@@ -128,10 +140,8 @@ impl SessionSettings {
 /// # Errors
 /// 53200 where they are more than that.
 pub fn check_held(bytes: u64, work_mem: u64, holder: (&str, &str)) -> Result<()> {
-    /// How many times `work_mem` may be held before it is given up: there is no spilling yet.
+    /// How many times `work_mem` may be held, by what cannot go to temporary files, before it is given up.
     const WORK_MEM_TIMES: u64 = 64;
-    /// What may be held at most, whatever `work_mem` is: places in it have 32 bits, and a row of 1 GB may be on its way.
-    const HELD_BYTES_MAX: u64 = 3 << 30;
     let (holder, hint) = holder;
     let allowed = work_mem.saturating_mul(WORK_MEM_TIMES);
     if bytes <= allowed.min(HELD_BYTES_MAX) {
@@ -160,6 +170,7 @@ impl Default for SessionSettings {
             quote_all_identifiers: false,
             search_path: "\"$user\", public".to_owned(),
             work_mem_bytes: 4 << 20,
+            temp_file_limit_bytes: None,
             track_activities: true,
             synchronous_commit: true,
         }
