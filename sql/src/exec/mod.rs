@@ -35,6 +35,7 @@ pub mod scan;
 pub mod set_operation;
 pub mod sink;
 pub mod sort;
+pub(crate) mod spool;
 pub mod subquery;
 pub mod system_scan;
 pub mod temp_file;

@@ -70,6 +70,12 @@ impl RowSorter {
         }
     }
 
+    /// What it sorts by.
+    #[must_use]
+    pub fn keys(&self) -> &[Comparator] {
+        &self.keys
+    }
+
     /// Forgets all rows, and gives its files back.
     pub fn clear(&mut self) {
         self.rows.clear();
@@ -77,6 +83,12 @@ impl RowSorter {
         self.spilled = None;
         self.merge = None;
         self.at = 0;
+    }
+
+    /// Whether some rows are in a temporary file.
+    #[must_use]
+    pub fn has_spilled(&self) -> bool {
+        self.spilled.is_some()
     }
 
     /// About how many bytes it holds in memory, the order that is to be counted in.
@@ -227,6 +239,15 @@ impl RowSorter {
         let more = merge.advance(self, cx);
         self.merge = Some(merge);
         more
+    }
+
+    /// A column of the row that it has come to.
+    #[must_use]
+    pub fn get(&self, column: usize) -> Datum<'_> {
+        match &self.merge {
+            None => self.rows.get(self.order[self.at - 1].1 as usize, column),
+            Some(merge) => merge.current().get(column),
+        }
     }
 
     /// Fills the homes in `saved` from the row that it has come to.

@@ -11,9 +11,6 @@ use super::rows::count;
 use crate::error::Result;
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
-use crate::tuple::RowSet;
-use crate::types::{Comparator, may_differ};
-use std::cmp::Ordering;
 
 /// A running sort.
 pub struct Sort {
@@ -117,49 +114,6 @@ impl Sort {
         self.sorted = true;
         Ok(())
     }
-}
-
-/// Fails where rows that have been put in this order have keys that cannot be compared: whatever compares to sort has
-/// compared neighbours. The key of a number stands in a row where `place` says.
-///
-/// # Errors
-/// As [`Comparator::compare_strictly`].
-pub fn demand_comparable(
-    cx: &mut Context<'_>,
-    keys: &[(Scalar, Comparator)],
-    rows: &RowSet,
-    place: impl Fn(usize) -> usize,
-    order: impl Iterator<Item = u32> + Clone,
-) -> Result<()> {
-    if !keys.iter().any(|(_, comparator)| may_differ(comparator.ty)) {
-        return Ok(());
-    }
-    for (a, b) in order.clone().zip(order.skip(1)) {
-        // The one that came first is named first.
-        let (first, second) = (a.min(b) as usize, a.max(b) as usize);
-        cx.eval(|eval| {
-            for (key, (_, comparator)) in keys.iter().enumerate() {
-                let (a, b) = (rows.get(first, place(key)), rows.get(second, place(key)));
-                if comparator.compare_strictly(&eval.call, &a, &b)?.is_ne() {
-                    break;
-                }
-            }
-            Ok(())
-        })?;
-    }
-    Ok(())
-}
-
-/// Which of two rows, whose first columns are sort keys, comes first.
-#[must_use]
-pub fn compare_rows(keys: &[(Scalar, Comparator)], rows: &RowSet, a: usize, b: usize) -> Ordering {
-    for (at, (_, comparator)) in keys.iter().enumerate() {
-        let order = comparator.compare(&rows.get(a, at), &rows.get(b, at));
-        if order.is_ne() {
-            return order;
-        }
-    }
-    Ordering::Equal
 }
 
 impl Operator for Sort {

@@ -59,7 +59,15 @@ const MANY: &str =
     "(select n, (n * 7919 % 20011)::int as m from generate_series(1, 20000) as n) as r";
 
 /// Everything that can spill, as a query that does.
-const SPILLING: &[&str] = &["select m from {many} order by m"];
+const SPILLING: &[&str] = &[
+    "select m from {many} order by m",
+    // A window of one partition without order, of one with it, and of two.
+    "select m + 0 * count(*) over () as m from {many}",
+    "select m + 0 * sum(n) over (order by m) as m from {many}",
+    "select m + 0 * rank() over (partition by n % 2 order by m) as m from {many}",
+    // A WITH query.
+    "with w as materialized (select m from {many}) select m from w",
+];
 
 fn spilling() -> Vec<String> {
     SPILLING.iter().map(|text| text.replace("{many}", MANY)).collect()
@@ -79,6 +87,18 @@ fn a_sort_that_spills_is_stable() {
     let padded = "select n % 10, n from (select n, repeat('x', 300) as t from generate_series(1, 20000) as n \
                   offset 0) as s order by 1, t";
     assert!(bench.spills(padded) == wanted);
+}
+
+#[test]
+fn what_aggregates_keep_and_recursion_spill() {
+    let mut bench = Bench::new();
+    let text = "with recursive w(n) as (select 1 union all select n + 1 from w where n < 20000) \
+                select count(*), sum(n) from w";
+    assert_eq!(bench.spills(text), ["20000|200010000", "SELECT 1"]);
+    let text = "select count(distinct m), count(distinct n % 10), min(n), \
+                (array_agg(m order by m desc))[1:3] from {many}";
+    let answer = bench.spills(&text.replace("{many}", MANY));
+    assert_eq!(answer, ["20000|10|1|{20010,20009,20008}", "SELECT 1"]);
 }
 
 #[test]
