@@ -52,7 +52,8 @@ pub use storage::usage::Usage;
 pub use storage::{
     Archive, ArchiveCounters, Archived, Cancel, Change, Clock, DataComponent, Device, Direction,
     Duplicate, Environment, Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros,
-    Packing, RecordBuffer, Scheduler, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
+    Packing, RecordBuffer, Scheduler, Scratch, ScratchFile, Tree, TreeId, TreeLoad, WaitCell,
+    WaitEvent, Woken,
 };
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,

@@ -4,6 +4,7 @@ use super::drawn::Drawn;
 use super::eval::{Eval, Failure};
 use super::frame::Frame;
 use super::subquery::{CteState, SubplanState};
+use super::temp_file::{TempSpace, TempUse};
 use crate::catalog::Relation;
 use crate::catalog::queries::running::Running;
 use crate::catalog::relation_counts::SessionCounts;
@@ -53,6 +54,8 @@ pub struct Host<'s> {
     pub deferred: &'s RefCell<super::deferred::Deferred>,
     /// What the session counts of relations.
     pub counts: &'s SessionCounts,
+    /// What the session has in temporary files.
+    pub temp_used: &'s TempUse,
     /// How the session is cancelled.
     pub wait: &'s SessionWait,
 }
@@ -222,6 +225,22 @@ impl Context<'_> {
         for number in subplans {
             self.subplans[*number as usize].done = false;
         }
+    }
+
+    /// Where operators put what they may not hold in memory.
+    #[must_use]
+    pub fn temp_space(&self) -> TempSpace<'_> {
+        TempSpace {
+            scratch: self.transaction.manager().data().scratch(),
+            used: self.host.temp_used,
+            limit: self.host.settings.get().temp_file_limit_bytes,
+        }
+    }
+
+    /// How many bytes an operator holds before it goes to temporary files.
+    #[must_use]
+    pub fn memory_limit(&self) -> usize {
+        self.host.settings.get().spill_bytes()
     }
 
     /// Refuses to hold more than a statement's operator may.

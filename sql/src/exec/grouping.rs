@@ -6,7 +6,7 @@
 use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::{Builder, Operator};
-use super::sort::{compare_rows, demand_comparable};
+use super::row_sorter::RowSorter;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, AggregateStep};
 use crate::plan::scalar::Scalar;
@@ -18,8 +18,13 @@ use crate::types::{Accumulator, Comparator, Datum, Oid, Shapes};
 enum State {
     Plain(Box<dyn Accumulator>),
     /// Arguments kept (behind the sort keys) until all are there.
-    Kept(Box<dyn Accumulator>, RowSet),
+    Kept(Box<dyn Accumulator>, Box<RowSorter>),
 }
+
+/// What a call keeps of a group goes to a temporary file where it is more than this part of what memory takes.
+const KEPT_SHARE: usize = 8;
+/// So many calls of groups have a file at once, at most.
+const FILES_MAX: usize = 64;
 
 /// GROUP BY, or aggregates over everything.
 pub struct Group {
@@ -38,6 +43,10 @@ pub struct Group {
     group_keys: RowSet,
     arguments: RowBuf,
     taken: Vec<bool>,
+    /// The groups of the row at hand, one for each grouping set.
+    touched: Vec<usize>,
+    /// How many calls of groups have what they keep in temporary files.
+    files: usize,
     /// Rows of groups come out by number; filled once the input has ended.
     at: usize,
     filled: bool,
@@ -79,6 +88,8 @@ impl Group {
             group_keys: RowSet::new(width),
             arguments: RowBuf::new(),
             taken: Vec::new(),
+            touched: Vec::new(),
+            files: 0,
             at: 0,
             filled: false,
         }
@@ -92,8 +103,10 @@ impl Group {
                     SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
                 })?;
                 Ok(if call.keeps() {
-                    let width = keys_of(call).len() + call.arguments.len();
-                    State::Kept(state, RowSet::new(width))
+                    let keys = keys_of(call);
+                    let places: Vec<usize> = (0..keys.len()).collect();
+                    let width = keys.len() + call.arguments.len();
+                    State::Kept(state, Box::new(RowSorter::new(width, keys, places)))
                 } else {
                     State::Plain(state)
                 })
@@ -149,6 +162,7 @@ impl Group {
             return self.run_lean(cx);
         }
         let mut bytes = 0;
+        let limit = cx.memory_limit();
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
@@ -196,7 +210,9 @@ impl Group {
                 }
                 Ok(())
             })?;
+            self.touched.clear();
             let (groups, states) = (&mut self.groups, &mut self.states);
+            let touched = &mut self.touched;
             let (shapes, key_types) = (&mut self.shapes, &self.key_types);
             let (group_keys, arguments, taken) = (&self.group_keys, &self.arguments, &self.taken);
             let kept_keys = &self.kept_keys;
@@ -221,6 +237,7 @@ impl Group {
                             }
                             group
                         };
+                    touched.push(group);
                     let mut rest: &[Datum<'_>] = arena.alloc_slice_fill_iter(arguments.iter());
                     for (at, (call, state)) in plan.calls.iter().zip(&mut states[group]).enumerate()
                     {
@@ -240,9 +257,10 @@ impl Group {
                                 state.add(&eval.call, values)?;
                                 bytes = (bytes + state.bytes()).saturating_sub(before);
                             }
-                            State::Kept(_, rows) => {
-                                rows.push(own.iter().copied());
-                                bytes += own.len() * 32;
+                            State::Kept(_, sorter) => {
+                                let before = sorter.bytes();
+                                sorter.rows.push(own.iter().copied());
+                                bytes += sorter.bytes() - before;
                             }
                         }
                     }
@@ -250,6 +268,9 @@ impl Group {
                 Ok(())
             })?;
             let shapes = self.shapes.as_ref().map_or(0, Shapes::bytes);
+            if self.groups.bytes() + bytes > limit {
+                bytes -= self.spill_kept(cx, limit)?.min(bytes);
+            }
             cx.check_memory(self.groups.bytes() + shapes + bytes)?;
         }
         // Without keys there is one group even of nothing; so for each empty grouping set.
@@ -266,41 +287,64 @@ impl Group {
         Ok(())
     }
 
+    /// Moves what the groups of the row at hand have kept to temporary files, where it is much; how many bytes are free.
+    fn spill_kept(&mut self, cx: &Context<'_>, limit: usize) -> Result<usize> {
+        let mut freed = 0;
+        for group in &self.touched {
+            for state in &mut self.states[*group] {
+                let State::Kept(_, sorter) = state else { continue };
+                let has_file = sorter.has_spilled();
+                if sorter.bytes() > limit / KEPT_SHARE && (has_file || self.files < FILES_MAX) {
+                    self.files += usize::from(!has_file);
+                    freed += sorter.bytes();
+                    sorter.spill(cx)?;
+                }
+            }
+        }
+        Ok(freed)
+    }
+
     /// Feeds what was kept for the calls of a group, sorted and without duplicates where asked for.
     fn feed(&mut self, cx: &mut Context<'_>, group: usize) -> Result<()> {
         for (call, state) in self.plan.calls.iter().zip(&mut self.states[group]) {
-            let State::Kept(accumulator, rows) = state else { continue };
-            let keys = keys_of(call);
-            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-            order.sort_by(|a, b| compare_rows(&keys, rows, *a as usize, *b as usize));
-            demand_comparable(cx, &keys, rows, |key| key, order.iter().copied())?;
-            let mut last: Option<usize> = None;
-            for row in order.into_iter().map(|row| row as usize) {
-                let first = keys.len();
-                if call.distinct
-                    && last.is_some_and(|last| compare_rows(&keys, rows, last, row).is_eq())
-                {
-                    continue;
+            let State::Kept(accumulator, sorter) = state else { continue };
+            let keys = sorter.keys().len();
+            let mut last: Option<RowBuf> = None;
+            sorter.finish(cx)?;
+            while sorter.advance(cx)? {
+                cx.check_cancel()?;
+                if call.distinct {
+                    let mut orders = sorter.keys().iter().enumerate();
+                    let same = |last: &RowBuf| {
+                        orders.all(|(key, order)| {
+                            order.compare(&last.get(key), &sorter.get(key)).is_eq()
+                        })
+                    };
+                    if last.as_ref().is_some_and(same) {
+                        continue;
+                    }
+                    let row = last.get_or_insert_default();
+                    row.clear();
+                    (0..keys).for_each(|key| row.push(sorter.get(key)));
                 }
-                last = Some(row);
                 cx.eval(|eval| {
-                    let values: Vec<Datum<'_>> = rows.row(row).skip(first).collect();
+                    let values = keys..keys + call.arguments.len();
+                    let values: Vec<Datum<'_>> = values.map(|at| sorter.get(at)).collect();
                     Ok(accumulator.add(&eval.call, &values)?)
                 })?;
             }
-            rows.clear();
+            sorter.clear();
         }
         Ok(())
     }
 }
 
 /// What a call's kept rows are sorted by: its ORDER BY, or for DISTINCT alone its arguments.
-fn keys_of(call: &AggregateStep) -> Vec<(Scalar, Comparator)> {
-    let mut keys = call.order_by.clone();
+fn keys_of(call: &AggregateStep) -> Vec<Comparator> {
+    let mut keys: Vec<_> = call.order_by.iter().map(|(_, comparator)| *comparator).collect();
     if call.distinct {
-        for (argument, ty) in call.arguments.iter().zip(&call.types.arguments) {
-            let comparator = Comparator { ty: ty.oid.0, descending: false, nulls_first: false };
-            keys.push((argument.clone(), comparator));
+        for (_, ty) in call.arguments.iter().zip(&call.types.arguments) {
+            keys.push(Comparator { ty: ty.oid.0, descending: false, nulls_first: false });
         }
     }
     keys
@@ -311,6 +355,7 @@ impl Operator for Group {
         self.groups.clear();
         self.shapes = Shapes::of(&self.key_types);
         self.states.clear();
+        self.files = 0;
         self.at = 0;
         self.filled = false;
         self.input.open(cx)

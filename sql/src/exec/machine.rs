@@ -10,14 +10,15 @@ use super::probe::Probes;
 use super::referential_action::ReferentialAction;
 use super::rows::Nothing;
 use super::sink::{Flow, RowSink};
+use super::spool::{Spool, SpoolReader};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
 use crate::compile::Program;
 use crate::error::Result;
 use crate::parse::depth::with_stack_for;
 use crate::plan::cte::CtePlanBody;
 use crate::plan::subplan::SubplanKind;
+use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
-use crate::tuple::{RowBuf, RowSet};
 use bumpalo::Bump;
 use std::sync::Arc;
 use txn::{ReadView, Transaction};
@@ -81,6 +82,13 @@ impl State {
     }
 }
 
+/// What a modification returns, and how many of its rows have gone out.
+struct Kept {
+    rows: Spool,
+    reader: SpoolReader,
+    next: usize,
+}
+
 /// A program's state.
 pub struct Machine {
     program: Arc<Program>,
@@ -91,7 +99,7 @@ pub struct Machine {
     sent: u64,
     /// What a modification returns, all of it: it runs to its end before its first row goes out, and shows none if it
     /// fails.
-    kept: Option<(RowSet, usize)>,
+    kept: Option<Kept>,
 }
 
 impl Drop for Machine {
@@ -255,24 +263,31 @@ impl Machine {
             let more = match kept {
                 None if program.changes && program.columns.is_some() => {
                     // It runs to its end before its first row goes out.
-                    let mut rows = RowSet::new(program.output.len());
+                    let mut rows = Spool::new(program.output.len());
                     while step(root, opened, &mut cx)? {
                         let frame = &*cx.frame;
                         rows.push(program.output.iter().map(|var| frame.get(*var)));
+                        if rows.bytes() > cx.memory_limit() {
+                            rows.spill(cx.temp_space())?;
+                        }
                     }
                     let next = usize::from(!rows.is_empty());
-                    *kept = Some((rows, next));
+                    *kept = Some(Kept { rows, reader: SpoolReader::default(), next });
                     next > 0
                 }
                 None => step(root, opened, &mut cx)?,
-                Some((rows, next)) => {
+                Some(kept) => {
                     cx.arena.reset();
-                    *next += 1;
-                    *next <= rows.len()
+                    kept.next += 1;
+                    kept.next <= kept.rows.len()
                 }
             };
             send_notices(host, sink);
             if !more {
+                // A machine that rests holds no file.
+                if let Some(kept) = kept {
+                    kept.rows.clear();
+                }
                 return Ok(Stop::Done);
             }
             if program.columns.is_none() {
@@ -280,7 +295,9 @@ impl Machine {
             }
             let (arena, frame) = (&*cx.arena, &*cx.frame);
             let row = match kept {
-                Some((rows, next)) => arena.alloc_slice_fill_iter(rows.row(*next - 1)),
+                Some(Kept { rows, reader, next }) => {
+                    arena.alloc_slice_fill_iter(rows.row(*next - 1, reader)?)
+                }
                 None => {
                     if !program.positions.is_empty() {
                         sink.keys(&mut program.positions.iter().map(|one| frame.get(one.key)));

@@ -28,13 +28,17 @@ pub mod preset;
 pub mod probe;
 pub mod referential_action;
 pub mod row_change;
+pub(crate) mod row_file;
+pub(crate) mod row_sorter;
 pub mod rows;
 pub mod scan;
 pub mod set_operation;
 pub mod sink;
 pub mod sort;
+pub(crate) mod spool;
 pub mod subquery;
 pub mod system_scan;
+pub mod temp_file;
 #[cfg(test)]
 mod tests;
 pub mod window;

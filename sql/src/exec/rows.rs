@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
+use super::spool::{Spool, SpoolReader};
 use super::subquery::CteRead;
 use crate::error::{Result, SqlError};
 use crate::plan::physical;
@@ -338,7 +339,8 @@ impl Limit {
 pub struct Materialize {
     input: Box<dyn Operator>,
     saved: Vec<Var>,
-    rows: RowSet,
+    rows: Spool,
+    reader: SpoolReader,
     /// Nothing outside changes what the input gives: one pass serves the whole run.
     keep: bool,
     /// The run that `rows` are complete for.
@@ -350,8 +352,8 @@ impl Materialize {
     /// Over an input; `keep` says that it depends on nothing outside itself.
     #[must_use]
     pub fn new(input: Box<dyn Operator>, saved: Vec<Var>, keep: bool) -> Materialize {
-        let rows = RowSet::new(saved.len());
-        Materialize { input, saved, rows, keep, filled: None, at: 0 }
+        let (rows, reader) = (Spool::new(saved.len()), SpoolReader::default());
+        Materialize { input, saved, rows, reader, keep, filled: None, at: 0 }
     }
 }
 
@@ -360,6 +362,7 @@ impl Operator for Materialize {
         if !self.keep || self.filled != Some(cx.run) {
             self.filled = None;
             self.rows.clear();
+            self.reader = SpoolReader::default();
             self.input.open(cx)?;
         }
         self.at = 0;
@@ -368,7 +371,7 @@ impl Operator for Materialize {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         if self.at < self.rows.len() {
-            cx.frame.restore(&self.saved, self.rows.row(self.at));
+            cx.frame.restore(&self.saved, self.rows.row(self.at, &mut self.reader)?);
             self.at += 1;
             return Ok(true);
         }
@@ -379,7 +382,9 @@ impl Operator for Materialize {
         let frame = &*cx.frame;
         self.rows.push(self.saved.iter().map(|var| frame.get(*var)));
         self.at += 1;
-        cx.check_memory(self.rows.bytes())?;
+        if self.rows.bytes() > cx.memory_limit() {
+            self.rows.spill(cx.temp_space())?;
+        }
         Ok(true)
     }
 }

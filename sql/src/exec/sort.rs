@@ -1,33 +1,27 @@
 //! ORDER BY: the input's rows are kept and put in order; with a LIMIT above, only as many as are wanted.
 //!
-//! The sort is stable, as a merge sort is, so equal rows keep the order they came in. With a limit of n rows the set is
-//! cut back to the n best whenever it has grown to twice that. Most comparisons are of numbers: the beginning of the first
-//! key in its order (PostgreSQL's abbreviated keys), and rows are looked at only where these are equal. A key that is a
-//! column of the row is kept once.
+//! Past `work_mem` they go to a temporary file ([`super::row_sorter`]). With a limit of n rows the set is cut back to the n
+//! best whenever it has grown to twice that, unless even these are more than memory takes. A key that is a column of the
+//! row is kept once.
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
+use super::row_sorter::RowSorter;
 use super::rows::count;
 use crate::error::Result;
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
-use crate::tuple::RowSet;
-use crate::types::{Comparator, may_differ};
-use std::cmp::Ordering;
 
 /// A running sort.
 pub struct Sort {
     input: Box<dyn Operator>,
-    keys: Vec<(Scalar, Comparator)>,
+    keys: Vec<Scalar>,
     saved: Vec<Var>,
     /// Where each key stands in a row: among the saved columns, or behind them.
     places: Vec<usize>,
     top: Option<(Option<Scalar>, Option<Scalar>)>,
     correlated: Box<[u32]>,
-    rows: RowSet,
-    /// The rows in order, each behind the beginning of its first key.
-    order: Vec<(u64, u32)>,
-    at: usize,
+    sorter: RowSorter,
     sorted: bool,
 }
 
@@ -53,51 +47,21 @@ impl Sort {
                 })
             })
             .collect();
+        let comparators = sort.keys.iter().map(|(_, comparator)| *comparator).collect();
         Sort {
             input,
-            places,
             correlated: builder.correlated(sort.keys.iter().map(|(key, _)| key)),
-            keys: sort.keys.clone(),
+            keys: sort.keys.iter().map(|(key, _)| key.clone()).collect(),
             saved: sort.saved.clone(),
             top: sort.top.clone(),
-            rows: RowSet::new(width),
-            order: Vec::new(),
-            at: 0,
+            sorter: RowSorter::new(width, comparators, places.clone()),
+            places,
             sorted: false,
         }
     }
 
-    /// Which of two rows comes first.
-    fn compare(&self, a: u32, b: u32) -> Ordering {
-        for ((_, comparator), place) in self.keys.iter().zip(&self.places) {
-            let (a, b) = (self.rows.get(a as usize, *place), self.rows.get(b as usize, *place));
-            let order = comparator.compare(&a, &b);
-            if order.is_ne() {
-                return order;
-            }
-        }
-        Ordering::Equal
-    }
-
-    fn sort(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        let beginning = |row: u32| match (self.keys.first(), self.places.first()) {
-            (Some((_, comparator)), Some(place)) => {
-                comparator.beginning(&self.rows.get(row as usize, *place))
-            }
-            _ => 0,
-        };
-        order.extend((0..self.rows.len() as u32).map(|row| (beginning(row), row)));
-        order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| self.compare(a.1, b.1)));
-        let rows = order.iter().map(|(_, row)| *row);
-        demand_comparable(cx, &self.keys, &self.rows, |key| self.places[key], rows)?;
-        self.order = order;
-        Ok(())
-    }
-
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let wanted = match &self.top {
+        let mut wanted = match &self.top {
             Some((limit, offset)) => {
                 let limit = count(cx, limit.as_ref(), false)?;
                 let offset = count(cx, offset.as_ref(), true)?.unwrap_or(0);
@@ -105,11 +69,12 @@ impl Sort {
             }
             None => None,
         };
+        let limit = cx.memory_limit();
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
             let (rows, keys, saved, places) =
-                (&mut self.rows, &self.keys, &self.saved, &self.places);
+                (&mut self.sorter.rows, &self.keys, &self.saved, &self.places);
             if rows.width() == saved.len() {
                 // Every key is a column of the row.
                 let frame = &*cx.frame;
@@ -119,7 +84,7 @@ impl Sort {
                     let mut row =
                         bumpalo::collections::Vec::with_capacity_in(rows.width(), eval.call.arena);
                     row.extend(saved.iter().map(|var| eval.frame.get(*var)));
-                    for ((key, _), place) in keys.iter().zip(places) {
+                    for (key, place) in keys.iter().zip(places) {
                         if *place >= saved.len() {
                             row.push(eval.scalar(key)?);
                         }
@@ -129,70 +94,31 @@ impl Sort {
                 })?;
             }
             match wanted {
-                Some(wanted) if self.rows.len() as u64 > 2 * wanted + 100 => {
-                    self.sort(cx)?;
-                    let mut best = RowSet::new(self.rows.width());
-                    for (_, row) in self.order.iter().take(wanted as usize) {
-                        best.push(self.rows.row(*row as usize));
-                    }
-                    self.rows = best;
+                Some(wanted) if self.sorter.rows.len() as u64 > 2 * wanted + 100 => {
+                    self.sorter.cut_back(wanted as usize, cx)?;
                 }
-                _ => cx.check_memory(self.rows.bytes())?,
+                _ if self.sorter.bytes() > limit => {
+                    if let Some(rows) = wanted {
+                        self.sorter.cut_back(rows as usize, cx)?;
+                        if self.sorter.bytes() <= limit / 2 {
+                            continue;
+                        }
+                        wanted = None;
+                    }
+                    self.sorter.spill(cx)?;
+                }
+                _ => {}
             }
         }
-        self.sort(cx)?;
+        self.sorter.finish(cx)?;
         self.sorted = true;
         Ok(())
     }
 }
 
-/// Fails where rows that have been put in this order have keys that cannot be compared: whatever compares to sort has
-/// compared neighbours. The key of a number stands in a row where `place` says.
-///
-/// # Errors
-/// As [`Comparator::compare_strictly`].
-pub fn demand_comparable(
-    cx: &mut Context<'_>,
-    keys: &[(Scalar, Comparator)],
-    rows: &RowSet,
-    place: impl Fn(usize) -> usize,
-    order: impl Iterator<Item = u32> + Clone,
-) -> Result<()> {
-    if !keys.iter().any(|(_, comparator)| may_differ(comparator.ty)) {
-        return Ok(());
-    }
-    for (a, b) in order.clone().zip(order.skip(1)) {
-        // The one that came first is named first.
-        let (first, second) = (a.min(b) as usize, a.max(b) as usize);
-        cx.eval(|eval| {
-            for (key, (_, comparator)) in keys.iter().enumerate() {
-                let (a, b) = (rows.get(first, place(key)), rows.get(second, place(key)));
-                if comparator.compare_strictly(&eval.call, &a, &b)?.is_ne() {
-                    break;
-                }
-            }
-            Ok(())
-        })?;
-    }
-    Ok(())
-}
-
-/// Which of two rows, whose first columns are sort keys, comes first.
-#[must_use]
-pub fn compare_rows(keys: &[(Scalar, Comparator)], rows: &RowSet, a: usize, b: usize) -> Ordering {
-    for (at, (_, comparator)) in keys.iter().enumerate() {
-        let order = comparator.compare(&rows.get(a, at), &rows.get(b, at));
-        if order.is_ne() {
-            return order;
-        }
-    }
-    Ordering::Equal
-}
-
 impl Operator for Sort {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        self.rows.clear();
-        self.at = 0;
+        self.sorter.clear();
         self.sorted = false;
         self.input.open(cx)
     }
@@ -201,10 +127,11 @@ impl Operator for Sort {
         if !self.sorted {
             self.run(cx)?;
         }
-        let Some((_, row)) = self.order.get(self.at) else { return Ok(false) };
-        self.at += 1;
+        if !self.sorter.advance(cx)? {
+            return Ok(false);
+        }
         cx.arena.reset();
-        cx.frame.restore(&self.saved, self.rows.row(*row as usize));
+        self.sorter.restore(cx.frame, &self.saved);
         Ok(true)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::operator::Operator;
+use super::spool::{Spool, SpoolReader};
 use crate::bind::Quantifier;
 use crate::error::{Result, SqlError};
 use crate::exec::hash_rows::HashRows;
@@ -10,7 +11,7 @@ use crate::plan::build::Layout;
 use crate::plan::cte::CtePlanBody;
 use crate::plan::subplan::SubplanKind;
 use crate::sqlstate::SqlState;
-use crate::tuple::{RowBuf, RowSet};
+use crate::tuple::RowBuf;
 use crate::types::Datum;
 use crate::types::aggregate::Arrays;
 use crate::types::array::Builder as ArrayBuilder;
@@ -33,9 +34,9 @@ pub struct SubplanState {
 /// A common table expression in a run.
 pub struct CteState {
     pub(super) body: CteRun,
-    rows: RowSet,
+    rows: Spool,
     /// The rows that the recursive term reads: those of its last round.
-    working: RowSet,
+    working: Spool,
     state: Progress,
     modifies: bool,
     /// The rows that UNION has seen, while a recursive one is not done.
@@ -65,15 +66,18 @@ enum Progress {
 
 /// How far somebody has read.
 #[derive(Debug, Default)]
-pub struct CteRead(usize);
+pub struct CteRead {
+    at: usize,
+    reader: SpoolReader,
+}
 
 impl CteState {
     /// One that has not run.
     pub(super) fn new(body: CteRun, width: usize, modifies: bool) -> CteState {
         CteState {
             body,
-            rows: RowSet::new(width),
-            working: RowSet::new(width),
+            rows: Spool::new(width),
+            working: Spool::new(width),
             state: Progress::New,
             modifies,
             seen: None,
@@ -212,20 +216,20 @@ impl Context<'_> {
         // A recursive one goes on only when more of its rows are asked for: it may have no end.
         while match self.ctes[number as usize].state {
             Progress::New => true,
-            Progress::Between => at.0 >= self.ctes[number as usize].rows.len(),
+            Progress::Between => at.at >= self.ctes[number as usize].rows.len(),
             Progress::Recursing | Progress::Done => false,
         } {
             self.run_cte(number)?;
         }
         let cte = &self.ctes[number as usize];
         let rows = if cte.state == Progress::Recursing { &cte.working } else { &cte.rows };
-        if at.0 >= rows.len() {
+        if at.at >= rows.len() {
             return Ok(false);
         }
         let row = self.frame.row_mut(slot);
         row.clear();
-        rows.row(at.0).for_each(|datum| row.push(datum));
-        at.0 += 1;
+        rows.row(at.at, &mut at.reader)?.for_each(|datum| row.push(datum));
+        at.at += 1;
         Ok(true)
     }
 
@@ -269,7 +273,7 @@ impl Context<'_> {
                     self.check_cancel()?;
                     let frame = &*self.frame;
                     self.ctes[at].rows.push(layout.iter().map(|var| frame.get(*var)));
-                    self.check_memory(self.ctes[at].rows.bytes())?;
+                    self.spill_cte(at)?;
                 }
                 Ok(Progress::Done)
             }
@@ -279,7 +283,7 @@ impl Context<'_> {
                     .seen
                     .take()
                     .unwrap_or_else(|| Box::new(HashRows::new(types.clone(), types.len())));
-                let mut fresh = RowSet::new(types.len());
+                let mut fresh = Spool::new(types.len());
                 if first {
                     self.collect(at, base, *all, &mut seen, &mut fresh)?;
                 } else {
@@ -302,7 +306,7 @@ impl Context<'_> {
         term: &mut (Option<Box<dyn Operator>>, Layout),
         all: bool,
         seen: &mut HashRows,
-        fresh: &mut RowSet,
+        fresh: &mut Spool,
     ) -> Result<()> {
         let operator = term.0.as_mut().expect("a term is not run within itself");
         operator.open(self)?;
@@ -318,8 +322,23 @@ impl Context<'_> {
             }
             fresh.push(row.iter().copied());
             self.ctes[at].rows.push(row);
-            self.check_memory(self.ctes[at].rows.bytes() + fresh.bytes())?;
+            self.check_memory(seen.bytes())?;
+            self.spill_cte(at)?;
+            if fresh.bytes() > self.memory_limit() {
+                fresh.spill(self.temp_space())?;
+            }
         }
         Ok(())
+    }
+
+    /// Moves the rows of a common table expression to a temporary file, if they are more than memory takes.
+    fn spill_cte(&mut self, at: usize) -> Result<()> {
+        if self.ctes[at].rows.bytes() <= self.memory_limit() {
+            return Ok(());
+        }
+        let mut rows = std::mem::take(&mut self.ctes[at].rows);
+        let outcome = rows.spill(self.temp_space());
+        self.ctes[at].rows = rows;
+        outcome
     }
 }

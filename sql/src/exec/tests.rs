@@ -4,6 +4,7 @@ use super::context::{Cursors, Host};
 use super::machine::{Machine, Run, Stop};
 use super::sink::{ColumnDescription, Flow, RowSink};
 use super::system_scan::SystemRows;
+use super::temp_file::TempUse;
 use crate::bind::{AggregateCall, BoundStatement, Expr, Literal};
 use crate::catalog::builtin;
 use crate::catalog::queries::running::Running;
@@ -108,6 +109,7 @@ impl Bench {
             row_ids: &self.ids,
             deferred: &deferred,
             counts: &SessionCounts::default(),
+            temp_used: &TempUse::default(),
             wait: &self.wait,
         };
         let mut row = RowBuf::new();
@@ -507,6 +509,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
         row_ids: &bench.ids,
         deferred: &deferred,
         counts: &SessionCounts::default(),
+        temp_used: &TempUse::default(),
         wait: &bench.wait,
     };
     let mut run = Run {

@@ -3,11 +3,15 @@
 //! PostgreSQL: `nodeWindowAgg.c`, `windowfuncs.c`. Rows that are equal in all ORDER BY keys are *peers*. An aggregate goes on where the
 //! frame of the next row begins where the last one's did and excludes nothing, and begins anew otherwise; a frame that stays
 //! as it is, is not computed again.
+//!
+//! Rows that are more than `work_mem` are sorted by way of a temporary file ([`super::row_sorter`]), and those of the
+//! partition at hand stand in a spool; of them, one number for each group of peers stays in memory.
 
 use super::context::Context;
 use super::eval::{Eval, Failure};
 use super::operator::{Builder, Operator};
-use super::sort::{compare_rows, demand_comparable};
+use super::row_sorter::RowSorter;
+use super::spool::{Spool, SpoolReaders};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{FrameExclude, FrameUnit};
 use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
@@ -15,6 +19,8 @@ use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::{Accumulator, Comparator, Datum};
+use bumpalo::Bump;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,22 +29,36 @@ pub struct Window {
     input: Box<dyn Operator>,
     plan: Arc<physical::Window>,
     /// PARTITION BY, then ORDER BY: what a kept row begins with.
-    keys: Vec<(Scalar, Comparator)>,
+    keys: Vec<Scalar>,
     correlated: Box<[u32]>,
     /// A row: the keys, for each call whether FILTER takes it and its arguments, then what the frame held.
-    rows: RowSet,
-    order: Vec<u32>,
+    rows: Rows,
     /// Offsets of ROWS and GROUPS.
     offsets: (usize, usize),
     /// Offsets of RANGE, the start's and the end's.
     distances: RowBuf,
     partition: Partition,
     aggregates: Vec<Option<Running>>,
+    /// The position of the next row in its partition.
     at: usize,
     filled: bool,
 }
 
-/// Rows of one partition, as positions in the sorted order.
+/// The rows in order, and of these the partition at hand.
+struct Rows {
+    sorter: RowSorter,
+    /// Whether they are more than memory takes.
+    spilled: bool,
+    /// In memory: where the partition begins in the sorter's order.
+    first: usize,
+    /// Spilled: the rows of the partition.
+    spool: Spool,
+    readers: RefCell<SpoolReaders>,
+    /// Spilled: the sorter has come to the first row of the next partition.
+    more: bool,
+}
+
+/// Rows of one partition, as positions in it.
 #[derive(Default)]
 struct Partition {
     rows: Range<usize>,
@@ -46,6 +66,8 @@ struct Partition {
     groups: Vec<usize>,
     /// Which group the current row is of.
     group: usize,
+    /// How many groups are in front of where the frame begins and ends, as far as is known.
+    edges: [Cell<usize>; 2],
 }
 
 /// An aggregate over the last row's frame.
@@ -81,6 +103,84 @@ impl Partition {
     }
 }
 
+impl Rows {
+    fn new(width: usize, comparators: Vec<Comparator>) -> Rows {
+        let places = (0..comparators.len()).collect();
+        Rows {
+            sorter: RowSorter::new(width, comparators, places),
+            spilled: false,
+            first: 0,
+            spool: Spool::new(width),
+            readers: RefCell::default(),
+            more: false,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.sorter.clear();
+        self.spilled = false;
+        self.first = 0;
+        self.clear_partition();
+        self.more = false;
+    }
+
+    fn clear_partition(&mut self) {
+        self.spool.clear();
+        self.readers = RefCell::default();
+    }
+
+    /// Keeps memory within bounds, while rows come. Without keys they are one partition already.
+    fn bound(&mut self, cx: &Context<'_>, limit: usize) -> Result<()> {
+        if self.sorter.bytes() <= limit {
+            return Ok(());
+        }
+        self.spilled = true;
+        if self.sorter.keys().is_empty() {
+            return self.spool.take(&mut self.sorter.rows, cx.temp_space());
+        }
+        self.sorter.spill(cx)
+    }
+
+    /// Ends the input.
+    fn finish(&mut self, cx: &Context<'_>) -> Result<()> {
+        if self.spilled && self.sorter.keys().is_empty() {
+            return self.spool.take(&mut self.sorter.rows, cx.temp_space());
+        }
+        self.sorter.finish(cx)?;
+        if self.spilled {
+            self.more = self.sorter.advance(cx)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a row of the sorter's order in memory equals the one before in the first `count` keys.
+    fn continues(&self, place: usize, count: usize) -> bool {
+        let (before, row) = (self.sorter.order[place - 1].1, self.sorter.order[place].1);
+        let value = |row: u32, key: usize| self.sorter.rows.get(row as usize, key);
+        let mut keys = self.sorter.keys()[..count].iter().enumerate();
+        keys.all(|(key, order)| order.compare(&value(before, key), &value(row, key)).is_eq())
+    }
+
+    /// Has `look` look at a row of the partition.
+    fn with_row<T>(&self, at: usize, look: impl FnOnce(&RowSet, usize) -> T) -> Result<T> {
+        if !self.spilled {
+            return Ok(look(&self.sorter.rows, self.sorter.order[self.first + at].1 as usize));
+        }
+        let readers = &mut *self.readers.borrow_mut();
+        let (rows, row) = self.spool.find(at, readers)?;
+        Ok(look(rows, row))
+    }
+
+    /// A column of a row of the partition, in `arena` where it would not stay.
+    fn get<'v>(&'v self, arena: &'v Bump, at: usize, column: usize) -> Result<Datum<'v>> {
+        if !self.spilled {
+            let row = self.sorter.order[self.first + at].1;
+            return Ok(self.sorter.rows.get(row as usize, column));
+        }
+        self.with_row(at, |rows, row| rows.get(row, column).copied_into(arena))
+    }
+}
+
 impl Window {
     /// Over an input.
     #[must_use]
@@ -89,13 +189,13 @@ impl Window {
         let calls = plan.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.filter));
         let correlated = builder.correlated(keys.iter().map(|(key, _)| key).chain(calls));
         let arguments: usize = plan.calls.iter().map(|call| 1 + call.arguments.len()).sum();
+        let comparators = keys.iter().map(|(_, comparator)| *comparator).collect();
         Window {
             input,
             correlated,
-            rows: RowSet::new(keys.len() + arguments + plan.saved.len()),
+            rows: Rows::new(keys.len() + arguments + plan.saved.len(), comparators),
             plan: Arc::new(physical::Window { input: physical::Plan::Nothing, ..plan.clone() }),
-            keys,
-            order: Vec::new(),
+            keys: keys.into_iter().map(|(key, _)| key).collect(),
             offsets: (0, 0),
             distances: RowBuf::new(),
             partition: Partition::default(),
@@ -115,13 +215,14 @@ impl Window {
         } else {
             self.offsets = (offset(cx, start, "starting")?, offset(cx, end, "ending")?);
         }
+        let limit = cx.memory_limit();
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (rows, keys, plan) = (&mut self.rows, &self.keys, &self.plan);
+            let (rows, keys, plan) = (&mut self.rows.sorter.rows, &self.keys, &self.plan);
             cx.eval(|eval| {
                 let mut row = Vec::with_capacity(rows.width());
-                for (key, _) in keys {
+                for key in keys {
                     row.push(eval.scalar(key)?);
                 }
                 for call in &plan.calls {
@@ -138,35 +239,82 @@ impl Window {
                 rows.push(row);
                 Ok(())
             })?;
-            cx.check_memory(self.rows.bytes())?;
+            self.rows.bound(cx, limit)?;
         }
-        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
-        order.sort_by(|a, b| compare_rows(&self.keys, &self.rows, *a as usize, *b as usize));
-        demand_comparable(cx, &self.keys, &self.rows, |key| key, order.iter().copied())?;
-        self.order = order;
+        self.rows.finish(cx)?;
         self.filled = true;
         Ok(())
     }
 
-    /// Whether two rows, by position, are equal in the first `count` keys.
-    fn equal(&self, a: usize, b: usize, count: usize) -> bool {
-        let (a, b) = (self.order[a] as usize, self.order[b] as usize);
-        compare_rows(&self.keys[..count], &self.rows, a, b).is_eq()
+    /// Begins the next partition; false if there is none.
+    fn begin_partition(&mut self, cx: &Context<'_>) -> Result<bool> {
+        let mut groups = vec![0];
+        let rows = if self.rows.spilled {
+            self.fill_partition(cx, &mut groups)?
+        } else {
+            self.rows.first += self.partition.rows.end;
+            self.find_partition(&mut groups)
+        };
+        self.partition = Partition { rows: 0..rows, groups, group: 0, edges: Default::default() };
+        self.aggregates = self.plan.calls.iter().map(|_| None).collect();
+        self.at = 0;
+        Ok(rows > 0)
     }
 
-    /// Begins the partition that begins at a position.
-    fn begin_partition(&mut self, first: usize) {
-        let (partition_keys, keys) = (self.plan.partition_by.len(), self.keys.len());
-        let mut groups = vec![first];
-        let mut end = first + 1;
-        while end < self.order.len() && self.equal(first, end, partition_keys) {
-            if !self.equal(end - 1, end, keys) {
+    /// How many rows the partition has that begins at `first`, in memory, and where its groups begin.
+    fn find_partition(&self, groups: &mut Vec<usize>) -> usize {
+        let (rows, partition_keys) = (&self.rows, self.plan.partition_by.len());
+        let left = rows.sorter.order.len() - rows.first;
+        let mut end = left.min(1);
+        while end < left && rows.continues(rows.first + end, partition_keys) {
+            if !rows.continues(rows.first + end, self.keys.len()) {
                 groups.push(end);
             }
             end += 1;
         }
-        self.partition = Partition { rows: first..end, groups, group: 0 };
-        self.aggregates = self.plan.calls.iter().map(|_| None).collect();
+        end
+    }
+
+    /// The same of rows that have spilled, which go to the spool.
+    fn fill_partition(&mut self, cx: &Context<'_>, groups: &mut Vec<usize>) -> Result<usize> {
+        let (rows, width) = (&mut self.rows, self.keys.len());
+        if width == 0 {
+            // They are in the spool already, as one partition without order.
+            if self.partition.rows.end > 0 {
+                rows.clear_partition();
+            }
+            return Ok(rows.spool.len());
+        }
+        rows.clear_partition();
+        let limit = cx.memory_limit();
+        let mut last = RowBuf::new();
+        while rows.more {
+            cx.check_cancel()?;
+            let sorter = &rows.sorter;
+            if !rows.spool.is_empty() {
+                let mut keys = sorter.keys().iter().enumerate();
+                let same = keys
+                    .position(|(key, order)| {
+                        !order.compare(&last.get(key), &sorter.get(key)).is_eq()
+                    })
+                    .unwrap_or(width);
+                if same < self.plan.partition_by.len() {
+                    break;
+                }
+                if same < width {
+                    groups.push(rows.spool.len());
+                }
+            }
+            last.clear();
+            (0..width).for_each(|key| last.push(sorter.get(key)));
+            rows.spool.push((0..rows.spool.width()).map(|column| sorter.get(column)));
+            if rows.spool.bytes() > limit {
+                rows.spool.spill(cx.temp_space())?;
+                cx.check_memory(groups.len() * size_of::<usize>())?;
+            }
+            rows.more = rows.sorter.advance(cx)?;
+        }
+        Ok(rows.spool.len())
     }
 
     /// Where the frame of the current row's group begins, or ends, if that bound is an offset of RANGE: groups are in order,
@@ -180,17 +328,19 @@ impl Window {
         let Some(in_range) = &frame.in_range[usize::from(end)] else { return Ok(None) };
         let bound = if end { &frame.end } else { &frame.start };
         let key = self.plan.partition_by.len();
-        let order = &self.keys[key].1;
-        let value_of =
-            |group: usize| self.rows.get(self.order[partition.groups[group]] as usize, key);
-        let current = value_of(partition.group);
+        let order = &self.rows.sorter.keys()[key];
+        let value_of = |group: usize| self.rows.get(eval.call.arena, partition.groups[group], key);
+        let current = value_of(partition.group)?;
         let sub = matches!(bound, WindowBound::Preceding(_)) != order.descending;
         let less = end != order.descending;
         let offset = self.distances.get(usize::from(end));
-        let (mut low, mut high) = (0, partition.groups.len());
+        // No group is in front of it less than was the last time: the search begins there, with steps that double.
+        let (mut low, mut high) = (partition.edges[usize::from(end)].get(), partition.groups.len());
+        let mut step = 1;
         while low < high {
-            let middle = low.midpoint(high);
-            let value = value_of(middle);
+            let middle = low.midpoint(high).min(low + step - 1);
+            step *= 2;
+            let value = value_of(middle)?;
             let in_front = match (value.is_null(), current.is_null(), order.nulls_first) {
                 (false, false, _) => {
                     let how = [value, current, offset, Datum::Bool(sub), Datum::Bool(less)];
@@ -206,6 +356,7 @@ impl Window {
                 high = middle;
             }
         }
+        partition.edges[usize::from(end)].set(low);
         Ok(Some(partition.groups.get(low).copied().unwrap_or(partition.rows.end)))
     }
 
@@ -266,8 +417,14 @@ impl Window {
     }
 
     /// An argument of a call in the row at a position.
-    fn argument(&self, call: usize, argument: usize, at: usize) -> Datum<'_> {
-        self.rows.get(self.order[at] as usize, self.column(call) + 1 + argument)
+    fn argument<'v>(
+        &'v self,
+        arena: &'v Bump,
+        call: usize,
+        argument: usize,
+        at: usize,
+    ) -> Result<Datum<'v>> {
+        self.rows.get(arena, at, self.column(call) + 1 + argument)
     }
 
     /// The aggregate's state over a frame.
@@ -297,28 +454,40 @@ impl Window {
         };
         let column = self.column(call);
         for at in frame.positions_from(from) {
-            let row = self.order[at] as usize;
-            if !matches!(self.rows.get(row, column), Datum::Bool(true)) {
-                continue;
-            }
-            let values = self.rows.row(row).skip(column + 1).take(step.arguments.len());
-            let values: Vec<Datum<'_>> = values.collect();
-            if !(step.strict && values.iter().any(Datum::is_null)) {
-                state.add(&eval.call, &values)?;
-            }
+            self.rows.with_row(at, |rows, row| {
+                if !matches!(rows.get(row, column), Datum::Bool(true)) {
+                    return Ok(());
+                }
+                let values = rows.row(row).skip(column + 1).take(step.arguments.len());
+                let values: Vec<Datum<'_>> = values.collect();
+                if step.strict && values.iter().any(Datum::is_null) {
+                    return Ok(());
+                }
+                state.add(&eval.call, &values)
+            })??;
         }
         self.aggregates[call] = Some(Running { state, frame: frame.rows.clone(), whole });
         Ok(())
     }
 
     /// The value of a function that is no aggregate.
-    fn value(&self, call: usize, step: &WindowStep, at: usize, frame: &Frame) -> Result<Datum<'_>> {
+    fn value<'v>(
+        &'v self,
+        arena: &'v Bump,
+        call: usize,
+        step: &WindowStep,
+        at: usize,
+        frame: &Frame,
+    ) -> Result<Datum<'v>> {
         let partition = &self.partition;
         let (first, count) = (partition.rows.start, partition.rows.len());
         let peers = partition.group_rows(partition.group);
         let rank = (peers.start - first + 1) as i64;
-        let nth =
-            |found: Option<usize>| found.map_or(Datum::Null, |found| self.argument(call, 0, found));
+        let argument = |argument, at| self.argument(arena, call, argument, at);
+        let nth = |found: Option<usize>| match found {
+            Some(found) => argument(0, found),
+            None => Ok(Datum::Null),
+        };
         Ok(match step.function {
             WindowFunction::RowNumber => Datum::Int8((at - first + 1) as i64),
             WindowFunction::Rank => Datum::Int8(rank),
@@ -326,7 +495,7 @@ impl Window {
             WindowFunction::PercentRank if count <= 1 => Datum::Float8(0.0),
             WindowFunction::PercentRank => Datum::Float8((rank - 1) as f64 / (count - 1) as f64),
             WindowFunction::CumeDist => Datum::Float8((peers.end - first) as f64 / count as f64),
-            WindowFunction::Ntile => match self.argument(call, 0, first) {
+            WindowFunction::Ntile => match argument(0, first)? {
                 Datum::Int4(buckets) if buckets > 0 => {
                     Datum::Int4(bucket(at - first, count, buckets as usize) as i32)
                 }
@@ -341,7 +510,7 @@ impl Window {
             WindowFunction::Lag | WindowFunction::Lead => {
                 let offset = match step.arguments.len() {
                     1 => 1,
-                    _ => match self.argument(call, 1, at) {
+                    _ => match argument(1, at)? {
                         Datum::Int4(offset) => i64::from(offset),
                         _ => return Ok(Datum::Null),
                     },
@@ -350,16 +519,16 @@ impl Window {
                 let offset = if lags { -offset } else { offset };
                 let target = usize::try_from(at as i64 + offset).ok();
                 match target.filter(|target| partition.rows.contains(target)) {
-                    Some(target) => self.argument(call, 0, target),
-                    None if step.arguments.len() > 2 => self.argument(call, 2, at),
+                    Some(target) => argument(0, target)?,
+                    None if step.arguments.len() > 2 => argument(2, at)?,
                     None => Datum::Null,
                 }
             }
-            WindowFunction::FirstValue => nth(frame.positions().next()),
-            WindowFunction::LastValue => nth(frame.positions().next_back()),
-            WindowFunction::NthValue => match self.argument(call, 1, at) {
+            WindowFunction::FirstValue => nth(frame.positions().next())?,
+            WindowFunction::LastValue => nth(frame.positions().next_back())?,
+            WindowFunction::NthValue => match argument(1, at)? {
                 Datum::Int4(number) if number > 0 => {
-                    nth(frame.positions().nth(number as usize - 1))
+                    nth(frame.positions().nth(number as usize - 1))?
                 }
                 Datum::Int4(_) => {
                     return Err(SqlError::new(
@@ -430,7 +599,6 @@ fn offset(cx: &mut Context<'_>, bound: &WindowBound, which: &str) -> Result<usiz
 impl Operator for Window {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.rows.clear();
-        self.order.clear();
         self.partition = Partition::default();
         self.at = 0;
         self.filled = false;
@@ -441,18 +609,17 @@ impl Operator for Window {
         if !self.filled {
             self.run(cx)?;
         }
-        if self.at == self.order.len() {
-            return Ok(false);
-        }
         cx.check_cancel()?;
         cx.arena.reset();
-        let at = self.at;
-        self.at += 1;
-        if at >= self.partition.rows.end {
-            self.begin_partition(at);
-        } else if at >= self.partition.group_rows(self.partition.group).end {
+        if self.at == self.partition.rows.end {
+            if !self.begin_partition(cx)? {
+                return Ok(false);
+            }
+        } else if self.at == self.partition.group_rows(self.partition.group).end {
             self.partition.group += 1;
         }
+        let at = self.at;
+        self.at += 1;
         let mut row = cx.frame.take(self.plan.slot);
         let plan = Arc::clone(&self.plan);
         let filled = cx.eval(|eval| {
@@ -464,16 +631,17 @@ impl Operator for Window {
                     let running = self.aggregates[call].as_ref().expect("it has just been run");
                     row.push(running.state.finish(&eval.call)?);
                 } else {
-                    row.push(self.value(call, step, at, &frame)?);
+                    row.push(self.value(eval.call.arena, call, step, at, &frame)?);
                 }
             }
             Ok(())
         });
         cx.frame.put(self.plan.slot, row);
         filled?;
-        let saved = self.rows.width() - self.plan.saved.len();
-        let values = self.rows.row(self.order[at] as usize).skip(saved);
-        cx.frame.restore(&self.plan.saved, values);
+        let (saved, frame) = (&self.plan.saved, &mut *cx.frame);
+        self.rows.with_row(at, |rows, row| {
+            frame.restore(saved, rows.row(row).skip(rows.width() - saved.len()));
+        })?;
         Ok(true)
     }
 }

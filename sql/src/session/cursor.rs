@@ -16,6 +16,7 @@ use crate::catalog::system::Cursor;
 use crate::error::{Result, SqlError};
 use crate::exec::Cursors;
 use crate::exec::sink::{Flow, RowSink, Unseen};
+use crate::exec::temp_file::TempSpace;
 use crate::parse::Statement;
 use crate::parse::ast::{self, FetchDirection};
 use crate::plan::{Plan, vars};
@@ -353,8 +354,14 @@ impl Session {
         if matches!(progress, Ok(Progress::Complete(_))) {
             store.ends();
         }
-        let work_mem = self.settings.plain().work_mem_bytes;
-        let bound = store.bound(work_mem, declared.hold || declared.said_scroll, before);
+        let settings = self.settings.plain();
+        let space = TempSpace {
+            scratch: self.engine.manager().data().scratch(),
+            used: &self.temp_used,
+            limit: settings.temp_file_limit_bytes,
+        };
+        let all = declared.hold || declared.said_scroll;
+        let bound = store.bound(settings.spill_bytes(), space, all, before);
         cursor.declared = Some(declared);
         progress.and(bound)
     }

@@ -37,6 +37,8 @@ mod scroll;
 pub(crate) mod semantics;
 mod simple;
 pub mod source;
+#[cfg(test)]
+mod spill_tests;
 pub mod statement;
 #[cfg(test)]
 mod tests;
@@ -57,6 +59,7 @@ use crate::catalog::{CatalogTransaction, SearchPath};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
+use crate::exec::temp_file::TempUse;
 use crate::parse::Statement;
 use crate::settings::Dialect;
 use crate::settings::session::Settings;
@@ -140,6 +143,8 @@ pub struct Session {
     xact_id: Cell<Option<u64>>,
     /// What its statements count of relations.
     counts: SessionCounts,
+    /// What its statements and cursors have in temporary files.
+    temp_used: TempUse,
     /// The text of the running message, if others see only the beginning of it.
     long_query: String,
     /// What waits to be told, once the session listens.
@@ -175,6 +180,7 @@ impl Session {
         let counts = SessionCounts::new(engine.relation_counts(), catalog.database());
         let mut session = Session {
             counts,
+            temp_used: TempUse::default(),
             engine: Arc::clone(engine),
             wait,
             identity,

@@ -573,6 +573,7 @@ impl Session {
             deferred,
             domains,
             counts,
+            temp_used,
             ..
         } = self;
         let environment = engine.manager().environment();
@@ -615,6 +616,7 @@ impl Session {
             row_ids: engine.row_ids(),
             deferred,
             counts,
+            temp_used,
             wait,
         };
         let transaction = block.transaction().expect("the portal's transaction is open");

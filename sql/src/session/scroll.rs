@@ -2,22 +2,25 @@
 //! (`DoPortalRunFetch`, `PersistHoldablePortal`).
 //!
 //! A cursor stands in front of its first row (0), on a row (counted from 1), or behind its last. The plan only ever goes
-//! forward: what it gives is kept. A cursor with SCROLL or WITH HOLD keeps all its rows, up to 64 times `work_mem` (53200 past
-//! that); one of which neither was said keeps the newest, within `work_mem`, and cannot go back past those.
+//! forward: what it gives is kept. A cursor with SCROLL or WITH HOLD keeps all its rows, past `work_mem` in a temporary file; one
+//! of which neither was said keeps the newest, within `work_mem`, and cannot go back past those.
 
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use crate::exec::spool::{Spool, SpoolReader};
+use crate::exec::temp_file::TempSpace;
 use crate::parse::ast::FetchDirection;
-use crate::settings::check_held;
 use crate::sqlstate::SqlState;
-use crate::tuple::{RowBuf, RowSet};
+use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum};
 
 /// Kept rows, and where the cursor stands.
 #[derive(Debug)]
 pub(super) struct Store {
     /// The columns that are shown, then the keys of the table rows that a row is made of.
-    rows: RowSet,
+    rows: Spool,
+    /// Has the row on which the cursor stands, where that is in the file.
+    reader: SpoolReader,
     /// Rows in front of these that are kept no more.
     passed: u64,
     /// Where the cursor stands.
@@ -40,7 +43,8 @@ pub(super) struct Wanted {
 impl Store {
     /// Of rows so wide, behind so many that have gone.
     pub fn new(width: usize, passed: u64) -> Store {
-        Store { rows: RowSet::new(width), passed, at: passed, complete: false }
+        let (rows, reader) = (Spool::new(width), SpoolReader::default());
+        Store { rows, reader, passed, at: passed, complete: false }
     }
 
     /// The number of the last row that is known.
@@ -50,6 +54,15 @@ impl Store {
 
     fn on_row(&self) -> bool {
         self.at > 0 && self.at <= self.known()
+    }
+
+    /// Comes to stand on the row with this number, or beside the rows.
+    fn stand(&mut self, at: u64) -> Result<()> {
+        self.at = at;
+        if self.on_row() && at > self.passed {
+            self.rows.load((at - self.passed - 1) as usize, &mut self.reader)?;
+        }
+        Ok(())
     }
 
     /// Whether the plan has to give more before the cursor can go further forward.
@@ -82,7 +95,7 @@ impl Store {
                 }
                 // The row that it stands on, once more.
                 self.may_go_back(only_forward, self.at)?;
-                self.at -= 1;
+                self.stand(self.at - 1)?;
                 return Ok(forward(0, 1));
             }
             FetchDirection::Forward(rows) if rows > 0 => forward(0, rows.unsigned_abs()),
@@ -96,7 +109,7 @@ impl Store {
                 let row = row.unsigned_abs();
                 if row <= self.at && self.at > 0 {
                     self.may_go_back(only_forward, row)?;
-                    self.at = row.saturating_sub(1);
+                    self.stand(row.saturating_sub(1))?;
                 }
                 match row {
                     0 => forward(0, 0),
@@ -130,14 +143,12 @@ impl Store {
             if in_front - passed < self.passed {
                 return Err(only_forward_error());
             }
-            self.at = if passed < rows { 0 } else { self.at - passed };
+            self.stand(if passed < rows { 0 } else { self.at - passed })?;
             return Ok(passed);
         }
         let passed = rows.min(self.known().saturating_sub(self.at));
-        self.at += passed;
-        if passed < rows && self.complete {
-            self.at = self.known() + 1;
-        }
+        let behind = passed < rows && self.complete;
+        self.stand(if behind { self.known() + 1 } else { self.at + passed })?;
         Ok(passed)
     }
 
@@ -148,28 +159,37 @@ impl Store {
 
     /// The same, where there is one.
     pub fn current(&self) -> impl ExactSizeIterator<Item = Datum<'_>> {
-        self.rows.row((self.at - self.passed - 1) as usize)
+        let (rows, at) = self.rows.place((self.at - self.passed - 1) as usize, &self.reader);
+        rows.row(at)
     }
 
-    /// Keeps the rows within bounds: all of them up to a limit, or else those from `newest` on.
+    /// Keeps what is in memory within bounds: of all rows by moving them to a file, or else by keeping only those from
+    /// `newest` on.
     ///
     /// # Errors
-    /// 53200.
-    pub fn bound(&mut self, work_mem: u64, all: bool, newest: u64) -> Result<()> {
-        let bytes = self.rows.bytes() as u64;
-        if all {
-            let holder = ("A cursor", "Raise work_mem, or declare it with NO SCROLL.");
-            check_held(bytes, work_mem, holder)?;
-        }
-        if all || bytes <= work_mem || newest <= self.passed {
+    /// 53400, 53100, I/O.
+    pub fn bound(
+        &mut self,
+        limit: usize,
+        space: TempSpace<'_>,
+        all: bool,
+        newest: u64,
+    ) -> Result<()> {
+        if self.rows.bytes() <= limit {
             return Ok(());
         }
-        let mut kept = RowSet::new(self.rows.width());
-        for row in (newest - self.passed) as usize..self.rows.len() {
-            kept.push(self.rows.row(row));
+        if all {
+            self.rows.spill(space)?;
+            return self.stand(self.at);
         }
-        self.rows = kept;
-        self.passed = newest;
+        if newest > self.passed {
+            let mut kept = Spool::new(self.rows.width());
+            for row in (newest - self.passed) as usize..self.rows.len() {
+                kept.push(self.rows.row(row, &mut self.reader)?);
+            }
+            self.rows = kept;
+            self.passed = newest;
+        }
         Ok(())
     }
 

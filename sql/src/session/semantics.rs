@@ -11,6 +11,7 @@ use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPa
 use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
+use crate::exec::temp_file::TempUse;
 use crate::exec::{Host, Machine, Run};
 use crate::parse::ast;
 use crate::plan::fold::text_forms_are_stable;
@@ -264,6 +265,7 @@ impl Meaning<'_> {
         let view = transaction.begin_statement()?;
         let snapshot = snapshot.clone();
         let (mut row_ids, mut parameters) = (SessionRowIds::default(), RowBuf::new());
+        let temp_used = TempUse::default();
         Ok(Box::new(move |row: &[Datum<'_>]| {
             parameters.clear();
             for &number in &live {
@@ -286,6 +288,7 @@ impl Meaning<'_> {
                     row_ids: self.engine.row_ids(),
                     deferred: &deferred,
                     counts: &counts,
+                    temp_used: &temp_used,
                     wait: self.wait,
                 };
                 let mut run = Run {

@@ -213,6 +213,7 @@ const FOLLOWED: &[&str] = &[
     "stats_fetch_consistency",
     "superuser_reserved_connections",
     "synchronous_commit",
+    "temp_file_limit",
     "temp_tablespaces",
     "transaction_deferrable",
     "transaction_isolation",

@@ -44,6 +44,8 @@ pub struct SessionSettings {
     pub search_path: String,
     /// `work_mem`, in bytes.
     pub work_mem_bytes: u64,
+    /// `temp_file_limit`, in bytes; none where there is no limit.
+    pub temp_file_limit_bytes: Option<u64>,
     /// `track_activities`.
     pub track_activities: bool,
     /// `synchronous_commit` is not `off`.
@@ -112,38 +114,45 @@ pub enum IntervalStyle {
     Iso8601,
 }
 
+/// What may be held at most, whatever `work_mem` is: places in it have 32 bits, and a row of 1 GB may be on its way.
+const HELD_BYTES_MAX: u64 = 3 << 30;
+
 impl SessionSettings {
+    /// How many bytes an operator of a statement holds before it goes to temporary files: `work_mem`, but for what places
+    /// of 32 bits can tell apart.
+    #[must_use]
+    pub fn spill_bytes(&self) -> usize {
+        usize::try_from(self.work_mem_bytes.min(HELD_BYTES_MAX)).unwrap_or(usize::MAX)
+    }
+
     /// Refuses to hold more than an operator of a statement, or a function, may.
     ///
     /// # Errors
     /// 53200 where `bytes` are more than that.
     pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        let holder = ("An operator of this query", "Raise work_mem.");
-        check_held(bytes as u64, self.work_mem_bytes, holder)
+        check_held(bytes as u64, self.work_mem_bytes)
     }
 }
 
-/// Refuses to hold more bytes than `work_mem` allows, or than can be. `holder` is what would, and what can be done about it.
+/// Refuses to hold more bytes than `work_mem` allows, or than can be.
 ///
 /// # Errors
 /// 53200 where they are more than that.
-pub fn check_held(bytes: u64, work_mem: u64, holder: (&str, &str)) -> Result<()> {
-    /// How many times `work_mem` may be held before it is given up: there is no spilling yet.
+fn check_held(bytes: u64, work_mem: u64) -> Result<()> {
+    /// How many times `work_mem` may be held, by what cannot go to temporary files, before it is given up.
     const WORK_MEM_TIMES: u64 = 64;
-    /// What may be held at most, whatever `work_mem` is: places in it have 32 bits, and a row of 1 GB may be on its way.
-    const HELD_BYTES_MAX: u64 = 3 << 30;
-    let (holder, hint) = holder;
     let allowed = work_mem.saturating_mul(WORK_MEM_TIMES);
     if bytes <= allowed.min(HELD_BYTES_MAX) {
         return Ok(());
     }
+    let refused = |limit: String| {
+        SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+            .detail(format!("An operator of this query would hold more than {limit}."))
+    };
     if allowed > HELD_BYTES_MAX {
-        return Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-            .detail(format!("{holder} would hold more than {} GB.", HELD_BYTES_MAX >> 30)));
+        return Err(refused(format!("{} GB", HELD_BYTES_MAX >> 30)));
     }
-    Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-        .detail(format!("{holder} would hold more than {WORK_MEM_TIMES} times work_mem."))
-        .hint(hint))
+    Err(refused(format!("{WORK_MEM_TIMES} times work_mem")).hint("Raise work_mem."))
 }
 
 impl Default for SessionSettings {
@@ -160,6 +169,7 @@ impl Default for SessionSettings {
             quote_all_identifiers: false,
             search_path: "\"$user\", public".to_owned(),
             work_mem_bytes: 4 << 20,
+            temp_file_limit_bytes: None,
             track_activities: true,
             synchronous_commit: true,
         }
@@ -173,15 +183,15 @@ mod tests {
     #[test]
     fn what_is_held_has_a_limit_whatever_work_mem_is() {
         let detail = |bytes, work_mem| {
-            let refused = check_held(bytes, work_mem, ("It", "Raise work_mem.")).unwrap_err();
+            let refused = check_held(bytes, work_mem).unwrap_err();
             assert_eq!(refused.state(), SqlState::OUT_OF_MEMORY);
             (refused.fields().detail.clone().unwrap(), refused.fields().hint.is_some())
         };
-        let times = "It would hold more than 64 times work_mem.".to_owned();
-        assert!(check_held(64 << 20, 1 << 20, ("It", "")).is_ok());
+        let times = "An operator of this query would hold more than 64 times work_mem.".to_owned();
+        assert!(check_held(64 << 20, 1 << 20).is_ok());
         assert_eq!(detail((64 << 20) + 1, 1 << 20), (times, true));
-        assert!(check_held(3 << 30, u64::MAX, ("It", "")).is_ok());
-        let most = "It would hold more than 3 GB.".to_owned();
+        assert!(check_held(3 << 30, u64::MAX).is_ok());
+        let most = "An operator of this query would hold more than 3 GB.".to_owned();
         assert_eq!(detail((3 << 30) + 1, u64::MAX), (most, false));
     }
 }

@@ -5,11 +5,13 @@
 //! - [`row`]: a record's value, read column by column in place;
 //! - [`key`]: keys whose byte order is the order of their columns;
 //! - [`entry`]: entries of secondary indexes;
+//! - [`image`]: rows in temporary files;
 //! - [`long_value`]: values too large for a page, cut into records of a companion tree;
 //! - [`row_id`]: keys of tables without a primary key.
 
 pub mod entry;
 pub mod form;
+pub mod image;
 pub mod key;
 pub mod long_value;
 pub mod row;

@@ -375,6 +375,35 @@ impl RowSet {
         self.rows += 1;
     }
 
+    /// Appends a row whose columns `read` makes, one after the other, in the set's heap.
+    ///
+    /// # Errors
+    /// Those of `read`: then nothing is appended.
+    pub fn push_read<E>(
+        &mut self,
+        mut read: impl FnMut(&mut Heap) -> Result<Value, E>,
+    ) -> Result<(), E> {
+        let before = self.values.len();
+        for _ in 0..self.width {
+            match read(&mut self.heap) {
+                Ok(value) => self.values.push(value),
+                Err(error) => {
+                    self.values.truncate(before);
+                    return Err(error);
+                }
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// The same memory, for rows of `width` columns.
+    #[must_use]
+    pub fn cleared(mut self, width: usize) -> RowSet {
+        self.clear();
+        RowSet { width, ..self }
+    }
+
     /// A column of a row.
     #[must_use]
     #[inline]

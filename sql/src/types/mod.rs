@@ -64,6 +64,7 @@ pub use registry::function;
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
 
 use crate::error::SqlError;
+use bumpalo::Bump;
 
 /// A PostgreSQL object identifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -209,6 +210,35 @@ impl<'a> Datum<'a> {
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Datum::Null)
+    }
+
+    /// The same value, its bytes in `arena`.
+    #[must_use]
+    pub fn copied_into(self, arena: &Bump) -> Datum<'_> {
+        match self {
+            Datum::Numeric(v) => Datum::Numeric(arena.alloc_slice_copy(v)),
+            Datum::Text(v) => Datum::Text(arena.alloc_str(v)),
+            Datum::Bytea(v) => Datum::Bytea(arena.alloc_slice_copy(v)),
+            Datum::Interval(v) => Datum::Interval(arena.alloc(*v)),
+            Datum::Array(v) => Datum::Array(arena.alloc_slice_copy(v)),
+            Datum::Record(v) => Datum::Record(arena.alloc_slice_copy(v)),
+            Datum::Uuid(v) => Datum::Uuid(arena.alloc(*v)),
+            Datum::Jsonb(v) => Datum::Jsonb(arena.alloc_slice_copy(v)),
+            Datum::Null => Datum::Null,
+            Datum::Bool(v) => Datum::Bool(v),
+            Datum::Int2(v) => Datum::Int2(v),
+            Datum::Int4(v) => Datum::Int4(v),
+            Datum::Int8(v) => Datum::Int8(v),
+            Datum::Oid(v) => Datum::Oid(v),
+            Datum::Float4(v) => Datum::Float4(v),
+            Datum::Float8(v) => Datum::Float8(v),
+            Datum::Char(v) => Datum::Char(v),
+            Datum::Date(v) => Datum::Date(v),
+            Datum::Time(v) => Datum::Time(v),
+            Datum::TimeTz(v) => Datum::TimeTz(v),
+            Datum::Timestamp(v) => Datum::Timestamp(v),
+            Datum::TimestampTz(v) => Datum::TimestampTz(v),
+        }
     }
 
     /// A stored array, ready to be walked.

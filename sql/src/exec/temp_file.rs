@@ -1,0 +1,94 @@
+//! Temporary files: what an operator may not hold in memory goes to scratch space, counted for each session and bounded by
+//! `temp_file_limit`. A file goes when it is dropped, so with the run, the cursor or the error that ends its use.
+//!
+//! PostgreSQL: `buffile.c`, and `FileWrite` in `fd.c` for the limit.
+
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use txn::{Scratch, ScratchFile};
+
+/// How many bytes a session's temporary files hold.
+#[derive(Clone, Debug, Default)]
+pub struct TempUse(Arc<AtomicU64>);
+
+/// Where a session's temporary files are made.
+#[derive(Clone, Copy)]
+pub struct TempSpace<'s> {
+    /// The instance's files.
+    pub scratch: &'s Arc<Scratch>,
+    /// What the session has.
+    pub used: &'s TempUse,
+    /// What it may have, in bytes.
+    pub limit: Option<u64>,
+}
+
+impl TempUse {
+    /// How many bytes they are.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl TempSpace<'_> {
+    /// Makes an empty file.
+    ///
+    /// # Errors
+    /// 53100; I/O.
+    pub fn file(&self) -> Result<TempFile> {
+        Ok(TempFile { file: self.scratch.file()?, used: self.used.clone(), counted: 0 })
+    }
+}
+
+/// A temporary file: written at its end, read anywhere.
+#[derive(Debug)]
+pub struct TempFile {
+    file: ScratchFile,
+    used: TempUse,
+    /// What of it is counted.
+    counted: u64,
+}
+
+impl TempFile {
+    /// Appends bytes and says where they begin.
+    ///
+    /// # Errors
+    /// 53400 past `temp_file_limit`; 53100; I/O.
+    pub fn append(&mut self, bytes: &[u8], space: TempSpace<'_>) -> Result<u64> {
+        let (begin, more) = (self.counted, bytes.len() as u64);
+        if let Some(limit) = space.limit
+            && self.used.bytes() + more > limit
+        {
+            return Err(SqlError::new(
+                SqlState::CONFIGURATION_LIMIT_EXCEEDED,
+                format!("temporary file size exceeds temp_file_limit ({}kB)", limit / 1024),
+            ));
+        }
+        self.counted += more;
+        self.used.0.fetch_add(more, Ordering::Relaxed);
+        self.file.write_at(begin, bytes)?;
+        Ok(begin)
+    }
+
+    /// How long it is, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.counted
+    }
+
+    /// Fills `into` from an offset.
+    ///
+    /// # Errors
+    /// I/O; reading past the end.
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        Ok(self.file.read_at(offset, into)?)
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        self.used.0.fetch_sub(self.counted, Ordering::Relaxed);
+    }
+}
