@@ -290,11 +290,13 @@ impl Binder<'_> {
     fn namespace_of(&self, call: &Call, at: u32) -> Result<u32> {
         self.catalog.demand_qualified(&call.name.parts).map_err(|error| error.at(at))?;
         let Some(schema) = call.name.schema() else { return Ok(PG_CATALOG) };
-        let found = self.catalog.schema(schema).map(|schema| schema.oid.0);
-        found.ok_or_else(|| {
+        let found = self.catalog.schema(schema).map(|schema| schema.oid);
+        let found = found.ok_or_else(|| {
             let message = format!("schema \"{schema}\" does not exist");
             SqlError::new(SqlState::INVALID_SCHEMA_NAME, message).at(at)
-        })
+        })?;
+        self.require_also(Required::Schema(found, at));
+        Ok(found.0)
     }
 
     /// What CALL is told. There are no procedures: whatever has the name and takes the arguments is something else.

@@ -8,9 +8,11 @@ use crate::bind::scope::{Scope, column_at};
 use crate::bind::through::{Change, Through};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
+use crate::bind::updatable::NOT_OF_ONE;
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, Wanted, bind_expression, clause, know_table};
 use crate::catalog::acl::Privileges;
+use crate::catalog::system::is_served_view;
 use crate::catalog::system_column::is_system_column;
 use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -63,7 +65,19 @@ impl Binder<'_> {
             let through = self.through(&relation, query, change, false)?;
             return Ok((Arc::clone(through.table()), Some(through)));
         }
-        Ok((self.target_table(relation)?, None))
+        Ok((self.changed_table(relation, change)?, None))
+    }
+
+    /// The table that a statement changes in this way. Views that are served have no query, and select from functions.
+    pub(super) fn changed_table(
+        &self,
+        relation: Arc<Relation>,
+        change: Change,
+    ) -> Result<Arc<Relation>> {
+        if is_served_view(&relation) {
+            return Err(change.refused(&relation, NOT_OF_ONE));
+        }
+        self.target_table(relation)
     }
 
     /// The table that a statement changes.

@@ -11,6 +11,7 @@ use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::typed::conjuncts;
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
+use crate::catalog::system::is_served_view;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, FromItem};
@@ -105,6 +106,7 @@ impl Binder<'_> {
         let kinds = match &relation.kind {
             RelationKind::Table { .. } if relation.stored_query.is_some() => "materialized views",
             RelationKind::View { .. } => "views",
+            RelationKind::System if is_served_view(&relation) => "views",
             RelationKind::Sequence(_) => "sequences",
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Composite => {
                 return self.target_table(relation);

@@ -268,6 +268,29 @@ pub fn bind(
     bound(Binder::new(environment, text, parameter_types), statement)
 }
 
+/// The same for who is going to run it: 42501 where they may not use a schema that is named before anything is wrong with the
+/// statement.
+///
+/// # Errors
+/// As [`bind`], and 42501.
+pub fn bind_for(
+    environment: Environment<'_>,
+    asker: Oid,
+    text: &str,
+    statement: &ast::Statement,
+    parameter_types: &[Oid],
+) -> Result<Bound> {
+    let catalog = environment.catalog;
+    let binder = Binder::new(environment, text, parameter_types);
+    match binder.statement(statement) {
+        Ok(statement) => binder.finish(statement),
+        Err(error) => {
+            may_use_schemas(&binder.needed_so_far(), catalog, asker)?;
+            Err(error)
+        }
+    }
+}
+
 /// Binds a query for what it names itself: views that it reads are not opened, so that they may read each other.
 ///
 /// # Errors

@@ -48,6 +48,17 @@ impl Change {
         }
     }
 
+    /// 55000 for a view through which nothing is changed.
+    pub(super) fn refused(self, view: &Relation, why: &str) -> SqlError {
+        let verb = self.verb();
+        SqlError::new(
+            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("cannot {verb} view \"{}\"", view.name),
+        )
+        .detail(format!("{why} are not automatically updatable."))
+        .hint(self.hint())
+    }
+
     fn hint(self) -> String {
         let (what, command) = match self {
             Change::Insert => ("inserting into", "INSERT"),
@@ -95,15 +106,7 @@ impl Binder<'_> {
         change: Change,
         cascaded: bool,
     ) -> Result<Through> {
-        let refused = |why: &str| {
-            let verb = change.verb();
-            SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("cannot {verb} view \"{}\"", view.name),
-            )
-            .detail(format!("{why} are not automatically updatable."))
-            .hint(change.hint())
-        };
+        let refused = |why: &str| change.refused(view, why);
         let parsed = crate::parse::parse_query(text)?;
         let inner = self.within_view(view, text)?;
         inner.depth.set(self.depth.get());
@@ -161,7 +164,7 @@ impl Binder<'_> {
                     }
                     _ => 0,
                 };
-                (rows, width + system, self.target_table(base)?)
+                (rows, width + system, self.changed_table(base, change)?)
             }
         };
         let rows = match conditions.is_empty() {

@@ -16,7 +16,7 @@ use crate::plan::logical::{Node, Query};
 use crate::types::Oid;
 use std::sync::Arc;
 
-const NOT_OF_ONE: &str = "Views that do not select from a single table or view";
+pub(super) const NOT_OF_ONE: &str = "Views that do not select from a single table or view";
 const NO_COLUMN: &str = "Views that have no updatable columns";
 
 /// A view that can be changed.

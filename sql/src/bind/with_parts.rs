@@ -78,6 +78,13 @@ impl Binder<'_> {
         self.parts.borrow_mut()[part - 1].named_in.push(self.part.get());
     }
 
+    /// What has been found so far that whoever runs the statement must be allowed, in its WITH queries first.
+    pub(super) fn needed_so_far(&self) -> Vec<Required> {
+        let parts = self.parts.borrow();
+        let own = self.required.borrow();
+        parts.iter().flat_map(|part| &part.required).chain(own.iter()).cloned().collect()
+    }
+
     /// What whoever runs what was bound must be allowed: in the statement itself, then in the WITH queries that are run.
     pub(super) fn needs(&self) -> Vec<Required> {
         let mut needs = self.required.take();

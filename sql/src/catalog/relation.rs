@@ -1,7 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::catalog::acl::Acl;
-use crate::catalog::quote::identifier;
+use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::sequence::State;
 use crate::settings::value::parse_bool;
 use crate::tuple::Form;
@@ -668,6 +668,13 @@ impl Relation {
             RelationKind::View { query } => Some(query),
             _ => self.stored_query.as_ref().map(|stored| &stored.text),
         }
+    }
+
+    /// Its name with its schema's, which for the session's temporary relations is `pg_temp` (`get_namespace_name_or_temp`).
+    #[must_use]
+    pub fn qualified_name(&self) -> String {
+        let schema = if self.persistence == 't' { "pg_temp" } else { &self.schema.1 };
+        qualified(schema, &self.name)
     }
 
     /// `relkind`.

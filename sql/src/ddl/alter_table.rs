@@ -53,6 +53,9 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
             (
                 RelationKind::View { .. },
                 AlterAction::SetDefault(..)
+                | AlterAction::AddIdentity { .. }
+                | AlterAction::SetIdentity { .. }
+                | AlterAction::DropIdentity { .. }
                 | AlterAction::SetOptions(_)
                 | AlterAction::ResetOptions(_),
             ) => true,

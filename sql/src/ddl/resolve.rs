@@ -6,6 +6,7 @@ use crate::bind::type_name::{format_type, format_type_be};
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, Role, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::system::is_served_view;
 use crate::catalog::system_column::{SystemColumn, system_column, system_number};
 use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
@@ -48,6 +49,7 @@ pub(crate) fn undefined_schema(name: &str) -> SqlError {
 pub fn kind_noun(relation: &Relation) -> &'static str {
     match relation.kind {
         RelationKind::Table { .. } if relation.stored_query.is_some() => "materialized view",
+        RelationKind::System if is_served_view(relation) => "view",
         RelationKind::Table { .. } | RelationKind::System => "table",
         RelationKind::View { .. } => "view",
         RelationKind::Sequence(_) => "sequence",

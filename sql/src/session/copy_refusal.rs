@@ -9,6 +9,7 @@ use crate::bind::dml::system_catalog;
 use crate::catalog::acl::Privileges;
 use crate::catalog::system::is_served_view;
 use crate::catalog::{Relation, RelationKind};
+use crate::ddl::resolve::kind_noun;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -85,11 +86,6 @@ impl Session {
         if snapshot.may_on_columns(self.identity.user, relation, privilege, &named) {
             return Ok(());
         }
-        let kind = match relation.kind {
-            RelationKind::View { .. } => "view",
-            RelationKind::Sequence(_) => "sequence",
-            RelationKind::Table { .. } | RelationKind::System | RelationKind::Composite => "table",
-        };
-        Err(denied(kind, &relation.name))
+        Err(denied(kind_noun(relation), &relation.name))
     }
 }

@@ -166,12 +166,13 @@ impl Session {
         let source = Arc::clone(&stored.source);
         let statement = source.statement().filter(|statement| statement.is_planned());
         let statement = statement.ok_or_else(|| SqlError::unsupported("this query is"))?;
+        let user = self.identity.user;
         let bound = self.with_context(|context| {
             crate::parse::depth::with_stack_for(source.height(), || {
                 let reader = Reader(context);
                 let environment =
                     bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
-                bind::bind(environment, source.query_text(), statement, &stored.types)
+                bind::bind_for(environment, user, source.query_text(), statement, &stored.types)
             })
         })?;
         Ok((bound, basis))

@@ -642,13 +642,15 @@ impl Session {
         let path = self.path.clone();
         let engine = Arc::clone(&self.engine);
         let momentary = Cell::new(false);
+        let user = self.identity.user;
         let planned = self.with_context(|context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::with_stack_for(parsed.height(), || {
                 let reader = statement::Reader(context);
                 let manager = engine.manager();
                 let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
-                statement::plan(&known, &path, basis, &reader, (parsed, statement), parameter_types)
+                let what = (parsed, statement, user);
+                statement::plan(&known, &path, basis, &reader, what, parameter_types)
             })
         })?;
         Ok(Planned { momentary: momentary.get(), ..planned })

@@ -9,6 +9,7 @@ use crate::catalog::store;
 use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
 use crate::catalog::{Relation, RelationKind};
 use crate::copy::server_files::ServerFiles;
+use crate::ddl::resolve::kind_noun;
 use crate::engine::Engine;
 use crate::error::{Result, SqlError, cancel};
 use crate::exec::machine::{Run, Stop};
@@ -501,14 +502,7 @@ impl Session {
                     let Some(relation) = snapshot.relation(*relation) else { continue };
                     let role = holder.role(user);
                     if !snapshot.may_on_columns(role, relation, *privileges, columns) {
-                        let kind = match relation.kind {
-                            RelationKind::View { .. } => "view",
-                            RelationKind::Sequence(_) => "sequence",
-                            RelationKind::Table { .. }
-                            | RelationKind::System
-                            | RelationKind::Composite => "table",
-                        };
-                        return Err(denied(kind, &relation.name));
+                        return Err(denied(kind_noun(relation), &relation.name));
                     }
                 }
                 Required::Function(oid) => {

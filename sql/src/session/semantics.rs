@@ -655,7 +655,7 @@ impl Semantics for Meaning<'_> {
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {
         let bound = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
-            bind::bind(environment, self.text, &statement, &[])
+            bind::bind_for(environment, self.identity.user, self.text, &statement, &[])
         });
         // A view has no parameters: with one its query has a type to find, or has found one.
         let has_parameters = match &bound {

@@ -267,11 +267,12 @@ pub(super) fn plan(
     path: &SearchPath,
     basis: Basis,
     constants: &dyn Constants,
-    (source, statement): (&Source, &Statement),
+    (source, statement, asker): (&Source, &Statement, Oid),
     parameter_types: &[Oid],
 ) -> Result<Planned> {
     let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
-    let bound = bind::bind(environment, source.query_text(), statement, parameter_types)?;
+    let text = source.query_text();
+    let bound = bind::bind_for(environment, asker, text, statement, parameter_types)?;
     planned_for(known, basis, bound, source.is_cursor())
 }
 

@@ -455,8 +455,10 @@ impl Session {
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         snapshot.demand_own_database(&name.parts)?;
-        if let Some(schema) = name.schema().filter(|schema| snapshot.schema(schema).is_none()) {
-            return Err(ddl::resolve::undefined_schema(schema));
+        if let Some(name) = name.schema() {
+            let schema =
+                snapshot.schema(name).ok_or_else(|| ddl::resolve::undefined_schema(name))?;
+            snapshot.demand_usage(self.identity.user, schema)?;
         }
         bind::relation_named(&snapshot, &basis.path, parsed.query_text(), name)
     }

@@ -14,7 +14,7 @@ use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::catalog::Named;
-use crate::catalog::quote::{identifier, qualified};
+use crate::catalog::quote::identifier;
 use crate::catalog::relation::Column;
 use crate::error::Result;
 use crate::parse::ast::{FromItem, Ident, JoinCondition};
@@ -86,7 +86,7 @@ impl Writer<'_, '_, '_> {
                     own = relation.name.to_string();
                     out.push_str(&match bare {
                         true => identifier(&relation.name),
-                        false => qualified(&relation.schema.1, &relation.name),
+                        false => relation.qualified_name(),
                     });
                 }
                 if alias.is_some() || printed.listed || printed.name.as_deref() != Some(&*own) {

@@ -1,6 +1,6 @@
 //! `pg_get_*`: definitions as SQL.
 
-use super::names::{reg_in, relation_name};
+use super::names::{name_in_definition, reg_in, relation_name};
 use super::{Call, SessionCatalog};
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
@@ -97,9 +97,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             return self.text(&name.unwrap_or_default());
         }
         let name = if pretty {
-            relation_name(self.session, table.oid).unwrap_or_default()
+            name_in_definition(self.session, table.oid).unwrap_or_default()
         } else {
-            qualified(&table.schema.1, &table.name)
+            table.qualified_name()
         };
         self.text(&index_definition(table, index, &name))
     }
@@ -349,7 +349,7 @@ fn constraint_definition(
         }
         ConstraintKind::ForeignKey(foreign) => {
             let parent = session.snapshot.relation(foreign.references);
-            let name = relation_name(session, foreign.references).unwrap_or_default();
+            let name = name_in_definition(session, foreign.references).unwrap_or_default();
             let referenced = parent.map(|parent| columns(parent, &foreign.referenced));
             let mut text = format!(
                 "FOREIGN KEY ({}) REFERENCES {name}({})",

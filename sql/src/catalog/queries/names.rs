@@ -371,6 +371,17 @@ pub(super) fn relation_name(session: &SessionCatalog<'_>, oid: Oid) -> Option<St
     }
 }
 
+/// A relation's name as definitions have it: that of the session's temporary schema is `pg_temp` there.
+pub(super) fn name_in_definition(session: &SessionCatalog<'_>, oid: Oid) -> Option<String> {
+    let relation = session.snapshot.relation(oid)?;
+    let path = session.settings.path.get();
+    let found = session.snapshot.find(&path.schemas, &relation.name);
+    Some(match found == Some(Named::Relation(oid)) {
+        true => identifier(&relation.name),
+        false => relation.qualified_name(),
+    })
+}
+
 /// A type's name; that of a table's row type is the table's.
 pub(super) fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
     known_type_name(session, oid).unwrap_or_else(|| "???".to_owned())

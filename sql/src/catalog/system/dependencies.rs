@@ -130,7 +130,10 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         for index in &relation.indexes {
             let keys = index.columns.iter().filter(|key| key.expression().is_none());
             let keys = keys.map(|key| key.column).chain(index.include.iter().copied());
-            let columns: Vec<i32> = keys.map(|column| i32::from(position(column))).collect();
+            let mut columns: Vec<i32> = keys.map(|column| i32::from(position(column))).collect();
+            // A column that is in it twice is one that it depends on.
+            columns.sort_unstable();
+            columns.dedup();
             match &index.constraint {
                 Some((constraint, _)) => {
                     emit(rows, (CLASS, index.oid), (CONSTRAINT, *constraint, 0), 'i')?;
