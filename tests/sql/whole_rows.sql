@@ -68,3 +68,8 @@ select text(f) from fullnames f;
 select last(f) over () from fullnames f;
 select count(*) from fullnames f where f in (row('Joe', 'Blow')::fullnames, '(A,B)');
 select count(*) from fullnames f where f in (row('Joe'::text, 'Blow'::text), row('Joe'::text, 'Low'::text));
+-- The column that a cast of a whole row makes is called as the row is.
+create table called (a text, b int);
+select called.*::text, (called.*)::text, c.*::text, (c).a::text, c.*::called from called, called c;
+create view of_called as select c.*::text from called c;
+select attname from pg_attribute where attrelid = 'of_called'::regclass;

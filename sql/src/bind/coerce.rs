@@ -6,7 +6,7 @@ use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, Required};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin::{self, function};
+use crate::catalog::builtin::function;
 use crate::catalog::builtin::{CastContext, CastMethod, cast};
 use crate::catalog::builtin::{element_type, is_domain, type_by_oid};
 use crate::catalog::search_path::schema_in_name;
@@ -153,13 +153,18 @@ impl Binder<'_> {
         // The value is cast below its collation.
         if let Expr::Collate { operand, collation, position: at } = expr {
             let value = self.convert(*operand, target, context, position)?;
-            return Ok(collated(value, collation, at));
+            return Ok(self.collated(value, collation, at));
         }
         // A parameter takes the domain as its type, and is held against it when it is bound.
         let parameter = matches!(expr, Expr::Parameter(..)) && source.oid.0 == oid::UNKNOWN;
         if is_domain(target.oid.0) && !parameter {
             let base = self.catalog.base_type(target);
-            let value = self.cast(expr, base, context, position)?;
+            let value = if self.prints() {
+                self.below_domain(expr, base, context, position)?
+            } else {
+                self.cast(expr, base, context, position)?
+            };
+            self.meet_domain(target.oid);
             return Ok(Expr::Domain(Box::new(value), SqlType { oid: target.oid, typmod: -1 }));
         }
         if source.oid.0 == oid::UNKNOWN {
@@ -203,16 +208,33 @@ impl Binder<'_> {
         }
     }
 
+    /// What is printed below a domain: how a value becomes one of the base type, and that it is held against the modifier of
+    /// that, the domain's name says (`hide_coercion_node`).
+    fn below_domain(
+        &self,
+        expr: Expr,
+        base: SqlType,
+        context: Context,
+        position: u32,
+    ) -> Result<Expr> {
+        let source = expr.ty().oid;
+        if source.0 != oid::UNKNOWN && pathway(self.catalog, source, base.oid, context).is_some() {
+            return Ok(expr);
+        }
+        if !self.can_coerce(source, base.oid, context) {
+            return Err(self.cannot_cast(expr.ty(), base).at(position));
+        }
+        self.convert(expr, base, context, position)
+    }
+
     /// A quoted literal, a parameter without a type, or an expression of them.
     fn convert_unknown(&self, expr: Expr, target: SqlType, position: u32) -> Result<Expr> {
+        // An interval's modifier says which fields its text means; all others are applied behind.
+        let typmod = if target.oid.0 == oid::INTERVAL { target.typmod } else { -1 };
+        let ty = SqlType { oid: target.oid, typmod };
         match expr {
-            Expr::Constant(Literal::Null, _) => {
-                Ok(Expr::Constant(Literal::Null, SqlType { oid: target.oid, typmod: -1 }))
-            }
+            Expr::Constant(Literal::Null, _) => Ok(Expr::Constant(Literal::Null, ty)),
             Expr::Constant(Literal::Text(text), _) => {
-                // An interval's modifier says which fields its text means; all others are applied behind.
-                let typmod = if target.oid.0 == oid::INTERVAL { target.typmod } else { -1 };
-                let ty = SqlType { oid: target.oid, typmod };
                 if names_in_schemas(target.oid.0)
                     && let Some(schema) = schema_in_name(&text)
                     && let Some(schema) = self.catalog.schema(&schema)
@@ -286,7 +308,7 @@ impl Binder<'_> {
         if target.typmod < 0 || expr.ty() == target {
             return expr;
         }
-        if matches!(expr, Expr::Constant(Literal::Null, _)) {
+        if matches!(expr, Expr::Constant(Literal::Null, _)) && !self.prints() {
             return Expr::Constant(Literal::Null, target);
         }
         if let Some(element) = element_type(target.oid.0)
@@ -328,7 +350,7 @@ impl Binder<'_> {
         }
         if let Expr::Collate { operand, collation, position: at } = expr {
             let value = self.cast(*operand, target, context, position)?;
-            return Ok(collated(value, collation, at));
+            return Ok(self.collated(value, collation, at));
         }
         // A cast function that takes the modifier has applied it.
         let one_step = matches!(
@@ -364,7 +386,9 @@ impl Binder<'_> {
             )
             .at(position));
         }
-        if expr.ty().oid.0 == oid::BOOL {
+        // A domain is not printed as what it is over.
+        let shown = self.prints() && self.catalog.base_type(expr.ty()).oid.0 == oid::BOOL;
+        if expr.ty().oid.0 == oid::BOOL || shown {
             return Ok(expr);
         }
         if !self.can_coerce(expr.ty().oid, Oid(oid::BOOL), Context::Implicit) {
@@ -425,6 +449,14 @@ impl Binder<'_> {
             }
         }
         Ok(Some(if chosen.0 == oid::UNKNOWN { Oid(oid::TEXT) } else { chosen }))
+    }
+
+    /// A value under the collation that it had before it was cast, which a type without collations does without.
+    fn collated(&self, value: Expr, collation: Oid, position: u32) -> Expr {
+        if self.catalog.collation_of(value.ty().oid) == Oid(0) {
+            return value;
+        }
+        Expr::Collate { operand: Box::new(value), collation, position }
     }
 
     /// Brings values to their common type.
@@ -491,14 +523,6 @@ impl Binder<'_> {
             ),
         )
     }
-}
-
-/// A value under the collation that it had before it was cast, which a type without collations does without.
-fn collated(value: Expr, collation: Oid, position: u32) -> Expr {
-    if builtin::collation_of(value.ty().oid.0) == 0 {
-        return value;
-    }
-    Expr::Collate { operand: Box::new(value), collation, position }
 }
 
 /// A call of a cast function: the value, and where it is declared so the modifier and whether the cast is explicit.

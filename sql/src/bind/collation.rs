@@ -11,7 +11,7 @@ use crate::bind::scope::Scope;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind};
 use crate::catalog::quote::identifier;
-use crate::catalog::{Column, Relation, builtin};
+use crate::catalog::{CatalogSnapshot, Column, Relation, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::plan::logical::Query;
@@ -36,6 +36,8 @@ pub(super) enum Derived {
 
 /// What is known of the rows that an expression is over.
 pub(super) trait Rows {
+    /// The catalog, which knows the collations of domains.
+    fn catalog(&self) -> &CatalogSnapshot;
     /// The collation of a column of the row `level` steps out, 0 if none was derived; none: its type's own.
     fn column(&self, level: u16, column: u32) -> Option<u32>;
     /// The same of the first column that a subquery returns.
@@ -43,9 +45,13 @@ pub(super) trait Rows {
 }
 
 /// Nothing is known of them.
-struct Unknown;
+struct Unknown<'c>(&'c CatalogSnapshot);
 
-impl Rows for Unknown {
+impl Rows for Unknown<'_> {
+    fn catalog(&self) -> &CatalogSnapshot {
+        self.0
+    }
+
     fn column(&self, _: u16, _: u32) -> Option<u32> {
         None
     }
@@ -59,6 +65,10 @@ impl Rows for Unknown {
 struct Named<'b, 's>(&'b Binder<'b>, &'s Scope<'s>);
 
 impl Rows for Named<'_, '_> {
+    fn catalog(&self) -> &CatalogSnapshot {
+        self.0.catalog
+    }
+
     fn column(&self, level: u16, column: u32) -> Option<u32> {
         let scope = self.1.rows_out(level)?;
         let columns = scope.items.iter().flat_map(|item| &item.columns);
@@ -76,11 +86,15 @@ impl Rows for Named<'_, '_> {
 }
 
 /// The live columns of a table.
-struct Live<'r>(&'r Relation);
+struct Live<'r>(&'r CatalogSnapshot, &'r Relation);
 
 impl Rows for Live<'_> {
+    fn catalog(&self) -> &CatalogSnapshot {
+        self.0
+    }
+
     fn column(&self, _: u16, column: u32) -> Option<u32> {
-        let mut live = self.0.columns.iter().filter(|column| !column.dropped);
+        let mut live = self.1.columns.iter().filter(|column| !column.dropped);
         live.nth(column as usize).map(|column| column.collation.0)
     }
 
@@ -93,16 +107,11 @@ impl Rows for Live<'_> {
 ///
 /// # Errors
 /// 42P21.
-pub fn collation_over(relation: &Relation, expr: &Expr) -> Result<Oid> {
-    Ok(Oid(derive(expr, &Live(relation))?.oid()))
+pub fn collation_over(catalog: &CatalogSnapshot, relation: &Relation, expr: &Expr) -> Result<Oid> {
+    Ok(Oid(derive(expr, &Live(catalog, relation))?.oid()))
 }
 
 impl Derived {
-    /// The collation of what has this type and no other source of one.
-    pub fn of_type(ty: SqlType) -> Derived {
-        Derived::implicit(builtin::collation_of(ty.oid.0))
-    }
-
     /// The collation with this OID; 0 is none.
     pub fn implicit(collation: u32) -> Derived {
         if collation == 0 { Derived::Nothing } else { Derived::Implicit(collation) }
@@ -151,8 +160,8 @@ impl Derived {
 /// # Errors
 /// 42P21.
 pub(super) fn derive(expr: &Expr, rows: &dyn Rows) -> Result<Derived> {
-    let ty = expr.ty();
-    let own = Derived::of_type(ty);
+    let own = rows.catalog().collation_of(expr.ty().oid).0;
+    let own = Derived::implicit(own);
     match expr {
         Expr::Collate { operand, collation, position } => {
             derive(operand, rows)?;
@@ -178,6 +187,8 @@ pub(super) fn derive(expr: &Expr, rows: &dyn Rows) -> Result<Derived> {
     Ok(match merged? {
         _ if own == Derived::Nothing => own,
         Derived::Nothing => own,
+        // The default of a domain gives way to what its value brings, another that it was declared with does not.
+        _ if matches!(expr, Expr::Domain(..)) && own != Derived::Implicit(DEFAULT) => own,
         found => found,
     })
 }
@@ -241,11 +252,18 @@ impl Binder<'_> {
             .at(at));
         };
         let ty = operand.ty().oid;
-        if ty.0 != oid::UNKNOWN && builtin::collation_of(ty.0) == 0 {
+        if ty.0 != oid::UNKNOWN && self.catalog.collation_of(ty) == Oid(0) {
             return Err(not_supported(&self.type_text(ty)).at(at));
         }
         self.collates.set(true);
         Ok(Expr::Collate { operand: Box::new(operand), collation: Oid(found), position: at })
+    }
+
+    /// A value becomes one of a domain, whose collation may not be its base type's.
+    pub(super) fn meet_domain(&self, domain: Oid) {
+        if self.catalog.collation_of(domain).0 != builtin::collation_of(domain.0) {
+            self.collates.set(true);
+        }
     }
 
     /// A relation comes into the query: only with a column whose collation is not its type's can two collations conflict.
@@ -268,7 +286,7 @@ impl Binder<'_> {
     pub(super) fn demand_collation_of(&self, arguments: &[Expr]) -> Result<()> {
         if self.collates.get() {
             let merged = arguments.iter().try_fold(Derived::Nothing, |before, argument| {
-                before.merged(derive(argument, &Unknown)?)
+                before.merged(derive(argument, &Unknown(self.catalog))?)
             });
             merged?;
         }
@@ -281,7 +299,7 @@ impl Binder<'_> {
     /// 42804 for a type without collations; 42P21.
     pub(super) fn collation_for(&self, value: &Expr, place: &Place<'_>) -> Result<Expr> {
         let ty = value.ty();
-        if ty.oid.0 != oid::UNKNOWN && builtin::collation_of(ty.oid.0) == 0 {
+        if ty.oid.0 != oid::UNKNOWN && self.catalog.collation_of(ty.oid) == Oid(0) {
             return Err(not_supported(&self.type_text(ty.oid)));
         }
         let found = derive(value, &Named(self, place.scope))?.oid();

@@ -2,6 +2,7 @@
 
 use crate::bind::expression::Place;
 use crate::bind::from::{From, own_ctes};
+use crate::bind::insert::target_of;
 use crate::bind::join::cross;
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, column_at};
@@ -490,8 +491,9 @@ impl Binder<'_> {
                                 })?;
                             }
                         }
-                        ExprKind::Subquery(query) => {
-                            let query = self.query(query, Outside::of(place), place.ctes, true)?;
+                        ExprKind::Subquery(written) => {
+                            let query =
+                                self.query(written, Outside::of(place), place.ctes, true)?;
                             if query.output.len() != columns.len() {
                                 return Err(mismatch());
                             }
@@ -501,7 +503,12 @@ impl Binder<'_> {
                             for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
                                 let operand = Box::new(record.clone());
                                 let value = Expr::Field { operand, field: number as u32, ty };
-                                set(column, &|_| Ok((value.clone(), at)))?;
+                                let computed = target_of(written, number);
+                                let at = computed.map_or(at, |computed| self.position(computed));
+                                let done = set(column, &|_| Ok((value.clone(), at)));
+                                // The columns of VALUES are computed in no one place.
+                                let nowhere = matches!(written.body, ast::Body::Values(_));
+                                if nowhere { done.map_err(SqlError::nowhere)? } else { done? }
                             }
                         }
                         _ => {

@@ -311,7 +311,11 @@ impl Binder<'_> {
                     }
                     match self.key_of(*number, groups).or_else(|| self.follows(*number, groups)) {
                         Some(key) => *number = key as u32,
-                        None => failed = Some(self.ungrouped(*number, groups, true).at(at)),
+                        None if failed.is_none() => {
+                            let at = self.named_at(*number, groups.scope.depth(), at);
+                            failed = Some(self.ungrouped(*number, groups, true).at(at));
+                        }
+                        None => {}
                     }
                 });
                 failed.map_or(Ok(()), Err)

@@ -88,10 +88,12 @@ impl Binder<'_> {
         Ok(found.expr)
     }
 
-    /// Remembers where a column of the own query's row is named, by itself or by a star.
+    /// Remembers where a column of the own query's row, or of one around it, is named, by itself or by a star.
     pub(super) fn name_column(&self, expr: &Expr, place: &Place<'_>, at: u32) {
-        if let Expr::Column { level: 0, column, .. } = *expr {
-            self.columns.borrow_mut().push((place.scope.depth(), column, at));
+        if let Expr::Column { level, column, .. } = *expr
+            && let Some(scope) = place.scope.rows_out(level)
+        {
+            self.columns.borrow_mut().push((scope.depth(), column, at));
         }
     }
 

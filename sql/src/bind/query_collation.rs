@@ -5,7 +5,7 @@
 
 use crate::bind::collation::{Derived, Rows, derive, mismatch};
 use crate::bind::typed::{AggregateCall, Expr};
-use crate::catalog::builtin;
+use crate::catalog::CatalogSnapshot;
 use crate::error::Result;
 use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Query};
 use crate::types::Oid;
@@ -23,8 +23,9 @@ struct Known<'o> {
 }
 
 /// What encloses a node.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Around<'o> {
+    catalog: &'o CatalogSnapshot,
     outer: Option<&'o Outer<'o>>,
     known: Option<&'o Known<'o>>,
 }
@@ -36,6 +37,10 @@ struct Row<'o> {
 }
 
 impl Rows for Row<'_> {
+    fn catalog(&self) -> &CatalogSnapshot {
+        self.around.catalog
+    }
+
     fn column(&self, level: u16, column: u32) -> Option<u32> {
         let mut columns = self.columns;
         let mut outer = self.around.outer;
@@ -48,7 +53,7 @@ impl Rows for Row<'_> {
 
     fn subquery(&self, query: &Query) -> Option<u32> {
         let outer = Outer { columns: self.columns, next: self.around.outer };
-        let around = Around { outer: Some(&outer), known: self.around.known };
+        let around = Around { outer: Some(&outer), ..self.around };
         of_query(query, around).ok()?.first().copied()
     }
 }
@@ -57,16 +62,17 @@ impl Rows for Row<'_> {
 ///
 /// # Errors
 /// 42P21.
-pub fn collations(query: &Query) -> Result<Vec<Oid>> {
-    Ok(of_query(query, Around::default())?.into_iter().map(Oid).collect())
+pub fn collations(catalog: &CatalogSnapshot, query: &Query) -> Result<Vec<Oid>> {
+    let around = Around { catalog, outer: None, known: None };
+    Ok(of_query(query, around)?.into_iter().map(Oid).collect())
 }
 
 /// That of one column of a side of a set operation, whose own expression counts.
 ///
 /// # Errors
 /// 42P21.
-pub(super) fn of_side(node: &Node, column: usize) -> Result<Derived> {
-    let around = Around::default();
+pub(super) fn of_side(catalog: &CatalogSnapshot, node: &Node, column: usize) -> Result<Derived> {
+    let around = Around { catalog, outer: None, known: None };
     match node {
         Node::Project { input, columns } => {
             let input = of_node(input, around)?;
@@ -107,7 +113,7 @@ fn of_cte(cte: &Cte, around: Around<'_>) -> Result<Vec<u32>> {
         CteBody::Query(query) | CteBody::Recursive { base: query, .. } => of_query(query, around),
         CteBody::Modify(modify) => {
             let returned = modify.returning.iter().flatten();
-            Ok(returned.map(|(_, column)| builtin::collation_of(column.ty.oid.0)).collect())
+            Ok(returned.map(|(_, column)| around.catalog.collation_of(column.ty.oid).0).collect())
         }
     }
 }
@@ -141,7 +147,7 @@ fn of_node(node: &Node, around: Around<'_>) -> Result<Vec<u32>> {
             let merged = arguments.iter().try_fold(Derived::Nothing, |before, argument| {
                 before.merged(derive(argument, &row)?)
             })?;
-            let mut found = plain(node);
+            let mut found = plain(node, around.catalog);
             if let ([_], [first, ..]) = (columns.as_slice(), found.as_mut_slice())
                 && *first != 0
                 && merged != Derived::Nothing
@@ -157,7 +163,7 @@ fn of_node(node: &Node, around: Around<'_>) -> Result<Vec<u32>> {
                 known = known.and_then(|known| known.next);
             }
             let found = known.and_then(|known| known.queries.get(*cte as usize));
-            Ok(found.cloned().unwrap_or_else(|| plain(node)))
+            Ok(found.cloned().unwrap_or_else(|| plain(node, around.catalog)))
         }
         Node::Join { kind, left, right, lateral, .. } => {
             let mut columns = of_node(left, around)?;
@@ -200,18 +206,18 @@ fn of_node(node: &Node, around: Around<'_>) -> Result<Vec<u32>> {
         Node::Unit
         | Node::Nothing(_)
         | Node::Constants { .. }
-        | Node::FunctionScan { composite: true, .. } => Ok(plain(node)),
+        | Node::FunctionScan { composite: true, .. } => Ok(plain(node, around.catalog)),
     }
 }
 
 /// Those of the types alone.
-fn plain(node: &Node) -> Vec<u32> {
-    node.types().into_iter().map(|ty| builtin::collation_of(ty.0)).collect()
+fn plain(node: &Node, catalog: &CatalogSnapshot) -> Vec<u32> {
+    node.types().into_iter().map(|ty| catalog.collation_of(ty).0).collect()
 }
 
 /// That of what an aggregate or window function returns.
 fn of_call(call: &AggregateCall, row: &Row<'_>) -> Result<u32> {
-    let own = builtin::collation_of(call.ty.oid.0);
+    let own = row.around.catalog.collation_of(call.ty.oid).0;
     let merged = call
         .arguments
         .iter()

@@ -12,7 +12,6 @@ use crate::bind::target::untyped_item;
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
-use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body};
 use crate::plan::logical::{Node, Output, SetKind};
@@ -69,10 +68,11 @@ impl Binder<'_> {
             if !all || kind != SetKind::Union {
                 self.demand_equality(common, left_at)?;
             }
-            if self.collates.get() && builtin::collation_of(common.0) != 0 {
+            if self.collates.get() && self.catalog.collation_of(common).0 != 0 {
                 let needed = !all || kind != SetKind::Union;
                 let at = target_of(right, number).map_or(right_at, |at| self.position(at));
-                let sides = (of_side(&a.node, number)?, of_side(&b.node, number)?);
+                let of_side = |side: &Block| of_side(self.catalog, &side.node, number);
+                let sides = (of_side(a)?, of_side(b)?);
                 in_common(sides.0, sides.1, needed, at)?;
             }
             output.push(Output { name: x.name.clone(), ty, origin: None });

@@ -58,15 +58,14 @@ pub(super) fn hint(scope: &Scope<'_>, qualifier: Option<&str>, name: &str) -> Op
             if penalty > DISTANCE_MAX {
                 continue;
             }
-            let mut columns = item.columns.iter().filter(|column| !column.system);
-            if penalty == 0 && columns.clone().any(|column| *column.name == *name) {
+            // A system column is no guess, but may be what is meant.
+            if penalty == 0 && item.columns.iter().any(|column| *column.name == *name) {
                 return Some(format!(
                     "There is a column named \"{name}\" in table \"{item_name}\", but it cannot be referenced from this part of the query."
                 ));
             }
-            columns
-                .by_ref()
-                .for_each(|column| nearest.look(penalty, (item_name, &column.name), name));
+            let columns = item.columns.iter().filter(|column| !column.system);
+            columns.for_each(|column| nearest.look(penalty, (item_name, &column.name), name));
         }
         around = scope.parent;
     }

@@ -186,7 +186,9 @@ pub(super) fn name_of(expr: &ast::Expr) -> Ident {
 fn figure(expr: &ast::Expr) -> Option<(Ident, u8)> {
     let strong = |name: &str| Some((Ident::from(name), 2));
     match &expr.kind {
-        ExprKind::Column(parts) => parts.last().map(|name| (name.clone(), 2)),
+        ExprKind::Column(parts) | ExprKind::Star(parts) => {
+            parts.last().map(|name| (name.clone(), 2))
+        }
         ExprKind::Field { name, .. } => Some((name.clone(), 2)),
         ExprKind::Subscript { operand, .. } | ExprKind::Collate { operand, .. } => figure(operand),
         ExprKind::Call(call) => Some((call.name.name().clone(), 2)),

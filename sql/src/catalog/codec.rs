@@ -25,7 +25,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 7;
+const VERSION: u8 = 8;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -389,7 +389,7 @@ stored_struct! {
     UserType { oid, schema, name, owner, kind }
     EnumLabel { oid, position, sort_order, name }
     Attribute { name, ty, dimensions }
-    Domain { base, dimensions, not_null, default, checks }
+    Domain { base, collation, dimensions, not_null, default, checks }
     DomainCheck { oid, name, text, validated }
 }
 

@@ -617,6 +617,15 @@ impl CatalogSnapshot {
         }
     }
 
+    /// The collation of a type's values where nothing else is said: a domain, and arrays over it, have that which it was
+    /// declared with. 0 where the type has none.
+    #[must_use]
+    pub fn collation_of(&self, ty: Oid) -> Oid {
+        let element = builtin::element_of_made(ty.0).map_or(ty, Oid);
+        let domain = self.domain(element);
+        domain.map_or_else(|| Oid(builtin::collation_of(ty.0)), |domain| domain.collation)
+    }
+
     /// A domain that users made and those it is over, the outermost first.
     pub fn domains(&self, oid: Oid) -> impl Iterator<Item = &Domain> {
         std::iter::successors(self.domain(oid), |domain| self.domain(domain.base.oid))

@@ -43,6 +43,8 @@ pub enum UserTypeKind {
 pub struct Domain {
     /// The type it is over: it may be a domain too.
     pub base: SqlType,
+    /// Its collation's OID; 0 where its base type has none.
+    pub collation: Oid,
     /// How many dimensions the array type was written with that it is over.
     pub dimensions: u32,
     /// NOT NULL.

@@ -207,11 +207,11 @@ impl Ddl<'_> {
         for column in self.generated_from(relation, at)? {
             let thing = format!("column {} of table {shown}", relation.columns[column].name);
             dependents.lines.push((thing.clone(), what.clone()));
-            self.collect_column(relation, column, &thing, &mut dependents);
+            self.collect_column(relation, column, &thing, &mut dependents)?;
             going.push(column);
         }
         going.push(at);
-        self.collect_column(relation, at, &what, &mut dependents);
+        self.collect_column(relation, at, &what, &mut dependents)?;
         self.drop_dependents(&dependents, cascade, &what)?;
         for column in going {
             if let Some(current) = self.relation(relation.oid) {
@@ -253,14 +253,35 @@ impl Ddl<'_> {
         at: usize,
         what: &str,
         into: &mut Dependents,
-    ) {
+    ) -> Result<()> {
         let gone = self.indexes_of_column(relation, at);
         let through = |index| gone.contains(&index);
         let own = [relation.oid];
         let goes = |table: Oid, column: usize| table == relation.oid && column == at;
         self.collect_owned_named(relation, Some(at), &goes, (&[], &[]), into);
         self.collect_references(relation, &own, &through, what, into);
+        self.collect_field_of_table(relation, at, what, into)?;
         self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
+        Ok(())
+    }
+
+    /// Collects what names a column as a field of the table's rows.
+    pub(super) fn collect_field_of_table(
+        &mut self,
+        relation: &Relation,
+        at: usize,
+        what: &str,
+        into: &mut Dependents,
+    ) -> Result<()> {
+        let rename = |ddl: &mut Ddl<'_>, name: Option<&'static str>| {
+            let mut next = Relation::clone(relation);
+            if let Some(name) = name {
+                next.columns[at].name = name.into();
+            }
+            ddl.catalog.put_relation(ddl.transaction, next)
+        };
+        let field = (relation.oid, &*relation.columns[at].name);
+        self.collect_field(field, &rename, what, into)
     }
 
     /// Takes a column from its table, with the constraints and indexes that name it and what else is only its own.
@@ -359,7 +380,7 @@ impl Ddl<'_> {
                 let bound = self.semantics.default(&snapshot, name, old.ty, expr);
                 let mut bound = bound.map_err(SqlError::nowhere)?;
                 self.hold_text(&snapshot, None, &mut bound.text)?;
-                bound.kept(&snapshot, old.ty)
+                bound.kept()
             }
             None => None,
         };

@@ -13,7 +13,6 @@ use super::create_table::column_type;
 use super::dependency::Dependents;
 use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
-use crate::catalog::builtin;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, SequenceOption, TypeName};
@@ -157,7 +156,7 @@ impl<'a> Ddl<'a> {
             let Some(conversion) = conversion else { continue };
             next.columns[at].ty = ty;
             next.columns[at].missing = None;
-            next.columns[at].collation = Oid(builtin::collation_of(ty.oid.0));
+            next.columns[at].collation = self.snapshot().collation_of(ty.oid);
             columns.retain(|(other, _)| *other != at);
             columns.push((at, conversion));
         }
@@ -214,10 +213,10 @@ impl<'a> Ddl<'a> {
                     let made = semantics.index_expression(&snapshot, &over, &parsed);
                     let made = made.map_err(SqlError::nowhere)?;
                     expression.text = made.text;
-                    let usual = builtin::collation_of(snapshot.base_type(made.ty).oid.0);
+                    let usual = snapshot.collation_of(made.ty.oid);
                     let derived = Some(made.collation).filter(|derived| *derived != Oid(0));
                     expression.ty = made.ty;
-                    expression.collation = derived.unwrap_or(Oid(usual));
+                    expression.collation = derived.unwrap_or(usual);
                 }
             }
             if let Some(filter) = &mut index.filter
@@ -326,6 +325,9 @@ impl<'a> Ddl<'a> {
             let detail = format!("Column \"{name}\" is used by generated column \"{column}\".");
             return Err(used_by("a generated column", detail));
         }
+        let mut naming = Dependents::default();
+        self.collect_field_of_table(relation, at, "", &mut naming)?;
+        self.refuse_retyped((relation.row_type.0, name), &naming)?;
         let (mut views, number) = (Dependents::default(), Some(at as i16 + 1));
         self.collect_views(relation, number, &[], &format!("column \"{name}\""), &mut views);
         if let Some((view, column)) = views.lines.first() {

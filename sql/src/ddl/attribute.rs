@@ -4,12 +4,14 @@
 
 use super::Ddl;
 use super::create_table::column_type;
+use super::dependency::Dependents;
+use super::field_names::may_name;
 use super::resolve::must_own;
 use super::row_shape::{Reshape, used_by};
+use super::type_dependents::What;
 use super::user_type::{owned, put};
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Object, ObjectKey};
-use crate::catalog::quote::identifier;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -69,7 +71,54 @@ fn missing(name: &str, found: &UserType) -> SqlError {
     )
 }
 
+/// What names an attribute of a composite type.
+fn naming(ddl: &mut Ddl<'_>, found: &UserType, at: usize, what: &str) -> Result<Dependents> {
+    let attributes = found.attributes().unwrap_or_default();
+    let rename = |ddl: &mut Ddl<'_>, name: Option<&'static str>| {
+        let mut attributes = attributes.to_vec();
+        if let Some(name) = name {
+            attributes[at].name = name.into();
+        }
+        put_attributes(ddl, found, attributes)
+    };
+    let mut dependents = Dependents::default();
+    let field = (found.oid, &*attributes[at].name);
+    ddl.collect_field(field, &rename, what, &mut dependents)?;
+    Ok(dependents)
+}
+
 impl Ddl<'_> {
+    /// 0A000 where a view names a field that is about to get another type, or where values that are stored depend on it; a
+    /// column that holds such rows is told of elsewhere.
+    pub(super) fn refuse_retyped(
+        &mut self,
+        (row_type, name): (Oid, &str),
+        naming: &Dependents,
+    ) -> Result<()> {
+        for part in &naming.parts {
+            match part.what {
+                What::View(_) => {
+                    return Err(SqlError::new(
+                        SqlState::FEATURE_NOT_SUPPORTED,
+                        "cannot alter type of a column used by a view or rule",
+                    )
+                    .detail(format!(
+                        "rule _RETURN on {} depends on column \"{name}\"",
+                        part.shown
+                    )));
+                }
+                What::Column(..) | What::Index(..) if used_by(self, row_type).is_none() => {
+                    return Err(SqlError::unsupported(format!(
+                        "changing the type of a field that {} names is",
+                        part.shown
+                    )));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// 0A000 where columns of other tables hold rows of this one, whose columns are about to get new values
     /// (`find_composite_type_dependencies`).
     pub(super) fn refuse_used_row_type(&mut self, relation: &Relation) -> Result<()> {
@@ -124,7 +173,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 attributes.push(Attribute { name: Arc::clone(name), ty, dimensions });
                 reshape = Some(Reshape::Add(ty));
             }
-            AttributeChange::Drop { name, if_exists } => {
+            AttributeChange::Drop { name, if_exists, cascade } => {
                 let Some(at) = place(name) else {
                     let error = missing(name, &found);
                     if *if_exists {
@@ -134,6 +183,9 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     }
                     return Err(error);
                 };
+                let what = format!("column {name} of composite type {}", ddl.display_type(&found));
+                let dependents = naming(ddl, &found, at, &what)?;
+                ddl.drop_dependents(&dependents, *cascade, &what)?;
                 attributes.remove(at);
                 ddl.close_comments(found.oid, at)?;
                 reshape = Some(Reshape::Drop(at, Arc::clone(name)));
@@ -154,6 +206,8 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                         ),
                     ));
                 }
+                let dependents = naming(ddl, &found, at, "")?;
+                ddl.refuse_retyped((found.oid, name), &dependents)?;
                 ddl.check_membership(found.oid, ty)?;
                 attributes[at] = Attribute { name: Arc::clone(name), ty, dimensions };
             }
@@ -185,8 +239,7 @@ pub(super) fn rename_attribute(
     attributes[at].name = Arc::clone(to);
     let before = ddl.snapshot();
     put_attributes(ddl, &found, attributes)?;
-    let field = format!(".{}", identifier(from));
-    ddl.put_reprinted(&before, &|text| text.contains(").") && text.contains(&field))
+    ddl.put_reprinted(&before, &|_, text| may_name(text, from))
 }
 
 /// Drops an attribute because its type goes.

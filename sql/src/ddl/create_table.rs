@@ -244,7 +244,7 @@ impl Ddl<'_> {
     /// The `pg_collation` row of the collation that is asked for, or of the type's own; 0A000 for one that does not
     /// compare by bytes, 42804 for a type that has none.
     pub(super) fn collation(&mut self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
-        let own = Oid(builtin::collation_of(self.snapshot().base_type(ty).oid.0));
+        let own = self.snapshot().collation_of(ty.oid);
         let chosen = collation.map(collation_named).transpose()?;
         self.check_collation(ty, own, chosen)?;
         Ok(chosen.unwrap_or(own))
@@ -321,7 +321,7 @@ impl Ddl<'_> {
                 if let (true, Err(error)) = (parts.altering, &default.constant) {
                     return Err(error.clone().nowhere());
                 }
-                relation.columns[at].default = default.kept(&snapshot, ty);
+                relation.columns[at].default = default.kept();
             }
             ColumnConstraintKind::Identity { always, options } => {
                 let ty = relation.columns[at].ty.oid;

@@ -1,5 +1,6 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
+use super::field_names::{has_meaning, may_name};
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, drop_all};
 use super::{Ddl, Reads, Semantics};
@@ -177,9 +178,25 @@ impl Ddl<'_> {
 
     /// Gives a relation its new names, those of its columns too, in what names it as well.
     pub(super) fn put_renamed(&mut self, next: Relation) -> Result<()> {
+        let before = self.snapshot();
+        let old = before.relation(next.oid).map_or(&[][..], |old| &old.columns);
+        let pairs = old.iter().zip(&next.columns).filter(|(old, new)| old.name != new.name);
+        let fields: Vec<Arc<str>> = pairs.map(|(old, _)| Arc::clone(&old.name)).collect();
+        let own = next.oid;
         let texts = self.reword(std::slice::from_ref(&next))?;
         self.catalog.put_relation(self.transaction, next)?;
-        self.put_reworded(texts)
+        self.put_reworded(texts)?;
+        if fields.is_empty() {
+            return Ok(());
+        }
+        // Whoever has its rows as values names its columns as fields.
+        let (now, semantics) = (self.snapshot(), self.semantics);
+        self.put_reprinted(&before, &|over, text| {
+            over.oid != own
+                && fields.iter().any(|field| may_name(text, field))
+                && has_meaning(semantics, &before, over, text)
+                && !has_meaning(semantics, &now, over, text)
+        })
     }
 
     /// Keeps a relation that has got columns at its end.
@@ -253,14 +270,32 @@ impl Ddl<'_> {
         }
         // Whoever had one of the views locked may have changed it.
         let snapshot = self.snapshot();
+        let now = self.with_new_fields(&snapshot, renamed)?;
         for view in locked.iter().filter_map(|view| snapshot.relation(*view)) {
             let Some(before) = view.query() else { continue };
             let reads = self.semantics.reads(&snapshot, before)?;
-            let text = self.semantics.reworded(&snapshot, &snapshot, view, renamed)?;
+            let text = self.semantics.reworded(&snapshot, &now, view, renamed)?;
             let text = reworded.renewed(&text).unwrap_or(text);
             reworded.views.push(RewordedView { view: view.oid, text, reads });
         }
         Ok(reworded)
+    }
+
+    /// The catalog as it is, but with the new names of columns, by which a view may name fields of rows too.
+    fn with_new_fields(
+        &mut self,
+        snapshot: &Arc<CatalogSnapshot>,
+        renamed: &[Relation],
+    ) -> Result<Arc<CatalogSnapshot>> {
+        let [next] = renamed else { return Ok(Arc::clone(snapshot)) };
+        let Some(old) = snapshot.relation(next.oid) else { return Ok(Arc::clone(snapshot)) };
+        if old.columns.iter().zip(&next.columns).all(|(old, new)| old.name == new.name) {
+            return Ok(Arc::clone(snapshot));
+        }
+        self.catalog.put_relation(self.transaction, next.clone())?;
+        let now = self.snapshot();
+        self.catalog.put_relation(self.transaction, Relation::clone(old))?;
+        Ok(now)
     }
 
     /// Keeps the new texts, now that what they name is called so: each view must read and return what it did.
@@ -325,31 +360,34 @@ impl Ddl<'_> {
     pub(super) fn put_reprinted(
         &mut self,
         before: &CatalogSnapshot,
-        may_name: &dyn Fn(&str) -> bool,
+        may_name: &dyn Fn(&Relation, &str) -> bool,
     ) -> Result<()> {
-        let names =
-            |relation: &Relation| Relation::clone(relation).texts().any(|text| may_name(text));
+        let names = |relation: &Relation| {
+            Relation::clone(relation).texts().any(|text| may_name(relation, text))
+        };
         let semantics = self.semantics;
         let snapshot = self.snapshot();
         for relation in snapshot.relations().filter(|relation| names(relation)) {
             let Some(found) = self.lock_texts(relation)? else { continue };
             let now = self.snapshot();
             let mut next = Relation::clone(&found);
-            if found.query().is_some() {
-                next.set_query(semantics.reworded(before, &now, &found, &[])?);
-            } else {
-                for text in next.texts().filter(|text| may_name(text)) {
-                    let over = Some(&*found);
-                    *text = semantics.renewed((before, over), (&now, over), text)?;
-                }
+            let over = Some(&*found);
+            for text in next.texts().filter(|text| may_name(&found, text)) {
+                *text = match found.query() {
+                    Some(query) if query == text => {
+                        semantics.reworded(before, &now, &found, &[])?
+                    }
+                    _ => semantics.renewed((before, over), (&now, over), text)?,
+                };
             }
             self.catalog.put_relation(self.transaction, next)?;
         }
         for ty in snapshot.types() {
             let key = self.catalog.key(Class::Type, ty.oid);
             let Some(domain) = ty.domain() else { continue };
+            let value = value_relation(domain.base);
             let checks = domain.checks.iter().map(|check| &check.text);
-            if !checks.chain(&domain.default).any(|text| may_name(text)) {
+            if !checks.chain(&domain.default).any(|text| may_name(&value, text)) {
                 continue;
             }
             self.catalog.lock(self.transaction, key)?;
@@ -360,7 +398,7 @@ impl Ddl<'_> {
             let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
             let value = value_relation(domain.base);
             let checks = domain.checks.iter_mut().map(|check| &mut check.text);
-            for text in checks.chain(&mut domain.default).filter(|text| may_name(text)) {
+            for text in checks.chain(&mut domain.default).filter(|text| may_name(&value, text)) {
                 *text = semantics.renewed((before, Some(&value)), (&now, Some(&value)), text)?;
             }
             super::user_type::put(self, next)?;

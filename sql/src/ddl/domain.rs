@@ -47,7 +47,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
         ));
     }
     ddl.use_type(base)?;
-    ddl.collation(base, create.collation.as_ref())?;
+    let collation = ddl.collation(base, create.collation.as_ref())?;
     ddl.hold_schema(&schema)?;
     ddl.owner_to_stay()?;
     let counted = ddl.catalog.next_oid()?;
@@ -57,6 +57,7 @@ pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'stati
     };
     let mut domain = Domain {
         base,
+        collation,
         dimensions: create.ty.dimensions,
         not_null: false,
         // A domain over a domain begins with its default.
@@ -123,10 +124,9 @@ fn default_of(
     expr: &Expr,
 ) -> Result<Option<Arc<str>>> {
     let snapshot = ddl.snapshot();
-    let mut text = ddl.semantics.default(&snapshot, name, base, expr)?.text;
-    ddl.hold_text(&snapshot, None, &mut text)?;
-    let null = text.starts_with("NULL::") || &*text == "NULL";
-    Ok((!null).then_some(text))
+    let mut default = ddl.semantics.default(&snapshot, name, base, expr)?;
+    ddl.hold_text(&snapshot, None, &mut default.text)?;
+    Ok(default.kept())
 }
 
 fn new_check(

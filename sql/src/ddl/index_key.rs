@@ -146,7 +146,7 @@ impl Ddl<'_> {
                     self.hold_text(&snapshot, Some(relation), &mut made.text)?;
                     let ty = made.ty;
                     // Of several that columns bring, the key has to say which one counts.
-                    let usual = Oid(builtin::collation_of(snapshot.base_type(ty).oid.0));
+                    let usual = snapshot.collation_of(ty.oid);
                     if made.collation == Oid(0) && usual != Oid(0) {
                         collation.ok_or_else(undetermined)?;
                         made.collation = usual;

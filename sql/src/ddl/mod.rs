@@ -28,6 +28,7 @@ pub mod domain;
 pub mod drop;
 mod drop_routine;
 mod extension;
+mod field_names;
 pub mod foreign_key;
 mod hold;
 mod identity;
@@ -78,6 +79,8 @@ use txn::{TableLock, Transaction};
 pub struct DefaultValue {
     /// The expression as PostgreSQL would print it, names qualified where they have to be.
     pub text: Arc<str>,
+    /// It is NULL, and nothing is to be computed of it.
+    pub is_null: bool,
     /// Its value in the column type's stored form, where it is the same for all rows (nothing in it is volatile): the
     /// outer none says that it is volatile, the inner that it is NULL. One that cannot be computed stands in nobody's way
     /// before it is wanted.
@@ -85,14 +88,10 @@ pub struct DefaultValue {
 }
 
 impl DefaultValue {
-    /// What a column of that type keeps: nothing of a NULL that needs no computing, as that is what it has without a
-    /// default.
+    /// What a column or a domain keeps: nothing of a NULL that needs no computing, as that is what it has without a default.
     #[must_use]
-    pub fn kept(self, snapshot: &CatalogSnapshot, ty: SqlType) -> Option<Arc<str>> {
-        let null = format!("NULL::{}", crate::catalog::system::format::format_type(ty.oid.0, None));
-        let is_null = *self.text == *null;
-        let converted = ty.typmod >= 0 || snapshot.domain(ty.oid).is_some();
-        (!is_null || converted).then_some(self.text)
+    pub fn kept(self) -> Option<Arc<str>> {
+        (!self.is_null).then_some(self.text)
     }
 }
 

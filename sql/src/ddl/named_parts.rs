@@ -5,6 +5,7 @@ use super::Ddl;
 use super::dependency::Dependents;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, follow};
+use crate::bind::value_relation;
 use crate::catalog::quote::{identifier, qualified, regclass};
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
 use crate::catalog::user_type::{UserType, UserTypeKind};
@@ -35,11 +36,11 @@ pub(super) struct NamedPart<N> {
     pub(super) what: What,
 }
 
-/// A search for what names something: `names` says it of a text, `goes` of a column (a table and an index) whether it goes
+/// A search for what names something: `names` says it of a text and what it is over, `goes` of a column (a table and an index) whether it goes
 /// anyway.
 struct Search<'s, 'd, N> {
     ddl: &'s mut Ddl<'d>,
-    names: &'s dyn Fn(&str) -> Option<N>,
+    names: &'s dyn Fn(&Relation, &str) -> Option<N>,
     goes: &'s dyn Fn(Oid, usize) -> bool,
     found: Vec<NamedPart<N>>,
 }
@@ -48,7 +49,7 @@ struct Search<'s, 'd, N> {
 /// types (`going`) that go anyway.
 pub(super) fn named_parts<N>(
     ddl: &mut Ddl<'_>,
-    names: &dyn Fn(&str) -> Option<N>,
+    names: &dyn Fn(&Relation, &str) -> Option<N>,
     goes: &dyn Fn(Oid, usize) -> bool,
     going: &[Oid],
 ) -> Vec<NamedPart<N>> {
@@ -73,7 +74,7 @@ impl<N> Search<'_, '_, N> {
     fn defaults(&mut self, relation: &Relation) {
         for (at, column) in relation.columns.iter().enumerate() {
             let Some(text) = &column.default else { continue };
-            let Some(names) = (self.names)(text) else { continue };
+            let Some(names) = (self.names)(relation, text) else { continue };
             if column.identity.is_some() || (self.goes)(relation.oid, at) {
                 continue;
             }
@@ -92,7 +93,7 @@ impl<N> Search<'_, '_, N> {
     fn checks(&mut self, relation: &Relation) {
         for constraint in &relation.constraints {
             let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
-            let Some(names) = (self.names)(text) else { continue };
+            let Some(names) = (self.names)(relation, text) else { continue };
             let snapshot = self.ddl.snapshot();
             let columns = self.ddl.semantics.columns_of(&snapshot, relation, text);
             if columns.unwrap_or_default().iter().any(|at| (self.goes)(relation.oid, *at)) {
@@ -109,7 +110,7 @@ impl<N> Search<'_, '_, N> {
         for index in &relation.indexes {
             let computed = index.expressions.iter().map(|expression| &expression.text);
             let mut texts = computed.chain(&index.filter);
-            let Some(names) = texts.find_map(|text| (self.names)(text)) else { continue };
+            let Some(names) = texts.find_map(|text| (self.names)(relation, text)) else { continue };
             let mut going = (0..relation.columns.len()).filter(|at| (self.goes)(relation.oid, *at));
             if going.any(|at| self.ddl.indexes_of_column(relation, at).contains(&index.oid)) {
                 continue;
@@ -122,13 +123,15 @@ impl<N> Search<'_, '_, N> {
     /// A domain goes with what its default names, and else without the CHECKs that name it.
     fn domain(&mut self, ty: &UserType) {
         let Some(domain) = ty.domain() else { return };
-        if let Some(names) = domain.default.as_ref().and_then(|text| (self.names)(text)) {
+        let value = value_relation(domain.base);
+        let default = domain.default.as_ref();
+        if let Some(names) = default.and_then(|text| (self.names)(&value, text)) {
             let shown = format!("type {}", self.ddl.display_type(ty));
             let place = (builtin::counted(ty.oid.0), 0, 0);
             return self.push(names, place, shown, What::Domain(ty.oid));
         }
         for check in &domain.checks {
-            let Some(names) = (self.names)(&check.text) else { continue };
+            let Some(names) = (self.names)(&value, &check.text) else { continue };
             let shown = format!("constraint {}", identifier(&check.name));
             let what = What::DomainConstraint(ty.oid, check.oid);
             self.push(names, (check.oid.0, 0, 0), shown, what);
@@ -159,14 +162,27 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) {
         let constant = regclass(&relation.schema.1, &relation.name);
-        let names = |text: &str| text.contains(&constant).then_some(());
+        let names = |_: &Relation, text: &str| text.contains(&constant);
+        self.collect_naming(&names, goes, (going, gone), what_goes, into);
+    }
+
+    /// Collects what names something by its text, as `names` says of each and of what it is over, with the same exceptions.
+    pub(super) fn collect_naming(
+        &mut self,
+        names: &dyn Fn(&Relation, &str) -> bool,
+        goes: &dyn Fn(Oid, usize) -> bool,
+        (going, gone): (&[Oid], &[Oid]),
+        what_goes: &str,
+        into: &mut Dependents,
+    ) {
         let gone = [gone, &into.views].concat();
-        let mut found: Vec<(Place, String, What)> = named_parts(self, &names, goes, going)
+        let named = |over: &Relation, text: &str| names(over, text).then_some(());
+        let mut found: Vec<(Place, String, What)> = named_parts(self, &named, goes, going)
             .into_iter()
             .map(|part| (part.place, part.shown, part.what))
             .collect();
         let snapshot = self.snapshot();
-        let named = |view: &&Arc<Relation>| view.query().is_some_and(|text| names(text).is_some());
+        let named = |view: &&Arc<Relation>| view.query().is_some_and(|text| names(view, text));
         for view in snapshot.relations().filter(named) {
             let shown = format!("{} {}", kind_noun(view), self.display(view));
             found.push(((view.oid.0, 0, 0), shown, What::View(view.oid)));

@@ -209,7 +209,7 @@ fn depending_on(
             found.push(((rank, (counted, 0, 0)), Dependent { shown, on, what }));
         }
     }
-    let names = |printed: &str| cast_to(printed, &text).into_iter().max();
+    let names = |_: &Relation, printed: &str| cast_to(printed, &text).into_iter().max();
     let goes = |oid: Oid, at: usize| {
         let column = snapshot.relation(oid).and_then(|relation| relation.columns.get(at));
         gone.contains(&oid) || column.is_none_or(|column| is_over(&snapshot, column.ty.oid, ty))

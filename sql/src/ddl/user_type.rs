@@ -404,7 +404,7 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
         (&alter.change, before.schema_by_oid(found.schema))
     {
         let cast = format!("::{}", qualified(&schema.name, &found.name));
-        ddl.put_reprinted(&before, &|text| text.contains(&cast))?;
+        ddl.put_reprinted(&before, &|_, text| text.contains(&cast))?;
     }
     Ok(TAG)
 }

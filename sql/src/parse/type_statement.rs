@@ -79,8 +79,12 @@ impl Parser<'_> {
         let mut collation = None;
         let mut constraints = Vec::new();
         loop {
+            let at = self.here();
             if self.accept(Keyword::Collate) {
-                collation = Some(self.object_name()?);
+                let given = self.object_name()?;
+                if collation.replace(given).is_some() {
+                    return Err(self.complaint("multiple COLLATE clauses not allowed", at));
+                }
             } else if let Some(constraint) = self.column_constraint()? {
                 constraints.push(constraint);
             } else {
@@ -137,8 +141,8 @@ impl Parser<'_> {
         if self.accept_all(&[Keyword::Drop, Keyword::Attribute]) {
             let if_exists = self.if_exists()?;
             let name = self.name()?;
-            self.cascade();
-            return Ok(AttributeChange::Drop { name, if_exists });
+            let cascade = self.cascade();
+            return Ok(AttributeChange::Drop { name, if_exists, cascade });
         }
         let add = self.accept(Keyword::Add);
         if !add {

@@ -4,6 +4,7 @@
 //! INSERT of its rows, which are loaded past write set and log, because nobody else can see the table's trees.
 
 use crate::bind::{self, Bound, BoundStatement};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::Relation;
 use crate::compile::Program;
 use crate::ddl::create_as;
@@ -77,8 +78,8 @@ impl Session {
     ) -> Result<Outcome> {
         let stored = self.stored(parsed, create, portal)?;
         let (bound, _) = self.bind_held(&stored)?;
-        let (output, collations) = output(&bound)?;
         let made = self.with_ddl(parsed.query_text(), |ddl| {
+            let (output, collations) = output(&ddl.snapshot(), &bound)?;
             create_as::table_for(ddl, create, &output, &collations)
         })?;
         let skipped =
@@ -276,12 +277,15 @@ fn of_index_build(error: SqlError) -> SqlError {
 }
 
 /// The names and types of a query's columns, and their collations.
-fn output(bound: &Bound) -> Result<(Vec<(Arc<str>, SqlType)>, Vec<Oid>)> {
+fn output(
+    catalog: &CatalogSnapshot,
+    bound: &Bound,
+) -> Result<(Vec<(Arc<str>, SqlType)>, Vec<Oid>)> {
     let BoundStatement::Query(query) = &bound.statement else {
         return Err(SqlError::unsupported("storing the rows of this statement is"));
     };
     let columns = query.output.iter().map(|column| (Arc::clone(&column.name), column.ty));
-    Ok((columns.collect(), bind::collations(query)?))
+    Ok((columns.collect(), bind::collations(catalog, query)?))
 }
 
 /// INSERT of all a query's columns.

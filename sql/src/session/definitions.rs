@@ -44,6 +44,10 @@ impl Names for Value {
     fn column(&self, _: u16, _: u32) -> Result<String> {
         Ok("VALUE".to_owned())
     }
+
+    fn is_value(&self) -> bool {
+        true
+    }
 }
 
 /// A stored expression with its types as the search path finds them, with the fewest parentheses or with all.

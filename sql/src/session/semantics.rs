@@ -210,9 +210,17 @@ impl Meaning<'_> {
         clause: &'static str,
     ) -> Result<Arc<str>> {
         let own = self.bound(snapshot, self.text, expr, relation, Wanted::Written, clause)?;
-        let untyped = own.ty().oid.0 == oids::UNKNOWN;
-        let shown = if untyped { deparse::without_length_cast(bound) } else { &own };
-        self.print(snapshot, relation, shown)
+        if own.ty().oid.0 == oids::UNKNOWN {
+            return self.print(snapshot, relation, deparse::without_assignment(bound));
+        }
+        // The fields of a row that is assigned have the types of those that they become.
+        if let (Expr::Row(_, ty, None), Expr::Row(fields, ..)) =
+            (&own, deparse::without_assignment(bound))
+            && ty.oid.0 == oids::RECORD
+        {
+            return self.print(snapshot, relation, &Expr::Row(fields.clone(), *ty, None));
+        }
+        self.print(snapshot, relation, &own)
     }
 
     /// The value of an expression that is the same for every row, in its type's stored form; none is NULL.
@@ -390,12 +398,15 @@ impl Semantics for Meaning<'_> {
         let wanted = Wanted::Default(ty, column);
         let bound = self.bound(snapshot, self.text, expr, None, wanted, DEFAULT)?;
         let text = self.own_text(snapshot, None, expr, &bound, DEFAULT)?;
+        // With a modifier, which only an interval takes before it is read, or a domain it is not the constant alone.
+        let is_null = matches!(&bound, Expr::Constant(Literal::Null, is)
+            if is.typmod < 0 || is.oid.0 == oids::INTERVAL);
         let constant = if levels::is_repeatable(&bound) {
             self.value_of(snapshot, bound).map(Some)
         } else {
             Ok(None)
         };
-        Ok(DefaultValue { text, constant })
+        Ok(DefaultValue { text, is_null, constant })
     }
 
     fn over_columns(
@@ -459,7 +470,7 @@ impl Semantics for Meaning<'_> {
         demand_immutable(snapshot, &bound, "index expression")?;
         let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
         let ty = bound.ty();
-        let collation = bind::collation_over(relation, &bound)?;
+        let collation = bind::collation_over(snapshot, relation, &bound)?;
         let name = bind::expression_name(expr);
         Ok(IndexExpression { text, name, ty, collation, statistics: None })
     }
@@ -678,7 +689,7 @@ impl Semantics for Meaning<'_> {
         };
         let columns: Vec<(Arc<str>, SqlType)> =
             bound.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
-        let collations = bind::collations(&bound)?;
+        let collations = bind::collations(snapshot, &bound)?;
         // What is kept says the same whatever the search path will be: stars spelt out, tables with their schemas.
         let kept: Result<_> = self.with_context(snapshot, |context| {
             let environment = bind::Environment {

@@ -51,6 +51,10 @@ pub trait CatalogQueries {
     fn index_keys(&self, _context: &CallContext<'_>, table: &Relation, index: &Index) -> String {
         table.key_texts(index)
     }
+    /// A stored expression that names no column as it is shown: types as the search path finds them.
+    fn shown_expression(&self, _context: &CallContext<'_>, text: &str) -> String {
+        text.to_owned()
+    }
     /// The settings as calls of the statement have changed them, if they may.
     fn changed_settings(&self) -> Option<&SessionSettings> {
         None

@@ -54,6 +54,10 @@ pub trait Names {
     fn record_fields(&self, _record: &Expr) -> Option<Vec<(Arc<str>, SqlType)>> {
         None
     }
+    /// Whether the columns are VALUE, which PostgreSQL puts in parentheses where it does not put a variable there.
+    fn is_value(&self) -> bool {
+        false
+    }
     /// Whether it is the type of the rows that the expression is over, which have no name here.
     fn is_own_row(&self, _ty: SqlType) -> bool {
         false
@@ -103,9 +107,12 @@ pub fn expression(printer: &Printer<'_, '_>, expr: &Expr) -> Result<String> {
     Ok(out.text)
 }
 
-/// A literal without the lengths that an assignment has held it against, which PostgreSQL does not show.
-pub fn without_length_cast(expr: &Expr) -> &Expr {
+/// A literal without the domain and the lengths that an assignment has held it against, which PostgreSQL does not show.
+pub fn without_assignment(expr: &Expr) -> &Expr {
     let mut shown = expr;
+    if let Expr::Domain(value, _) = shown {
+        shown = value;
+    }
     while let Expr::Call { function: called, arguments, ty, .. } = shown
         && is_length_cast(*called, arguments, *ty)
     {
@@ -309,7 +316,10 @@ impl Printer<'_, '_> {
                 Ok(())
             }
             Expr::Subscript { operand, indices, slice, .. } => {
-                let plain = matches!(**operand, Expr::Column { .. } | Expr::Parameter(..));
+                let plain = match **operand {
+                    Expr::Column { .. } => !self.names.is_value(),
+                    _ => matches!(**operand, Expr::Parameter(..)),
+                };
                 if !plain {
                     out.push('(');
                 }
@@ -455,7 +465,8 @@ impl Printer<'_, '_> {
     fn cast(&self, operand: &Expr, ty: SqlType, out: &mut Layout) -> Result<()> {
         match operand {
             // A constant of that very type shows it once.
-            Expr::Constant(value, own) if own.oid == ty.oid && *value != Literal::Null => {
+            Expr::Constant(Literal::Null, own) if own.oid == ty.oid => out.push_str("NULL"),
+            Expr::Constant(value, own) if own.oid == ty.oid => {
                 let text = text_of(self.context, *own, &value.datum())?;
                 let number = own.oid.0 == oids::NUMERIC
                     && text.starts_with(|first: char| first.is_ascii_digit())
@@ -712,7 +723,9 @@ impl Printer<'_, '_> {
     }
 
     fn constant(&self, value: &Literal, ty: SqlType, out: &mut Layout) -> Result<()> {
-        let name = || self.type_name(SqlType { oid: ty.oid, typmod: -1 });
+        // Of all types an interval alone has its modifier before its text is read.
+        let typmod = if ty.oid.0 == oids::INTERVAL { ty.typmod } else { -1 };
+        let name = || self.type_name(SqlType { oid: ty.oid, typmod });
         let datum = value.datum();
         if matches!(datum, Datum::Null) {
             out.push_str("NULL");

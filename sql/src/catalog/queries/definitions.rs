@@ -68,7 +68,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// A stored expression as it is shown. Only the name behind a cast depends on the search path, and all names on whether
     /// they are to be quoted.
-    fn shown(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> String {
+    pub(super) fn shown(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> String {
         let quoted = self.session.settings.plain.get().quote_all_identifiers;
         let shown = (pretty || quoted || text.contains("::")).then(|| {
             self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)

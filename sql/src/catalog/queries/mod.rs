@@ -474,6 +474,11 @@ impl CatalogQueries for SessionCatalog<'_> {
         quoting(self.settings.plain.get().quote_all_identifiers, || call.index_keys(table, index))
     }
 
+    fn shown_expression(&self, context: &CallContext<'_>, text: &str) -> String {
+        let call = Call { session: self, context, arguments: &[] };
+        quoting(self.settings.plain.get().quote_all_identifiers, || call.shown(None, text, false))
+    }
+
     fn changed_settings(&self) -> Option<&SessionSettings> {
         Some(self.settings.plain.get())
     }

@@ -118,6 +118,8 @@ impl Own<'_> {
         };
         let category = crate::bind::type_name::category(Oid(base)).0;
         let storage = built_in.map_or(if is_enum { 'p' } else { 'x' }, |found| found.storage);
+        let default = domain.default.as_deref();
+        let shown = default.map(|text| rows.call.catalog.shown_expression(rows.call, text));
         let row = [
             Datum::Oid(self.oid.0),
             rows.text(self.name),
@@ -148,9 +150,9 @@ impl Own<'_> {
             Datum::Oid(domain.base.oid.0),
             Datum::Int4(domain.base.typmod),
             Datum::Int4(i32::try_from(domain.dimensions).unwrap_or(i32::MAX)),
-            Datum::Oid(built_in.map_or(0, |found| found.collation)),
-            rows.optional(domain.default.as_deref()),
-            rows.optional(domain.default.as_deref()),
+            Datum::Oid(domain.collation.0),
+            rows.optional(default),
+            rows.optional(shown.as_deref()),
             self.acl(rows),
         ];
         rows.row(&row)
@@ -179,10 +181,7 @@ impl Own<'_> {
         let plain_enum = is_enum && !array;
         // A domain's own row is made elsewhere: this is that of its arrays.
         let collation = match &self.kind {
-            Kind::Domain(domain) => {
-                let base = rows.system.snapshot.base_type(domain.base).oid.0;
-                builtin::type_by_oid(base).map_or(0, |found| found.collation)
-            }
+            Kind::Domain(domain) => domain.collation.0,
             Kind::Enum | Kind::Row => 0,
         };
         let of_arrays = array_of_made(self.oid.0);

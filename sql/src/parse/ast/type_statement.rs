@@ -121,6 +121,8 @@ pub enum AttributeChange {
         name: Ident,
         /// IF EXISTS.
         if_exists: bool,
+        /// CASCADE.
+        cascade: bool,
     },
     /// ALTER ATTRIBUTE ... TYPE.
     Alter(Ident, TypeName),
