@@ -25,7 +25,7 @@ select classoid::regclass, objsubid, description from pg_description where descr
 alter type c1 add attribute c int;
 comment on column c1.c is 'third';
 alter type c1 drop attribute a;
-select attname, col_description(attrelid, attnum) from pg_attribute where attrelid = 'c1'::regclass and attnum > 0 and not attisdropped order by attnum;
+select attname, col_description(attrelid, attnum) from pg_attribute where attrelid = 'c1'::regclass and not attisdropped order by attnum;
 alter type c1 rename attribute c to cc;
 comment on table c1 is 'x';
 comment on view c1 is 'x';

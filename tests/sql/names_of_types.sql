@@ -430,7 +430,7 @@ create type y_table as (a nosuch);
 create type pg_class as (a int);
 drop type pg_class;
 create temporary table y_enum (a int);
-select 'y_enum'::regclass::text = 'y_enum', 'a'::public.y_enum;
+select 'y_enum'::regclass::text = 'y_enum', enum_first(null::public.y_enum);
 drop table y_enum;
 -- A sequence is no type.
 create sequence both;
