@@ -207,6 +207,16 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     ));
                 }
                 let dependents = naming(ddl, &found, at, "")?;
+                let mut parts = dependents.parts.iter();
+                if let Some(view) = parts.find(|part| matches!(part.what, What::View(_))) {
+                    return Err(SqlError::new(
+                        SqlState::FEATURE_NOT_SUPPORTED,
+                        format!(
+                            "cannot alter type \"{}\" because rule _RETURN on {} uses it",
+                            found.name, view.shown
+                        ),
+                    ));
+                }
                 ddl.refuse_retyped((found.oid, name), &dependents)?;
                 ddl.check_membership(found.oid, ty)?;
                 attributes[at] = Attribute { name: Arc::clone(name), ty, dimensions };

@@ -455,6 +455,36 @@ fn explain_runs_only_what_it_is_told_to() {
 }
 
 #[test]
+fn columns_with_subqueries_are_computed_above_the_joins_around_them() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (id int primary key, a int)");
+    say(&mut session, "create table u (id int primary key, t int)");
+    let query = |on: &str| {
+        format!(
+            "select s.m, u.id from (select id, (select max(x.a) from t x where x.a > t.a) as m from t) s, u \
+             where {on} = u.t"
+        )
+    };
+    let depth = |lines: &[String]| {
+        let line = lines.iter().find(|line| line.trim_start() == "SubPlan 1");
+        line.map(|line| line.len() - line.trim_start().len())
+    };
+    assert_eq!(depth(&plan_of(&mut session, &query("s.id"))), Some(2));
+    // What a condition reads has to be there before.
+    assert!(depth(&plan_of(&mut session, &query("s.m"))) > Some(2));
+}
+
+#[test]
+fn joins_of_system_relations_read_the_inner_one_by_its_key() {
+    let engine = engine();
+    let query = "select a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid where c.relname = 't'";
+    let plan = plan_of(&mut session(&engine), query);
+    assert_eq!(plan[0], "Nested Loop");
+    assert_eq!(plan.last().map(|line| line.trim()), Some("Filter: (attrelid = c.oid)"));
+}
+
+#[test]
 fn explain_shows_parameters_by_number() {
     let engine = engine();
     let mut session = session(&engine);

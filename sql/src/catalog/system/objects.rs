@@ -46,7 +46,7 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
     // An index's OID leads to its table.
     let owner = oid.map(|oid| rows.system.snapshot.index(oid).map_or(oid, |found| found.0.oid));
     for relation in users(rows, owner) {
-        let has_type = row_type.is_none_or(|ty| relation.row_type.0 == ty);
+        let has_type = row_type.is_none_or(|ty| shown_row_type(relation) == ty);
         if has_type && name.is_none_or(|name| *relation.name == *name) {
             class_of_relation(rows, relation)?;
         }
@@ -67,6 +67,11 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
         }
     }
     Ok(())
+}
+
+/// The type of a relation's rows as `pg_class` shows it: a sequence has none.
+fn shown_row_type(relation: &Relation) -> Oid {
+    if matches!(relation.kind, RelationKind::Sequence(_)) { Oid(0) } else { relation.row_type.0 }
 }
 
 /// The composite types that users made: those with this OID, or all.
@@ -126,7 +131,6 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
     let statistics = rows.system.snapshot.statistics(relation.oid);
     let table = matches!(relation.kind, RelationKind::Table { .. });
     let view = matches!(relation.kind, RelationKind::View { .. });
-    let sequence = matches!(relation.kind, RelationKind::Sequence(_));
     let checks = relation
         .constraints
         .iter()
@@ -137,7 +141,7 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
         Datum::Oid(relation.oid.0),
         rows.text(&relation.name),
         Datum::Oid(relation.schema.0.0),
-        Datum::Oid(if sequence { 0 } else { relation.row_type.0.0 }),
+        Datum::Oid(shown_row_type(relation).0),
         Datum::Oid(0),
         Datum::Oid(relation.owner.0),
         Datum::Oid(if table { HEAP } else { 0 }),
