@@ -60,3 +60,8 @@ SELECT '{{1},2}'::text[];
 SELECT '{{1},\2}'::text[];
 -- No array has more bytes than a value may have.
 select array_length(array_fill(repeat('x', 10000000), array[120]), 1);
+-- An array is an anyarray, and stays what it is.
+select '{1,2}'::int[]::anyarray, pg_typeof('{1,2}'::int[]::anyarray), array['a', 'b']::anyarray;
+select 1::anyarray;
+select '{1}'::anyarray;
+select array_length('{1}', 1);

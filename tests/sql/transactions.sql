@@ -107,3 +107,14 @@ SELECT current_setting('app.third');
 RESET app.third;
 SHOW app.third;
 DROP SEQUENCE ro, own;
+-- READ UNCOMMITTED is shown as it was written.
+set session characteristics as transaction isolation level read uncommitted;
+show default_transaction_isolation;
+show transaction_isolation;
+begin;
+show transaction_isolation;
+commit;
+begin isolation level serializable;
+show transaction_isolation;
+commit;
+reset default_transaction_isolation;

@@ -146,7 +146,8 @@ impl Binder<'_> {
         let source = expr.ty();
         if source.oid == target.oid
             || target.oid.0 == oid::ANY
-            || is_polymorphic(target.oid.0) && target.oid.0 != oid::ANYARRAY
+            || is_polymorphic(target.oid.0)
+                && (target.oid.0 != oid::ANYARRAY || self.element_of(source.oid).is_some())
         {
             return Ok(expr);
         }
@@ -168,6 +169,11 @@ impl Binder<'_> {
             return Ok(Expr::Domain(Box::new(value), SqlType { oid: target.oid, typmod: -1 }));
         }
         if source.oid.0 == oid::UNKNOWN {
+            if target.oid.0 == oid::ANYARRAY && matches!(expr, Expr::Constant(Literal::Text(_), _))
+            {
+                let refused = "cannot accept a value of type anyarray";
+                return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, refused).at(position));
+            }
             return self.convert_unknown(expr, target, position);
         }
         match pathway(self.catalog, source.oid, target.oid, context) {

@@ -445,6 +445,7 @@ impl Binder<'_> {
             mismatch(
                 "could not determine polymorphic type because input has type unknown".to_owned(),
             )
+            .nowhere()
         };
         if element.is_none()
             && array.is_none()

@@ -426,8 +426,7 @@ impl Block {
             begin.deferrable = deferrable;
         }
         transaction.set_begin(begin);
-        if let Some(isolation) = modes.isolation {
-            let level = if modes.uncommitted { "read uncommitted" } else { level_name(isolation) };
+        if let Some(level) = level_written(modes) {
             parts.settings.set_internal("transaction_isolation", level, true);
         }
         if let Some(read_only) = modes.read_only {
@@ -582,8 +581,8 @@ impl Block {
                 let mut set = |name: &str, value: &str| {
                     parts.settings.set(name, Some(value), false, false, parts.notices)
                 };
-                if let Some(isolation) = modes.isolation {
-                    set("default_transaction_isolation", level_name(isolation))?;
+                if let Some(level) = level_written(modes) {
+                    set("default_transaction_isolation", level)?;
                 }
                 if let Some(read_only) = modes.read_only {
                     set("default_transaction_read_only", if read_only { "on" } else { "off" })?;
@@ -618,6 +617,12 @@ impl Block {
             )
         })
     }
+}
+
+/// The level that modes name, as it was written.
+fn level_written(modes: &TransactionModes) -> Option<&'static str> {
+    let level = modes.isolation?;
+    Some(if modes.uncommitted { "read uncommitted" } else { level_name(level) })
 }
 
 /// A level as settings spell it.
