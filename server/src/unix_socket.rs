@@ -93,9 +93,16 @@ fn take_lock(lock: &Path, folder: &Path, port: i64, data: &Path) -> io::Result<(
     Err(io::Error::other(format!("could not create lock file \"{}\"", lock.display())))
 }
 
-/// Whether there is such a process, ours to signal or not.
+/// Whether there is such a process, ours to signal or not. One that has ended and that its parent has not asked about (in
+/// a container often nobody does) holds no socket any more.
 fn alive(pid: rustix::process::Pid) -> bool {
-    !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+    if matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH)) {
+        return false;
+    }
+    // The state follows the name, which stands in parentheses and may hold any character.
+    let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    let state = status.as_deref().ok().and_then(|line| line.rsplit_once(')')).map(|(_, rest)| rest);
+    !state.is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 impl Drop for SocketFile {
@@ -125,6 +132,16 @@ mod tests {
         drop(listener);
         drop(file);
         assert!(!lock.exists() && !place.path().join(".s.PGSQL.7").exists());
+
+        // Ended, and nobody has asked how: it goes when its parent does.
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let pid = rustix::process::Pid::from_child(&ended);
+        while alive(pid) {
+            std::thread::yield_now();
+        }
+        fs::write(&lock, format!("{}\n/gone\n", ended.id())).unwrap();
+        drop(SocketFile::listen(place.path(), 7, Path::new("/data"), 0o777).unwrap());
+        ended.wait().unwrap();
 
         fs::write(&lock, "1\n/elsewhere\n").unwrap();
         let refused = SocketFile::listen(place.path(), 7, Path::new("/data"), 0o777).unwrap_err();
