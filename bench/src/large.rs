@@ -1,6 +1,7 @@
 //! A transaction larger than memory: an UPDATE of every row of a large table that commits, one that rolls back and one that
 //! dies half way. What the process holds meanwhile, and what others wait for: one session reads rows of the table, another
-//! changes and commits rows of its own, each one statement after the other.
+//! changes and commits rows of its own, each one statement after the other. What the machine alone makes a thread wait for
+//! is measured beside them: a wait that is no longer than that is not the server's.
 
 use crate::memory::resident;
 use crate::target::Target;
@@ -11,6 +12,9 @@ use crate::tpcc::statement::Rows;
 use crate::tpcc::wire::{Url, WireClient};
 use anyhow::{Result, ensure};
 use std::fmt::Write;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -34,6 +38,20 @@ const SMALL_ROWS: u32 = 1000;
 /// What the others leave to each other between two statements.
 const PAUSE: Duration = Duration::from_micros(500);
 
+/// How often the machine is asked to sync a block of its own: seldom enough to take nothing from the server.
+const SYNC_PERIOD: Duration = Duration::from_millis(20);
+/// How much of a file it syncs then, in bytes.
+const SYNC_BYTES: usize = 4096;
+
+/// The longest that the machine kept a thread waiting which asked nothing of the server, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stalls {
+    /// Beyond the end of a short sleep.
+    pub wake: u32,
+    /// A block written and synced.
+    pub sync: u32,
+}
+
 /// A part of the run.
 #[derive(Clone, Debug)]
 pub struct Phase {
@@ -47,6 +65,8 @@ pub struct Phase {
     pub reads: Vec<u32>,
     /// The same of the writer's, each with its commit.
     pub commits: Vec<u32>,
+    /// What the machine did by itself meanwhile.
+    pub machine: Stalls,
 }
 
 /// What it came to.
@@ -64,6 +84,28 @@ fn session(target: &Target) -> Result<WireClient> {
     Ok(WireClient::connect(&Url::local(target.port()))?)
 }
 
+fn micros(time: Duration) -> u32 {
+    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
+}
+
+/// Sleeps, and now and then syncs a file in `directory`, until `done`.
+fn stalls(directory: &Path, done: &AtomicBool) -> Result<Stalls> {
+    let file = File::create(directory.join("stalls"))?;
+    let (mut longest, mut synced) = (Stalls::default(), Instant::now());
+    while !done.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        std::thread::sleep(PAUSE);
+        longest.wake = longest.wake.max(micros(start.elapsed().saturating_sub(PAUSE)));
+        if synced.elapsed() >= SYNC_PERIOD {
+            synced = Instant::now();
+            file.write_all_at(&[0; SYNC_BYTES], 0)?;
+            file.sync_data()?;
+            longest.sync = longest.sync.max(micros(synced.elapsed()));
+        }
+    }
+    Ok(longest)
+}
+
 /// Runs statements, one after the other and each drawn anew, until `done`; how long each took, in microseconds.
 fn probe(
     mut client: WireClient,
@@ -75,7 +117,7 @@ fn probe(
         let text = statement(&mut random);
         let start = Instant::now();
         client.execute(&text, &mut rows)?;
-        taken.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
+        taken.push(micros(start.elapsed()));
         std::thread::sleep(PAUSE);
     }
     taken.sort_unstable();
@@ -92,7 +134,7 @@ fn phase(
     let (reader, writer) = (session(target)?, session(target)?);
     let (done, pid, rows) = (AtomicBool::new(false), target.pid(), plan.rows);
     let start = Instant::now();
-    let (worked, time, resident, reads, commits) = std::thread::scope(|scope| {
+    let (worked, time, resident, machine, reads, commits) = std::thread::scope(|scope| {
         let reads = scope.spawn(|| {
             probe(reader, &done, |random| {
                 format!("SELECT n FROM large WHERE id = {}", random.uniform(1, rows))
@@ -111,6 +153,7 @@ fn phase(
             }
             anyhow::Ok(most)
         });
+        let machine = scope.spawn(|| stalls(target.directory(), &done));
         let worked = work();
         let time = start.elapsed();
         done.store(true, Ordering::Relaxed);
@@ -119,12 +162,14 @@ fn phase(
             worked,
             time,
             most.join().expect(join),
+            machine.join().expect(join),
             reads.join().expect(join),
             commits.join().expect(join),
         )
     });
     worked?;
-    let phase = Phase { name, time, resident: resident?, reads: reads?, commits: commits? };
+    let (resident, machine) = (resident?, machine?);
+    let phase = Phase { name, time, resident, reads: reads?, commits: commits?, machine };
     println!("{}", phase.line());
     Ok(phase)
 }
@@ -203,12 +248,14 @@ impl Phase {
             format!("{:.1} | {:.1} | {:.1}", at(0.5), at(0.999), at(1.0))
         };
         format!(
-            "| {} | {:.1} | {:.0} | {} | {} |",
+            "| {} | {:.1} | {:.0} | {} | {} | {:.1} | {:.1} |",
             self.name,
             self.time.as_secs_f64(),
             self.mib(),
             waits(&self.reads),
-            waits(&self.commits)
+            waits(&self.commits),
+            f64::from(self.machine.wake) / 1000.0,
+            f64::from(self.machine.sync) / 1000.0
         )
     }
 }
@@ -230,14 +277,18 @@ impl Outcome {
             page,
             "An UPDATE of all of a table's {} rows in one transaction ({}). Beside it one session reads rows of the table and \
              another changes and commits rows of its own. The bar: at most {MEMORY_LIMIT:.0} MiB resident, and nobody waits \
-             for more than {WAIT_LIMIT:.0} ms.\n",
+             for more than {WAIT_LIMIT:.0} ms. Besides, what the machine did by itself in the same time: the longest that a thread \
+             overslept {} ms, and that the sync of a block in a file of its own took, one in {} ms.\n",
             plan.rows,
             plan.settings.join(", "),
+            PAUSE.as_secs_f64() * 1000.0,
+            SYNC_PERIOD.as_millis(),
         )?;
         writeln!(
             page,
-            "| | s | most resident, MiB | reads, ms: median | 99.9 % | longest | commits, ms: median | 99.9 % | longest |\n\
-             |---|--:|--:|--:|--:|--:|--:|--:|--:|"
+            "| | s | most resident, MiB | reads, ms: median | 99.9 % | longest | commits, ms: median | 99.9 % | longest | \
+             machine, ms: a sleep | a sync |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
         )?;
         for phase in &self.phases {
             writeln!(page, "{}", phase.line())?;

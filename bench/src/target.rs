@@ -238,6 +238,12 @@ impl Target {
         self.port
     }
 
+    /// Its own directory, which goes with it.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Its process; its children belong to it.
     #[must_use]
     pub fn pid(&self) -> u32 {
