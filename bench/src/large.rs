@@ -1,7 +1,7 @@
 //! A transaction larger than memory: an UPDATE of every row of a large table that commits, one that rolls back and one that
 //! dies half way. What the process holds meanwhile, and what others wait for: one session reads rows of the table, another
-//! changes and commits rows of its own, each one statement after the other. What the machine alone makes a thread wait for
-//! is measured beside them: a wait that is no longer than that is not the server's.
+//! changes and commits rows of its own, each one statement after the other. What a thread waits for that asks nothing of
+//! the server is measured beside them: machine and disk stall too, the disk also under what the server writes.
 
 use crate::memory::resident;
 use crate::target::Target;
@@ -43,7 +43,7 @@ const SYNC_PERIOD: Duration = Duration::from_millis(20);
 /// How much of a file it syncs then, in bytes.
 const SYNC_BYTES: usize = 4096;
 
-/// The longest that the machine kept a thread waiting which asked nothing of the server, in microseconds.
+/// The longest that a thread waited which asked nothing of the server, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stalls {
     /// Beyond the end of a short sleep.
@@ -65,7 +65,7 @@ pub struct Phase {
     pub reads: Vec<u32>,
     /// The same of the writer's, each with its commit.
     pub commits: Vec<u32>,
-    /// What the machine did by itself meanwhile.
+    /// What machine and disk made others wait for meanwhile.
     pub machine: Stalls,
 }
 
@@ -277,8 +277,8 @@ impl Outcome {
             page,
             "An UPDATE of all of a table's {} rows in one transaction ({}). Beside it one session reads rows of the table and \
              another changes and commits rows of its own. The bar: at most {MEMORY_LIMIT:.0} MiB resident, and nobody waits \
-             for more than {WAIT_LIMIT:.0} ms. Besides, what the machine did by itself in the same time: the longest that a thread \
-             overslept {} ms, and that the sync of a block in a file of its own took, one in {} ms.\n",
+             for more than {WAIT_LIMIT:.0} ms. Besides, of a thread that asks nothing of the server: the longest that it \
+             overslept {} ms, and that a sync of a block in a file of its own took, one in {} ms.\n",
             plan.rows,
             plan.settings.join(", "),
             PAUSE.as_secs_f64() * 1000.0,
@@ -287,7 +287,7 @@ impl Outcome {
         writeln!(
             page,
             "| | s | most resident, MiB | reads, ms: median | 99.9 % | longest | commits, ms: median | 99.9 % | longest | \
-             machine, ms: a sleep | a sync |\n\
+             elsewhere, ms: a sleep | a sync |\n\
              |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
         )?;
         for phase in &self.phases {
