@@ -18,16 +18,19 @@
 //! - **No core rests while sessions queue**: else, sessions begin on one loop; where they queue at it while a core has
 //!   nothing to do, another comes into use (`spread.rs`). Of the loops in use one that has had more to do than it could,
 //!   next to one with nothing, gives it a connection, for good.
+//! - **Answers of sessions that are ready together leave together**, in one system call (`outbox.rs`).
 //! - **Nothing polls**: with nothing to do all threads sleep in the kernel.
 //!
 //! Timers are those of the desk's tokio runtime, whose context worker threads have.
 
 mod cores;
 mod event_loop;
+mod outbox;
 mod prompt;
 mod relief;
 mod socket;
 mod spread;
+mod submission;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -43,9 +46,11 @@ use spread::Placement;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Wake;
+use std::task::{Wake, Waker};
+use std::time::Instant;
 use task::{Link, Task};
 use threads::{Job, Threads};
 
@@ -56,6 +61,10 @@ thread_local! {
     static DRIVING: RefCell<Option<(Arc<Shared>, Job)>> = const { RefCell::new(None) };
     /// Whether the task that the thread runs is the only one that its loop has run for a while.
     static ALONE: Cell<bool> = const { Cell::new(false) };
+    /// Since when answers wait in the outbox of the loop that the thread drives.
+    static GATHERED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Whether the task that the thread runs may leave its answer there.
+    static GATHERS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A task is alone at its loop after so many runs without another's.
@@ -91,9 +100,8 @@ impl Runtime {
         threads: usize,
         timers: tokio::runtime::Handle,
     ) -> io::Result<Runtime> {
-        let loops = (0..loops.max(1))
-            .map(|_| EventLoop::new())
-            .collect::<io::Result<Box<[EventLoop]>>>()?;
+        let loops =
+            (0..loops.max(1)).map(EventLoop::new).collect::<io::Result<Box<[EventLoop]>>>()?;
         // A share of a machine's time, or a setting, is no share of its cores.
         let cores = Cores::of_process()?;
         let cores = (cores.count() == loops.len() && loops.len() > 1).then_some(cores);
@@ -163,18 +171,19 @@ impl Shared {
         let (mut left, mut last, mut runs) = (0, std::ptr::null(), 0);
         loop {
             match event_loop.next(job.turn, &mut left) {
-                Next::Run(task, target) => {
+                Next::Run { task, target, more } => {
                     // The address only tells one task from another.
                     runs = if Arc::as_ptr(&task) == last { runs + 1 } else { 0 };
                     last = Arc::as_ptr(&task);
                     ALONE.set(runs >= ALONE_AFTER);
-                    task.run();
+                    run_beside_answers(event_loop, &task, more);
                     ALONE.set(false);
                     if let Some(target) = task.link().follows_to().or(target) {
                         self.relocate(&task, target);
                     }
                 }
                 Next::Poll(poller, patience) => {
+                    send_gathered(event_loop);
                     if let Some(cores) = &self.cores
                         && bound != self.follows()
                     {
@@ -188,6 +197,7 @@ impl Shared {
             }
         }
         DRIVING.set(None);
+        send_gathered(event_loop);
     }
 
     /// Has another thread drive the loop, if it is still in this turn. The one that did runs where the system puts it.
@@ -264,6 +274,53 @@ impl Shared {
             }
         }
     }
+}
+
+/// Sends what waits in the outbox of the loop that the thread drives.
+fn send_gathered(event_loop: &EventLoop) {
+    if GATHERED.take().is_some() {
+        event_loop.outbox().send();
+    }
+}
+
+/// Runs a task while answers wait, or may have to. It has to be known how long it takes only then.
+fn run_beside_answers(event_loop: &EventLoop, task: &Arc<Task>, more: bool) {
+    let slow = &task.link().slow;
+    let was_slow = slow.load(Ordering::Relaxed);
+    let mut began = None;
+    if let Some(since) = GATHERED.get() {
+        let now = Instant::now();
+        if was_slow || now - since > outbox::PATIENCE {
+            send_gathered(event_loop);
+        }
+        began = Some(now);
+    } else if was_slow {
+        began = Some(Instant::now());
+    }
+    GATHERS.set(more || GATHERED.get().is_some());
+    task.run();
+    GATHERS.set(false);
+    if let Some(began) = began {
+        let is_slow = began.elapsed() > outbox::PATIENCE;
+        if is_slow != was_slow {
+            slow.store(is_slow, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Leaves an answer to be sent together with others', if there are or will be any, and it may wait; false if it has to be sent
+/// at once.
+fn gather(socket: &SystemSocket, link: &Arc<Link>, waker: &Waker, answer: &[u8]) -> bool {
+    GATHERS.get()
+        && DRIVING.with_borrow(|driving| {
+            let Some((shared, job)) = driving else { return false };
+            let mut outbox = shared.loops[job.index].outbox();
+            let taken = outbox.take(job.turn, socket.as_raw_fd(), link, waker, answer);
+            if taken && GATHERED.get().is_none() {
+                GATHERED.set(Some(Instant::now()));
+            }
+            taken
+        })
 }
 
 /// Whether the task that calls this has had its loop to itself for a while: then a short wait may be had in place, as

@@ -4,6 +4,7 @@
 //! only the driver takes out. A thread whose turn is over finds out when it next asks what to do, and has touched
 //! nothing of the loop since.
 
+use super::outbox::Outbox;
 use super::task::Task;
 use crate::peer::locked;
 use mio::unix::SourceFd;
@@ -13,7 +14,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Events taken from the system at a time.
@@ -31,6 +32,8 @@ pub(super) struct EventLoop {
     /// How many connections it has.
     connections: AtomicUsize,
     state: Mutex<State>,
+    /// Taken before `state`, never under it.
+    outbox: Mutex<Outbox>,
 }
 
 #[derive(Debug)]
@@ -68,8 +71,14 @@ pub(super) struct Poller {
 
 /// What the driver does next.
 pub(super) enum Next {
-    /// Run the task; after that give its connection to the other loop, if one is named.
-    Run(Arc<Task>, Option<usize>),
+    /// Run the task.
+    Run {
+        task: Arc<Task>,
+        /// The loop that gets its connection after that.
+        target: Option<usize>,
+        /// Whether others are run before the sockets are looked at.
+        more: bool,
+    },
     /// Wait so long.
     Poll(Box<Poller>, Option<Duration>),
     /// Nothing: another thread drives.
@@ -96,8 +105,8 @@ pub(super) struct Look {
 }
 
 impl EventLoop {
-    /// Without connections, in turn 0.
-    pub fn new() -> io::Result<EventLoop> {
+    /// Loop `index`, without connections, in turn 0.
+    pub fn new(index: usize) -> io::Result<EventLoop> {
         let poll = Poll::new()?;
         let registry = poll.registry().try_clone()?;
         let bell = Waker::new(&registry, BELL)?;
@@ -116,7 +125,8 @@ impl EventLoop {
             leave_to: None,
         };
         let connections = AtomicUsize::new(0);
-        Ok(EventLoop { registry, bell, connections, state: Mutex::new(state) })
+        let outbox = Mutex::new(Outbox::new(index));
+        Ok(EventLoop { registry, bell, connections, state: Mutex::new(state), outbox })
     }
 
     /// How many connections it has.
@@ -145,7 +155,9 @@ impl EventLoop {
             *left -= 1;
             state.runs = true;
             state.ran += 1;
-            return Next::Run(task, state.relocate_to.take().or(state.leave_to));
+            let target = state.relocate_to.take().or(state.leave_to);
+            let more = *left > 0 && !state.ready.is_empty();
+            return Next::Run { task, target, more };
         }
         state.runs = false;
         let Some(poller) = state.poller.take() else { return Next::Gone };
@@ -260,7 +272,10 @@ impl EventLoop {
         if let Some(driver) = state.driver {
             leave(driver);
         }
-        Some(state.turn)
+        let next = state.turn;
+        drop(state);
+        self.outbox().turn_to(next);
+        Some(next)
     }
 
     /// Nobody could be found for the next turn: it is the last one's again.
@@ -268,6 +283,13 @@ impl EventLoop {
         let mut state = locked(&self.state);
         state.turn = turn;
         state.runs = true;
+        drop(state);
+        self.outbox().turn_to(turn);
+    }
+
+    /// Answers that wait.
+    pub fn outbox(&self) -> MutexGuard<'_, Outbox> {
+        locked(&self.outbox)
     }
 
     /// The turn ends, and there is no other.

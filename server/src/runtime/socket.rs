@@ -1,8 +1,9 @@
 //! A client's socket on an event loop.
 
 use super::Shared;
+use super::gather;
 use super::prompt::Prompt;
-use super::task::Link;
+use super::task::{Link, NOWHERE};
 use crate::peer::locked;
 use socket2::Socket as SystemSocket;
 use std::io::{self, ErrorKind};
@@ -67,6 +68,39 @@ impl Socket {
         }
     }
 
+    /// Sends what of the socket's waits to be sent; false if the client has not taken all of it.
+    fn settle(&mut self) -> io::Result<bool> {
+        let outbox = self.link.outbox.load(Ordering::Acquire);
+        if outbox != NOWHERE {
+            self.shared.loops[outbox].outbox().send();
+        }
+        if self.link.owes.load(Ordering::Acquire) { self.pay() } else { Ok(true) }
+    }
+
+    /// Sends what it owes, as far as the client takes it.
+    #[cold]
+    fn pay(&mut self) -> io::Result<bool> {
+        let link = Arc::clone(&self.link);
+        let mut debt = locked(&link.debt);
+        while !debt.is_empty() {
+            match self.socket.send(&debt) {
+                Ok(sent) => drop(debt.drain(..sent)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.watch_writable(true)?;
+                    return Ok(false);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        *debt = Vec::new();
+        link.owes.store(false, Ordering::Relaxed);
+        if self.full {
+            self.watch_writable(false)?;
+        }
+        Ok(true)
+    }
+
     /// Whether the client's readiness to take more is watched. Only while it matters: a Unix socket tells of each
     /// message that its client reads.
     fn watch_writable(&mut self, writable: bool) -> io::Result<()> {
@@ -86,6 +120,8 @@ impl AsFd for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
+        // What a client does not take is not waited for: that has been done, or it is lost.
+        let _ = self.settle();
         if self.flow {
             self.shared.flows.fetch_sub(1, Ordering::Relaxed);
         }
@@ -101,6 +137,10 @@ impl AsyncRead for Socket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let socket = self.get_mut();
+        if socket.link.owes.load(Ordering::Acquire) {
+            // Where the client does not take it yet, it may still go on talking.
+            socket.pay()?;
+        }
         let readable = socket.link.readable.swap(false, Ordering::Acquire);
         if !readable && !socket.link.closed.load(Ordering::Acquire) {
             if socket.prompt.looks() {
@@ -142,10 +182,17 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(
         self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let socket = self.get_mut();
+        if !socket.settle()? {
+            return Poll::Pending;
+        }
+        if !socket.full && gather(&socket.socket, &socket.link, context.waker(), bytes) {
+            socket.answered = true;
+            return Poll::Ready(Ok(bytes.len()));
+        }
         loop {
             match socket.socket.send(bytes) {
                 Ok(sent) => {
@@ -172,6 +219,10 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.socket.shutdown(Shutdown::Write))
+        let socket = self.get_mut();
+        if !socket.settle()? {
+            return Poll::Pending;
+        }
+        Poll::Ready(socket.socket.shutdown(Shutdown::Write))
     }
 }

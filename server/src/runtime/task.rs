@@ -28,8 +28,8 @@ enum Phase {
     Done,
 }
 
-/// No loop: a session stays where it is.
-const HERE: usize = usize::MAX;
+/// No loop.
+pub(super) const NOWHERE: usize = usize::MAX;
 
 /// What a task and its socket know of each other.
 #[derive(Debug)]
@@ -41,8 +41,16 @@ pub(super) struct Link {
     pub closed: AtomicBool,
     /// The loop whose queue the task goes to. A moment behind `place`, a task is only run by another loop's thread.
     pub home: AtomicUsize,
-    /// The loop that it goes to after its run, as its client is on that one's core; `HERE` if it is already there.
+    /// The loop that it goes to after its run, as its client is on that one's core; `NOWHERE` if it stays.
     follow: AtomicUsize,
+    /// The loop in whose outbox an answer of the task waits, or `NOWHERE`.
+    pub outbox: AtomicUsize,
+    /// Whether `debt` is not empty.
+    pub owes: AtomicBool,
+    /// What the system has not taken of an answer that has left the outbox.
+    pub debt: Mutex<Vec<u8>>,
+    /// Whether the task took long the last time that others' answers might have waited for it.
+    pub slow: AtomicBool,
     /// Where the socket is watched.
     pub place: Mutex<Place>,
 }
@@ -75,7 +83,11 @@ impl Link {
             readable: AtomicBool::new(true),
             closed: AtomicBool::new(false),
             home: AtomicUsize::new(index),
-            follow: AtomicUsize::new(HERE),
+            follow: AtomicUsize::new(NOWHERE),
+            outbox: AtomicUsize::new(NOWHERE),
+            owes: AtomicBool::new(false),
+            debt: Mutex::default(),
+            slow: AtomicBool::new(false),
             place: Mutex::new(Place { index, token: 0, fd, writable: false }),
         }
     }
@@ -90,10 +102,16 @@ impl Link {
     /// Where it goes to after the run that has ended.
     pub fn follows_to(&self) -> Option<usize> {
         // Most runs find nothing, and need no exclusive hold of the line.
-        if self.follow.load(Ordering::Relaxed) == HERE {
+        if self.follow.load(Ordering::Relaxed) == NOWHERE {
             return None;
         }
-        Some(self.follow.swap(HERE, Ordering::Relaxed)).filter(|&index| index != HERE)
+        Some(self.follow.swap(NOWHERE, Ordering::Relaxed)).filter(|&index| index != NOWHERE)
+    }
+
+    /// The socket has to send this itself, before anything else.
+    pub fn owe(&self, bytes: &[u8]) {
+        locked(&self.debt).extend_from_slice(bytes);
+        self.owes.store(true, Ordering::Release);
     }
 }
 

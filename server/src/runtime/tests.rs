@@ -275,6 +275,123 @@ fn wake_ups_from_other_threads_are_never_lost() {
     }
 }
 
+/// Has the loop compute for a moment, so that what others ask meanwhile it finds at once.
+fn piled_up(first: &mut UnixStream, ask: impl FnOnce()) {
+    first.write_all(b"M").unwrap();
+    std::thread::sleep(Duration::from_millis(1));
+    ask();
+    first.read_exact(&mut [0]).unwrap();
+}
+
+#[test]
+fn an_answer_does_not_wait_for_who_waits_or_computes() {
+    let running = start(1, 16);
+    let environment = Environment {
+        device: Arc::new(FaultyDevice::new(1)),
+        clock: Arc::new(SystemClock::new()),
+        scheduler: Arc::new(Workers::new(1)),
+        seed: 1,
+    };
+    let cell = Arc::new(WaitCell::new());
+    let goes_on = Arc::new(AtomicBool::new(false));
+    let handle = || {
+        let (environment, cell) = (environment.clone(), Arc::clone(&cell));
+        let goes_on = Arc::clone(&goes_on);
+        move |byte| match byte {
+            // Not so long that the loop is taken away.
+            b'M' => compute_for(Duration::from_micros(1500)),
+            b'W' => {
+                while !goes_on.load(Ordering::Acquire) {
+                    environment.wait(WaitEvent::Tuple, &cell, None, None);
+                }
+            }
+            b'L' => {
+                while !goes_on.load(Ordering::Acquire) {
+                    std::hint::spin_loop();
+                }
+            }
+            _ => {}
+        }
+    };
+    let mut clients: Vec<UnixStream> = (0..4).map(|_| running.client(handle())).collect();
+    for client in &mut clients {
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        ask(client, 1);
+    }
+    let [first, short, slow, other] = clients.get_disjoint_mut([0, 1, 2, 3]).unwrap();
+    for round in 0..20 {
+        goes_on.store(false, Ordering::Release);
+        let kind = if round % 2 == 0 { b'W' } else { b'L' };
+        piled_up(first, || {
+            short.write_all(b"s").unwrap();
+            slow.write_all(&[kind]).unwrap();
+            other.write_all(b"o").unwrap();
+        });
+        // Were they to wait for it, nobody would ever answer them.
+        short.read_exact(&mut [0]).unwrap();
+        other.read_exact(&mut [0]).unwrap();
+        goes_on.store(true, Ordering::Release);
+        environment.wake(&cell);
+        slow.read_exact(&mut [0]).unwrap();
+    }
+}
+
+/// An answer of a session: so many bytes, which tell its place among the others.
+fn answer_of(session: u8, place: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| session ^ (place as u8) ^ (at as u8)).collect()
+}
+
+#[test]
+fn answers_of_all_sizes_arrive_whole_and_in_order() {
+    const SESSIONS: u8 = 6;
+    const ROUNDS: usize = 20;
+    // Together more than a socket holds, so that some are taken in parts.
+    const REQUESTS: usize = 150;
+    let size = |place: usize| 1 + (place * 977) % 6000;
+    let running = start(1, 8);
+    let clients: Vec<UnixStream> = (0..SESSIONS)
+        .map(|session| {
+            let (client, served) = UnixStream::pair().unwrap();
+            let spawned = running.runtime.spawn(served, async move |mut socket| {
+                let mut requests = [0; 64];
+                let mut place = 0;
+                while let Ok(count @ 1..) = socket.read(&mut requests).await {
+                    for _ in 0..count {
+                        let answer = answer_of(session, place, size(place));
+                        place += 1;
+                        if socket.write_all(&answer).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+            });
+            spawned.unwrap();
+            client
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (session, mut client) in (0..SESSIONS).zip(clients) {
+            scope.spawn(move || {
+                let mut place = 0;
+                for round in 0..ROUNDS {
+                    // In turn one by one, and all before the first answer is read.
+                    let together = if round % 2 == 0 { 1 } else { REQUESTS };
+                    for _ in 0..REQUESTS / together {
+                        client.write_all(&vec![b'r'; together]).unwrap();
+                        for _ in 0..together {
+                            let mut read = vec![0; size(place)];
+                            client.read_exact(&mut read).unwrap();
+                            assert!(read == answer_of(session, place, size(place)), "{place}");
+                            place += 1;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    until("all connections are forgotten", || running.connections() == [0]);
+}
+
 #[test]
 fn a_task_that_panics_ends_alone() {
     let running = start(1, 4);
