@@ -235,9 +235,10 @@ impl Segments {
                 prepared += 1;
             } else {
                 self.device.remove(&name(oldest))?;
+                // One by one: what a file system frees at once keeps waiting whoever syncs meanwhile.
+                self.device.sync_names()?;
             }
         }
-        self.device.sync_names()?;
         Ok(prepared)
     }
 }
