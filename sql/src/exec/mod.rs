@@ -41,6 +41,7 @@ pub mod system_scan;
 pub mod temp_file;
 #[cfg(test)]
 mod tests;
+pub mod unique;
 pub mod window;
 pub mod write;
 

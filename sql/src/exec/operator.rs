@@ -16,6 +16,7 @@ use super::scan::Scan;
 use super::set_operation::SetOperation;
 use super::sort::Sort;
 use super::system_scan::SystemScan;
+use super::unique::Unique;
 use super::window::Window;
 use crate::compile::Program;
 use crate::error::Result;
@@ -203,9 +204,10 @@ impl<'p> Builder<'p> {
                 Box::new(Group::new(self.build(&aggregate.input), aggregate, self))
             }
             Plan::Window(window) => Box::new(Window::new(self.build(&window.input), window, self)),
-            Plan::Distinct(input, keys) => {
-                Box::new(Distinct::new(self.build(input), keys.clone(), self))
-            }
+            Plan::Distinct(input, keys) => match Unique::keys(input, keys) {
+                Some(keys) => Box::new(Unique::new(self.build(input), keys)),
+                None => Box::new(Distinct::new(self.build(input), keys.clone(), self)),
+            },
             Plan::Sort(sort) => Box::new(Sort::new(self.build(&sort.input), sort, self)),
             Plan::Limit(limit) => Box::new(Limit::new(self.build(&limit.input), limit, self)),
             Plan::SetOperation(set) => {

@@ -1,6 +1,8 @@
-//! What a key's order spares: sorts, where the input comes in the order asked for, and all rows but the first, where only the
-//! least or the greatest value is.
+//! What an order spares: sorts, where a key's is the one asked for; all rows but the first, where only the least or the
+//! greatest value is; hashing, where rows that shall differ are sorted by what they shall differ in.
 
+use super::estimate;
+use super::figures::Figures;
 use super::functions::comparator;
 use super::physical::{
     Access, Aggregate, AggregateStep, Join, JoinMethod, KeyAccess, Limit, Plan, Scan, ScanColumn,
@@ -12,7 +14,8 @@ use crate::bind::Literal;
 use crate::catalog::{RelationKind, builtin};
 use crate::plan::logical::JoinKind;
 use crate::tuple::{Form, KeyLayout};
-use crate::types::{Comparator, Datum, SqlType, oids};
+use crate::types::{Comparator, Datum, Oid, SqlType, oids};
+use std::collections::BTreeSet;
 use txn::{Direction, TreeId};
 
 /// The plan without sorts that change nothing. `slot` gives new slots of one column.
@@ -56,6 +59,35 @@ fn avoid(mut sort: Sort) -> Plan {
         return sort.input;
     }
     Plan::Sort(Box::new(sort))
+}
+
+/// Whether a sort's first keys are just the columns in which the rows of a DISTINCT above it differ.
+#[must_use]
+pub fn sorts_by(sort: &Sort, keys: &[(Scalar, Oid)]) -> bool {
+    let var = |key| if let &Scalar::Var(var) = key { Some(var) } else { None };
+    let vars =
+        |keys: &mut dyn Iterator<Item = Option<Var>>| keys.collect::<Option<BTreeSet<Var>>>();
+    let Some(first) = sort.keys.get(..keys.len()) else { return false };
+    let sorted = vars(&mut first.iter().map(|(key, _)| var(key)));
+    sorted.is_some() && sorted == vars(&mut keys.iter().map(|(key, _)| var(key)))
+}
+
+/// A sort; where it sorts just the columns of a DISTINCT below, and that drops few rows, with this above it.
+#[must_use]
+pub fn distinct_behind(figures: &Figures<'_>, mut sort: Box<Sort>) -> Plan {
+    let drops_few = |distinct: &Plan, input: &Plan| {
+        estimate::of(figures, distinct).rows * 2.0 > estimate::of(figures, input).rows
+    };
+    let Plan::Distinct(input, keys) = &sort.input else { return Plan::Sort(sort) };
+    let all = sort.keys.len() == keys.len() && sort.top.is_none();
+    if !all || !sorts_by(&sort, keys) || !drops_few(&sort.input, input) {
+        return Plan::Sort(sort);
+    }
+    let Plan::Distinct(input, keys) = std::mem::replace(&mut sort.input, Plan::Nothing) else {
+        unreachable!("it has just been one")
+    };
+    sort.input = *input;
+    Plan::Distinct(Box::new(Plan::Sort(sort)), keys)
 }
 
 /// `min` or `max` alone, of a column whose order a key gives: the first row that has a value says it.

@@ -7,7 +7,7 @@
 use super::build::Planner;
 use super::physical::{Again, Join, Plan};
 use super::scalar::Scalar;
-use super::{access_path, join_order, sublinks};
+use super::{access_path, join_order, order, sublinks};
 use crate::bind::Quantifier;
 use crate::plan::logical::JoinKind;
 use crate::types::Datum;
@@ -69,7 +69,7 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scala
         }
         Plan::Sort(mut sort) => {
             sort.input = optimise(planner, sort.input, conjuncts);
-            Plan::Sort(sort)
+            order::distinct_behind(&planner.figures, sort)
         }
         Plan::LockRows(mut lock) => {
             if !conjuncts.is_empty() {
