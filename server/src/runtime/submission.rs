@@ -3,6 +3,8 @@
 //! It takes sockets like files, and writes to one within the call, as `write` does. So the writes of a batch follow one
 //! another, and no client that one of them wakes has the core before the last. io_uring does the same, but containers do
 //! not allow it by default; this is older, and allowed.
+//!
+//! A client that has gone makes such a write raise SIGPIPE, unlike `send`; Rust programs ignore that signal from their start.
 
 use std::io;
 use std::os::fd::RawFd;
