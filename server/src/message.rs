@@ -63,6 +63,8 @@ pub enum Message<'a> {
 ///
 /// # Errors
 /// 08P01, 22021.
+// Inlined, the message is never put together in memory only to be taken apart again.
+#[inline(always)]
 pub fn decode(tag: u8, body: &[u8]) -> Result<Message<'_>, SqlError> {
     let mut reader = Reader::new(body);
     let message = match tag {

@@ -6,6 +6,7 @@
 
 use sql::session::CommandTag;
 use sql::types::Oid;
+use sql::types::integer::write_u64;
 use sql::{ColumnDescription, CopyFormat, Format, SqlError, TransactionStatus};
 
 /// Begins a message of type `tag` and gives the place of its length, for [`end`].
@@ -132,23 +133,10 @@ pub fn complete(out: &mut Vec<u8>, tag: &CommandTag) {
     out.extend_from_slice(tag.words.as_bytes());
     if let Some(rows) = tag.rows {
         out.push(b' ');
-        decimal(out, rows);
+        write_u64(rows, out);
     }
     out.push(0);
     end(out, at);
-}
-
-fn decimal(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return out.extend_from_slice(&digits[at..]);
-        }
-    }
 }
 
 /// ParameterDescription.
@@ -167,18 +155,20 @@ pub fn columns(out: &mut Vec<u8>, columns: &[ColumnDescription], formats: &[Form
     let at = begin(out, b'T');
     out.extend_from_slice(&(columns.len() as u16).to_be_bytes());
     for (index, column) in columns.iter().enumerate() {
-        text(out, &column.name);
-        out.extend_from_slice(&column.table.to_be_bytes());
-        out.extend_from_slice(&column.attribute.to_be_bytes());
-        out.extend_from_slice(&column.ty.oid.0.to_be_bytes());
-        out.extend_from_slice(&column.type_length.to_be_bytes());
-        out.extend_from_slice(&column.ty.typmod.to_be_bytes());
         let format = match formats {
             [] => Format::Text,
             [one] => *one,
             each => each[index],
         };
-        out.extend_from_slice(&format.code().to_be_bytes());
+        text(out, &column.name);
+        let mut fields = [0; 18];
+        fields[..4].copy_from_slice(&column.table.to_be_bytes());
+        fields[4..6].copy_from_slice(&column.attribute.to_be_bytes());
+        fields[6..10].copy_from_slice(&column.ty.oid.0.to_be_bytes());
+        fields[10..12].copy_from_slice(&column.type_length.to_be_bytes());
+        fields[12..16].copy_from_slice(&column.ty.typmod.to_be_bytes());
+        fields[16..].copy_from_slice(&format.code().to_be_bytes());
+        out.extend_from_slice(&fields);
     }
     end(out, at);
 }

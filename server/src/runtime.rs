@@ -169,8 +169,9 @@ impl Shared {
         let mut bound = false;
         DRIVING.set(Some((Arc::clone(self), job)));
         let (mut left, mut last, mut runs) = (0, std::ptr::null(), 0);
+        let mut next = event_loop.next(job.turn, &mut left);
         loop {
-            match event_loop.next(job.turn, &mut left) {
+            match next {
                 Next::Run { task, target, more } => {
                     // The address only tells one task from another.
                     runs = if Arc::as_ptr(&task) == last { runs + 1 } else { 0 };
@@ -181,6 +182,7 @@ impl Shared {
                     if let Some(target) = task.link().follows_to().or(target) {
                         self.relocate(&task, target);
                     }
+                    next = event_loop.next(job.turn, &mut left);
                 }
                 Next::Poll(poller, patience) => {
                     send_gathered(event_loop);
@@ -190,7 +192,7 @@ impl Shared {
                         bound = !bound;
                         if bound { cores.bind(job.index) } else { cores.free(None) }
                     }
-                    event_loop.wait(poller, patience);
+                    next = event_loop.wait(poller, patience, job.turn, &mut left);
                     self.relief.wake();
                 }
                 Next::Gone => break,

@@ -472,7 +472,10 @@ impl Engine {
 
     /// Wakes sessions that have notifications.
     pub(crate) fn wake(&self, sessions: &[u32]) {
-        if let Some(peers) = self.peers() {
+        // Most commits wake nobody, and all of them would meet here.
+        if !sessions.is_empty()
+            && let Some(peers) = self.peers()
+        {
             sessions.iter().for_each(|pid| peers.wake(*pid));
         }
     }

@@ -144,7 +144,10 @@ impl EventLoop {
 
     /// What the driver of `turn` does next; `left` counts down to the next look at the sockets.
     pub fn next(&self, turn: u64, left: &mut u32) -> Next {
-        let mut state = locked(&self.state);
+        Self::step(locked(&self.state), turn, left)
+    }
+
+    fn step(mut state: MutexGuard<'_, State>, turn: u64, left: &mut u32) -> Next {
         if state.turn != turn {
             return Next::Gone;
         }
@@ -168,8 +171,14 @@ impl EventLoop {
         Next::Poll(poller, patience)
     }
 
-    /// Waits for sockets, and queues the tasks of those that are ready.
-    pub fn wait(&self, mut poller: Box<Poller>, patience: Option<Duration>) {
+    /// Waits for sockets, and queues the tasks of those that are ready; then what to do next, as [`EventLoop::next`] has it.
+    pub fn wait(
+        &self,
+        mut poller: Box<Poller>,
+        patience: Option<Duration>,
+        turn: u64,
+        left: &mut u32,
+    ) -> Next {
         let polled = poller.poll.poll(&mut poller.events, patience);
         let mut state = locked(&self.state);
         state.waits = false;
@@ -195,6 +204,7 @@ impl EventLoop {
             Err(error) => panic!("could not wait for sockets: {error}"),
         }
         state.poller = Some(poller);
+        Self::step(state, turn, left)
     }
 
     /// Queues a task.

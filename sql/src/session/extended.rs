@@ -1,6 +1,6 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close, Sync, each a call (section 55.2.3 of the manual).
 
-use super::portal::{self, Portal, Stage};
+use super::portal::{self, ParameterReader, Portal, Stage};
 use super::source::Source;
 use super::statement::{Named, Prepared};
 use super::{Bind, Format, Progress, Session, StatementDescription, block_has_failed, machines};
@@ -132,9 +132,11 @@ impl Session {
             };
             portal.depth = session.block.depth();
             let mut parameters = std::mem::take(&mut portal.parameters);
-            session.with_context(|context| {
-                portal::read_parameters(bind, &prepared.parameters, context, &mut parameters)
-            })?;
+            parameters.clear();
+            let mut reader = ParameterReader::new(bind, &prepared.parameters)?;
+            if !reader.read_plain(&mut parameters) {
+                session.with_context(|context| reader.read(context, &mut parameters))?;
+            }
             portal.parameters = parameters;
             session.check_presets(&prepared, &portal.parameters)?;
             if let Some(planned) = &prepared.planned

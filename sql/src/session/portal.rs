@@ -8,7 +8,7 @@ use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;
-use crate::types::{CallContext, Datum, Oid, SqlType, read_binary, read_text};
+use crate::types::{CallContext, Datum, Oid, SqlType, read_binary, read_plain, read_text};
 use std::sync::Arc;
 use txn::ReadView;
 
@@ -153,69 +153,107 @@ fn format(codes: &[[u8; 2]], at: usize) -> Format {
     }
 }
 
-/// Reads a Bind message's parameters into `into`.
-///
-/// # Errors
-/// 08P01, 22P02, 22P03 and what the types' input functions fail with.
-pub(super) fn read_parameters(
-    bind: &Bind<'_>,
-    types: &[Oid],
-    context: &CallContext<'_>,
-    into: &mut RowBuf,
-) -> Result<()> {
-    let protocol = |message: String| Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, message));
-    let given = bind.parameter_count as usize;
-    let (codes, _) = bind.parameter_formats.as_chunks::<2>();
-    if codes.len() > 1 && codes.len() != given {
-        return protocol(format!(
-            "bind message has {} parameter formats but {given} parameters",
-            codes.len()
-        ));
+/// Reads a Bind message's parameters, one after the other.
+pub(super) struct ParameterReader<'b> {
+    bind: &'b Bind<'b>,
+    types: &'b [Oid],
+    codes: &'b [[u8; 2]],
+    /// How many have been read.
+    read: usize,
+    rest: &'b [u8],
+}
+
+impl<'b> ParameterReader<'b> {
+    /// Of a statement whose parameters have these types.
+    ///
+    /// # Errors
+    /// 08P01: it has not as many, or as many formats.
+    pub fn new(bind: &'b Bind<'b>, types: &'b [Oid]) -> Result<ParameterReader<'b>> {
+        let given = bind.parameter_count as usize;
+        let (codes, _) = bind.parameter_formats.as_chunks::<2>();
+        if codes.len() > 1 && codes.len() != given {
+            return Err(protocol(format!(
+                "bind message has {} parameter formats but {given} parameters",
+                codes.len()
+            )));
+        }
+        if given != types.len() {
+            return Err(protocol(format!(
+                "bind message supplies {given} parameters, but prepared statement \"{}\" requires {}",
+                bind.statement,
+                types.len()
+            )));
+        }
+        Ok(ParameterReader { bind, types, codes, read: 0, rest: bind.parameters })
     }
-    if given != types.len() {
-        return protocol(format!(
-            "bind message supplies {given} parameters, but prepared statement \"{}\" requires {}",
-            bind.statement,
-            types.len()
-        ));
+
+    /// Reads parameters into `into` as long as nothing of the session is needed for that; whether these are all.
+    pub fn read_plain(&mut self, into: &mut RowBuf) -> bool {
+        while let Some(ty) = self.types.get(self.read) {
+            let Some((value, rest)) = split_value(self.rest) else { return false };
+            let binary = match format(self.codes, self.read) {
+                Format::Text => false,
+                Format::Binary => true,
+                Format::Unknown(_) => return false,
+            };
+            let Some(datum) = value.and_then(|value| read_plain(*ty, binary, value)) else {
+                return false;
+            };
+            into.push(datum);
+            self.rest = rest;
+            self.read += 1;
+        }
+        true
     }
-    into.clear();
-    let mut rest = bind.parameters;
-    for (at, ty) in types.iter().enumerate() {
-        let Some((length, behind)) = rest.split_first_chunk::<4>() else {
-            return protocol("insufficient data left in message".to_owned());
-        };
-        rest = behind;
-        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
-            if let Format::Unknown(code) = format(codes, at) {
-                return Err(in_parameter(Format::unsupported(code), bind.portal, at, ""));
-            }
+
+    /// Reads the others.
+    ///
+    /// # Errors
+    /// 08P01, 22P02, 22P03 and what the types' input functions fail with.
+    pub fn read(&mut self, context: &CallContext<'_>, into: &mut RowBuf) -> Result<()> {
+        while let Some(ty) = self.types.get(self.read) {
+            let at = self.read;
+            let within = |error, shown| in_parameter(error, self.bind.portal, at, shown);
             let ty = SqlType { oid: *ty, typmod: -1 };
-            let null = crate::types::domain::null(context, ty);
-            into.push(null.map_err(|error| in_parameter(error, bind.portal, at, ""))?);
-            continue;
-        };
-        let Some((value, behind)) = rest.split_at_checked(length) else {
-            return protocol("insufficient data left in message".to_owned());
-        };
-        rest = behind;
-        let ty = SqlType { oid: *ty, typmod: -1 };
-        let within = |error, shown| in_parameter(error, bind.portal, at, shown);
-        let datum = match format(codes, at) {
-            Format::Unknown(code) => return Err(within(Format::unsupported(code), "")),
-            Format::Text => {
-                let text = crate::types::check_text(value).map_err(|error| within(error, ""))?;
-                // `log_parameter_max_length_on_error` is 0: the value itself is not shown.
-                read_text(context, ty, text).map_err(|error| within(error, " = '...'"))
-            }
-            Format::Binary => read_binary(context, ty, value).map_err(|error| {
-                let named = || format!("incorrect binary data format in bind parameter {}", at + 1);
-                within(name_left_over(error, named), "")
-            }),
-        };
-        into.push(datum?);
+            let Some((value, rest)) = split_value(self.rest) else {
+                return Err(protocol("insufficient data left in message".to_owned()));
+            };
+            let datum = match (format(self.codes, at), value) {
+                (Format::Unknown(code), _) => Err(within(Format::unsupported(code), "")),
+                (_, None) => {
+                    crate::types::domain::null(context, ty).map_err(|error| within(error, ""))
+                }
+                (Format::Text, Some(value)) => {
+                    let text =
+                        crate::types::check_text(value).map_err(|error| within(error, ""))?;
+                    // `log_parameter_max_length_on_error` is 0: the value itself is not shown.
+                    read_text(context, ty, text).map_err(|error| within(error, " = '...'"))
+                }
+                (Format::Binary, Some(value)) => read_binary(context, ty, value).map_err(|error| {
+                    let named =
+                        || format!("incorrect binary data format in bind parameter {}", at + 1);
+                    within(name_left_over(error, named), "")
+                }),
+            };
+            into.push(datum?);
+            self.rest = rest;
+            self.read += 1;
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+fn protocol(message: String) -> SqlError {
+    SqlError::new(SqlState::PROTOCOL_VIOLATION, message)
+}
+
+/// The next value of a Bind message, none for NULL, and what follows it; nothing if it is not all there.
+fn split_value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    match usize::try_from(i32::from_be_bytes(*length)) {
+        Err(_) => Some((None, rest)),
+        Ok(length) => rest.split_at_checked(length).map(|(value, rest)| (Some(value), rest)),
+    }
 }
 
 /// Reads a Bind message's result formats into `formats`; `columns` is none where the statement has no result.

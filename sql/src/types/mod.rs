@@ -32,6 +32,7 @@ pub mod network;
 pub mod numeric;
 pub mod oids;
 pub mod order;
+mod plain;
 pub mod record;
 mod record_order;
 mod registry;
@@ -59,6 +60,7 @@ pub use function::{
 };
 pub use literal::copy_to_arena;
 pub use order::{beginning, compare, hash_into};
+pub use plain::read_plain;
 pub use record_order::{Shapes, compare_strictly, may_differ};
 pub use registry::function;
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};

@@ -203,12 +203,14 @@ impl Own {
     fn end(&mut self, committed: bool, cluster: Option<(&ClusterCounts, Oid)>) {
         let Own { count, .. } = self;
         count.met.store(false, Relaxed);
-        let changes = Changes::running(count);
-        if changes != Changes::default() || self.truncated.is_some() {
+        let has_changed = Changes::running(count) != Changes::default() || self.truncated.is_some();
+        if has_changed {
             self.end_changes(committed, cluster);
         }
         let Count { running, ended, .. } = &*self.count;
-        for (now, sum) in running.0.iter().zip(&ended.0) {
+        // The events of reading come first.
+        let events = if has_changed { running.0.len() } else { Event::Inserted as usize };
+        for (now, sum) in running.0[..events].iter().zip(&ended.0) {
             let by = now.load(Relaxed);
             if by > 0 {
                 now.store(0, Relaxed);
