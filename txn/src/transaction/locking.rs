@@ -351,13 +351,13 @@ impl Manager {
             self.locks.release_runs(owner, &mut state.lock_runs);
         }
         state.rows_kept = 0;
-        while let Some(held) = state.rows.pop() {
+        for held in state.rows.drain(..) {
             self.locks.unlock_row((owner, &[]), held.node, 0);
         }
-        while let Some(held) = state.tables.pop() {
+        for held in state.tables.drain(..) {
             self.locks.unlock_table(owner, held.table, held.after & !held.before);
         }
-        while let Some(held) = state.names.pop() {
+        for held in state.names.drain(..) {
             self.locks.unlock_name(owner, held.node, held.mode);
         }
     }
