@@ -71,7 +71,7 @@ pub struct Dialogue<B> {
     timed: bool,
     /// Whether anything of this Query has been answered.
     pub(crate) answered: bool,
-    pub(crate) formats: Vec<Format>,
+    formats: Vec<Format>,
     pub(crate) types: Vec<Oid>,
     buffer_bytes: usize,
 }
@@ -209,7 +209,7 @@ impl<B: Backend> Dialogue<B> {
 
     /// Runs a portal once.
     pub(crate) fn run(&mut self, portal: &str, max_rows: u64) -> (Result<Progress, SqlError>, u64) {
-        let mut sink = WireSink::new(&mut self.output, &self.formats);
+        let mut sink = WireSink::new(&mut self.output, &mut self.formats);
         let backend = &mut self.backend;
         let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
         let rows = sink.rows;
@@ -277,6 +277,9 @@ impl<B: Backend> Dialogue<B> {
 
     /// Tells of notifications, unless a transaction is open.
     pub fn notifications(&mut self) {
+        if !self.backend.has_notifications() {
+            return;
+        }
         for told in self.backend.take_notifications() {
             respond::notification(&mut self.output, told.pid, &told.channel, &told.payload);
         }

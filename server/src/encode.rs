@@ -16,14 +16,14 @@ pub const PAUSE_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub struct WireSink<'a> {
     out: &'a mut Vec<u8>,
-    formats: &'a [Format],
+    formats: &'a mut Vec<Format>,
     /// Rows that have passed.
     pub rows: u64,
 }
 
 impl<'a> WireSink<'a> {
-    /// Into `out`, with columns in `formats`: none (all text), one for all, or one each.
-    pub fn new(out: &'a mut Vec<u8>, formats: &'a [Format]) -> WireSink<'a> {
+    /// Into `out`. `formats` is memory for those of the columns.
+    pub fn new(out: &'a mut Vec<u8>, formats: &'a mut Vec<Format>) -> WireSink<'a> {
         WireSink { out, formats, rows: 0 }
     }
 
@@ -39,10 +39,10 @@ impl<'a> WireSink<'a> {
     ) -> Result<(), SqlError> {
         self.out.extend_from_slice(&(row.len() as u16).to_be_bytes());
         for (index, (datum, column)) in row.iter().zip(columns).enumerate() {
-            let format = match self.formats {
+            let format = match self.formats[..] {
                 [] => Format::Text,
-                [one] => *one,
-                each => each[index],
+                [one] => one,
+                ref each => each[index],
             };
             if datum.is_null() && !matches!(format, Format::Unknown(_)) {
                 self.out.extend_from_slice(&(-1i32).to_be_bytes());
@@ -63,6 +63,11 @@ impl<'a> WireSink<'a> {
 }
 
 impl RowSink for WireSink<'_> {
+    fn formats(&mut self, formats: &[Format]) {
+        self.formats.clear();
+        self.formats.extend_from_slice(formats);
+    }
+
     fn row(
         &mut self,
         context: &CallContext<'_>,

@@ -73,17 +73,6 @@ impl<B: Backend> Dialogue<B> {
             Mode::Executing(left) => left,
             _ => {
                 self.begin_statement();
-                let (backend, formats) = (&mut self.backend, &mut self.formats);
-                let described = guarded(|| {
-                    formats.clear();
-                    if let Some((_, chosen)) = backend.describe_portal(portal)? {
-                        formats.extend_from_slice(chosen);
-                    }
-                    Ok(())
-                });
-                if let Err(error) = described {
-                    return self.fail(&error, true);
-                }
                 max_rows
             }
         };

@@ -157,6 +157,7 @@ impl Backend for Scripted {
     }
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
         let portal = self.portals.get_mut(portal).ok_or_else(failure)?;
+        sink.formats(&self.formats);
         let (words, count) = match portal.text.split_once(' ') {
             Some((words, count)) => (words.to_owned(), count.parse().unwrap_or(0)),
             None => (portal.text.clone(), 0),

@@ -39,13 +39,10 @@ impl<B: Backend> Dialogue<B> {
                     Err(error) => return self.fail(&error, false),
                 }
                 self.notices();
-                self.formats.clear();
                 let (backend, output) = (&mut self.backend, &mut self.output);
-                let chosen = &mut self.formats;
                 begins = output.len();
                 let described = guarded(|| {
                     if let Some((columns, formats)) = backend.describe_portal("")? {
-                        chosen.extend_from_slice(formats);
                         respond::columns(output, columns, formats);
                     }
                     Ok(())

@@ -30,8 +30,8 @@ pub use catalog::system::Encryption;
 pub use ddl::role::check_name as check_role_name;
 pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
-pub use exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink};
-pub use session::{Bind, Format, Progress, Session, StatementDescription, TransactionStatus};
+pub use exec::sink::{ColumnDescription, CopyFormat, Flow, Format, RowSink};
+pub use session::{Bind, Progress, Session, StatementDescription, TransactionStatus};
 pub use settings::socket::SocketTimes;
 pub use txn::{Environment, LockWait, Lsn, SessionWait};
 

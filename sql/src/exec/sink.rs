@@ -1,6 +1,7 @@
 //! Where rows go: columns are encoded straight into the connection's output buffer, no rows are kept between layers.
 
-use crate::error::{Notice, Result};
+use crate::error::{Notice, Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum, SqlType};
 use std::sync::Arc;
 
@@ -37,8 +38,51 @@ pub struct CopyFormat {
     pub columns: u16,
 }
 
+/// Text or binary, as the protocol numbers them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// 0.
+    #[default]
+    Text,
+    /// 1.
+    Binary,
+    /// Any other number: a result may be bound and described in it, but has no rows.
+    Unknown(i16),
+}
+
+impl Format {
+    /// By its number.
+    #[must_use]
+    pub fn of(code: i16) -> Format {
+        match code {
+            0 => Format::Text,
+            1 => Format::Binary,
+            other => Format::Unknown(other),
+        }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn code(self) -> i16 {
+        match self {
+            Format::Text => 0,
+            Format::Binary => 1,
+            Format::Unknown(code) => code,
+        }
+    }
+
+    /// The error of whoever has to read or write a value in a format that is none.
+    #[cold]
+    #[must_use]
+    pub fn unsupported(code: i16) -> SqlError {
+        SqlError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}"))
+    }
+}
+
 /// Takes rows. No latch is held across a call.
 pub trait RowSink {
+    /// The formats of the columns of the rows to come: none (all text), one for all, or one each.
+    fn formats(&mut self, _formats: &[Format]) {}
     /// One row, in the order of the columns described. `columns` has their types: what decides the encoding, with
     /// `context` for what it leaves to the session (time zone, names behind OIDs).
     ///

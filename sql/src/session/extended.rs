@@ -3,9 +3,9 @@
 use super::portal::{self, ParameterReader, Portal, Stage};
 use super::source::Source;
 use super::statement::{Named, Prepared};
-use super::{Bind, Format, Progress, Session, StatementDescription, block_has_failed, machines};
+use super::{Bind, Progress, Session, StatementDescription, block_has_failed, machines};
 use crate::error::{Result, SqlError};
-use crate::exec::sink::{ColumnDescription, RowSink};
+use crate::exec::sink::{ColumnDescription, Format, RowSink};
 use crate::parse::Statement;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -232,6 +232,7 @@ impl Session {
                 session.says_unnamed = name.is_empty();
             }
             session.answer_began = false;
+            sink.formats(&portal.formats);
             let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
                 Ok(progress) => progress,
                 Err(error) => {

@@ -1,51 +1,8 @@
 //! What a session and its caller say to each other: the protocol's messages as plain values.
 
-use crate::error::SqlError;
 use crate::exec::sink::{ColumnDescription, CopyFormat};
-use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use txn::Lsn;
-
-/// Text or binary, as the protocol numbers them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// 0.
-    #[default]
-    Text,
-    /// 1.
-    Binary,
-    /// Any other number: a result may be bound and described in it, but has no rows.
-    Unknown(i16),
-}
-
-impl Format {
-    /// By its number.
-    #[must_use]
-    pub fn of(code: i16) -> Format {
-        match code {
-            0 => Format::Text,
-            1 => Format::Binary,
-            other => Format::Unknown(other),
-        }
-    }
-
-    /// Its number.
-    #[must_use]
-    pub fn code(self) -> i16 {
-        match self {
-            Format::Text => 0,
-            Format::Binary => 1,
-            Format::Unknown(code) => code,
-        }
-    }
-
-    /// The error of whoever has to read or write a value in a format that is none.
-    #[cold]
-    #[must_use]
-    pub fn unsupported(code: i16) -> SqlError {
-        SqlError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}"))
-    }
-}
 
 /// What must have come before buffered bytes may leave: [`crate::Engine::poll_answer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

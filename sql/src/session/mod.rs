@@ -46,8 +46,7 @@ pub(crate) mod two_phase;
 mod utility;
 
 pub use message::{
-    AnswerAfter, Bind, CommandTag, Format, Progress, StatementDescription, Timeouts,
-    TransactionStatus,
+    AnswerAfter, Bind, CommandTag, Progress, StatementDescription, Timeouts, TransactionStatus,
 };
 
 use crate::bind;

@@ -2,8 +2,8 @@
 
 use crate::error::{Result, SqlError};
 use crate::exec::Machine;
-use crate::exec::sink::{ColumnDescription, Flow, RowSink};
-use crate::session::message::{Bind, CommandTag, Format};
+use crate::exec::sink::{ColumnDescription, Flow, Format, RowSink};
+use crate::session::message::{Bind, CommandTag};
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;

@@ -190,9 +190,10 @@ impl<'a> Page<'a> {
             _ => 0,
         };
         let rest = &slots[low..];
-        let equal = match (rest.first(), rest.last()) {
-            (Some(first), _) if head_of(first) != head => return (low, false),
-            (_, Some(last)) if head_of(last) == head => rest,
+        let equal = match (rest.first(), rest.get(1), rest.last()) {
+            (Some(first), ..) if head_of(first) != head => return (low, false),
+            (_, Some(next), _) if head_of(next) != head => &rest[..1],
+            (.., Some(last)) if head_of(last) == head => rest,
             _ => {
                 // Few heads are equal: the end of them is looked for near their beginning, at twice the distance each time.
                 let mut end = 1;
