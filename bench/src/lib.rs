@@ -7,6 +7,7 @@ pub mod copy;
 pub mod cpu;
 pub mod disjoint;
 pub mod insertion;
+pub mod instructions;
 pub mod large;
 pub mod matrix;
 pub mod memory;

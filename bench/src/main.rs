@@ -53,6 +53,8 @@ enum Measurement {
     Scaling(Pairs),
     /// pgbench's tables and columns under other names: CPU within 3 %.
     Renamed(Pairs),
+    /// Instructions of a transaction, counted by callgrind: pgbench's and two of TPC-C's.
+    Instructions(bench::instructions::Effort),
     /// A database ten times the pool under pgbench: what the process holds and whether it grows.
     Memory {
         /// `shared_buffers`, in MiB.
@@ -155,6 +157,11 @@ fn main() -> Result<()> {
         }
         Measurement::Renamed(pairs) => {
             compared("renamed", pairs.effort(), &paired::renames(pairs.effort())?)
+        }
+        Measurement::Instructions(effort) => {
+            let page = bench::instructions::run(effort, &report::machine())?;
+            print!("{page}");
+            Ok(std::fs::write(results().join("instructions.md"), page)?)
         }
         Measurement::Memory { buffers, times, clients, seconds } => {
             memory(Plan { buffers, times, clients, time: Duration::from_secs(seconds) })

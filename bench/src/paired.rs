@@ -45,8 +45,18 @@ fn disjoint() -> String {
         + TPCB
 }
 
+/// The point SELECT over all rows.
+#[must_use]
+pub fn select(scale: u32) -> String {
+    format!(
+        "\\set aid random(1, {})\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n",
+        100_000 * scale
+    )
+}
+
 /// tpcb-like over all rows.
-fn anywhere(scale: u32) -> String {
+#[must_use]
+pub fn anywhere(scale: u32) -> String {
     format!(
         "\\set bid random(1, {scale})
 \\set tid random(1, 10 * {scale})
@@ -89,7 +99,25 @@ pub fn scaling(effort: Effort) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// The statements that give pgbench's tables and columns other names, and a script those names.
+/// The names of pgbench's tables and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// pgbench's.
+    Own,
+    /// Others.
+    Other,
+}
+
+impl std::fmt::Display for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Names::Own => "pgbench's",
+            Names::Other => "other",
+        })
+    }
+}
+
+/// pgbench's names, each beside the other one.
 const RENAMED: [(&str, &str, &[(&str, &str)]); 4] = [
     (
         "pgbench_accounts",
@@ -120,19 +148,31 @@ const RENAMED: [(&str, &str, &[(&str, &str)]); 4] = [
     ),
 ];
 
-fn renaming() -> String {
+/// The statements that give tables and columns these names, where they have the others.
+#[must_use]
+pub fn renaming(names: Names) -> String {
+    let turned = |(own, other)| match names {
+        Names::Own => (other, own),
+        Names::Other => (own, other),
+    };
     let mut statements = String::new();
-    for (table, other, columns) in RENAMED {
-        for (column, to) in columns {
+    for (own, other, columns) in RENAMED {
+        let (table, to) = turned((own, other));
+        for column in columns {
+            let (column, to) = turned(*column);
             statements += &format!("ALTER TABLE {table} RENAME COLUMN {column} TO {to};\n");
         }
-        statements += &format!("ALTER TABLE {table} RENAME TO {other};\n");
+        statements += &format!("ALTER TABLE {table} RENAME TO {to};\n");
     }
     statements
 }
 
-/// The script with the other names; variables keep theirs.
-fn renamed(script: &str) -> String {
+/// A script that has pgbench's names, with these; variables keep theirs.
+#[must_use]
+pub fn renamed(script: &str, names: Names) -> String {
+    if names == Names::Own {
+        return script.to_owned();
+    }
     let words: Vec<(&str, &str)> = RENAMED
         .iter()
         .flat_map(|(table, other, columns)| columns.iter().copied().chain([(*table, *other)]))
@@ -153,42 +193,51 @@ fn renamed(script: &str) -> String {
     text
 }
 
-/// tpcb-like and the point SELECT under pgbench's names and under others.
+/// tpcb-like and the point SELECT under pgbench's names and under others; beside them the same names twice, which shows what
+/// this machine makes of no difference at all. The same server has the same rows in the same places for both: where two
+/// servers have theirs makes a larger difference than names may.
 ///
 /// # Errors
 /// A server or pgbench failed.
 pub fn renames(effort: Effort) -> Result<Vec<Outcome>> {
-    let plain = Target::start(Kind::Atoll, false)?;
-    let other = Target::start(Kind::Atoll, false)?;
-    pgbench::load(&plain, effort.scale)?;
-    pgbench::load(&other, effort.scale)?;
-    pgbench::execute(&other, &renaming())?;
-    let select = format!(
-        "\\set aid random(1, {})\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n",
-        100_000 * effort.scale
-    );
-    let tpcb = anywhere(effort.scale);
+    let atoll = Target::start(Kind::Atoll, false)?;
+    pgbench::load(&atoll, effort.scale)?;
+    let mut names = Names::Own;
     let mut outcomes = Vec::new();
-    for (what, script) in [("select-only", &select), ("tpcb-like, sync off", &tpcb)] {
-        let script_renamed = renamed(script);
+    let scripts =
+        [("select-only", select(effort.scale)), ("tpcb-like, sync off", anywhere(effort.scale))];
+    for (what, script) in scripts {
         for mode in ["simple", "prepared"] {
-            let name = format!("{what}, {mode}: other names over pgbench's");
-            let mut outcome = Outcome { name, base: vec![], other: vec![], bar: 1.03 };
+            let outcome = |compared| Outcome {
+                name: format!("{what}, {mode}: {compared}"),
+                base: vec![],
+                other: vec![],
+                bar: 1.03,
+            };
+            let mut renamed_over_own = outcome("other names over pgbench's");
+            let mut own_twice = outcome("the same names twice");
             for pair in 0..effort.pairs {
-                let mut run = |second: bool| -> Result<()> {
-                    let (target, text, samples) = if second {
-                        (&other, &script_renamed, &mut outcome.other)
-                    } else {
-                        (&plain, script, &mut outcome.base)
-                    };
-                    let call = Call { mode, clients: 1, threads: 1, what: What::Text(text) };
-                    samples.push(pgbench::measure(target, &call, effort.warm_up, effort.time)?);
-                    Ok(())
+                let mut run = |wanted: Names| {
+                    if names != wanted {
+                        pgbench::execute(&atoll, &renaming(wanted))?;
+                        names = wanted;
+                    }
+                    let text = renamed(&script, wanted);
+                    let call = Call { mode, clients: 1, threads: 1, what: What::Text(&text) };
+                    pgbench::measure(&atoll, &call, effort.warm_up, effort.time)
                 };
-                run(pair % 2 == 1)?;
-                run(pair % 2 == 0)?;
+                if pair.is_multiple_of(2) {
+                    own_twice.other.push(run(Names::Own)?);
+                    renamed_over_own.base.push(run(Names::Own)?);
+                    renamed_over_own.other.push(run(Names::Other)?);
+                } else {
+                    renamed_over_own.other.push(run(Names::Other)?);
+                    renamed_over_own.base.push(run(Names::Own)?);
+                    own_twice.other.push(run(Names::Own)?);
+                }
             }
-            outcomes.push(outcome);
+            own_twice.base.clone_from(&renamed_over_own.base);
+            outcomes.extend([renamed_over_own, own_twice]);
         }
     }
     Ok(outcomes)
@@ -196,15 +245,23 @@ pub fn renames(effort: Effort) -> Result<Vec<Outcome>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{anywhere, renamed, renaming};
+    use super::{Names, anywhere, renamed, renaming};
 
     #[test]
     fn names_change_and_variables_do_not() {
-        let script = renamed(&anywhere(1));
+        let script = renamed(&anywhere(1), Names::Other);
         assert!(script.contains("UPDATE konto SET stand = stand + :delta WHERE nummer = :aid;"));
         assert!(script.contains("INSERT INTO buchung (platz, zweig, nummer, betrag, zeit)"));
         assert!(script.contains("\\set delta random"));
         assert!(!script.contains("pgbench"));
-        assert!(renaming().contains("ALTER TABLE pgbench_tellers RENAME COLUMN tid TO platz;"));
+    }
+
+    #[test]
+    fn names_are_given_and_taken_back() {
+        let (given, back) = (renaming(Names::Other), renaming(Names::Own));
+        assert!(given.contains("ALTER TABLE pgbench_tellers RENAME COLUMN tid TO platz;\n"));
+        assert!(given.contains("ALTER TABLE pgbench_tellers RENAME TO schalter;\n"));
+        assert!(back.contains("ALTER TABLE schalter RENAME COLUMN platz TO tid;\n"));
+        assert!(back.contains("ALTER TABLE schalter RENAME TO pgbench_tellers;\n"));
     }
 }

@@ -123,36 +123,47 @@ pub fn measure(
     warm_up: Duration,
     time: Duration,
 ) -> Result<Sample> {
-    let file = std::env::temp_dir().join(format!("atoll-bench-{}.sql", std::process::id()));
-    let run_for = |span: Duration| -> Result<u64> {
-        let mut command = command(target);
-        command.args(["-M", call.mode, "-c", &call.clients.to_string()]);
-        command.args(["-j", &call.threads.to_string(), "-T", &span.as_secs().to_string()]);
-        match call.what {
-            What::BuiltIn(name) => command.args(["-b", name]),
-            What::Text(text) => {
-                std::fs::write(&file, text)?;
-                command.arg("-f").arg(&file)
-            }
-        };
-        let output = command.arg("postgres").stderr(Stdio::piped()).output().context("pgbench")?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        ensure!(
-            output.status.success(),
-            "{:?} {call:?}: {}",
-            target.kind(),
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix("number of transactions actually processed: "))
-            .with_context(|| format!("no count in {text}"))?;
-        Ok(line.split('/').next().unwrap_or_default().trim().parse()?)
-    };
+    let run_for = |span: Duration| processed(target, call, &["-T", &span.as_secs().to_string()]);
     if !warm_up.is_zero() {
         run_for(warm_up)?;
     }
     Sample::measured(target, || Ok(run_for(time)? as f64))
+}
+
+/// Calls pgbench for so many transactions of each session, the same ones each time.
+///
+/// # Errors
+/// pgbench's own.
+pub fn transactions(target: &Target, call: &Call<'_>, count: u32) -> Result<()> {
+    processed(target, call, &["--random-seed=7", "-t", &count.to_string()]).map(drop)
+}
+
+/// Calls pgbench with further arguments that say how long; how many transactions it ran.
+fn processed(target: &Target, call: &Call<'_>, extent: &[&str]) -> Result<u64> {
+    let mut command = command(target);
+    command.args(["-M", call.mode, "-c", &call.clients.to_string()]);
+    command.args(["-j", &call.threads.to_string()]).args(extent);
+    match call.what {
+        What::BuiltIn(name) => command.args(["-b", name]),
+        What::Text(text) => {
+            let file = std::env::temp_dir().join(format!("atoll-bench-{}.sql", std::process::id()));
+            std::fs::write(&file, text)?;
+            command.arg("-f").arg(file)
+        }
+    };
+    let output = command.arg("postgres").stderr(Stdio::piped()).output().context("pgbench")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        output.status.success(),
+        "{:?} {call:?}: {}",
+        target.kind(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("number of transactions actually processed: "))
+        .with_context(|| format!("no count in {text}"))?;
+    Ok(line.split('/').next().unwrap_or_default().trim().parse()?)
 }
 
 /// Runs statements as a client of the simple protocol does, outside any measurement.

@@ -178,6 +178,30 @@ impl Target {
         self.wait_until_it_serves()
     }
 
+    /// Starts Atoll again where it was, under callgrind, and ends it after `load`: the instructions of the whole process.
+    ///
+    /// # Errors
+    /// valgrind is not installed, the server does not serve or end, or the load's own.
+    pub fn counted(
+        &mut self,
+        settings: &[String],
+        load: impl FnOnce(&Target) -> Result<()>,
+    ) -> Result<u64> {
+        let counts = self.directory.join("callgrind.out");
+        let served = atoll(&self.data(), self.port, settings)?;
+        let mut command = Command::new("valgrind");
+        command.arg("--tool=callgrind");
+        command.arg(format!("--callgrind-out-file={}", counts.display()));
+        command.arg(served.get_program()).args(served.get_args());
+        self.child = launch(&mut command).context("valgrind")?;
+        self.wait_until_it_serves()?;
+        load(self)?;
+        self.stop()?;
+        let text = std::fs::read_to_string(&counts)?;
+        let totals = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
+        Ok(totals.context("callgrind has counted nothing")?.trim().parse()?)
+    }
+
     fn spawn(kind: Kind, mut command: Command, port: u16, directory: PathBuf) -> Result<Target> {
         let child = launch(&mut command)?;
         let mut target = Target { kind, child, port, directory };
