@@ -232,6 +232,11 @@ impl Session {
                 session.says_unnamed = name.is_empty();
             }
             session.answer_began = false;
+            if let Err(refused) = session.demand_live(&portal.prepared.parsed) {
+                // It has not run: its block refuses it, and it goes on once the block has come back to life.
+                session.keep_portal(name, portal);
+                return Err(refused);
+            }
             sink.formats(&portal.formats);
             let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
                 Ok(progress) => progress,

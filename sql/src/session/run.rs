@@ -254,7 +254,6 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
-        self.demand_live(&portal.prepared.parsed)?;
         match portal.progress {
             Stage::Ready | Stage::Running => {}
             // A portal that has ended gives no more rows.
