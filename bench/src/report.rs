@@ -177,13 +177,17 @@ pub fn compared(effort: Effort, outcomes: &[Outcome]) -> String {
     for outcome in outcomes {
         writeln!(
             out,
-            "| {} | {:.1} | {:.1} | {:.3} | {:.2} | {} |",
+            "| {} | {:.1} | {:.1} | {:.3} | {} | {} |",
             outcome.name,
             least_cpu(&outcome.other),
             least_cpu(&outcome.base),
             outcome.ratio(),
-            outcome.bar,
-            if outcome.passes() { "passes" } else { "**fails**" },
+            outcome.bar.map_or_else(String::new, |bar| format!("{bar:.2}")),
+            match outcome.passes() {
+                Some(true) => "passes",
+                Some(false) => "**fails**",
+                None => "",
+            },
         )
         .expect("a string grows");
     }
