@@ -117,11 +117,189 @@ fn names_are_refused_as_in_postgresql() {
     let (state, message) = refused(&mut client, "COMMIT PREPARED 'y'");
     assert_eq!(state, "42704");
     assert_eq!(message, "prepared transaction with identifier \"y\" does not exist");
-    // What cannot be prepared yet.
+    // What cannot be prepared has rolled back.
     client.run("BEGIN");
-    client.run("CREATE TABLE u (id int)");
+    client.run("CREATE TEMPORARY TABLE u (id int)");
     assert_eq!(refused(&mut client, "PREPARE TRANSACTION 'w'").0, "0A000");
     assert_eq!(client.status, b'I');
+    client.run("BEGIN");
+    client.run("CREATE TABLE u AS SELECT 1 AS id");
+    assert_eq!(tag(&mut client, "PREPARE TRANSACTION 'w'"), "PREPARE TRANSACTION");
+    assert_eq!(prepare(&mut client, "v").tag.as_deref(), Some("PREPARE TRANSACTION"));
+    client.run("BEGIN");
+    client.run("CREATE TABLE one_too_many AS SELECT 1 AS id");
+    assert_eq!(refused(&mut client, "PREPARE TRANSACTION 'full'").0, "53200");
+    assert_eq!(refused(&mut client, "TABLE one_too_many").0, "42P01");
+    client.run("CREATE TABLE one_too_many (id int)");
+}
+
+/// What a transaction inserts into tables that already have rows lies beside what others insert after a restart.
+#[test]
+fn rows_without_a_key_have_places_of_their_own() {
+    let mut atoll = set_up();
+    let mut one = atoll.connect();
+    one.run("CREATE TABLE loose (v int, long text)");
+    one.run("ALTER TABLE loose ALTER COLUMN long SET STORAGE EXTERNAL");
+    one.run("INSERT INTO loose VALUES (1, repeat('a', 20000))");
+    one.run("BEGIN");
+    one.run("INSERT INTO loose VALUES (2, repeat('b', 20000)), (3, repeat('c', 20000))");
+    one.run("PREPARE TRANSACTION 'a'");
+    for checkpoints in [false, true] {
+        atoll.kill();
+        atoll.restart();
+        if checkpoints {
+            atoll.connect().run("CHECKPOINT");
+        }
+    }
+    let mut two = atoll.connect();
+    two.run("SET lock_timeout = '1s'");
+    two.run("INSERT INTO loose VALUES (4, repeat('d', 20000)), (5, repeat('e', 20000))");
+    two.run("COMMIT PREPARED 'a'");
+    let seen = "SELECT string_agg(v || left(long, 1) || length(long), ' ' ORDER BY v) FROM loose";
+    assert_eq!(two.run(seen).value(), "1a20000 2b20000 3c20000 4d20000 5e20000");
+    drop((one, two));
+    atoll.stop();
+    atoll.check();
+}
+
+/// Schema changes, each followed by what is then asked of the tables.
+const CHANGES: [&str; 9] = [
+    "CREATE TABLE made (id serial PRIMARY KEY, v text UNIQUE)",
+    "INSERT INTO made (v) VALUES ('a'), ('b')",
+    "CREATE TABLE filled AS SELECT g AS id, g % 7 AS v FROM generate_series(1, 5000) AS g",
+    "CREATE INDEX filled_v ON filled (v)",
+    "ALTER TABLE t ADD COLUMN w int DEFAULT 5",
+    "ALTER TABLE t ALTER COLUMN v TYPE text",
+    "TRUNCATE emptied",
+    "DROP TABLE dropped",
+    "CREATE SCHEMA s CREATE VIEW seen AS SELECT id FROM t; COMMENT ON VIEW s.seen IS 'all'",
+];
+
+const QUESTIONS: [&str; 9] = [
+    "SELECT count(*), sum(v::int), sum(w) FROM t",
+    // Process death skips what was logged ahead.
+    "INSERT INTO made (v) VALUES ('c') RETURNING id > 2",
+    "SELECT v FROM made ORDER BY id",
+    "INSERT INTO made (v) VALUES ('a')",
+    "SELECT count(*), sum(id) FROM filled WHERE v = 3",
+    "SELECT count(*) FROM emptied",
+    "SELECT count(*) FROM dropped",
+    "SELECT count(*), obj_description('s.seen'::regclass) FROM s.seen",
+    "SELECT relname FROM pg_class WHERE relname ~ '^(made|filled|seen|dropped)' ORDER BY 1",
+];
+
+/// What a client is told: the rows, or the error.
+fn told(client: &mut Client, sql: &str) -> (Vec<Vec<Option<String>>>, Option<String>) {
+    let reply = client.query_all(sql).pop().expect("an answer");
+    (reply.rows, reply.error.map(|error| error.field(b'C').to_owned()))
+}
+
+/// The schema changes of a prepared transaction are nobody's until it is committed, in whichever life of the server, and
+/// leave nothing if it is rolled back. PostgreSQL says what is seen of them.
+#[test]
+fn schema_changes_are_prepared_as_in_postgresql() {
+    let oracle = Oracle::start(&["max_prepared_transactions=2"]);
+    for (commits, deaths) in [(true, 0), (true, 3), (false, 0), (false, 3)] {
+        let mut atoll = set_up();
+        let database = format!("prepared_{commits}_{deaths}");
+        let mut theirs = Client::connect(oracle.port(), "postgres", "postgres");
+        theirs.run(&format!("CREATE DATABASE {database}"));
+        let mut theirs = Client::connect(oracle.port(), "postgres", &database);
+        theirs.run("CREATE TABLE t (id int PRIMARY KEY, v int)");
+        theirs.run("INSERT INTO t SELECT g, 0 FROM generate_series(1, 9) AS g");
+        let mut ours = atoll.connect();
+        for client in [&mut theirs, &mut ours] {
+            client.run("CREATE TABLE emptied AS SELECT generate_series(1, 100) AS id");
+            client.run("CREATE TABLE dropped AS SELECT generate_series(1, 100) AS id");
+            client.run("BEGIN");
+            for sql in CHANGES {
+                client
+                    .query_all(sql)
+                    .into_iter()
+                    .for_each(|reply| assert!(reply.error.is_none(), "{sql}"));
+            }
+            assert_eq!(tag(client, "PREPARE TRANSACTION 'a'"), "PREPARE TRANSACTION");
+            client.run("SET lock_timeout = '50ms'");
+        }
+        for death in 0..=deaths {
+            match death {
+                0 => {}
+                2 => atoll.stop(),
+                _ => atoll.kill(),
+            }
+            if death > 0 {
+                atoll.restart();
+                ours = atoll.connect();
+                ours.run("SET lock_timeout = '50ms'");
+                if death == 1 {
+                    ours.run("CHECKPOINT");
+                    ours.run("CHECKPOINT");
+                }
+            }
+            for sql in [
+                "SELECT count(*) FROM made",
+                "SELECT count(*) FROM t",
+                "SELECT count(*) FROM emptied",
+                "CREATE TABLE made (id int)",
+                "SELECT gid, owner, database FROM pg_prepared_xacts WHERE database = current_database() AND false",
+            ] {
+                assert_eq!(told(&mut ours, sql), told(&mut theirs, sql), "{sql} before {commits}");
+            }
+        }
+        let end = if commits { "COMMIT PREPARED 'a'" } else { "ROLLBACK PREPARED 'a'" };
+        // A snapshot from before sees nothing of it.
+        let mut earlier = atoll.connect();
+        earlier.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+        earlier.run("SELECT count(*) FROM pg_prepared_xacts");
+        assert_eq!(tag(&mut ours, end), tag(&mut theirs, end));
+        if commits {
+            assert_eq!(earlier.run("SELECT count(*) FROM filled").value(), "0");
+        }
+        earlier.run("COMMIT");
+        for again in [false, true] {
+            if again {
+                atoll.kill();
+                atoll.restart();
+                ours = atoll.connect();
+            }
+            for sql in QUESTIONS.iter().filter(|sql| !again || !sql.starts_with("INSERT")) {
+                assert_eq!(
+                    told(&mut ours, sql),
+                    told(&mut theirs, sql),
+                    "{sql} behind {commits}, {deaths}"
+                );
+            }
+        }
+        drop((ours, earlier));
+        atoll.stop();
+        atoll.check();
+    }
+}
+
+#[test]
+fn a_database_stays_while_it_has_prepared_transactions() {
+    let oracle = Oracle::start(&["max_prepared_transactions=2"]);
+    let atoll = set_up();
+    let [theirs, ours] = [oracle.port(), atoll.port()].map(|port| {
+        let mut client = Client::connect(port, "postgres", "postgres");
+        client.run("CREATE DATABASE kept");
+        let mut within = Client::connect(port, "postgres", "kept");
+        within.run("BEGIN");
+        within.run("CREATE TABLE t (id int)");
+        within.run("PREPARE TRANSACTION 'a'");
+        drop(within);
+        let said = ["DROP DATABASE kept", "DROP DATABASE kept WITH (FORCE)"].map(|sql| {
+            let error = client.query_all(sql).pop().and_then(|reply| reply.error);
+            let error = error.expect("it is in use");
+            [b'C', b'M', b'D'].map(|field| error.field(field).to_owned())
+        });
+        let mut within = Client::connect(port, "postgres", "kept");
+        within.run("ROLLBACK PREPARED 'a'");
+        drop(within);
+        client.run("DROP DATABASE kept");
+        said
+    });
+    assert_eq!(ours, theirs);
 }
 
 /// What a session with advisory locks is told, step by step.

@@ -191,6 +191,7 @@ impl Engine {
         let catalog = Catalog::open(&manager, loaded)?;
         let mut settings = options.settings;
         settings.state_number("block_size", i64::from(manager.data().page_bytes()))?;
+        let row_ids = RowIds::of(&manager);
         Ok(Arc::new(Engine {
             relation_counts: Arc::new(ClusterCounts::new(&catalog)),
             catalog,
@@ -201,7 +202,7 @@ impl Engine {
             settings: ArcSwap::from_pointee(settings),
             reloads: AtomicU64::new(0),
             plans: PlanCache::default(),
-            row_ids: RowIds::default(),
+            row_ids,
             version: options.version,
             sessions: Mutex::default(),
             channels: Channels::default(),

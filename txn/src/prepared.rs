@@ -2,9 +2,10 @@
 //!
 //! Paper: Mohan, Lindsay and Obermarck, *Transaction Management in the R\* Distributed Database Management System*, 1986.
 //!
-//! A prepared transaction has one record in the log: its writes, whole, and every lock it holds, advisory ones too, with what it has read
-//! under SERIALIZABLE as SHARE locks on tables. In memory its locks stay where they are, held by its owner. A restart
-//! reads the record and takes the locks again before anybody else can ask for them.
+//! A prepared transaction has one record in the log: its writes, whole, every lock it holds, advisory ones too, with what it has read
+//! under SERIALIZABLE as SHARE locks on tables, and which trees it has built. In memory its locks stay where they are, held
+//! by its owner. A restart reads the record and takes the locks again before anybody else can ask for them. The trees live
+//! through the restart if the layer above, which finds them in its note, says so to `Manager::open`.
 //!
 //! Until it is resolved the record is needed, so the redo point stays at or below it. It must not hold the log for that: a
 //! checkpoint that finds a record older than the last redo point logs it anew, and only the newest copy counts. Copies
@@ -33,6 +34,8 @@ const TOO_LARGE: &str =
 const TABLE: u8 = 1;
 const ROW: u8 = 2;
 const NAME: u8 = 3;
+/// What stands among the locks: a tree that the commit gives its birth.
+const BUILT: u8 = 4;
 
 /// What clients are told of a prepared transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +103,8 @@ fn corrupt(what: &str) -> Error {
     storage::Error::CorruptLog(format!("a prepared transaction: {what}")).into()
 }
 
-/// Every lock of a transaction, as its record has them.
-fn encode_locks(state: &State) -> Vec<Vec<u8>> {
+/// Every lock of a transaction and every tree that it has built, as its record has them.
+fn encode_held(state: &State) -> Vec<Vec<u8>> {
     let mut tables: BTreeMap<TableId, u8> = BTreeMap::new();
     for held in &state.tables {
         *tables.entry(held.table).or_default() |= held.after;
@@ -116,7 +119,9 @@ fn encode_locks(state: &State) -> Vec<Vec<u8>> {
     let names = state.names.iter().map(|held| {
         [&[NAME, held.mode.bit()][..], &held.node.tree().0.to_le_bytes(), held.node.key()].concat()
     });
-    tables.chain(rows).chain(names).collect()
+    let built =
+        state.built.iter().map(|tree| [&[BUILT, 0][..], &tree.id().0.to_le_bytes()].concat());
+    tables.chain(rows).chain(names).chain(built).collect()
 }
 
 impl Found {
@@ -193,7 +198,7 @@ impl Transaction {
             txn: txn.0,
             wall,
             name: Some(named(name, note)),
-            locks: encode_locks(state),
+            locks: encode_held(state),
             ..Header::default()
         };
         let State { writes, record, lock_runs, .. } = &mut **state;
@@ -279,34 +284,61 @@ impl Manager {
             .collect()
     }
 
-    /// Commits a prepared transaction, or rolls it back, for the session that waits as `wait`.
+    /// The greatest key that prepared transactions have written to each tree: what counts its keys goes on behind it. Those
+    /// that are being resolved are left out; after a start none is.
+    #[must_use]
+    pub fn prepared_last_keys(&self) -> HashMap<TreeId, Vec<u8>> {
+        let mut last: HashMap<TreeId, Vec<u8>> = HashMap::new();
+        for state in lock(&self.prepared).values().filter_map(|prepared| prepared.state.as_ref()) {
+            for write in state.writes.iter() {
+                let known = last.entry(write.tree).or_default();
+                if write.key > &**known {
+                    write.key.clone_into(known);
+                }
+            }
+        }
+        last
+    }
+
+    /// Commits a prepared transaction, or rolls it back, for the session that waits as `wait`. `before_release` is called
+    /// with a commit's LSN before its locks go, as [`Transaction::commit`] does.
     ///
     /// # Errors
-    /// Storage's: it is then as it was. The inner error says why the name cannot be resolved.
+    /// Storage's: it is then as it was. The inner error says why it cannot be resolved.
     pub fn resolve(
         self: &Arc<Self>,
-        name: &[u8],
+        info: &PreparedInfo,
         commits: bool,
         wait: &Arc<SessionWait>,
+        before_release: &mut dyn FnMut(Lsn),
     ) -> Result<std::result::Result<Ended, Refused>> {
-        let (state, txn, whole, payload) = {
+        let PreparedInfo { txn, ref name, ref note, .. } = *info;
+        let (state, payload) = {
             let mut list = lock(&self.prepared);
-            let Some(prepared) = list.get_mut(name) else { return Ok(Err(Refused::Unknown)) };
+            // Another may have its name since.
+            let found = list.get_mut(name).filter(|prepared| prepared.txn == txn);
+            let Some(prepared) = found else { return Ok(Err(Refused::Unknown)) };
             let Some(state) = prepared.state.take() else { return Ok(Err(Refused::Busy)) };
-            (state, prepared.txn, named(name, &prepared.note), prepared.payload.clone())
+            (state, prepared.payload.clone())
         };
+        let whole = named(name, note);
         let begin = Begin::default();
         let mut transaction =
             Transaction::new(Arc::clone(self), txn, begin, Arc::clone(wait), state);
         let logged = if commits && transaction.has_writes() {
             transaction.state_mut().header.name = Some(whole);
-            let logged = transaction.commit_writes(&mut |_| ());
+            let logged = transaction.commit_writes(before_release);
             if let Some(state) = &mut transaction.state {
                 state.header.name = None;
             }
             logged
         } else {
-            self.log_resolved(txn, whole).inspect(|_| transaction.finish())
+            self.log_resolved(txn, whole).inspect(|lsn| {
+                if commits {
+                    before_release(*lsn);
+                }
+                transaction.finish();
+            })
         };
         match logged {
             Ok(lsn) => {
@@ -390,6 +422,10 @@ impl Transaction {
                 for mode in TableLock::ALL.into_iter().filter(|mode| modes & mode.bit() != 0) {
                     self.lock_name_again(key, mode)?;
                 }
+            }
+            BUILT => {
+                let tree = self.manager.data.tree(TreeId(number))?;
+                self.state_mut().built.push(tree);
             }
             _ => return Err(corrupt("a lock of an unknown kind")),
         }

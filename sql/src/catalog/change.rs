@@ -11,6 +11,7 @@
 
 use crate::catalog::acl::{AclItem, Privileges};
 use crate::catalog::current::Catalog;
+use crate::catalog::effects::Effects;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
@@ -181,6 +182,32 @@ impl CatalogTransaction {
 
     fn difference(&self) -> Vec<Change> {
         self.changes.iter().map(|(key, object)| (*key, object.clone())).collect()
+    }
+
+    /// What the transaction's end does to the catalog that all sessions share.
+    #[must_use]
+    pub fn effects(&self) -> Effects {
+        let mut effects = Effects { changes: self.difference(), ..Effects::default() };
+        effects.changes.retain(|(key, _)| !self.temporary.has(key));
+        for entry in &self.undo {
+            match entry {
+                Undo::Changed(..) => {}
+                Undo::Created(tree) => effects.created.push(*tree),
+                Undo::Dropped(tree) => effects.dropped.push(*tree),
+                Undo::Loaded(table) => effects.loaded.push(*table),
+            }
+        }
+        effects
+    }
+
+    /// The transaction has been prepared: what it has done is no longer the session's, and nobody's until it is resolved.
+    pub fn hand_over(&mut self) {
+        if self.acts() {
+            self.undo.clear();
+            self.changes.clear();
+            self.take_current();
+            self.rebuild();
+        }
     }
 
     /// An OID that nothing has or had.
@@ -450,36 +477,19 @@ impl CatalogTransaction {
         if self.undo.is_empty() {
             return Ok(transaction.commit(tell)?);
         }
-        let kept = self.difference();
-        let own = |key: &ObjectKey| self.temporary.has(key);
-        let changes: Vec<Change> = kept.iter().filter(|(key, _)| !own(key)).cloned().collect();
-        let loaded = self.undo.iter().filter_map(|entry| match entry {
-            Undo::Loaded(table) => Some(*table),
-            Undo::Changed(..) | Undo::Created(_) | Undo::Dropped(_) => None,
-        });
-        let loaded: Vec<Oid> = loaded.collect();
-        let catalog = Arc::clone(&self.catalog);
+        let (kept, effects) = (self.difference(), self.effects());
         let mut committed = Lsn::ZERO;
         let ended = transaction.commit(&mut |lsn| {
             committed = lsn;
-            if !changes.is_empty() {
-                catalog.install(&changes, &loaded, lsn);
-            }
+            effects.install(&self.catalog, lsn);
             tell(lsn);
         });
         match ended {
             Ok(ended) => {
-                let dropped: Vec<TreeId> = self
-                    .undo
-                    .drain(..)
-                    .filter_map(|entry| match entry {
-                        Undo::Dropped(tree) => Some(tree),
-                        Undo::Changed(..) | Undo::Created(_) | Undo::Loaded(_) => None,
-                    })
-                    .collect();
+                self.undo.clear();
                 self.changes.clear();
                 self.temporary.keep(kept);
-                self.catalog.drop_trees(committed, &dropped);
+                effects.committed(&self.catalog, committed);
                 Ok(ended)
             }
             Err(error) => {

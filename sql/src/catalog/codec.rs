@@ -5,8 +5,9 @@
 //! at. Reading checks every length: what does not fit is corruption (XX001), not a panic.
 
 use crate::catalog::acl::{Acl, AclItem, Privileges};
+use crate::catalog::effects::{Effects, PreparedNote};
 use crate::catalog::object::{
-    Class, Comment, Database, DefaultAcl, Membership, Object, Role, Schema,
+    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema,
 };
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
@@ -14,6 +15,7 @@ use crate::catalog::relation::{
     StoredQuery,
 };
 use crate::catalog::sequence::State;
+use crate::catalog::snapshot::Change;
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::catalog::user_type::{
     Attribute, Domain, DomainCheck, EnumLabel, UserType, UserTypeKind,
@@ -393,6 +395,82 @@ stored_struct! {
     DomainCheck { oid, name, text, validated }
 }
 
+impl Stored for ObjectKey {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(self.class as u8);
+        self.database.write(out);
+        self.oid.write(out);
+        self.sub.write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(ObjectKey {
+            class: Class::of(u8::read(from)?).ok_or_else(|| corrupt("an object's class"))?,
+            database: Stored::read(from)?,
+            oid: Stored::read(from)?,
+            sub: Stored::read(from)?,
+        })
+    }
+}
+
+/// Objects as records have them, whose class is in the key.
+impl Stored for Effects {
+    fn write(&self, out: &mut Vec<u8>) {
+        let stored =
+            |(key, object): &Change| (*key, object.as_ref().map(|one| Arc::from(encode(one))));
+        let changes: Vec<(ObjectKey, Option<Arc<[u8]>>)> =
+            self.changes.iter().map(stored).collect();
+        changes.write(out);
+        self.loaded.write(out);
+        self.created.write(out);
+        self.dropped.write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let changes: Vec<(ObjectKey, Option<Arc<[u8]>>)> = Stored::read(from)?;
+        let read = |(key, bytes): (ObjectKey, Option<Arc<[u8]>>)| -> Result<Change> {
+            Ok((key, bytes.map(|bytes| decode(key.class, &bytes)).transpose()?))
+        };
+        Ok(Effects {
+            changes: changes.into_iter().map(read).collect::<Result<_>>()?,
+            loaded: Stored::read(from)?,
+            created: Stored::read(from)?,
+            dropped: Stored::read(from)?,
+        })
+    }
+}
+
+stored_struct! {
+    PreparedNote { user, database, effects }
+}
+
+/// The stored form of what is kept with a prepared transaction.
+#[must_use]
+pub fn encode_note(note: &PreparedNote) -> Vec<u8> {
+    let mut out = vec![VERSION];
+    note.write(&mut out);
+    out
+}
+
+/// What a stored form keeps of a prepared transaction.
+///
+/// # Errors
+/// XX001: the bytes are no note of this version.
+pub fn decode_note(bytes: &[u8]) -> Result<PreparedNote> {
+    whole(bytes, Stored::read)
+}
+
+/// Reads something that stands alone: the version, then nothing but it.
+fn whole<T>(bytes: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T>) -> Result<T> {
+    let mut from = Reader(bytes);
+    if u8::read(&mut from)? != VERSION {
+        return Err(corrupt("it is of another version"));
+    }
+    let found = read(&mut from)?;
+    if !from.0.is_empty() {
+        return Err(corrupt("it goes on behind its end"));
+    }
+    Ok(found)
+}
+
 /// The stored form of an object.
 #[must_use]
 pub fn encode(object: &Object) -> Vec<u8> {
@@ -418,28 +496,22 @@ pub fn encode(object: &Object) -> Vec<u8> {
 /// # Errors
 /// XX001: the bytes are not an object of that class and version.
 pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
-    let mut from = Reader(bytes);
-    if u8::read(&mut from)? != VERSION {
-        return Err(corrupt("it is of another version"));
-    }
-    let object = match class {
-        Class::Database => Object::Database(Arc::new(Stored::read(&mut from)?)),
-        Class::Role => Object::Role(Arc::new(Stored::read(&mut from)?)),
-        Class::Membership => Object::Membership(Stored::read(&mut from)?),
-        Class::Settings => Object::Settings(Arc::new(Stored::read(&mut from)?)),
-        Class::Schema => Object::Schema(Arc::new(Stored::read(&mut from)?)),
-        Class::Relation => Object::Relation(Arc::new(Stored::read(&mut from)?)),
-        Class::Statistics => Object::Statistics(Arc::new(Stored::read(&mut from)?)),
-        Class::Comment => Object::Comment(Arc::new(Stored::read(&mut from)?)),
-        Class::Acl => Object::Acl(Arc::new(Stored::read(&mut from)?)),
-        Class::DefaultAcl => Object::DefaultAcl(Arc::new(Stored::read(&mut from)?)),
-        Class::Type => Object::Type(Arc::new(Stored::read(&mut from)?)),
-        Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
-    };
-    if !from.0.is_empty() {
-        return Err(corrupt("it goes on behind its end"));
-    }
-    Ok(object)
+    whole(bytes, |from| {
+        Ok(match class {
+            Class::Database => Object::Database(Arc::new(Stored::read(from)?)),
+            Class::Role => Object::Role(Arc::new(Stored::read(from)?)),
+            Class::Membership => Object::Membership(Stored::read(from)?),
+            Class::Settings => Object::Settings(Arc::new(Stored::read(from)?)),
+            Class::Schema => Object::Schema(Arc::new(Stored::read(from)?)),
+            Class::Relation => Object::Relation(Arc::new(Stored::read(from)?)),
+            Class::Statistics => Object::Statistics(Arc::new(Stored::read(from)?)),
+            Class::Comment => Object::Comment(Arc::new(Stored::read(from)?)),
+            Class::Acl => Object::Acl(Arc::new(Stored::read(from)?)),
+            Class::DefaultAcl => Object::DefaultAcl(Arc::new(Stored::read(from)?)),
+            Class::Type => Object::Type(Arc::new(Stored::read(from)?)),
+            Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
+        })
+    })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! columns have other types now, it sees what PostgreSQL shows it: no rows (manual, section 13.6).
 
 use crate::catalog::builtin;
+use crate::catalog::effects::PreparedNote;
 use crate::catalog::object::Object;
 use crate::catalog::object::{Class, ObjectKey, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -72,7 +73,11 @@ impl std::fmt::Debug for Catalog {
 
 /// What has been read at the start, before the manager is open: it says which trees are alive.
 #[derive(Debug)]
-pub struct Loaded(ClusterSnapshot);
+pub struct Loaded {
+    cluster: ClusterSnapshot,
+    /// Trees that prepared transactions have made.
+    prepared: Vec<TreeId>,
+}
 
 impl Loaded {
     /// Reads the catalog of a directory.
@@ -84,14 +89,20 @@ impl Loaded {
         if objects.is_empty() {
             return Err(SqlError::new(SqlState::DATA_CORRUPTED, "the directory has no catalog"));
         }
-        Ok(Loaded(ClusterSnapshot::default().with(&objects)))
+        let notes = PreparedNote::all(manager)?;
+        Ok(Loaded {
+            cluster: ClusterSnapshot::default().with(&objects),
+            prepared: notes.into_iter().flat_map(|note| note.effects.created).collect(),
+        })
     }
 
-    /// The trees that committed catalog rows name, the catalog's own first: for `Manager::open`.
+    /// The trees that committed catalog rows name, the catalog's own first, and those that prepared transactions have made:
+    /// for `Manager::open`.
     #[must_use]
     pub fn live_trees(&self) -> Vec<TreeId> {
         std::iter::once(store::CATALOG_TREE)
-            .chain(self.0.relations().flat_map(|relation| relation.trees()))
+            .chain(self.cluster.relations().flat_map(|relation| relation.trees()))
+            .chain(self.prepared.iter().copied())
             .collect()
     }
 }
@@ -105,7 +116,7 @@ impl Catalog {
         Ok(Arc::new(Catalog {
             tree: store::tree(manager)?,
             manager: Arc::clone(manager),
-            current: ArcSwap::from_pointee(loaded.0),
+            current: ArcSwap::from_pointee(loaded.cluster),
             generation: AtomicU64::new(0),
             swap: Mutex::new(()),
             changed_at: AtomicU64::new(0),

@@ -6,7 +6,7 @@
 //!
 //! - [`object`]: what is stored; [`codec`]: as which bytes
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
-//! - [`current`]: what is committed; [`change`]: what one transaction makes of it
+//! - [`current`]: what is committed; [`change`]: what one transaction makes of it; [`effects`]: what its end does
 //! - [`snapshot`]: what is read (`array_names`: how types of arrays are called there); [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`temporary`]: what only one session sees
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
@@ -19,6 +19,7 @@ pub mod builtin;
 pub mod change;
 pub mod codec;
 pub mod current;
+pub mod effects;
 pub mod object;
 pub mod privilege;
 pub mod queries;
@@ -39,6 +40,7 @@ pub mod user_type;
 
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};
+pub use effects::{Effects, PreparedNote};
 pub use relation::{
     Action, CheckOption, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index,
     IndexColumn, IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,

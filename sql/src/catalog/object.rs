@@ -58,6 +58,29 @@ pub enum Class {
     DefaultAcl = 32,
 }
 
+impl Class {
+    /// By its number.
+    #[must_use]
+    pub fn of(number: u8) -> Option<Class> {
+        Some(match number {
+            1 => Class::Counter,
+            2 => Class::Database,
+            3 => Class::Role,
+            4 => Class::Membership,
+            5 => Class::Settings,
+            6 => Class::Schema,
+            7 => Class::Relation,
+            8 => Class::Statistics,
+            9 => Class::Comment,
+            10 => Class::SequenceState,
+            31 => Class::Acl,
+            32 => Class::DefaultAcl,
+            11 => Class::Type,
+            _ => return None,
+        })
+    }
+}
+
 /// Settings in the order they were made: (name, value).
 pub type SettingList = Vec<(String, String)>;
 

@@ -12,9 +12,9 @@
 //!
 //! A session keeps what CACHE let it take, and remembers its last values for `currval`.
 
-use crate::catalog::object::{Class, ObjectKey};
+use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind, Sequence};
-use crate::catalog::{Catalog, CatalogSnapshot, store};
+use crate::catalog::{Catalog, CatalogSnapshot, PreparedNote, store};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -206,14 +206,17 @@ fn advance(
 /// # Errors
 /// Storage's.
 pub fn settle(catalog: &Catalog) -> Result<()> {
-    let current = catalog.current();
-    let used: HashSet<Oid> = current
-        .relations()
-        .filter_map(|relation| match &relation.kind {
-            RelationKind::Sequence(sequence) => Some(sequence.state),
+    let state = |relation: &Arc<Relation>| match &relation.kind {
+        RelationKind::Sequence(sequence) => Some(sequence.state),
+        _ => None,
+    };
+    let mut used: HashSet<Oid> = catalog.current().relations().filter_map(state).collect();
+    for note in PreparedNote::all(catalog.manager())? {
+        used.extend(note.effects.changes.iter().filter_map(|(_, object)| match object {
+            Some(Object::Relation(relation)) => state(relation),
             _ => None,
-        })
-        .collect();
+        }));
+    }
     let wait = Arc::new(SessionWait::new(0));
     let mut transaction = catalog.manager().begin(Begin::default(), &wait);
     let tree = catalog.tree();

@@ -51,31 +51,12 @@ fn part_key(prefix: &[u8; KEY_BYTES], part: u16) -> [u8; PART_KEY_BYTES] {
     bytes
 }
 
-fn class_of(byte: u8) -> Option<Class> {
-    Some(match byte {
-        1 => Class::Counter,
-        2 => Class::Database,
-        3 => Class::Role,
-        4 => Class::Membership,
-        5 => Class::Settings,
-        6 => Class::Schema,
-        7 => Class::Relation,
-        8 => Class::Statistics,
-        9 => Class::Comment,
-        10 => Class::SequenceState,
-        31 => Class::Acl,
-        32 => Class::DefaultAcl,
-        11 => Class::Type,
-        _ => return None,
-    })
-}
-
 fn parse_key(bytes: &[u8]) -> Option<(ObjectKey, u16)> {
     let bytes: &[u8; PART_KEY_BYTES] = bytes.try_into().ok()?;
     let word =
         |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let key = ObjectKey {
-        class: class_of(bytes[0])?,
+        class: Class::of(bytes[0])?,
         database: Oid(word(1)),
         oid: Oid(word(5)),
         sub: word(9),

@@ -5,6 +5,7 @@
 
 use super::Ddl;
 use super::resolve::must_own;
+use crate::catalog::PreparedNote;
 use crate::catalog::bootstrap;
 use crate::catalog::object::{Class, Database, Object, ObjectKey};
 use crate::error::{Result, SqlError};
@@ -217,11 +218,11 @@ fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
     let environment = ddl.transaction.manager().environment().clone();
     let wait = Arc::clone(ddl.transaction.wait());
     let end = environment.clock.now().plus(PATIENCE);
-    let others = loop {
-        let others = (ddl.other_sessions)(database.oid);
+    let (others, prepared) = loop {
+        let users = ((ddl.other_sessions)(database.oid), prepared_in(ddl, database)?);
         let now = environment.clock.now();
-        if others == 0 || now >= end {
-            break others;
+        if users == (0, 0) || now >= end {
+            break users;
         }
         let next = now.plus(LOOK_AGAIN);
         let cell = Arc::new(WaitCell::new());
@@ -231,13 +232,14 @@ fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
             return Err(SqlError::cancelled(wait.cancel.requested().unwrap_or_default()));
         }
     };
-    if others == 0 {
-        return Ok(());
-    }
-    let detail = if others == 1 {
-        "There is 1 other session using the database.".to_owned()
-    } else {
-        format!("There are {others} other sessions using the database.")
+    let detail = match (others, prepared) {
+        (0, 0) => return Ok(()),
+        (1, 0) => "There is 1 other session using the database.".to_owned(),
+        (_, 0) => format!("There are {others} other sessions using the database."),
+        (0, _) => prepared_use(prepared),
+        _ => format!(
+            "There are {others} other session(s) and {prepared} prepared transaction(s) using the database."
+        ),
     };
     Err(SqlError::new(
         SqlState::OBJECT_IN_USE,
@@ -246,10 +248,31 @@ fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
     .detail(detail))
 }
 
+/// How many prepared transactions a database has.
+fn prepared_in(ddl: &Ddl<'_>, database: &Database) -> Result<usize> {
+    let notes = PreparedNote::all(ddl.transaction.manager())?;
+    Ok(notes.iter().filter(|note| note.database == database.oid).count())
+}
+
+fn prepared_use(count: usize) -> String {
+    match count {
+        1 => "There is 1 prepared transaction using the database.".to_owned(),
+        _ => format!("There are {count} prepared transactions using the database."),
+    }
+}
+
 /// WITH (FORCE): tells the sessions of a database to end; who may not do that to one of them may not to any.
 fn end_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
     /// The role `pg_signal_backend`.
     const SIGNAL_BACKEND: Oid = Oid(4200);
+    let prepared = prepared_in(ddl, database)?;
+    if prepared > 0 {
+        return Err(SqlError::new(
+            SqlState::OBJECT_IN_USE,
+            format!("database \"{}\" is being used by prepared transactions", database.name),
+        )
+        .detail(prepared_use(prepared)));
+    }
     let snapshot = ddl.snapshot();
     let shared = snapshot.shared();
     let superuser = |role: Oid| shared.role_by_oid(role).is_some_and(|role| role.superuser);

@@ -200,15 +200,24 @@ impl Block {
         self.savepoints.clear();
         self.state = State::Idle;
         parts.deferred.clear();
+        parts.catalog.hand_over();
         parts.counts.end(true);
         parts.settings.commit();
-        self.depends_on(ended, parts);
+        self.depends_on(ended);
     }
 
-    /// What is answered next depends on the end of a transaction that is nobody's.
-    pub fn depends_on(&mut self, ended: Ended, parts: &mut Parts<'_>) {
-        let synchronous = parts.settings.plain().synchronous_commit;
-        self.ended(ended, synchronous);
+    /// The block's transaction could not be prepared, and has rolled back.
+    pub fn not_prepared(&mut self, parts: &mut Parts<'_>) {
+        parts.catalog.rollback_to(CatalogSavepoint::START);
+        parts.advisory.end_transaction();
+        parts.counts.end(false);
+        self.rollback(parts);
+    }
+
+    /// What is answered next depends on a step of a transaction that is nobody's. It is durable before, whatever
+    /// `synchronous_commit` says: whoever coordinates goes on from there.
+    pub fn depends_on(&mut self, ended: Ended) {
+        self.ended(ended, true);
     }
 
     /// Commits what is open. Ends the block even if it fails.

@@ -1,36 +1,20 @@
 //! PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED.
 //!
 //! A prepared transaction belongs to no session: its writes and locks are the transaction component's, which keeps them
-//! through restarts under the name given. Beside the name stands who prepared it, and in which database.
+//! through restarts under the name given. Beside the name stands who prepared it, in which database, and what it has done
+//! to the catalog ([`PreparedNote`]).
 
 use super::utility::in_block;
 use super::{Session, TransactionStatus};
+use crate::catalog::PreparedNote;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::TransactionStatement;
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
 use std::sync::Arc;
 use txn::Refused;
 
 /// A name is shorter than this, in bytes.
 const NAME_BYTES: usize = 200;
-
-/// Who prepared, and where.
-pub(crate) fn note(user: Oid, database: Oid) -> [u8; 8] {
-    let mut bytes = [0; 8];
-    bytes[..4].copy_from_slice(&user.0.to_le_bytes());
-    bytes[4..].copy_from_slice(&database.0.to_le_bytes());
-    bytes
-}
-
-/// The user and the database of a note.
-pub(crate) fn of_note(note: &[u8]) -> (Oid, Oid) {
-    let word = |at: usize| {
-        let bytes = note.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        Oid(bytes.map_or(0, u32::from_le_bytes))
-    };
-    (word(0), word(4))
-}
 
 impl Session {
     /// One of the three statements; its tag. None if it is none of them.
@@ -67,31 +51,40 @@ impl Session {
         let checked = checked.and_then(|()| self.may_prepare(name));
         let limit =
             usize::try_from(self.settings.integer("max_prepared_transactions")).unwrap_or(0);
-        let note = note(self.identity.user, self.catalog.database());
-        let done = checked.and_then(|()| {
-            let Some(transaction) = self.block.take_transaction() else { return Ok(()) };
-            let prepared = transaction.prepare((name.as_bytes(), &note), limit)?;
-            match prepared {
-                Ok(ended) => {
-                    self.with_block(|block, parts| block.prepared(name, ended, parts));
-                    Ok(())
-                }
-                Err(Refused::InUse) => Err(SqlError::new(
-                    SqlState::DUPLICATE_OBJECT,
-                    format!("transaction identifier \"{name}\" is already in use"),
-                )),
-                Err(_) => Err(SqlError::new(
-                    SqlState::OUT_OF_MEMORY,
-                    "maximum number of prepared transactions reached",
-                )
-                .hint(format!("Increase max_prepared_transactions (currently {limit})."))),
+        let done = match checked {
+            Ok(()) => self.hand_over(name, limit),
+            Err(error) => {
+                self.with_block(|block, parts| block.rollback(parts));
+                Err(error)
             }
-        });
-        if done.is_err() {
-            self.with_block(|block, parts| block.rollback(parts));
-        }
+        };
         self.after_transaction();
         done.map(|()| "PREPARE TRANSACTION")
+    }
+
+    /// Makes the open transaction nobody's, under a name.
+    fn hand_over(&mut self, name: &str, limit: usize) -> Result<()> {
+        let Some(transaction) = self.block.take_transaction() else { return Ok(()) };
+        let (user, database) = (self.identity.user, self.catalog.database());
+        let note = PreparedNote { user, database, effects: self.catalog.effects() }.encode();
+        let refused = match transaction.prepare((name.as_bytes(), &note), limit) {
+            Ok(Ok(ended)) => {
+                self.with_block(|block, parts| block.prepared(name, ended, parts));
+                return Ok(());
+            }
+            Ok(Err(Refused::InUse)) => SqlError::new(
+                SqlState::DUPLICATE_OBJECT,
+                format!("transaction identifier \"{name}\" is already in use"),
+            ),
+            Ok(Err(_)) => SqlError::new(
+                SqlState::OUT_OF_MEMORY,
+                "maximum number of prepared transactions reached",
+            )
+            .hint(format!("Increase max_prepared_transactions (currently {limit}).")),
+            Err(error) => error.into(),
+        };
+        self.with_block(|block, parts| block.not_prepared(parts));
+        Err(refused)
     }
 
     /// Whether the open transaction can be prepared.
@@ -121,11 +114,6 @@ impl Session {
                 "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY",
             ));
         }
-        if self.catalog.acts() {
-            return Err(SqlError::unsupported(
-                "PREPARE TRANSACTION of a transaction that has changed the schema is",
-            ));
-        }
         if let Some(transaction) = self.block.transaction()
             && !self.advisory.get_mut().hand_over(transaction)
         {
@@ -149,7 +137,8 @@ impl Session {
             )
         };
         let found = manager.prepared().into_iter().find(|one| one.name == name.as_bytes());
-        let (user, database) = of_note(&found.ok_or_else(unknown)?.note);
+        let found = found.ok_or_else(unknown)?;
+        let PreparedNote { user, database, effects } = PreparedNote::decode(&found.note)?;
         if user != self.identity.user && !self.identity.superuser {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
@@ -164,11 +153,17 @@ impl Session {
             )
             .hint("Connect to the database where the transaction was prepared to finish it."));
         }
-        match manager.resolve(name.as_bytes(), commits, &self.wait)? {
+        let catalog = Arc::clone(self.catalog.catalog());
+        let mut install = |lsn| effects.install(&catalog, lsn);
+        match manager.resolve(&found, commits, &self.wait, &mut install)? {
             Ok(ended) => {
                 let at = ended.committed.unwrap_or(ended.wait_for);
+                match ended.committed {
+                    Some(lsn) => effects.committed(&catalog, lsn),
+                    None => effects.rolled_back(&catalog),
+                }
                 manager.xact_ids().end_prepared(name.as_bytes(), commits, at);
-                self.with_block(|block, parts| block.depends_on(ended, parts));
+                self.block.depends_on(ended);
                 Ok(if commits { "COMMIT PREPARED" } else { "ROLLBACK PREPARED" })
             }
             Err(Refused::Busy) => Err(SqlError::new(

@@ -1,8 +1,8 @@
 //! Hidden row ids: keys of tables without a primary key, and ids of long values.
 //!
-//! A counter per tree lives in memory. It begins behind the largest key in the tree when somebody first asks after a
-//! start, so it needs no log of its own: an id that was handed out and not committed may be handed out again after a
-//! restart, when nobody can know of it. Sessions take ranges, so that what a session inserts stays together and in order,
+//! A counter per tree lives in memory. It begins behind the largest key in the tree, and in what had been prepared, when
+//! somebody first asks after a start, so it needs no log of its own: an id that was handed out and not committed may be
+//! handed out again after a restart, when nobody can know of it. Sessions take ranges, so that what a session inserts stays together and in order,
 //! and the right edge of the tree is no meeting point of all sessions.
 
 use crate::error::{Result, SqlError};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 use txn::sync::{Mutex, lock, rank};
-use txn::{Direction, Tree, TreeId};
+use txn::{Direction, Manager, Tree, TreeId};
 
 /// The first range a session takes of a tree; each next one is twice as long, up to [`RANGE_MAX`].
 const RANGE_FIRST: u64 = 8;
@@ -22,6 +22,8 @@ const RANGE_MAX: u64 = 1024;
 #[derive(Debug, Default)]
 pub struct RowIds {
     next: Mutex<HashMap<TreeId, u64>, { rank::IDENTIFIERS }>,
+    /// The greatest ids of rows that are in no tree yet: what had been prepared before the server started.
+    prepared: HashMap<TreeId, u64>,
 }
 
 /// The ranges a session has left.
@@ -37,6 +39,16 @@ pub fn row_number(key: &[u8]) -> i64 {
 }
 
 impl RowIds {
+    /// For a directory that has just been opened.
+    #[must_use]
+    pub fn of(manager: &Manager) -> RowIds {
+        let keys = manager.prepared_last_keys().into_iter();
+        RowIds {
+            prepared: keys.map(|(tree, key)| (tree, id_of(&key))).collect(),
+            ..RowIds::default()
+        }
+    }
+
     fn take(&self, tree: &Arc<Tree>, count: u64) -> Result<Range<u64>> {
         let known = lock(&self.next).contains_key(&tree.id());
         // Reading a page may wait: nobody waits for it here. Who comes first says where the counter begins.
@@ -44,7 +56,10 @@ impl RowIds {
             || SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "no row identifiers are left");
         let first = match known {
             true => 0,
-            false => last_id(tree)?.checked_add(1).ok_or_else(none_left)?,
+            false => {
+                let prepared = self.prepared.get(&tree.id()).copied().unwrap_or(0);
+                last_id(tree)?.max(prepared).checked_add(1).ok_or_else(none_left)?
+            }
         };
         let mut next = lock(&self.next);
         let at = next.entry(tree.id()).or_insert(first);
@@ -66,7 +81,12 @@ fn last_id(tree: &Arc<Tree>) -> Result<u64> {
         .seek(Bound::Unbounded, Bound::Unbounded, Direction::Backward)
         .map_err(txn::Error::from)?;
     let last = cursor.advance().map_err(txn::Error::from)?;
-    Ok(last.and_then(|record| record.key.first_chunk().copied()).map_or(0, u64::from_be_bytes))
+    Ok(last.map_or(0, |record| id_of(record.key)))
+}
+
+/// The id that a key begins with; 0 if it has none.
+fn id_of(key: &[u8]) -> u64 {
+    key.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 impl SessionRowIds {

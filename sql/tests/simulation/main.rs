@@ -126,6 +126,8 @@ fn runs_go_everywhere() {
     let tally = &world::TALLY;
     for (count, what) in [
         (&tally.committed, "a transaction that committed"),
+        (&tally.prepared, "one that was prepared"),
+        (&tally.found_prepared, "one that was prepared and not resolved"),
         (&tally.refused, "one that was refused"),
         (&tally.deadlocks, "a deadlock"),
         (&tally.full, "a full disk"),

@@ -8,6 +8,8 @@
 use crate::client::{Answer, Client};
 use crate::world::TALLY;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use txn::simulation::Chance;
 
 /// Accounts, what each begins with, and codes that can be claimed.
@@ -80,6 +82,8 @@ pub fn own_table(me: u64) -> Vec<String> {
 pub struct Worker<'s> {
     pub me: u64,
     pub client: Client,
+    /// Whether any client has stopped without an answer.
+    pub silence: Arc<AtomicBool>,
     pub chance: Chance,
     pub story: &'s mut Story,
     /// SQLSTATEs that any statement may end with in this world (a full disk).
@@ -103,6 +107,11 @@ enum Outcome {
 }
 
 type Done<T = ()> = Result<T, Stop>;
+
+/// What a client calls the transaction that it prepares.
+pub fn prepared_name(me: u64) -> String {
+    format!("'client {me}'")
+}
 
 fn quoted(text: &str) -> String {
     format!("'{text}'")
@@ -131,6 +140,8 @@ impl Worker<'_> {
         if self.story.careless {
             self.read("SET synchronous_commit = off")?;
         }
+        // Where a client stops, the locks of what it has prepared stay: whoever waits for them would wait for ever.
+        self.read("SET lock_timeout = '60s'")?;
         for _ in 0..steps {
             self.step()?;
         }
@@ -177,19 +188,36 @@ impl Worker<'_> {
 
     /// One message; a refusal that may be is handed on.
     fn say(&mut self, text: &str) -> Done<Result<Vec<String>, String>> {
+        self.say_or(text, &[])
+    }
+
+    /// The same; so is a refusal with one of these SQLSTATEs.
+    fn say_or(&mut self, text: &str, refused: &[&str]) -> Done<Result<Vec<String>, String>> {
         match self.client.say(text) {
             Answer::Rows(rows) => Ok(Ok(rows)),
-            Answer::Nothing => Err(Stop::Silence),
+            Answer::Nothing => self.fall_silent(),
             // An I/O error: the power is gone, or soon will be.
-            Answer::Refused(state, _) if state == "58030" => Err(Stop::Silence),
+            Answer::Refused(state, _) if state == "58030" => self.fall_silent(),
+            // What is waited for may have been prepared by one who got no answer.
+            Answer::Refused(state, _)
+                if state == "55P03" && self.silence.load(Ordering::Relaxed) =>
+            {
+                self.fall_silent()
+            }
             Answer::Refused(state, message) => {
                 let known = ["40P01", "40001", "23505", "23503"];
-                if known.contains(&state.as_str()) || self.tolerated.contains(&state.as_str()) {
+                let may_be = known.iter().chain(self.tolerated).chain(refused);
+                if may_be.into_iter().any(|known| *known == state) {
                     return Ok(Err(state));
                 }
                 Err(Stop::Complaint(format!("client {}: {text:.200}: {state} {message}", self.me)))
             }
         }
+    }
+
+    fn fall_silent<T>(&self) -> Done<T> {
+        self.silence.store(true, Ordering::Relaxed);
+        Err(Stop::Silence)
     }
 
     /// A query, which nothing refuses: neither others' work nor a full disk.
@@ -207,7 +235,7 @@ impl Worker<'_> {
     /// Runs statements as one transaction: in messages of their own, or all in one.
     fn transaction(&mut self, statements: &[String], after: Option<Private>) -> Done<Outcome> {
         let told = match statements {
-            [one] => {
+            [one] if self.chance.percent(80) => {
                 self.story.pending.clone_from(&after);
                 self.say(one)?
             }
@@ -262,7 +290,31 @@ impl Worker<'_> {
             }
         }
         self.story.pending.clone_from(after);
-        self.say("COMMIT")
+        if self.chance.percent(20) { self.commit_in_two_steps() } else { self.say("COMMIT") }
+    }
+
+    /// PREPARE TRANSACTION and what follows it, with whatever comes between. What is lost in between is resolved by the audit.
+    fn commit_in_two_steps(&mut self) -> Done<Result<Vec<String>, String>> {
+        let name = prepared_name(self.me);
+        // What has spilled is not prepared.
+        if let Err(state) = self.say_or(&format!("PREPARE TRANSACTION {name}"), &["53200"])? {
+            return Ok(Err(state));
+        }
+        TALLY.prepared.add(1);
+        if self.chance.percent(10) {
+            self.say("CHECKPOINT")?.ok();
+        }
+        if self.chance.percent(80) {
+            let told = self.say(&format!("COMMIT PREPARED {name}"))?;
+            if told.is_ok() {
+                return Ok(told);
+            }
+        }
+        // Unanswered, it may have gone, or may be there for the audit to commit.
+        match self.say(&format!("ROLLBACK PREPARED {name}"))? {
+            Ok(_) => Ok(Err("rolled back".to_owned())),
+            Err(state) => self.complain(format!("ROLLBACK PREPARED: {state}")),
+        }
     }
 
     fn rollback(&mut self) -> Done {

@@ -5,7 +5,7 @@ use crate::client::{Answer, Client};
 use crate::work::{ACCOUNTS, OPENING, SCHEMA, Stop, Story, Worker, own_table};
 use sql::engine::{Engine, EngineOptions};
 use sql::{Environment, SqlError};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use txn::simulation::{Chance, FaultSchedule, Simulation, StoragePlanted};
 use txn::{Device, FaultyDevice, LogInsert, Planted, Scheduler};
@@ -45,6 +45,8 @@ pub fn options(seed: u64, faults: Faults) -> EngineOptions {
     // In half of the runs a transaction of a few rows is larger than memory.
     options.txn.write_set_bytes_max = [64 << 20, 700][(seed / 5 % 2) as usize];
     options.txn.planted = faults.txn;
+    let prepared = options.settings.state("max_prepared_transactions", &CLIENTS.to_string());
+    prepared.expect("it is a setting");
     options
 }
 
@@ -157,6 +159,8 @@ impl Count {
 #[derive(Debug)]
 pub struct Tally {
     pub committed: Count,
+    pub prepared: Count,
+    pub found_prepared: Count,
     pub refused: Count,
     pub deadlocks: Count,
     pub full: Count,
@@ -172,6 +176,8 @@ pub struct Tally {
 /// Of all runs.
 pub static TALLY: Tally = Tally {
     committed: Count(AtomicU64::new(0)),
+    prepared: Count(AtomicU64::new(0)),
+    found_prepared: Count(AtomicU64::new(0)),
     refused: Count(AtomicU64::new(0)),
     deadlocks: Count(AtomicU64::new(0)),
     full: Count(AtomicU64::new(0)),
@@ -317,16 +323,19 @@ impl World<'_> {
         }
         let tolerated: &[&str] = if trouble.full { &["53100"] } else { &[] };
         let complaints = Arc::new(Mutex::new(Vec::new()));
+        let silence = Arc::new(AtomicBool::new(false));
         let done: Arc<Mutex<Vec<Option<Story>>>> =
             Arc::new(Mutex::new(vec![None; CLIENTS as usize]));
         let threads: Vec<_> = (0..CLIENTS)
             .map(|me| {
                 let (engine, complaints) = (Arc::clone(engine), Arc::clone(&complaints));
+                let silence = Arc::clone(&silence);
                 let (done, mut story) = (Arc::clone(&done), self.stories[me as usize].clone());
                 let chance = Chance::new(self.chance.bits());
                 let body = move || {
                     let client = Client::connect(&engine, 10 + me as u32);
-                    let mut worker = Worker { me, client, chance, story: &mut story, tolerated };
+                    let mut worker =
+                        Worker { me, client, silence, chance, story: &mut story, tolerated };
                     if let Err(Stop::Complaint(what)) = worker.work(steps) {
                         held(&complaints).push(what);
                     }

@@ -120,7 +120,9 @@ pub(super) fn transfer(
             manager.checkpoint()?;
         }
         let wait = Arc::new(SessionWait::new(session as u32));
-        let ended = manager.resolve(&name, true, &wait)?.expect("it is there and nobody else's");
+        let found = manager.prepared().into_iter().find(|info| info.name == name);
+        let ended = manager.resolve(&found.expect("it is there"), true, &wait, &mut |_| ())?;
+        let ended = ended.expect("it is nobody else's");
         return answer_in_simulation(manager, ended);
     }
     answer_in_simulation(manager, txn.commit(&mut |_| ())?)
@@ -199,7 +201,7 @@ fn check(
     // What was prepared commits now: it was under way, and is all there or not at all.
     for left in manager.prepared() {
         let wait = Arc::new(SessionWait::new(1));
-        let resolved = manager.resolve(&left.name, true, &wait);
+        let resolved = manager.resolve(&left, true, &wait, &mut |_| ());
         let ended = resolved.map_err(|error| format!("resolve: {error}"))?.expect("it is there");
         answer_in_simulation(&manager, ended).map_err(|error| format!("resolve: {error}"))?;
     }

@@ -55,7 +55,12 @@ fn prepare(world: &World, txn: Transaction, name: &[u8]) {
 
 fn resolve(world: &World, name: &[u8], commits: bool) -> std::result::Result<(), Refused> {
     let wait = Arc::new(SessionWait::new(4));
-    let ended = world.manager.resolve(name, commits, &wait).unwrap()?;
+    let found = world.manager.prepared().into_iter().find(|info| info.name == name);
+    let info = found.ok_or(Refused::Unknown)?;
+    let mut told = None;
+    let mut tell = |lsn| told = Some(lsn);
+    let ended = world.manager.resolve(&info, commits, &wait, &mut tell).unwrap()?;
+    assert_eq!(told, ended.committed);
     world.answer(ended);
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! `pg_settings`, `pg_stat_activity`, `pg_prepared_statements`: what sessions are and do.
 
 use super::rows::{Activity, Encryption, Rows};
+use crate::catalog::PreparedNote;
 use crate::catalog::object::well_known;
 use crate::error::Result;
-use crate::session::two_phase;
 use crate::settings::definition::Kind;
 use crate::settings::value::{general, parse, raw};
 use crate::types::{Datum, Oid, array};
@@ -142,9 +142,9 @@ pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn prepared_transactions(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     for found in (rows.system.prepared_transactions)() {
-        let (user, database) = two_phase::of_note(&found.note);
-        let owner = snapshot.shared().role_by_oid(user).map_or("", |role| &role.name);
-        let database = snapshot.shared().databases().find(|known| known.oid == database);
+        let note = PreparedNote::decode(&found.note)?;
+        let owner = snapshot.shared().role_by_oid(note.user).map_or("", |role| &role.name);
+        let database = snapshot.shared().databases().find(|known| known.oid == note.database);
         let row = [
             Datum::Oid(found.txn.0 as u32),
             rows.text(&String::from_utf8_lossy(&found.name)),
