@@ -263,8 +263,8 @@ mod tests {
             "the newer one holds"
         );
         assert!(matches!(control.verify(), Err(Error::CorruptLog(_))));
-        device.flip(NAME, 8, 4).unwrap();
+        device.flip(NAME, 8, 8).unwrap();
         let refused = Control::open(&device).unwrap_err().to_string();
-        assert_eq!(refused, "the directory has format version 7, and this server reads 3");
+        assert_eq!(refused, "the directory has format version 12, and this server reads 4");
     }
 }
