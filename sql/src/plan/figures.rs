@@ -85,6 +85,9 @@ pub struct Figures<'a> {
 struct ColumnFigures<'f> {
     /// Rows of its table.
     rows: f64,
+    relation: &'f Relation,
+    /// Its place in the relation.
+    at: usize,
     /// No value comes twice.
     unique: bool,
     not_null: bool,
@@ -111,7 +114,11 @@ impl ColumnFigures<'_> {
             part if part < 0.0 => ((-part * self.rows).round().max(1.0), false),
             _ if Form::of(self.ty.oid) == Form::Bool => (2.0, false),
             _ if self.rows < DISTINCT => (self.rows.max(1.0), false),
-            _ => (DISTINCT, true),
+            // The columns of a key share what tells its rows apart.
+            _ => match key_columns(self.relation, self.at) {
+                Some(columns) => (self.rows.powf(1.0 / columns as f64), true),
+                None => (DISTINCT, true),
+            },
         }
     }
 }
@@ -172,6 +179,8 @@ impl<'a> Figures<'a> {
         Some(ColumnFigures {
             rows: table.rows,
             unique: unique(&table.relation, at),
+            relation: &table.relation,
+            at,
             not_null: column.not_null,
             ty: column.ty,
             statistics,
@@ -618,6 +627,19 @@ fn unique(relation: &Relation, column: usize) -> bool {
             && index.is_plain_key(&[column])
             && matches!(&index.columns[..], [only] if only.column == column)
     })
+}
+
+/// How many columns the shortest unique key has that a column is a part of.
+fn key_columns(relation: &Relation, column: usize) -> Option<usize> {
+    let own = match &relation.kind {
+        RelationKind::Table { key, .. } if key.contains(&column) => Some(key.len()),
+        _ => None,
+    };
+    let indexes = relation.indexes.iter().filter(|index| {
+        let columns: Vec<usize> = index.columns.iter().map(|one| one.column).collect();
+        index.unique && columns.contains(&column) && index.is_plain_key(&columns)
+    });
+    own.into_iter().chain(indexes.map(|index| index.columns.len())).min()
 }
 
 /// A table's rows: what ANALYZE counted, unless the table has become another since; without it, what its tree looks like,

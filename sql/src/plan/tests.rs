@@ -1,13 +1,13 @@
 //! Estimates from planted statistics: what PostgreSQL's formulas give, worked out by hand.
 
-use super::figures::{BETWEEN, DISTINCT, EQUAL, Facts, Figures, RANGE, UNKNOWN_ROWS};
+use super::figures::{BETWEEN, DISTINCT, EQUAL, Facts, Figures, RANGE, UNKNOWN, UNKNOWN_ROWS};
 use super::functions::callee;
 use super::physical::ScanColumn;
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use crate::bind::Literal;
 use crate::catalog::testing::table;
-use crate::catalog::{ColumnStatistics, Relation, TableStatistics, builtin};
+use crate::catalog::{ColumnStatistics, Relation, RelationKind, TableStatistics, builtin};
 use crate::types::{Datum, Oid, SqlType};
 use std::sync::Arc;
 
@@ -144,6 +144,28 @@ fn without_statistics_there_are_postgresqls_defaults() {
         close(figures.selectivity(&sum), EQUAL);
         // A key is unique, whatever nobody has counted.
         close(figures.selectivity(&compare("=", home(0), number(5))), 1.0 / UNKNOWN_ROWS);
+    });
+}
+
+#[test]
+fn without_statistics_the_columns_of_a_key_share_its_rows() {
+    let mut planted = planted(None);
+    let mut relation = (*planted.relation).clone();
+    relation.indexes.clear();
+    if let RelationKind::Table { key, .. } = &mut relation.kind {
+        *key = vec![0, 1];
+    }
+    planted.relation = Arc::new(relation);
+    planted.now = Some(1e6);
+    with(&planted, |figures| {
+        let equal = |column| compare("=", home(column), number(5));
+        let nulls =
+            |column: usize| if planted.relation.columns[column].not_null { 0.0 } else { UNKNOWN };
+        close(figures.distinct(&home(0), 1e6), 1000.0);
+        close(figures.selectivity(&equal(1)), (1.0 - nulls(1)) / 1000.0);
+        close(figures.selectivity(&equal(2)), (1.0 - nulls(2)) / DISTINCT);
+        // Who names more columns expects fewer rows.
+        assert!(figures.all(&[equal(0), equal(2)]) < figures.all(&[equal(0)]) / 100.0);
     });
 }
 
