@@ -312,7 +312,7 @@ impl Manager {
         wait: &Arc<SessionWait>,
         before_release: &mut dyn FnMut(Lsn),
     ) -> Result<std::result::Result<Ended, Refused>> {
-        let PreparedInfo { txn, ref name, ref note, .. } = *info;
+        let PreparedInfo { txn, ref name, .. } = *info;
         let (state, payload) = {
             let mut list = lock(&self.prepared);
             // Another may have its name since.
@@ -321,19 +321,20 @@ impl Manager {
             let Some(state) = prepared.state.take() else { return Ok(Err(Refused::Busy)) };
             (state, prepared.payload.clone())
         };
-        let whole = named(name, note);
+        // What ends it names it; the note has been of use before.
+        let ended = named(name, &[]);
         let begin = Begin::default();
         let mut transaction =
             Transaction::new(Arc::clone(self), txn, begin, Arc::clone(wait), state);
         let logged = if commits && transaction.has_writes() {
-            transaction.state_mut().header.name = Some(whole);
+            transaction.state_mut().header.name = Some(ended);
             let logged = transaction.commit_writes(before_release);
             if let Some(state) = &mut transaction.state {
                 state.header.name = None;
             }
             logged
         } else {
-            self.log_resolved(txn, whole).inspect(|lsn| {
+            self.log_resolved(txn, ended).inspect(|lsn| {
                 if commits {
                     before_release(*lsn);
                 }

@@ -636,8 +636,8 @@ fn key_columns(relation: &Relation, column: usize) -> Option<usize> {
         _ => None,
     };
     let indexes = relation.indexes.iter().filter(|index| {
-        let columns: Vec<usize> = index.columns.iter().map(|one| one.column).collect();
-        index.unique && columns.contains(&column) && index.is_plain_key(&columns)
+        let part = index.columns.iter().any(|key| key.column == column);
+        part && index.unique && index.is_valid() && !index.is_computed()
     });
     own.into_iter().chain(indexes.map(|index| index.columns.len())).min()
 }

@@ -2,8 +2,8 @@
 //!
 //! A counter per tree lives in memory. It begins behind the largest key in the tree, and in what had been prepared, when
 //! somebody first asks after a start, so it needs no log of its own: an id that was handed out and not committed may be
-//! handed out again after a restart, when nobody can know of it. Sessions take ranges, so that what a session inserts stays together and in order,
-//! and the right edge of the tree is no meeting point of all sessions.
+//! handed out again after a restart, when nobody can know of it. Sessions take ranges, so that what a session inserts
+//! stays together and in order, and the right edge of the tree is no meeting point of all sessions.
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;

@@ -108,11 +108,6 @@ enum Outcome {
 
 type Done<T = ()> = Result<T, Stop>;
 
-/// What a client calls the transaction that it prepares.
-pub fn prepared_name(me: u64) -> String {
-    format!("'client {me}'")
-}
-
 fn quoted(text: &str) -> String {
     format!("'{text}'")
 }
@@ -295,7 +290,7 @@ impl Worker<'_> {
 
     /// PREPARE TRANSACTION and what follows it, with whatever comes between. What is lost in between is resolved by the audit.
     fn commit_in_two_steps(&mut self) -> Done<Result<Vec<String>, String>> {
-        let name = prepared_name(self.me);
+        let name = format!("'client {}'", self.me);
         // What has spilled is not prepared.
         if let Err(state) = self.say_or(&format!("PREPARE TRANSACTION {name}"), &["53200"])? {
             return Ok(Err(state));
@@ -310,7 +305,7 @@ impl Worker<'_> {
                 return Ok(told);
             }
         }
-        // Unanswered, it may have gone, or may be there for the audit to commit.
+        // Where COMMIT PREPARED was refused (a full disk), the transaction is still there.
         match self.say(&format!("ROLLBACK PREPARED {name}"))? {
             Ok(_) => Ok(Err("rolled back".to_owned())),
             Err(state) => self.complain(format!("ROLLBACK PREPARED: {state}")),
