@@ -387,6 +387,12 @@ impl Recovering {
         &self.component
     }
 
+    /// Where recovery begins: what precedes it is on its pages, and those are on disk.
+    #[must_use]
+    pub fn redo(&self) -> Lsn {
+        self.redo
+    }
+
     /// The logical records from the redo point on.
     ///
     /// # Errors

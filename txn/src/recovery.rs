@@ -2,8 +2,10 @@
 //!
 //! Pass one, the data component's, has made every tree well formed. Here commits come in LSN order, and each write is
 //! made where the record on the page is older; a tree that is gone is skipped. There is nothing to undo. A commit in
-//! parts is applied when its last record is met, from all of its parts, under its own LSN. What was prepared and not
-//! resolved is handed back with its locks.
+//! parts is applied when its last record is met, from all of its parts, under its own LSN. One whose first part lies before
+//! the redo point is passed over: it held the point at or below that part until it was applied, and the pages that it
+//! changed did until they were written, so all of it is on disk, and its parts may have been recycled. What was prepared
+//! and not resolved is handed back with its locks.
 //!
 //! Applying twice changes nothing, so a crash in the middle only means to begin again.
 
@@ -52,6 +54,9 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<(Pa
                 prepared.remove(&header.txn);
             }
             let since = header.parts.first().copied().unwrap_or(record.lsn);
+            if since < recovering.redo() {
+                continue;
+            }
             for part in &header.parts {
                 let mut scan = manager.data.log().scan(*part)?;
                 let found = scan.advance()?.filter(|found| found.kind == log::PART);

@@ -7,6 +7,7 @@ mod large;
 mod loads;
 mod locks;
 mod prepared;
+mod recovery;
 mod serializable;
 mod spill;
 mod versions;
