@@ -90,6 +90,8 @@ pub enum WaitEvent {
     BufferFree,
     /// The visible watermark.
     Watermark,
+    /// A tree that is to be freed, and that the collector is still in.
+    TreeInUse,
     /// Room for versions or late commits.
     VersionSpace,
     /// The next round of a background thread.

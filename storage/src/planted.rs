@@ -17,6 +17,8 @@ pub enum Fault {
     DoubleWriteSkipped,
     /// A checkpoint writes a redo point that is one record late.
     RedoPointLate,
+    /// A tree is freed while the collector is in it.
+    TreeFreedInUse,
 }
 
 /// Which fault is planted, if any.

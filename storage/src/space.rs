@@ -236,6 +236,8 @@ impl Space {
     /// Redo, and the effect of a structure record: every extent of `tree` is nobody's. Returns them.
     pub fn set_tree_free(&self, tree: TreeId, lsn: Lsn) -> Vec<u32> {
         let mut state = lock(&self.state);
+        // Its number may stand in no other record: a build that was given up before it had logged anything.
+        state.next_tree = state.next_tree.max(tree.0 + 1);
         let mut gone = Vec::new();
         let per_group = self.per_group();
         for (group, map) in state.maps.iter_mut().enumerate() {

@@ -40,12 +40,8 @@ impl Manager {
         let mut progress = self.free_dropped(horizon) | self.collect_versions(horizon);
         let durable = self.data.log().durable();
         for worker in 0..self.collector.workers() {
-            let removed = self.collector.remove_tombstones(
-                worker,
-                &self.locks.records,
-                (horizon, durable),
-                &|tree| self.data.tree(tree).is_ok(),
-            );
+            let removed =
+                self.collector.remove_tombstones(worker, &self.locks.records, (horizon, durable));
             // A page that cannot be read stays as it is: a tombstone is in nobody's way.
             progress |= removed.unwrap_or(false);
         }
@@ -140,9 +136,8 @@ impl Manager {
         while self.collector.collect(worker, &self.locks.records, self.horizon()).notes > 0 {}
         let until = (self.horizon(), self.data.log().durable());
         if self.collector.has_tombstones(worker) && lsn <= until.0 && lsn < until.1 {
-            let lives = |tree| self.data.tree(tree).is_ok();
             // A page that cannot be read keeps its tombstones: they are in nobody's way.
-            let _ = self.collector.remove_tombstones(worker, &self.locks.records, until, &lives);
+            let _ = self.collector.remove_tombstones(worker, &self.locks.records, until);
         }
         while !self.collected_or_spilled() {
             let Some((oldest, _)) = self.locks.owners.oldest() else { return };

@@ -70,6 +70,7 @@ impl Tree {
         let full = self.page_bytes() * usize::from(packing.fill_percent.clamp(10, 100)) / 100;
         let (mut low, mut freed, mut pulls) = (Vec::new(), 0, 0);
         while go_on() {
+            let Some(_inside) = self.enter() else { return Ok(freed) };
             let view = self.view(&low, packing.group)?;
             if pulls == 0 {
                 pulls = self.pulls_worth_it(&view, full)?;
@@ -93,6 +94,7 @@ impl Tree {
                 None => break,
             }
         }
+        let Some(_inside) = self.enter() else { return Ok(freed) };
         // Pages can be given away when what freed them is durable.
         if let Some(last) = self.space.last_freed() {
             self.volume.log.wait_durable(last)?;

@@ -5,6 +5,7 @@
 //! the log still has are the truth: the trees must hold exactly what they say, and the offline check must be content.
 
 use crate::btree::Loaded;
+use crate::btree::smo::{Actions, STRUCTURE};
 use crate::btree::{Change, Tree};
 use crate::chance::Chance;
 use crate::device::faulty::{FaultSchedule, FaultyDevice};
@@ -13,7 +14,7 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
 use crate::{
     DataComponent, Device, Direction, Environment, Error, Fault, Lsn, Options, Packing, Planted,
-    RecordKind, Result, SpaceClass, TreeId, WaitEvent,
+    RecordKind, Result, Scheduler, SpaceClass, TreeId, WaitEvent,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -268,10 +269,10 @@ fn recover(
     simulation: &Simulation,
     device: &Arc<FaultyDevice>,
     history: &[Entry],
-    (seed, planted): (u64, Planted),
+    options: Options,
 ) -> Result<(Arc<DataComponent>, Vec<Entry>)> {
     let env = simulation.environment(Arc::clone(device) as Arc<dyn Device>, 1);
-    let recovering = DataComponent::open(env, options(seed, planted))?;
+    let recovering = DataComponent::open(env, options)?;
     let component = Arc::clone(recovering.component());
     let redo = component.last_checkpoint().redo;
     let mut last = Lsn::ZERO;
@@ -354,7 +355,7 @@ fn run(seed: u64, planted: Planted) {
         for round in 0..chance.below(3) {
             let at = device.operations() + 1 + chance.below(60);
             device.set_schedule(FaultSchedule { power_loss_at: Some(at), ..Default::default() });
-            match recover(simulation, &device, &history, (seed, planted)) {
+            match recover(simulation, &device, &history, options(seed, planted)) {
                 Ok(_) | Err(Error::Halted(_) | Error::Io(..)) => {}
                 Err(error) => panic!("recovery that is cut short: {error}"),
             }
@@ -363,7 +364,7 @@ fn run(seed: u64, planted: Planted) {
         }
         device.set_schedule(FaultSchedule::default());
         let (component, survived) =
-            recover(simulation, &device, &history, (seed, planted)).unwrap();
+            recover(simulation, &device, &history, options(seed, planted)).unwrap();
         assert!(
             survived.iter().any(|entry| entry.lsn == acknowledged),
             "{acknowledged} was acknowledged and is lost"
@@ -372,7 +373,8 @@ fn run(seed: u64, planted: Planted) {
         component.close(&mut |tail| tail).unwrap();
         drop(component);
         let device = simulation.device(device.crash(seed + 9));
-        let (component, again) = recover(simulation, &device, &survived, (seed, planted)).unwrap();
+        let (component, again) =
+            recover(simulation, &device, &survived, options(seed, planted)).unwrap();
         assert_eq!(again.len(), survived.len());
         check(&component, &survived);
     });
@@ -413,4 +415,162 @@ fn planted_faults_are_noticed() {
             .find(|seed| std::panic::catch_unwind(|| run(*seed, Planted::new(fault))).is_err());
         assert!(noticed.is_some(), "{fault:?} turned nothing red");
     }
+}
+
+/// With a log that needs no checkpoint.
+fn roomy(seed: u64, planted: Planted) -> Options {
+    Options { log_bytes_max: 16 << 20, ..options(seed, planted) }
+}
+
+/// A database whose power is never lost but by `reopened`, with a tree of a few leaves that a checkpoint has written.
+fn with_a_tree(
+    simulation: &Simulation,
+    seed: u64,
+    planted: Planted,
+) -> (Arc<FaultyDevice>, World, Arc<Tree>) {
+    let device = simulation.device(FaultyDevice::new(seed));
+    let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, seed);
+    let options = roomy(seed, planted);
+    DataComponent::create(&env, &options).unwrap();
+    let component = DataComponent::open(env.clone(), options).unwrap().finish(&|_| true).unwrap();
+    let world = World {
+        component,
+        slots: std::array::from_fn(|_| AtomicU64::new(u64::MAX)),
+        history: Mutex::default(),
+        acknowledged: AtomicU64::new(0),
+        env,
+        stop: AtomicBool::new(false),
+    };
+    let tree = world.component.create_tree().unwrap();
+    world.commit(0, None, tree.id(), NAME, b"", b"").unwrap();
+    for key in 0..60u64 {
+        put(&world, &tree, key);
+    }
+    world.component.checkpoint_all(&mut |tail| tail).unwrap();
+    (device, world, tree)
+}
+
+fn put(world: &World, tree: &Tree, key: u64) {
+    world.commit(0, Some(tree), tree.id(), PUT, &key.to_be_bytes(), &[7; 900]).unwrap();
+}
+
+/// What the log has is opened again, and is well formed.
+fn reopened(simulation: &Simulation, seed: u64, device: &FaultyDevice, world: World) {
+    world.component.log().wait_durable_end(world.component.log().tail()).unwrap();
+    let history = lock(&world.history).clone();
+    device.power_off();
+    drop(world);
+    let device = simulation.device(device.crash(seed + 1));
+    let options = roomy(seed, Planted::default());
+    let (component, survived) = recover(simulation, &device, &history, options).unwrap();
+    check(&component, &survived);
+    assert_eq!(survived.len(), history.len());
+}
+
+/// Who takes tombstones away, and merges, holds no lock that keeps a tree from being dropped. Whatever the collector still
+/// logs of it comes before the record that frees it, and no page of it is touched afterwards.
+#[test]
+fn a_tree_is_freed_beside_the_merges_of_its_leaves() {
+    for seed in 0..20 {
+        free_beside_merges(seed, Planted::default());
+    }
+    let noticed = (0..20).find(|seed| {
+        let free = || free_beside_merges(*seed, Planted::new(Fault::TreeFreedInUse));
+        std::panic::catch_unwind(free).is_err()
+    });
+    assert!(noticed.is_some(), "the planted fault went unnoticed");
+}
+
+fn free_beside_merges(seed: u64, planted: Planted) {
+    Simulation::run(seed, WORKERS + 1, |simulation| {
+        let (device, world, tree) = with_a_tree(simulation, seed, planted);
+        // Splits that are in the log only.
+        for key in 60..400 {
+            put(&world, &tree, key);
+        }
+        let delete = |key: u64| {
+            let key = key.to_be_bytes().to_vec();
+            let lsn = world.commit(0, Some(&tree), tree.id(), DELETE, &key, b"").unwrap();
+            (key, lsn)
+        };
+        let tombstones: Vec<_> = (0..400).map(delete).collect();
+        let unnamed = world.commit(0, None, tree.id(), UNNAME, b"", b"").unwrap();
+        world.component.log().wait_durable(unnamed).unwrap();
+        let collector = {
+            let (tree, simulation) = (Arc::clone(&tree), simulation.clone());
+            let body = move || {
+                for (key, lsn) in tombstones {
+                    tree.remove_tombstone(&key, lsn).unwrap();
+                    simulation.yield_point();
+                }
+            };
+            world.env.scheduler.spawn("collector", Box::new(body))
+        };
+        for _ in 0..Chance::new(seed).below(300) {
+            simulation.yield_point();
+        }
+        world.component.free_tree(tree.id()).unwrap();
+        let other = world.component.create_tree().unwrap();
+        world.commit(0, None, other.id(), NAME, b"", b"").unwrap();
+        for key in 0..100 {
+            put(&world, &other, key);
+            simulation.yield_point();
+        }
+        collector.join();
+        assert_eq!(records_behind_the_end(&world.component, tree.id()).unwrap(), 0);
+        drop((tree, other));
+        reopened(simulation, seed, &device, world);
+    });
+}
+
+/// How many structure records of `tree` the log has behind the one that frees it.
+fn records_behind_the_end(component: &DataComponent, tree: TreeId) -> Result<usize> {
+    let mut end = Actions::new(tree, 0);
+    end.free_tree();
+    let mut behind = None;
+    let mut scan = component.log().scan(component.last_checkpoint().redo)?;
+    while let Some(record) = scan.advance()? {
+        if record.kind == STRUCTURE && record.payload.starts_with(&tree.0.to_le_bytes()) {
+            behind = behind.map(|behind| behind + 1);
+            if record.payload == end.bytes() {
+                behind = Some(0);
+            }
+        }
+    }
+    Ok(behind.expect("it has been freed"))
+}
+
+/// A directory whose log has a merge behind the record that frees its tree, on pages that have another tree since.
+#[test]
+fn records_of_a_tree_that_is_gone_are_passed_over_wherever_they_stand() {
+    Simulation::run(1, WORKERS + 1, |simulation| {
+        let (device, world, tree) = with_a_tree(simulation, 1, Planted::default());
+        let volume = Arc::clone(world.component.forest().volume());
+        let pages_of = |tree: TreeId| {
+            let owned = volume.space.allocated().into_iter().filter(|(_, owner)| *owner == tree);
+            owned.map(|(page, _)| page).collect::<BTreeSet<_>>()
+        };
+        let pages = pages_of(tree.id());
+        world.commit(0, None, tree.id(), UNNAME, b"", b"").unwrap();
+        world.component.free_tree(tree.id()).unwrap();
+        world.component.log().wait_durable_end(world.component.log().tail()).unwrap();
+        let other = world.component.create_tree().unwrap();
+        world.commit(0, None, other.id(), NAME, b"", b"").unwrap();
+        for key in 0..600 {
+            put(&world, &other, key);
+        }
+        let stale: Vec<_> = pages.intersection(&pages_of(other.id())).copied().collect();
+        assert!(stale.len() > 1);
+        let mut actions = Actions::new(tree.id(), 0);
+        let image = super::forest::empty_root(4096, stale[0], tree.id());
+        actions.image(image.page());
+        actions.remove_child(stale[0], b"nowhere");
+        actions.free(stale[1]);
+        actions.allocate(stale[0], false);
+        let bytes = actions.bytes().len() as u64;
+        let mut space = world.component.log().reserve(SpaceClass::System, 1, bytes).unwrap();
+        let _ = volume.log_structure(&mut space, &actions, &[]);
+        drop((space, tree, other, volume));
+        reopened(simulation, 1, &device, world);
+    });
 }

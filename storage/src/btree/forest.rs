@@ -7,7 +7,7 @@ use super::{Tree, verify};
 use crate::buffer::{BufferPool, DataFile};
 use crate::component::Options;
 use crate::page::{Kind, PageBuf};
-use crate::planted::Planted;
+use crate::planted::{Fault, Planted};
 use crate::space::{Space, TreeSpace};
 use crate::sync::{Arc, RwLock};
 use crate::volume::{AbortOnUnwind, Volume};
@@ -21,6 +21,7 @@ use std::sync::PoisonError;
 pub struct Forest {
     volume: Arc<Volume>,
     trees: RwLock<HashMap<TreeId, Arc<Tree>>>,
+    planted: Planted,
 }
 
 impl Forest {
@@ -45,7 +46,7 @@ impl Forest {
         let frames = options.pool_frames;
         let pool = BufferPool::new(env.clone(), Arc::clone(&log), file, frames);
         let volume = Arc::new(Volume::new(log, pool, space, frames));
-        Ok(Forest { volume, trees: RwLock::default() })
+        Ok(Forest { volume, trees: RwLock::default(), planted: options.planted })
     }
 
     /// What pass one of recovery asks about structure records.
@@ -129,7 +130,8 @@ impl Forest {
         Ok(self.enter(Tree::new(Arc::clone(volume), root, space)))
     }
 
-    /// Frees a tree that nobody can reach any more. Its pages can be allocated when the record is durable.
+    /// Frees a tree that nobody can reach any more, once the collector has left it. Its pages can be allocated when the
+    /// record is durable.
     ///
     /// # Errors
     /// [`Error::NoTree`]; [`Error::Full`] for the log.
@@ -139,6 +141,9 @@ impl Forest {
             let mut trees = self.trees.write().unwrap_or_else(PoisonError::into_inner);
             trees.remove(&id).ok_or(Error::NoTree(id))?
         };
+        if !self.planted.is(Fault::TreeFreedInUse) {
+            tree.end();
+        }
         free(&self.volume, &tree.space, reserved);
         Ok(())
     }

@@ -14,6 +14,7 @@ mod crash_tests;
 pub mod cursor;
 mod descend;
 pub mod forest;
+mod life;
 pub mod load;
 mod merge;
 mod newer;
@@ -40,6 +41,7 @@ use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::{Error, FrameId, Lsn, PageId, Result, TreeId};
 use descend::{Stop, Target};
+use life::{Inside, Life};
 use node::Place;
 use std::ops::Range;
 
@@ -170,6 +172,7 @@ pub struct Tree {
     volume: Arc<Volume>,
     space: TreeSpace,
     birth: AtomicU64,
+    life: Life,
 }
 
 /// What one attempt to apply a change came to.
@@ -181,13 +184,30 @@ enum Attempt {
 impl Tree {
     pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
         let root_frame = AtomicU32::new(u32::MAX);
-        Tree { id: space.tree(), root, root_frame, volume, space, birth: AtomicU64::new(0) }
+        let (birth, life) = (AtomicU64::new(0), Life::default());
+        Tree { id: space.tree(), root, root_frame, volume, space, birth, life }
     }
 
     /// Which tree it is.
     #[must_use]
     pub fn id(&self) -> TreeId {
         self.id
+    }
+
+    /// Whether it is freed, or about to be: nothing of it can be changed any more.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.life.has_ended()
+    }
+
+    /// Waits until nobody is in the tree that could change it, and lets nobody in.
+    fn end(&self) {
+        self.life.end(self.volume.pool.environment());
+    }
+
+    /// Keeps the tree from being freed, for one change that no lock of the layer above stands for; none if it is too late.
+    fn enter(&self) -> Option<Inside<'_>> {
+        self.life.enter(self.volume.pool.environment())
     }
 
     /// Says since when the records of a bulk build count: they have no LSN of their own, and are read as if they had
@@ -444,11 +464,13 @@ impl Tree {
         Ok(Attempt::Ended(Applied::Done))
     }
 
-    /// Removes the tombstone at `key` if it is still the one of `lsn`. Not logged: redo would replay the delete.
+    /// Removes the tombstone at `key` if it is still the one of `lsn`. Not logged: redo would replay the delete. The tree may
+    /// be freed at any time; then its tombstones have gone with it.
     ///
     /// # Errors
     /// I/O and corruption.
     pub fn remove_tombstone(&self, key: &[u8], lsn: Lsn) -> Result<()> {
+        let Some(_inside) = self.enter() else { return Ok(()) };
         let mut held = None;
         let mut spins = 0;
         let small = loop {

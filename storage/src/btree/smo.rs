@@ -2,7 +2,8 @@
 //!
 //! Recovery's pass one (`recovery.rs`) decides which records a page needs; here each is applied where the page's structure
 //! LSN is older. An image, too: a page on disk that already has it may hold later commits that redo does not begin
-//! early enough to repeat. What concerns a tree that is freed later is skipped whole.
+//! early enough to repeat. What concerns a tree that is freed is skipped whole, wherever it stands: its pages may be
+//! another's. (The record that frees a tree is its last; a log of before that was so is redone all the same.)
 //!
 //! ```text
 //! record   tree u64 · action*
@@ -23,7 +24,7 @@ use crate::sync::{Mutex, lock};
 use crate::volume::Volume;
 use crate::wal::RecordKind;
 use crate::{Error, Lsn, PageId, Result, TreeId};
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// The kind of a structure record.
 pub const STRUCTURE: RecordKind = RecordKind(16);
@@ -209,8 +210,8 @@ fn read<'a>(
 #[derive(Debug)]
 pub struct TreeRedo<'v> {
     volume: &'v Volume,
-    /// Trees that are freed, known after the first reading.
-    gone: Mutex<HashMap<TreeId, Lsn>>,
+    /// Trees that are freed, known after the first reading. No number is used twice.
+    gone: Mutex<HashSet<TreeId>>,
 }
 
 impl Action<'_> {
@@ -236,9 +237,12 @@ impl StructureRedo for TreeRedo<'_> {
     ) -> Result<()> {
         read(record, |tree, action| {
             if action == Action::FreeTree {
-                lock(&self.gone).insert(tree, record.lsn);
+                lock(&self.gone).insert(tree);
             }
-            if let Some((page, effect)) = action.effect() {
+            // What follows a tree's end must not stand for the last image of a page that is another's.
+            if let Some((page, effect)) = action.effect()
+                && !self.is_gone(tree)
+            {
                 each(page, effect);
             }
             Ok(())
@@ -255,12 +259,13 @@ impl StructureRedo for TreeRedo<'_> {
     fn note(&self, record: &StructureRecord<'_>) -> Result<()> {
         let space = &self.volume.space;
         read(record, |tree, action| match action {
-            Action::Allocate { page, root } => space.set_allocated(tree, page, root, record.lsn),
-            Action::Free { page } => space.set_free(tree, page, record.lsn),
             Action::FreeTree => {
                 space.set_tree_free(tree, record.lsn);
                 Ok(())
             }
+            _ if self.is_gone(tree) => Ok(()),
+            Action::Allocate { page, root } => space.set_allocated(tree, page, root, record.lsn),
+            Action::Free { page } => space.set_free(tree, page, record.lsn),
             _ => Ok(()),
         })
     }
@@ -273,9 +278,12 @@ impl<'v> TreeRedo<'v> {
         TreeRedo { volume, gone: Mutex::default() }
     }
 
+    fn is_gone(&self, tree: TreeId) -> bool {
+        lock(&self.gone).contains(&tree)
+    }
+
     fn redo_action(&self, lsn: Lsn, tree: TreeId, action: Action<'_>) -> Result<()> {
-        // A tree that is freed later: its pages may be another's by now.
-        if lock(&self.gone).get(&tree).is_some_and(|gone| lsn < *gone) {
+        if self.is_gone(tree) {
             return Ok(());
         }
         match action {

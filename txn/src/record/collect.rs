@@ -23,7 +23,7 @@ use crate::sync::{Arc, Mutex, lock, rank};
 use crossbeam_epoch::Guard;
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
-use storage::{Tree, TreeId};
+use storage::Tree;
 
 /// Notes that one call takes from a queue at most, so that nobody's commit pays for everybody's past.
 const BATCH: usize = 32;
@@ -321,7 +321,6 @@ impl Collector {
         worker: usize,
         table: &RecordTable,
         (horizon, durable): (Lsn, Lsn),
-        lives: &dyn Fn(TreeId) -> bool,
     ) -> storage::Result<bool> {
         let queue = &self.queues[worker];
         let due = |note: &Tombstone| note.lsn <= horizon && note.lsn < durable;
@@ -330,8 +329,8 @@ impl Collector {
         while left > 0 {
             left -= 1;
             let Some(note) = lock(&queue.tombstones).pop_front() else { break };
-            if !lives(note.tree.id()) {
-                // The tree has been dropped: its tombstones went with it, and its pages may be another's.
+            if note.tree.has_ended() {
+                // Its tombstones went with it.
                 queue.waiting.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }
