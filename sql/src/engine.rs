@@ -3,7 +3,7 @@
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::{Database, Role};
-use crate::catalog::queries::identity::Identity;
+use crate::catalog::queries::identity::{Identity, SettingUser};
 use crate::catalog::relation_counts::ClusterCounts;
 use crate::catalog::system::Encryption;
 use crate::catalog::system::{Activity, Counters};
@@ -16,10 +16,12 @@ use crate::session::notify::Channels;
 use crate::session::semantics::with_semantics;
 use crate::session::statement::PlanCache;
 use crate::session::{AnswerAfter, Session};
+use crate::settings::Moment;
 use crate::settings::auto_file::AutoFile;
 use crate::settings::server::{ServerSettings, Source};
 use crate::settings::session::Settings;
 use crate::settings::socket::SocketTimes;
+use crate::settings::value::FoundRole;
 use crate::sqlstate::SqlState;
 use crate::tuple::row_id::RowIds;
 use crate::types::Oid;
@@ -289,34 +291,38 @@ impl Engine {
             )
             .detail("User does not have CONNECT privilege."));
         }
-        let mut settings = Settings::new(self.settings.load_full());
-        settings.set_socket(connect.socket);
-        for (owner, source) in [
-            ((Oid(0), Oid(0)), Source::Global),
-            ((database.oid, Oid(0)), Source::Database),
-            ((Oid(0), role.oid), Source::User),
-            ((database.oid, role.oid), Source::DatabaseUser),
-        ] {
-            for (name, text) in shared.settings(owner.0, owner.1) {
-                settings.set_default(name, text, source, role.superuser)?;
-            }
-        }
-        for (name, text) in &connect.settings {
-            settings.set_default(name, text, Source::Client, role.superuser)?;
-        }
-        let superuser = if role.superuser { "on" } else { "off" };
-        settings.set_default("is_superuser", superuser, Source::Override, true)?;
-        settings.set_default("session_authorization", &role.name, Source::Override, true)?;
+        let found = FoundRole { oid: role.oid, superuser: role.superuser };
         let identity = Identity {
             user: role.oid,
             user_name: Arc::clone(&role.name),
-            authenticated: role.oid,
+            authenticated: found,
+            session_user: role.oid,
             session_user_name: Arc::clone(&role.name),
-            superuser: role.superuser,
             restricted: false,
             database_name: Arc::clone(&database.name),
             pid: wait.pid,
         };
+        let setter = SettingUser { shared, identity: &identity };
+        let mut notices = Vec::new();
+        let mut settings = Settings::new(self.settings.load_full());
+        settings.set_socket(connect.socket);
+        settings.log_in(&role.name, found);
+        for (name, text) in &connect.settings {
+            let said = (name.as_str(), Some(text.as_str()));
+            settings.assign(said, Moment::Start(Source::Client), &setter, &mut notices)?;
+        }
+        for (owner, source) in [
+            ((database.oid, role.oid), Source::DatabaseUser),
+            ((Oid(0), role.oid), Source::User),
+            ((database.oid, Oid(0)), Source::Database),
+            ((Oid(0), Oid(0)), Source::Global),
+        ] {
+            for (name, text) in shared.settings(owner.0, owner.1) {
+                let kept = (name.as_str(), Some(text.as_str()));
+                let refused = settings.assign(kept, Moment::Start(source), &setter, &mut notices);
+                notices.extend(refused.err().map(|error| error.severity(Severity::Warning)));
+            }
+        }
         let activity = Arc::new(SessionActivity::new(
             (database.oid, role.oid),
             (connect.client, connect.server, connect.encryption),
@@ -324,14 +330,15 @@ impl Engine {
             settings.integer("track_activity_query_size"),
             &wait,
         ));
-        activity.set_application_name(&settings.text("application_name"));
         let mut listed = self.listed();
         if !role.superuser {
             demand_room(&listed, role, database)?;
         }
         listed.insert(wait.pid, Arc::clone(&activity));
         drop(listed);
-        Ok(Session::open(self, wait, identity, settings, catalog, activity))
+        let mut session = Session::open(self, wait, identity, settings, catalog, activity);
+        session.tell(notices);
+        Ok(session)
     }
 
     fn listed(&self) -> MutexGuard<'_, Sessions, { rank::SESSIONS }> {

@@ -64,6 +64,8 @@ pub struct Client {
     pub parameters: Vec<(String, String)>,
     /// BackendKeyData.
     pub key: (u32, u32),
+    /// What it was told while it connected.
+    pub greeting: Vec<Report>,
 }
 
 impl Report {
@@ -125,6 +127,7 @@ impl Client {
             status: b'?',
             parameters: Vec::new(),
             key: (0, 0),
+            greeting: Vec::new(),
         };
         let mut startup = vec![0, 3, 0, 0];
         for (name, value) in parameters {
@@ -151,6 +154,7 @@ impl Client {
                 b'R' if message.body != [0; 4] => {
                     return Err(io::Error::other("the server wants a password"));
                 }
+                b'N' => client.greeting.push(Report::parse(&message.body)),
                 b'Z' => return Ok(client),
                 _ => {}
             }

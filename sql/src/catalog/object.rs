@@ -225,6 +225,8 @@ pub mod well_known {
     pub const READ_ALL_SETTINGS: Oid = Oid(3374);
     /// `pg_read_server_files`.
     pub const READ_SERVER_FILES: Oid = Oid(4569);
+    /// `pg_checkpoint`.
+    pub const CHECKPOINT: Oid = Oid(4544);
     /// template1.
     pub const TEMPLATE1: Oid = Oid(1);
     /// template0.

@@ -268,18 +268,22 @@ impl Shared {
         self.comments.iter()
     }
 
+    /// Whether a role is a superuser, as it is now.
+    #[must_use]
+    pub fn is_superuser(&self, role: Oid) -> bool {
+        self.role_by_oid(role).is_some_and(|role| role.superuser)
+    }
+
     /// Whether `role` may act as `as_role`: it is the same, a superuser, or a member through memberships that inherit.
     #[must_use]
     pub fn has_privileges_of(&self, role: Oid, as_role: Oid) -> bool {
-        self.role_by_oid(role).is_some_and(|role| role.superuser)
-            || self.reaches(role, as_role, true)
+        self.is_superuser(role) || self.reaches(role, as_role, true)
     }
 
     /// Whether `role` is a member of `group`, whatever INHERIT says (SET ROLE).
     #[must_use]
     pub fn is_member(&self, role: Oid, group: Oid) -> bool {
-        self.role_by_oid(role).is_some_and(|role| role.superuser)
-            || self.reaches(role, group, false)
+        self.is_superuser(role) || self.reaches(role, group, false)
     }
 
     fn reaches(&self, role: Oid, group: Oid, inheriting: bool) -> bool {

@@ -2,10 +2,12 @@
 
 use super::Ddl;
 use crate::catalog::object::{Class, Object, ObjectKey, SettingList};
+use crate::catalog::queries::identity::SettingUser;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSettings, SetStatement, SetValue, SettingChange, SettingValue};
-use crate::settings::definition::Context;
-use crate::settings::{IntervalStyle, server, session, value};
+use crate::settings::definition::definition;
+use crate::settings::setter::demand_keepable;
+use crate::settings::{IntervalStyle, session};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::datetime::{interval_read, interval_write};
@@ -16,10 +18,10 @@ use std::sync::Arc;
 /// # Errors
 /// 42704, 3D000, 42501, 22023.
 pub fn alter_settings(ddl: &mut Ddl<'_>, alter: &AlterSettings) -> Result<&'static str> {
-    let superuser = ddl.superuser();
     let mut scope = (Oid(0), Oid(0));
     if let Some(name) = &alter.role {
         let role = ddl.role(name)?;
+        super::role::check_name_of_existing(&role)?;
         let user = ddl.user;
         let own = ddl.snapshot().shared().role_by_oid(user).cloned();
         let may = own.is_some_and(|own| {
@@ -51,13 +53,13 @@ pub fn alter_settings(ddl: &mut Ddl<'_>, alter: &AlterSettings) -> Result<&'stat
         };
     }
     let for_all = scope == (Oid(0), Oid(0));
-    if for_all && !superuser {
+    if for_all && !ddl.superuser() {
         return Err(SqlError::new(
             SqlState::INSUFFICIENT_PRIVILEGE,
             "must be superuser to alter settings globally",
         ));
     }
-    change(ddl, scope, &alter.change, superuser)?;
+    change(ddl, scope, &alter.change)?;
     Ok(if for_all || alter.role.is_some() { "ALTER ROLE" } else { "ALTER DATABASE" })
 }
 
@@ -86,57 +88,38 @@ fn zone_interval(text: &str, typmod: i32) -> Result<Arc<str>> {
     Ok(format!("INTERVAL '{}'", String::from_utf8_lossy(&out)).into())
 }
 
-fn change(
-    ddl: &mut Ddl<'_>,
-    scope: (Oid, Oid),
-    change: &SettingChange,
-    superuser: bool,
-) -> Result<()> {
+fn change(ddl: &mut Ddl<'_>, scope: (Oid, Oid), change: &SettingChange) -> Result<()> {
     let key = ObjectKey { class: Class::Settings, database: scope.0, oid: scope.1, sub: 0 };
     ddl.catalog.lock(ddl.transaction, key)?;
-    let mut list: SettingList = ddl.snapshot().shared().settings(scope.0, scope.1).to_vec();
+    let snapshot = ddl.snapshot();
+    let setter = SettingUser { shared: snapshot.shared(), identity: ddl.identity };
+    let mut list: SettingList = snapshot.shared().settings(scope.0, scope.1).to_vec();
     let without = |list: &mut SettingList, name: &str| {
         list.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
     };
     match change {
-        SettingChange::ResetAll => list.clear(),
-        SettingChange::Reset(name) => without(&mut list, name),
+        SettingChange::ResetAll => {
+            // Who may not set it may not forget it.
+            list.retain(|entry| demand_keepable((&entry.0, None), &setter, ddl.notices).is_err());
+        }
+        SettingChange::Reset(name) => {
+            if !list.is_empty() {
+                demand_keepable((name, None), &setter, ddl.notices)?;
+            }
+            without(&mut list, name);
+        }
         SettingChange::Set(set) => {
-            let definition = server::find(&set.name)?;
-            if let Some(definition) = definition {
-                let name = definition.name;
-                if definition.context < Context::Backend {
-                    return Err(SqlError::new(
-                        SqlState::CANT_CHANGE_RUNTIME_PARAM,
-                        match definition.context {
-                            Context::Internal => format!("parameter \"{name}\" cannot be changed"),
-                            Context::Postmaster => format!(
-                                "parameter \"{name}\" cannot be changed without restarting the server"
-                            ),
-                            _ => format!("parameter \"{name}\" cannot be changed now"),
-                        },
-                    ));
-                }
-                if definition.context == Context::Superuser && !superuser {
-                    return Err(SqlError::new(
-                        SqlState::INSUFFICIENT_PRIVILEGE,
-                        format!("permission denied to set parameter \"{name}\""),
-                    ));
-                }
+            if matches!(set.value, SetValue::Current) {
+                return Err(SqlError::unsupported("SET ... FROM CURRENT is"));
+            }
+            let text = text_of(set)?;
+            if text.is_some() || !list.is_empty() {
+                demand_keepable((&set.name, text.as_deref()), &setter, ddl.notices)?;
             }
             without(&mut list, &set.name);
-            match (&set.value, text_of(set)?) {
-                (SetValue::Current, _) => {
-                    return Err(SqlError::unsupported("SET ... FROM CURRENT is"));
-                }
-                (_, Some(text)) => {
-                    if let Some(definition) = definition {
-                        value::parse(definition, &text)?;
-                    }
-                    let name = definition.map_or(&*set.name, |definition| definition.name);
-                    list.push((name.to_owned(), text));
-                }
-                (_, None) => {}
+            if let Some(text) = text {
+                let name = definition(&set.name).map_or(&*set.name, |found| found.name);
+                list.push((name.to_owned(), text));
             }
         }
     }

@@ -59,6 +59,7 @@ pub mod vacuum;
 mod value_text;
 pub mod view;
 
+use crate::catalog::queries::identity::Identity;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
@@ -301,6 +302,8 @@ pub struct Ddl<'a> {
     pub semantics: &'a dyn Semantics,
     /// The current user.
     pub user: Oid,
+    /// Who the session is.
+    pub identity: &'a Identity,
     /// `search_path`, as set.
     pub search_path: &'a str,
     /// `maintenance_work_mem`: what sorting the records of a new tree may hold.

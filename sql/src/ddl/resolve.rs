@@ -305,9 +305,8 @@ impl Ddl<'_> {
     pub(super) fn role(&mut self, name: &Ident) -> Result<Arc<Role>> {
         let snapshot = self.snapshot();
         let found = match &**name {
-            "current_user" | "current_role" | "session_user" => {
-                snapshot.shared().role_by_oid(self.user)
-            }
+            "current_user" | "current_role" => snapshot.shared().role_by_oid(self.user),
+            "session_user" => snapshot.shared().role_by_oid(self.identity.session_user),
             name => snapshot.shared().role(name),
         };
         found.cloned().ok_or_else(|| undefined_role(name))

@@ -219,7 +219,7 @@ pub fn alter_role(ddl: &mut Ddl<'_>, alter: &AlterRole) -> Result<&'static str> 
     Ok("ALTER ROLE")
 }
 
-fn check_name_of_existing(role: &Role) -> Result<()> {
+pub(super) fn check_name_of_existing(role: &Role) -> Result<()> {
     if role.oid.0 < well_known::FIRST_NORMAL && role.oid != well_known::SUPERUSER {
         return Err(SqlError::new(
             SqlState::RESERVED_NAME,

@@ -35,7 +35,7 @@ impl Session {
             SettingChange::Reset(name) => Some(name),
             SettingChange::ResetAll => None,
         };
-        if !self.identity.superuser {
+        if !self.is_superuser() {
             let what = match named {
                 Some(name) => format!("set parameter \"{name}\""),
                 None => "perform ALTER SYSTEM RESET ALL".to_owned(),

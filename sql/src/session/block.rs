@@ -15,6 +15,7 @@ use crate::session::activity::SessionActivity;
 use crate::session::message::{AnswerAfter, TransactionStatus};
 use crate::session::notify::Said;
 use crate::settings::session::{Settings, SettingsSavepoint};
+use crate::settings::setter::{Anyone, Moment};
 use crate::settings::value::parse_bool;
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
@@ -588,7 +589,8 @@ impl Block {
             }
             S::SetSession(modes) => {
                 let mut set = |name: &str, value: &str| {
-                    parts.settings.set(name, Some(value), false, false, parts.notices)
+                    let said = (name, Some(value));
+                    parts.settings.assign(said, Moment::Set, &Anyone, parts.notices)
                 };
                 if let Some(level) = level_written(modes) {
                     set("default_transaction_isolation", level)?;

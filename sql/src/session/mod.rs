@@ -252,6 +252,11 @@ impl Session {
         self.timeouts
     }
 
+    /// What the client is to be told with the next answer.
+    pub(crate) fn tell(&mut self, notices: Vec<Notice>) {
+        self.notices.get_mut().extend(notices);
+    }
+
     /// Whether there are notices to be taken.
     pub fn has_notices(&mut self) -> bool {
         !self.notices.get_mut().is_empty()
@@ -339,6 +344,7 @@ impl Session {
         self.settings_seen = Some(self.settings.generation());
         let limit =
             |settings: &Settings, name| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
+        self.activity.set_application_name(&self.settings.text("application_name"));
         self.timeouts = Timeouts {
             statement_ms: limit(&self.settings, "statement_timeout"),
             idle_in_transaction_ms: limit(&self.settings, "idle_in_transaction_session_timeout"),
@@ -413,6 +419,7 @@ impl Session {
     fn renew_basis(&mut self) {
         let snapshot = self.catalog.last_snapshot();
         let version = snapshot.version();
+        self.identity.take_names(snapshot.shared());
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(

@@ -7,13 +7,16 @@ use crate::types::Oid;
 use std::sync::Arc;
 
 impl Session {
-    /// Sets `role` or `session_authorization`; no value is the one that the session began with.
-    pub(super) fn set_user(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<()> {
-        let snapshot = Arc::clone(self.catalog.snapshot());
-        let shared = snapshot.shared();
-        self.identity.set_user(shared, &mut self.settings, (name, value), local)?;
-        self.settings_changed();
-        Ok(())
+    /// Whether the current user is a superuser, as roles are now.
+    pub(super) fn is_superuser(&mut self) -> bool {
+        let user = self.identity.user;
+        self.catalog.snapshot().shared().is_superuser(user)
+    }
+
+    /// Whether the current user is a member of `role`, or a superuser, as roles are now.
+    pub(super) fn has_privileges_of(&mut self, role: Oid) -> bool {
+        let user = self.identity.user;
+        self.catalog.snapshot().shared().has_privileges_of(user, role)
     }
 
     /// Takes the identity anew from the settings.
@@ -34,10 +37,9 @@ impl Session {
         let savepoint = self.settings.savepoint();
         let shared = self.catalog.last_snapshot().shared();
         if let Some(role) = shared.role_by_oid(user) {
-            let (name, superuser) = (Arc::clone(&role.name), role.superuser);
+            let user_name = Arc::clone(&role.name);
             let own = self.identity.clone();
-            let within =
-                Identity { user, user_name: name, superuser, restricted: true, ..own.clone() };
+            let within = Identity { user, user_name, restricted: true, ..own.clone() };
             self.identity = within;
             self.outside = Some(own);
             self.basis = None;

@@ -20,6 +20,7 @@ use crate::session::definitions::{Columns, Value};
 use crate::session::run::Asked;
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::session::Settings;
+use crate::settings::value::FoundRole;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
@@ -55,10 +56,10 @@ pub(crate) fn with_semantics<T>(
 ) -> T {
     let nobody = Identity {
         user: Oid(0),
-        authenticated: Oid(0),
+        authenticated: FoundRole::NONE,
         user_name: "".into(),
+        session_user: Oid(0),
         session_user_name: "".into(),
-        superuser: true,
         restricted: false,
         database_name: "".into(),
         pid: 0,

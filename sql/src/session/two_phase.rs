@@ -139,7 +139,7 @@ impl Session {
         let found = manager.prepared().into_iter().find(|one| one.name == name.as_bytes());
         let found = found.ok_or_else(unknown)?;
         let PreparedNote { user, database, effects } = PreparedNote::decode(&found.note)?;
-        if user != self.identity.user && !self.identity.superuser {
+        if user != self.identity.user && !self.is_superuser() {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 "permission denied to finish prepared transaction",

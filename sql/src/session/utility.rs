@@ -3,6 +3,7 @@
 use crate::bind;
 use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
+use crate::catalog::queries::identity::SettingUser;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
@@ -21,7 +22,7 @@ use crate::session::statement::{
     Basis, Known, Named, Planned, Prepared, Reader, planned, text_column,
 };
 
-use crate::catalog::queries::identity::sets_user;
+use crate::settings::Moment;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -136,7 +137,7 @@ impl Session {
             }
             Statement::Copy(copy) => self.copy(parsed, copy, portal, sink),
             Statement::Checkpoint => {
-                if !self.identity.superuser {
+                if !self.has_privileges_of(well_known::CHECKPOINT) {
                     return Err(SqlError::new(
                         SqlState::INSUFFICIENT_PRIVILEGE,
                         "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT",
@@ -268,14 +269,10 @@ impl Session {
     }
 
     fn set_to(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<()> {
-        if sets_user(name) {
-            return self.set_user(name, value, local);
-        }
-        let superuser = self.identity.superuser;
-        self.settings.set(name, value, local, superuser, self.notices.get_mut())?;
-        if name.eq_ignore_ascii_case("application_name") {
-            self.activity.set_application_name(&self.settings.text("application_name"));
-        }
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let setter = SettingUser { shared: snapshot.shared(), identity: &self.identity };
+        let moment = if local { Moment::SetLocal } else { Moment::Set };
+        self.settings.assign((name, value), moment, &setter, self.notices.get_mut())?;
         self.settings_changed();
         Ok(())
     }
@@ -289,7 +286,7 @@ impl Session {
                 self.statements.clear();
                 self.unnamed = None;
                 self.portals.clear();
-                self.set_user("session_authorization", None, false)?;
+                self.set_to("session_authorization", None, false)?;
                 self.settings.reset_all();
                 self.settings_changed();
                 self.advisory.get_mut().unlock_all();
@@ -582,6 +579,7 @@ impl Session {
             },
             semantics: &meaning,
             user,
+            identity,
             search_path,
             maintenance_bytes: super::load::maintenance_bytes(settings),
             notices: notices.get_mut(),

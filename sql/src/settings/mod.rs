@@ -2,7 +2,8 @@
 //!
 //! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown; [`encoding`]: names
 //!   of encodings
-//! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them
+//! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them; [`setter`]: who may set
+//!   what, and when
 
 pub mod auto_file;
 pub mod check;
@@ -10,6 +11,7 @@ pub mod definition;
 pub mod encoding;
 pub mod server;
 pub mod session;
+pub mod setter;
 pub mod socket;
 pub mod value;
 
@@ -18,6 +20,7 @@ use crate::sqlstate::SqlState;
 
 pub use server::{ServerSettings, Source};
 pub use session::{SettingRow, Settings, SettingsSavepoint};
+pub use setter::{Moment, Setter, UserSetting};
 
 /// The settings that functions and plans look at on every call, kept as plain values; all others are kept by name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Server-wide values of settings: what files, environment, flags and ALTER SYSTEM say, for sessions to start from.
 
 use super::definition::{Context, Definition, definition, definitions, number};
+use super::setter::UserSetting;
 use super::value::{self, Value};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -131,7 +132,15 @@ impl ServerSettings {
     fn set(&mut self, name: &str, text: &str, source: Source) -> Result<()> {
         match number(name) {
             Some(at) => {
-                let value = value::parse(&definitions()[at], text)?;
+                let definition = &definitions()[at];
+                // Who a session is follows from who logs in.
+                if UserSetting::of(definition).is_some() {
+                    return Err(SqlError::new(
+                        SqlState::CANT_CHANGE_RUNTIME_PARAM,
+                        format!("parameter \"{}\" cannot be changed", definition.name),
+                    ));
+                }
+                let value = value::parse(definition, text)?;
                 self.values[at] = (value, source);
             }
             None if is_custom(name) => {

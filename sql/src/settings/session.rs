@@ -12,8 +12,9 @@ use super::definition::{
     Context, Definition, Kind, ListQuoting, REPORTED, definition, definitions, number,
 };
 use super::server::{ServerSettings, Source, find, unrecognized};
+use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
-use super::value::{self, Value};
+use super::value::{self, FoundRole, Value};
 use super::{DateOrder, DateStyle, Dialect, IntervalStyle, SessionSettings};
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
@@ -190,7 +191,7 @@ impl Settings {
         match self.known(name) {
             Value::Integer(value) => value,
             Value::Real(value) => value as i64,
-            Value::Bool(_) | Value::Text(_) => 0,
+            Value::Bool(_) | Value::Text(_) | Value::Role(..) => 0,
         }
     }
 
@@ -198,7 +199,7 @@ impl Settings {
     #[must_use]
     pub fn text(&self, name: &'static str) -> Arc<str> {
         match self.known(name) {
-            Value::Text(text) => text,
+            Value::Text(text) | Value::Role(text, _) => text,
             Value::Bool(_) | Value::Integer(_) | Value::Real(_) => Arc::from(""),
         }
     }
@@ -237,7 +238,7 @@ impl Settings {
             Key::Known(at) if definitions()[at].name == "seed" => "unavailable".to_owned(),
             Key::Known(at) => value::show(&definitions()[at], &self.shown(at, value)),
             Key::Custom(_) => match value {
-                Value::Text(text) => text.to_string(),
+                Value::Text(text) | Value::Role(text, _) => text.to_string(),
                 Value::Bool(_) | Value::Integer(_) | Value::Real(_) => String::new(),
             },
         })
@@ -334,75 +335,89 @@ impl Settings {
         value::parse(definition, text)
     }
 
-    /// Sets a default of this session: from database, role or start-up packet. RESET goes back to it.
+    /// Gives a setting a value, none is DEFAULT: whatever the source is, at the moment when the value takes effect. What has
+    /// no effect here says so in `notices`.
     ///
     /// # Errors
-    /// As [`Settings::set`]. `superuser` says whether who opens the session is one.
-    pub fn set_default(
+    /// 22023, 42704, 42602; 55P02 and 42501 by the setting's context and who sets it.
+    pub fn assign(
         &mut self,
-        name: &str,
-        text: &str,
-        source: Source,
-        superuser: bool,
+        (name, text): (&str, Option<&str>),
+        moment: Moment,
+        setter: &dyn Setter,
+        notices: &mut Vec<Notice>,
     ) -> Result<()> {
         let definition = find(name)?;
-        let value = match definition {
-            Some(definition) => {
-                let trusted = superuser || source < Source::Client || source == Source::Override;
-                if source != Source::Override {
-                    may_set(definition, true, trusted)?;
-                }
-                self.parse(definition, text)?
-            }
-            None => Value::Text(text.into()),
-        };
-        let entry = self.entries.entry(Settings::key(name)).or_default();
-        if entry.reset.as_ref().is_none_or(|reset| reset.1 <= source) {
-            entry.reset = Some((value, source));
+        if let Some(definition) = definition {
+            may_set(definition, moment, setter)?;
         }
+        let value = match (definition, text) {
+            (_, None) => None,
+            (Some(definition), Some(text)) => Some(match UserSetting::of(definition) {
+                Some(setting) => Value::Role(text.into(), setter.user(setting, text)?),
+                None => self.parse(definition, text)?,
+            }),
+            (None, Some(text)) => Some(Value::Text(text.into())),
+        };
+        let key = Settings::key(name);
+        match moment {
+            Moment::Start(source) => {
+                if let Some(value) = value {
+                    self.keep_default(key, value, source);
+                }
+                return Ok(());
+            }
+            Moment::Set | Moment::SetLocal => {}
+        }
+        if let (Some(definition), Some(value)) = (definition, &value)
+            && !definition.followed
+            && self.current(&key).is_none_or(|current| current.0 != *value)
+            && value::parse(definition, definition.boot).is_ok_and(|boot| boot != *value)
+        {
+            notices.push(SqlError::notice(format!(
+                "parameter \"{}\" has no effect in Atoll",
+                definition.name
+            )));
+        }
+        let local = moment == Moment::SetLocal;
+        // Another session user begins without a role; the first one with the role that the session began with.
+        if definition.and_then(UserSetting::of) == Some(UserSetting::SessionAuthorization) {
+            let none = value.as_ref().map(|_| Value::Role(NO_ROLE.into(), FoundRole::NONE));
+            self.put(Settings::key("role"), none, local);
+        }
+        self.put(key, value, local);
         self.refresh_plain();
         Ok(())
     }
 
-    /// SET and SET LOCAL, `set_config`. None is DEFAULT. What has no effect here says so in `notices`.
-    ///
-    /// # Errors
-    /// 22023, 42704, 42602; 55P02 and 42501 by the setting's context.
-    pub fn set(
-        &mut self,
-        name: &str,
-        text: Option<&str>,
-        local: bool,
-        superuser: bool,
-        notices: &mut Vec<Notice>,
-    ) -> Result<()> {
-        let definition = find(name)?;
-        let key = Settings::key(name);
-        if let Some(definition) = definition {
-            may_set(definition, false, superuser)?;
+    /// Keeps what RESET goes back to, unless a stronger source has spoken.
+    fn keep_default(&mut self, key: Key, value: Value, source: Source) {
+        let entry = self.entries.entry(key).or_default();
+        if entry.reset.as_ref().is_none_or(|reset| reset.1 <= source) {
+            entry.reset = Some((value, source));
         }
-        let value = match (definition, text) {
-            (Some(definition), Some(text)) => {
-                let value = self.parse(definition, text)?;
-                let changes = self.current(&key).is_none_or(|current| current.0 != value);
-                if !definition.followed
-                    && changes
-                    && value::parse(definition, definition.boot).is_ok_and(|boot| boot != value)
-                {
-                    notices.push(SqlError::notice(format!(
-                        "parameter \"{}\" has no effect in Atoll",
-                        definition.name
-                    )));
-                }
-                Some(value)
-            }
-            (None, Some(text)) => Some(Value::Text(text.into())),
-            (Some(_), None) => None,
+        self.refresh_plain();
+    }
+
+    /// Who has logged in, whatever the start-up packet says.
+    pub fn log_in(&mut self, name: &Arc<str>, role: FoundRole) {
+        for (name, value) in [
+            ("session_authorization", Value::Role(Arc::clone(name), role)),
+            ("is_superuser", Value::Bool(role.superuser)),
+        ] {
+            self.keep_default(Settings::key(name), value, Source::Override);
+        }
+    }
+
+    /// Sets or, without a value, resets what the session's or the transaction's value is.
+    fn put(&mut self, key: Key, value: Option<Value>, local: bool) {
+        let value = match (&key, value) {
             // Once set, a custom setting stays, empty.
-            (None, None) if self.current(&key).is_some() => {
-                self.base(&key).is_none().then(|| Value::Text("".into()))
-            }
-            (None, None) => return Ok(()),
+            (Key::Custom(_), None) => match self.current(&key) {
+                Some(_) => self.base(&key).is_none().then(|| Value::Text("".into())),
+                None => return,
+            },
+            (_, value) => value,
         };
         // Whatever becomes of what it is set to, a custom setting is there from now on.
         let placeholder = || {
@@ -423,12 +438,20 @@ impl Settings {
         }
         self.undo.push((key.clone(), before));
         self.entries.insert(key, entry);
-        self.refresh_plain();
-        Ok(())
     }
 
-    /// Sets what follows from the session itself (`is_superuser`, `session_authorization`, `role`) or from its transaction's
-    /// modes: no context is asked, and it is taken back with the transaction like any SET.
+    /// The role that a setting names, as it was found then; none if it names none.
+    #[must_use]
+    pub fn user(&self, setting: UserSetting) -> Option<FoundRole> {
+        match self.known(setting.name()) {
+            Value::Role(_, FoundRole::NONE) => None,
+            Value::Role(_, role) => Some(role),
+            Value::Bool(_) | Value::Integer(_) | Value::Real(_) | Value::Text(_) => None,
+        }
+    }
+
+    /// Sets what follows from the transaction's modes: no context is asked, and it is taken back with the transaction like any
+    /// SET.
     pub fn set_internal(&mut self, name: &'static str, text: &str, local: bool) {
         let Some(at) = number(name) else { return };
         let definition = &definitions()[at];
@@ -637,36 +660,6 @@ pub fn join_values(name: &str, values: &[Arc<str>]) -> Result<String> {
     }
 }
 
-/// Whether a setting may be set now. At a connection's start more may be than later.
-fn may_set(definition: &Definition, starting: bool, superuser: bool) -> Result<()> {
-    let name = definition.name;
-    let (state, message) = match definition.context {
-        Context::Internal => {
-            (SqlState::CANT_CHANGE_RUNTIME_PARAM, format!("parameter \"{name}\" cannot be changed"))
-        }
-        Context::Postmaster => (
-            SqlState::CANT_CHANGE_RUNTIME_PARAM,
-            format!("parameter \"{name}\" cannot be changed without restarting the server"),
-        ),
-        Context::Sighup => (
-            SqlState::CANT_CHANGE_RUNTIME_PARAM,
-            format!("parameter \"{name}\" cannot be changed now"),
-        ),
-        Context::SuperuserBackend | Context::Backend if !starting => (
-            SqlState::CANT_CHANGE_RUNTIME_PARAM,
-            format!("parameter \"{name}\" cannot be set after connection start"),
-        ),
-        Context::SuperuserBackend | Context::Superuser if !superuser => (
-            SqlState::INSUFFICIENT_PRIVILEGE,
-            format!("permission denied to set parameter \"{name}\""),
-        ),
-        Context::SuperuserBackend | Context::Backend | Context::Superuser | Context::User => {
-            return Ok(());
-        }
-    };
-    Err(SqlError::new(state, message))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -675,8 +668,30 @@ mod tests {
         Settings::new(Arc::new(ServerSettings::default()))
     }
 
+    /// Somebody who is a superuser, or not, and becomes nobody else.
+    struct Anybody(bool);
+
+    impl Setter for Anybody {
+        fn is_trusted_with(&self, _: &str) -> bool {
+            self.0
+        }
+
+        fn is_restricted(&self) -> bool {
+            false
+        }
+
+        fn user(&self, _: UserSetting, _: &str) -> Result<FoundRole> {
+            Ok(FoundRole::NONE)
+        }
+    }
+
+    fn reset(settings: &mut Settings, name: &str) {
+        settings.assign((name, None), Moment::Set, &Anybody(false), &mut Vec::new()).unwrap();
+    }
+
     fn set(settings: &mut Settings, name: &str, value: &str, local: bool) {
-        settings.set(name, Some(value), local, true, &mut Vec::new()).unwrap();
+        let moment = if local { Moment::SetLocal } else { Moment::Set };
+        settings.assign((name, Some(value)), moment, &Anybody(true), &mut Vec::new()).unwrap();
     }
 
     #[test]
@@ -702,7 +717,7 @@ mod tests {
         assert_eq!(settings.plain().search_path, "b");
         settings.commit();
         assert_eq!(settings.plain().search_path, "a");
-        settings.set("search_path", None, false, false, &mut Vec::new()).unwrap();
+        reset(&mut settings, "search_path");
         assert_eq!(settings.plain().search_path, "\"$user\", public");
     }
 
@@ -733,8 +748,10 @@ mod tests {
     fn contexts_are_kept() {
         let mut settings = session();
         let mut fails = |name, superuser| {
-            let error =
-                settings.set(name, Some("1"), false, superuser, &mut Vec::new()).unwrap_err();
+            let setter = Anybody(superuser);
+            let error = settings
+                .assign((name, Some("1")), Moment::Set, &setter, &mut Vec::new())
+                .unwrap_err();
             (error.state(), error.fields().message.clone())
         };
         let runtime = SqlState::CANT_CHANGE_RUNTIME_PARAM;
@@ -761,9 +778,12 @@ mod tests {
     fn what_has_no_effect_says_so() {
         let mut settings = session();
         let mut notices = Vec::new();
-        settings.set("geqo", Some("on"), false, false, &mut notices).unwrap();
+        let set = |settings: &mut Settings, value, notices: &mut Vec<Notice>| {
+            settings.assign(("geqo", Some(value)), Moment::Set, &Anybody(false), notices).unwrap();
+        };
+        set(&mut settings, "on", &mut notices);
         assert!(notices.is_empty(), "the first value is no news");
-        settings.set("geqo", Some("off"), false, false, &mut notices).unwrap();
+        set(&mut settings, "off", &mut notices);
         assert_eq!(notices.len(), 1);
         assert_eq!(settings.show("geqo").unwrap(), "off");
     }
@@ -771,8 +791,12 @@ mod tests {
     #[test]
     fn sources_have_their_order_and_reset_goes_back_to_them() {
         let mut settings = session();
-        settings.set_default("work_mem", "9MB", Source::Client, false).unwrap();
-        settings.set_default("work_mem", "8MB", Source::User, false).unwrap();
+        for (value, source) in [("9MB", Source::Client), ("8MB", Source::User)] {
+            let moment = Moment::Start(source);
+            settings
+                .assign(("work_mem", Some(value)), moment, &Anybody(false), &mut Vec::new())
+                .unwrap();
+        }
         set(&mut settings, "work_mem", "1MB", false);
         settings.reset_all();
         assert_eq!(settings.show("work_mem").unwrap(), "9MB");
@@ -801,7 +825,7 @@ mod tests {
         assert_eq!(settings.show("a.b"), None);
         set(&mut settings, "a.b", "1", false);
         assert_eq!(settings.show("A.B").unwrap(), "1");
-        settings.set("a.b", None, false, false, &mut Vec::new()).unwrap();
+        reset(&mut settings, "a.b");
         assert_eq!(settings.show("a.b").unwrap(), "");
         set(&mut settings, "c.d", "1", true);
         assert_eq!(settings.show("c.d").unwrap(), "1");

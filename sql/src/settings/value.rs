@@ -7,7 +7,22 @@ use super::check;
 use super::definition::{Definition, Kind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::Oid;
 use std::sync::Arc;
+
+/// The role that a name stood for when a setting was given it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundRole {
+    /// Which; zero is none.
+    pub oid: Oid,
+    /// Whether it was a superuser, which `is_superuser` shows. What it may do is asked of the role as it is.
+    pub superuser: bool,
+}
+
+impl FoundRole {
+    /// No role at all.
+    pub const NONE: FoundRole = FoundRole { oid: Oid(0), superuser: false };
+}
 
 /// A value, in base units.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +35,8 @@ pub enum Value {
     Real(f64),
     /// enum and string
     Text(Arc<str>),
+    /// A role by name, and what was found by it then.
+    Role(Arc<str>, FoundRole),
 }
 
 /// Units of memory: name, bytes.
@@ -253,7 +270,7 @@ pub fn parse(definition: &Definition, text: &str) -> Result<Value> {
 pub fn show(definition: &Definition, value: &Value) -> String {
     match value {
         Value::Bool(value) => if *value { "on" } else { "off" }.to_owned(),
-        Value::Text(text) => text.to_string(),
+        Value::Text(text) | Value::Role(text, _) => text.to_string(),
         Value::Integer(value) => {
             if matches!(
                 definition.name,
@@ -298,7 +315,9 @@ pub fn raw(definition: &Definition, value: &Value) -> String {
     match value {
         Value::Integer(number) if definition.unit.is_some() => number.to_string(),
         Value::Real(number) => general(*number),
-        Value::Bool(_) | Value::Integer(_) | Value::Text(_) => show(definition, value),
+        Value::Bool(_) | Value::Integer(_) | Value::Text(_) | Value::Role(..) => {
+            show(definition, value)
+        }
     }
 }
 

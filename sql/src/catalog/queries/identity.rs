@@ -1,12 +1,15 @@
 //! Who a session is: SET ROLE and SET SESSION AUTHORIZATION, as statements and by `set_config`.
 //!
-//! Both are settings, so that they are shown, taken back with their transaction and local to it as settings are. The
-//! identity follows from them whenever a setting has changed; in a security-restricted operation, which has an identity of
-//! its own, they are not to be set.
+//! Both are settings, so that they are shown, taken back with their transaction and local to it as settings are. They name
+//! the roles that were found when they were set, whatever others are called so later. The identity follows from them
+//! whenever a setting has changed; in a security-restricted operation, which has an identity of its own, they are not to be
+//! set. What a role may do is no part of the identity: that is asked of the role when it matters.
 
 use crate::catalog::snapshot::Shared;
 use crate::error::{Result, SqlError};
-use crate::settings::Settings;
+use crate::settings::setter::NO_ROLE;
+use crate::settings::value::FoundRole;
+use crate::settings::{Setter, Settings, UserSetting};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SessionFacts};
 use std::sync::Arc;
@@ -18,12 +21,13 @@ pub struct Identity {
     pub user: Oid,
     /// Its name.
     pub user_name: Arc<str>,
-    /// Who logged in: what RESET SESSION AUTHORIZATION goes back to.
-    pub authenticated: Oid,
-    /// The session user's name.
+    /// Who logged in, as it was then: what RESET SESSION AUTHORIZATION goes back to. SET SESSION AUTHORIZATION is for who has
+    /// logged in as a superuser.
+    pub authenticated: FoundRole,
+    /// The session user: who says which roles SET ROLE may take.
+    pub session_user: Oid,
+    /// Its name.
     pub session_user_name: Arc<str>,
-    /// Whether the current user is one.
-    pub superuser: bool,
     /// Whether a security-restricted operation runs, whose user is nobody's to change.
     pub restricted: bool,
     /// The session's database.
@@ -32,10 +36,51 @@ pub struct Identity {
     pub pid: u32,
 }
 
-/// Whether this is the setting of a user.
-#[must_use]
-pub fn sets_user(name: &str) -> bool {
-    name.eq_ignore_ascii_case("role") || name.eq_ignore_ascii_case("session_authorization")
+/// Who sets a setting: a session's user, among the roles as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingUser<'a> {
+    /// The roles.
+    pub shared: &'a Shared,
+    /// The session.
+    pub identity: &'a Identity,
+}
+
+impl Setter for SettingUser<'_> {
+    fn is_trusted_with(&self, _: &str) -> bool {
+        self.shared.is_superuser(self.identity.user)
+    }
+
+    fn is_restricted(&self) -> bool {
+        self.identity.restricted
+    }
+
+    fn user(&self, setting: UserSetting, name: &str) -> Result<FoundRole> {
+        if setting == UserSetting::Role && name == NO_ROLE {
+            return Ok(FoundRole::NONE);
+        }
+        let role = self.shared.role(name).ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                format!("role \"{name}\" does not exist"),
+            )
+        })?;
+        let (may, what) = match setting {
+            UserSetting::Role => {
+                (self.shared.is_member(self.identity.session_user, role.oid), "role")
+            }
+            UserSetting::SessionAuthorization => {
+                let own = self.identity.authenticated;
+                (role.oid == own.oid || own.superuser, "session authorization")
+            }
+        };
+        if may {
+            return Ok(FoundRole { oid: role.oid, superuser: role.superuser });
+        }
+        Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("permission denied to set {what} \"{name}\""),
+        ))
+    }
 }
 
 impl Identity {
@@ -50,77 +95,35 @@ impl Identity {
         }
     }
 
-    /// Sets `role` or `session_authorization` among the settings; no value is the one that the session began with.
-    ///
-    /// # Errors
-    /// 42501, 22023.
-    pub fn set_user(
-        &self,
-        shared: &Shared,
-        settings: &mut Settings,
-        (name, value): (&str, Option<&str>),
-        local: bool,
-    ) -> Result<()> {
-        if self.restricted {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("cannot set parameter \"{name}\" within security-restricted operation"),
-            ));
-        }
-        let authenticated = shared.role_by_oid(self.authenticated);
-        let own = authenticated.map_or_else(String::new, |role| role.name.to_string());
-        let invalid = |name: &str| {
-            SqlError::new(
-                SqlState::INVALID_PARAMETER_VALUE,
-                format!("role \"{name}\" does not exist"),
-            )
-        };
-        if name.eq_ignore_ascii_case("role") {
-            let value = value.unwrap_or("none");
-            if value != "none" {
-                let role = shared.role(value).ok_or_else(|| invalid(value))?;
-                let session = shared.role(&self.session_user_name);
-                if !session.is_some_and(|session| shared.is_member(session.oid, role.oid)) {
-                    return Err(SqlError::new(
-                        SqlState::INSUFFICIENT_PRIVILEGE,
-                        format!("permission denied to set role \"{value}\""),
-                    ));
-                }
-            }
-            settings.set_internal("role", value, local);
-        } else {
-            let value = value.unwrap_or(&own);
-            shared.role(value).ok_or_else(|| invalid(value))?;
-            if value != own && !authenticated.is_some_and(|role| role.superuser) {
-                return Err(SqlError::new(
-                    SqlState::INSUFFICIENT_PRIVILEGE,
-                    format!("permission denied to set session authorization \"{value}\""),
-                ));
-            }
-            settings.set_internal("session_authorization", value, local);
-            settings.set_internal("role", "none", local);
-        }
-        Ok(())
-    }
-
     /// Takes the users anew from the settings, and whether they show a superuser; says whether that has changed.
     pub fn assume(&mut self, shared: &Shared, settings: &mut Settings) -> bool {
-        let (role, session) = (settings.text("role"), settings.text("session_authorization"));
-        let current: &str = if &*role == "none" { &session } else { &role };
-        let same = *session == *self.session_user_name && *current == *self.user_name;
-        if self.restricted || same {
+        if self.restricted {
             return false;
         }
-        self.session_user_name = Arc::clone(&session);
-        // A role that is gone meanwhile leaves what there was.
-        let Some(found) = shared.role(current) else { return false };
-        self.user = found.oid;
-        self.user_name = Arc::clone(&found.name);
-        let changed = self.superuser != found.superuser;
-        self.superuser = found.superuser;
-        if changed {
-            settings.show_internal("is_superuser", if found.superuser { "on" } else { "off" });
+        let session = settings.user(UserSetting::SessionAuthorization);
+        let session = session.unwrap_or(self.authenticated);
+        let user = settings.user(UserSetting::Role).unwrap_or(session);
+        if (user.oid, session.oid) == (self.user, self.session_user) {
+            return false;
         }
-        changed
+        (self.user, self.session_user) = (user.oid, session.oid);
+        self.take_names(shared);
+        let superuser = user.superuser;
+        if superuser == settings.bool("is_superuser") {
+            return false;
+        }
+        settings.show_internal("is_superuser", if superuser { "on" } else { "off" });
+        true
+    }
+
+    /// Takes anew what the users are called; one that is gone meanwhile leaves its name.
+    pub fn take_names(&mut self, shared: &Shared) {
+        let name = |role: Oid, kept: &mut Arc<str>| {
+            if let Some(role) = shared.role_by_oid(role) {
+                kept.clone_from(&role.name);
+            }
+        };
+        name(self.user, &mut self.user_name);
+        name(self.session_user, &mut self.session_user_name);
     }
 }

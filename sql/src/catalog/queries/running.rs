@@ -4,10 +4,10 @@
 //! one once, until the run ends; then the session takes the newest. So it is with who calls: what a plan does was allowed, or
 //! not, when it began.
 
-use super::identity::{Identity, sets_user};
+use super::identity::{Identity, SettingUser};
 use crate::catalog::{CatalogSnapshot, SearchPath};
 use crate::error::{Notice, Result};
-use crate::settings::{SessionSettings, Settings};
+use crate::settings::{Moment, SessionSettings, Settings};
 use std::cell::{Cell, OnceCell, RefCell};
 
 /// A value that is replaced while others look at it.
@@ -139,13 +139,13 @@ impl<'s> RunningSettings<'s> {
         let mut after = self.after.borrow_mut();
         let settings = after.get_or_insert_with(|| self.before.clone());
         let identity = self.identity.get();
-        if sets_user(name) {
-            identity.set_user(snapshot.shared(), settings, (name, value), local)?;
-            let mut next = identity.clone();
-            next.assume(snapshot.shared(), settings);
+        let shared = snapshot.shared();
+        let moment = if local { Moment::SetLocal } else { Moment::Set };
+        settings.assign((name, value), moment, &SettingUser { shared, identity }, notices)?;
+        let mut next = identity.clone();
+        next.assume(shared, settings);
+        if next != *identity {
             self.identity.put(next);
-        } else {
-            settings.set(name, value, local, identity.superuser, notices)?;
         }
         let (plain, user) = (settings.plain(), self.identity.get().user);
         if plain.search_path != self.plain.get().search_path || user != identity.user {

@@ -6,6 +6,7 @@ use crate::catalog::CatalogTransaction;
 use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
 use crate::catalog::testing::{begin, catalog, table};
+use crate::settings::value::FoundRole;
 use crate::settings::{ServerSettings, Settings};
 use crate::types::testing::with_context;
 use crate::types::{SqlType, oids, text_of};
@@ -149,9 +150,9 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
     let identity = Identity {
         user,
         user_name: "postgres".into(),
-        authenticated: user,
+        authenticated: FoundRole { oid: user, superuser: true },
+        session_user: user,
         session_user_name: "postgres".into(),
-        superuser: true,
         restricted: false,
         database_name: "postgres".into(),
         pid: 7,
