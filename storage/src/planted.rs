@@ -15,6 +15,8 @@ pub enum Fault {
     TornTailAccepted,
     /// Pages are written in place without the double-write area.
     DoubleWriteSkipped,
+    /// A page that could not be written in place loses its copy in the double-write area.
+    FailedWriteForgotten,
     /// A checkpoint writes a redo point that is one record late.
     RedoPointLate,
     /// A tree is freed while the collector is in it.
