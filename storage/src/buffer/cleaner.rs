@@ -146,25 +146,19 @@ impl BufferPool {
         self.clean(&dirty)
     }
 
-    /// Writes every page whose redo would begin before `lsn`. What it was when the call began has been written, though
-    /// not synced, when it returns.
+    /// Writes every page whose redo would begin before `lsn`, each once. What it was when the call began has been written,
+    /// though not synced, when it returns. What others dirty meanwhile, however far back its redo begins, is left to the next
+    /// call: a commit that is long to apply would never let this one end.
     ///
     /// # Errors
     /// I/O; [`Error::Halted`] if the log has failed.
     pub fn clean_older_than(&self, lsn: Lsn) -> Result<()> {
-        loop {
-            let mut dirty = self.dirty_before(lsn);
-            if dirty.is_empty() {
-                // A batch of the thread may still be on its way; it has the turn until it has ended.
-                drop(lock(&self.cleaner.turn));
-                if self.min_recovery_lsn().is_none_or(|lowest| lowest >= lsn) {
-                    return Ok(());
-                }
-                continue;
-            }
-            dirty.sort_unstable();
-            self.clean(&dirty)?;
-        }
+        let mut dirty = self.dirty_before(lsn);
+        dirty.sort_unstable();
+        self.clean(&dirty)?;
+        // A batch of the thread may still be on its way; it has the turn until it has ended.
+        drop(lock(&self.cleaner.turn));
+        Ok(())
     }
 
     fn dirty_before(&self, lsn: Lsn) -> Vec<(Lsn, FrameId)> {

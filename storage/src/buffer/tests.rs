@@ -4,8 +4,10 @@ use crate::chance::Chance;
 use crate::device::faulty::{FaultSchedule, FaultyDevice};
 use crate::simulation::Simulation;
 use crate::sync::Arc;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::{
-    Change, DataComponent, Device, Error, Lsn, Options, RecordBuffer, RecordKind, SpaceClass, Tree,
+    Change, DataComponent, Device, Error, Lsn, Options, RecordBuffer, RecordKind, Scheduler,
+    SpaceClass, Tree,
 };
 
 fn tiny() -> Options {
@@ -118,6 +120,46 @@ fn a_failed_write_leaves_the_page_dirty_and_the_sweep_knows() {
             assert_eq!(forest.min_recovery_lsn(), None);
         }
         assert!(failures > 0);
+        component.close(&mut |tail| tail).unwrap();
+    });
+}
+
+/// A commit in parts that is applied for a long time dirties page after page with a redo that begins at its first part.
+#[test]
+fn a_sweep_ends_beside_who_dirties_pages_of_long_ago() {
+    Simulation::run(5, 2, |simulation| {
+        let device = simulation.device(FaultyDevice::new(5));
+        let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, 5);
+        DataComponent::create(&env, &tiny()).unwrap();
+        let component =
+            DataComponent::open(env.clone(), tiny()).unwrap().finish(&|_| true).unwrap();
+        let tree = component.create_tree().unwrap();
+        let since = component.log().tail();
+        for key in 0..200 {
+            put(&component, &tree, key, &[1; 200]);
+        }
+        let ended = Arc::new(AtomicBool::new(false));
+        let applier = {
+            let (component, tree, ended) =
+                (Arc::clone(&component), Arc::clone(&tree), Arc::clone(&ended));
+            let simulation = simulation.clone();
+            let body = move || {
+                for step in 0..20_000u64 {
+                    let lsn = put(&component, &tree, 1_000, &[2; 20]);
+                    let key = (step * 7 % 200).to_be_bytes();
+                    let change = Change::Put(&[3; 200]);
+                    tree.apply_since(lsn, since, &key, change, true, &mut |_| ()).unwrap();
+                    if step % 4 == 0 {
+                        simulation.yield_point();
+                    }
+                }
+                ended.store(true, Ordering::Relaxed);
+            };
+            env.scheduler.spawn("applier", Box::new(body))
+        };
+        component.forest().clean_older_than(component.log().tail()).unwrap();
+        assert!(!ended.load(Ordering::Relaxed), "it went on as long as pages became dirty");
+        applier.join();
         component.close(&mut |tail| tail).unwrap();
     });
 }
