@@ -3,7 +3,8 @@
 //!
 //! The *checkpointer* rests on the log's signal, with the time of the next timed checkpoint as deadline; one that would
 //! find nothing new is not taken. The *collector* rests until a commit leaves garbage that it could not collect
-//! itself; if an old snapshot is what keeps it, it says so, and rests until that snapshot ends.
+//! itself; if an old snapshot is what keeps it, it says so, and rests until that snapshot ends: what others leave meanwhile
+//! is kept by the same snapshot, and wakes nobody.
 
 use crate::Lsn;
 use crate::manager::Manager;
@@ -29,6 +30,9 @@ pub(crate) struct Signals {
 impl Signals {
     /// There is garbage.
     pub(crate) fn garbage(&self, manager: &Manager) {
+        if self.blocked_by.load(Ordering::Relaxed) != 0 {
+            return;
+        }
         if self.resting.load(Ordering::Relaxed) && self.resting.swap(false, Ordering::AcqRel) {
             manager.env.wake(&self.collector);
         }
@@ -103,6 +107,7 @@ fn collector(weak: &Weak<Manager>, signals: &Signals) {
         if signals.stopping() || manager.data.log().alive().is_err() {
             return;
         }
+        manager.metrics.collections.fetch_add(1, Ordering::Relaxed);
         let deadline = if manager.collect() {
             // More may have become collectable meanwhile. Nobody wakes us before: many small commits share a round.
             Some(env.clock.now().plus(PAUSE))

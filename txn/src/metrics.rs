@@ -54,6 +54,7 @@ pub(crate) struct Counts {
     workers: Box<[CachePadded<Counters>]>,
     pub(crate) checkpoints: AtomicU64,
     pub(crate) snapshots_given_up: AtomicU64,
+    pub(crate) collections: AtomicU64,
 }
 
 /// What has happened since the manager was opened, and how things stand.
@@ -97,6 +98,8 @@ pub struct Metrics {
     pub tombstones: u64,
     /// Snapshots that failed because versions were over their limit.
     pub snapshots_given_up: u64,
+    /// Rounds of the background collector.
+    pub collections: u64,
     /// The oldest snapshot, if there is one.
     pub oldest_snapshot: Option<Lsn>,
     /// The visible watermark.
@@ -111,6 +114,7 @@ impl Counts {
             workers: (0..workers).map(|_| CachePadded::default()).collect(),
             checkpoints: AtomicU64::new(0),
             snapshots_given_up: AtomicU64::new(0),
+            collections: AtomicU64::new(0),
         }
     }
 
@@ -157,6 +161,7 @@ impl Manager {
             spilled_reads: self.spill.reads(),
             tombstones: self.collector.tombstones() as u64,
             snapshots_given_up: self.metrics.snapshots_given_up.load(Ordering::Relaxed),
+            collections: self.metrics.collections.load(Ordering::Relaxed),
             oldest_snapshot: self.locks.owners.oldest().map(|oldest| oldest.1),
             visible: self.visible(),
             checkpoints: self.metrics.checkpoints.load(Ordering::Relaxed),

@@ -141,8 +141,7 @@ impl Manager {
         }
         while !self.collected_or_spilled() {
             let Some((oldest, _)) = self.locks.owners.oldest() else { return };
-            self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
-            self.locks.owners.get(oldest).give_up();
+            self.give_up_snapshot(oldest);
             if !self.collect_versions(self.collect_horizon()) {
                 // It kept nothing: no other snapshot has to fail for what is held.
                 return;
@@ -157,11 +156,11 @@ impl Manager {
                 return Err(Error::Cancelled(reason));
             }
             let Some((oldest, _)) = self.locks.owners.oldest() else { return Ok(()) };
-            self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
             if oldest == me {
+                self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
                 return Err(Error::SnapshotTooOld);
             }
-            self.locks.owners.get(oldest).give_up();
+            self.give_up_snapshot(oldest);
             if !self.collect_versions(self.collect_horizon()) {
                 // It kept nothing: what is held waits for commits in flight, and no other snapshot has to fail for it.
                 return Ok(());
@@ -247,6 +246,17 @@ impl Manager {
             }
         }
         (batch, spilling)
+    }
+
+    /// Lets the oldest snapshot fail: what it kept may be collected.
+    fn give_up_snapshot(&self, owner: OwnerId) {
+        self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
+        let owner = self.locks.owners.get(owner);
+        let snapshot = owner.snapshot();
+        owner.give_up();
+        if let Some(snapshot) = snapshot {
+            self.snapshot_ended(snapshot);
+        }
     }
 
     /// A snapshot is no longer needed: what it kept may be collected.

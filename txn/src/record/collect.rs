@@ -312,7 +312,7 @@ impl Collector {
     }
 
     /// Removes the tombstones of one worker's queue that `horizon` and `durable` have passed and whose records have no
-    /// node. Waits for pages.
+    /// node, up to the first that they have not. Waits for pages.
     ///
     /// # Errors
     /// I/O and corruption; what was not removed stays noted.
@@ -328,13 +328,13 @@ impl Collector {
         let mut removed = false;
         while left > 0 {
             left -= 1;
-            let Some(note) = lock(&queue.tombstones).pop_front() else { break };
+            let Some(note) = lock(&queue.tombstones).pop_front_if(|note| due(note)) else { break };
             if note.tree.has_ended() {
                 // Its tombstones went with it.
                 queue.waiting.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }
-            let keep = !due(&note) || table.has_node(note.tree.id(), &note.key);
+            let keep = table.has_node(note.tree.id(), &note.key);
             let done = if keep { Ok(()) } else { note.tree.remove_tombstone(&note.key, note.lsn) };
             match done {
                 Ok(()) if !keep => {

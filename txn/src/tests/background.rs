@@ -114,3 +114,38 @@ fn a_panic_in_a_background_thread_ends_the_instance() {
         std::mem::forget(manager);
     }
 }
+
+/// What an old snapshot keeps, the collector leaves alone until that snapshot ends, however much is committed meanwhile.
+#[test]
+fn the_collector_rests_beside_an_old_snapshot() {
+    let world = World::new(small());
+    let key = |n: u64| n.to_be_bytes();
+    (0..100).for_each(|n| drop(world.set(&key(n), Some(&[1; 50]))));
+    let mut reader = world.begin(Isolation::RepeatableRead, 1);
+    let view = reader.begin_statement().unwrap();
+    let collections = || world.manager.metrics().collections;
+    // It has found out what keeps it.
+    world.set(&key(0), Some(&[2; 50]));
+    let patience = Instant::now() + Duration::from_secs(60);
+    let mut before = collections();
+    loop {
+        std::thread::sleep(Duration::from_millis(300));
+        let now = collections();
+        if now == before {
+            break;
+        }
+        before = now;
+        assert!(Instant::now() < patience, "it does not come to rest");
+    }
+    for n in 0..1000 {
+        world.set(&key(n % 100), (n % 3 != 0).then_some(&[3; 50]));
+    }
+    let rounds = collections() - before;
+    assert!(rounds < 10, "{rounds} rounds beside 1000 commits");
+    assert_eq!(read(&mut reader, &view, &world.tree, &key(7)), Some(vec![1; 50]));
+    drop(reader);
+    while world.manager.metrics().versions_held + world.manager.metrics().tombstones > 0 {
+        assert!(Instant::now() < patience, "{:?}", world.manager.metrics());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
