@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::id::Micros;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, lock, rank};
+use crate::waiter;
 use rustix::time::ClockId;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -90,6 +91,10 @@ pub enum WaitEvent {
     BufferFree,
     /// The visible watermark.
     Watermark,
+    /// A turn for a structure modification: a split, a merge.
+    StructureTurn,
+    /// A commit slot.
+    CommitSlot,
     /// A tree that is to be freed, and that the collector is still in.
     TreeInUse,
     /// Room for versions or late commits.
@@ -225,6 +230,7 @@ impl Environment {
         if let Some(cancel) = cancel {
             *lock(&cancel.waiting) = Some(Arc::clone(cell));
         }
+        let shown = waiter::current().map(|waiter| (waiter.show(event as u32), waiter));
         let woken = loop {
             // Acquire: pairs with Release in `wake`; what the waker did before is ours.
             if cell.notified.swap(0, Ordering::Acquire) == 1 {
@@ -245,6 +251,9 @@ impl Environment {
         };
         if let Some(cancel) = cancel {
             *lock(&cancel.waiting) = None;
+        }
+        if let Some((before, waiter)) = shown {
+            waiter.show(before);
         }
         woken
     }

@@ -55,9 +55,13 @@ pub mod sort;
 pub mod space;
 pub mod sync;
 #[cfg(not(loom))]
+pub mod turnstile;
+#[cfg(not(loom))]
 pub mod usage;
 #[cfg(not(loom))]
 pub mod volume;
+#[cfg(not(loom))]
+pub mod waiter;
 pub mod wal;
 
 #[cfg(not(loom))]
@@ -79,7 +83,11 @@ pub use planted::{Fault, Planted};
 #[cfg(not(loom))]
 pub use scratch::{Scratch, ScratchFile};
 #[cfg(not(loom))]
+pub use turnstile::Turnstile;
+#[cfg(not(loom))]
 pub use usage::Usage;
+#[cfg(not(loom))]
+pub use waiter::{RunsFor, Waiter};
 #[cfg(not(loom))]
 pub use wal::{Archive, ArchiveCounters, Archived};
 #[cfg(not(loom))]

@@ -8,10 +8,13 @@
 
 use crate::btree::smo::{Actions, STRUCTURE};
 use crate::buffer::BufferPool;
+use crate::environment::WaitEvent;
 use crate::space::Space;
-use crate::sync::{Arc, Mutex, rank};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, rank};
+use crate::turnstile::Turnstile;
 use crate::wal::{Log, SpaceReservation};
-use crate::{Lsn, PageId};
+use crate::{Lsn, PageId, Result, waiter};
 
 /// What the trees of one data file share.
 #[derive(Debug)]
@@ -24,7 +27,29 @@ pub struct Volume {
     pub space: Space,
     /// Structure modifications pin up to four frames while they wait for another, so a small pool bears only a few of
     /// them at once: each takes a turn, by worker slot.
-    pub turns: Box<[Mutex<(), { rank::TURN }>]>,
+    turns: Box<[TurnState]>,
+}
+
+/// A turn, taken or not, and those who rest until it is free.
+#[derive(Debug, Default)]
+struct TurnState {
+    taken: AtomicBool,
+    waiting: Turnstile,
+}
+
+/// A turn for one structure modification. It is held across reads and waits for log space.
+#[derive(Debug)]
+pub struct Turn<'v> {
+    volume: &'v Volume,
+    state: &'v TurnState,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.state.taken.store(false, Ordering::Release);
+        rank::unlatched(rank::TURN);
+        self.state.waiting.given_back(self.volume.pool.environment());
+    }
 }
 
 /// Ends the process if a panic passes: from claim to publish, or with pages half changed, nobody can go on.
@@ -45,7 +70,7 @@ impl Volume {
     pub fn new(log: Arc<Log>, pool: Arc<BufferPool>, space: Space, frames: u32) -> Volume {
         let slots = pool.environment().scheduler.slots();
         let turns = (frames as usize / 16).min(slots).max(1);
-        let turns = (0..turns).map(|_| Mutex::default()).collect();
+        let turns = (0..turns).map(|_| TurnState::default()).collect();
         Volume { log, pool, space, turns }
     }
 
@@ -55,10 +80,23 @@ impl Volume {
         self.pool.environment().scheduler.slot()
     }
 
-    /// The turn that this worker's structure modifications wait for.
-    #[must_use]
-    pub fn turn(&self) -> &Mutex<(), { rank::TURN }> {
-        &self.turns[self.slot() % self.turns.len()]
+    /// Takes the turn that this worker's structure modifications wait for.
+    ///
+    /// # Errors
+    /// [`crate::Error::Cancelled`] by whom the thread runs for, if it has to wait.
+    pub fn turn(&self) -> Result<Turn<'_>> {
+        rank::awaited(rank::TURN);
+        let state = &self.turns[self.slot() % self.turns.len()];
+        // Acquire: pairs with Release in `Turn::drop`.
+        let free = || (!state.taken.swap(true, Ordering::Acquire)).then_some(());
+        if free().is_none() {
+            let waiter = waiter::cancellable();
+            let cancel = waiter.as_deref().map(|waiter| waiter.cancel());
+            let env = self.pool.environment();
+            state.waiting.wait(env, WaitEvent::StructureTurn, cancel, free)?;
+        }
+        rank::latched(rank::TURN);
+        Ok(Turn { volume: self, state })
     }
 
     /// Logs a structure record. The caller holds the latches of every page the actions name, and has marked them, and

@@ -23,7 +23,9 @@ use crate::{Error, Result, TxnId};
 use std::ops::Range;
 use std::task::{Poll, Waker};
 use storage::environment::Joinable;
-use storage::{DataComponent, Environment, Lsn, Micros, TreeId, WaitCell, WaitEvent, Woken};
+use storage::{
+    DataComponent, Environment, Lsn, Micros, TreeId, Turnstile, WaitCell, WaitEvent, Woken,
+};
 
 /// Limits of the transaction component, and the data component's own options.
 #[derive(Clone, Debug)]
@@ -84,6 +86,8 @@ pub struct Manager {
     pub(crate) slots: CommitSlots<WriteSet>,
     /// Whether any transaction has ever had reads to validate: from then on commits share their writes.
     pub(crate) validating: AtomicBool,
+    /// Who rests until a slot is free.
+    pub(crate) slot_waiters: Turnstile,
     pub(crate) waiters: WatermarkWaiters,
     pub(crate) late: LateCommits,
     pub(crate) locks: LockManager,
@@ -138,6 +142,7 @@ impl Manager {
         let mut manager = Manager {
             slots: CommitSlots::new(SLOTS, tail, options.planted),
             validating: AtomicBool::new(false),
+            slot_waiters: Turnstile::default(),
             waiters: WatermarkWaiters::default(),
             late: LateCommits::default(),
             locks: LockManager::new(env.clone(), options.record_buckets),
@@ -312,8 +317,8 @@ impl Manager {
         self.locks.owners.horizon(self.visible())
     }
 
-    /// What recovery would need of what is under way: see [`late::redo_floor`]. The prepared transactions last: one is in
-    /// the list before its slot is free.
+    /// What recovery would need of what is under way: see [`late::redo_floor`]. The prepared transactions are asked for
+    /// after the tail, and their records are claimed under the list's latch: who is missed has a place behind the tail.
     fn redo_floor(&self, tail: Lsn) -> Lsn {
         let floor = late::redo_floor(&self.slots, &self.late, tail);
         self.prepared_floor().map_or(floor, |prepared| prepared.min(floor))

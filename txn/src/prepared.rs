@@ -223,8 +223,6 @@ impl Manager {
     fn log_named(&self, name: &[u8], payload: Vec<u8>) -> Result<Lsn> {
         let log = self.data.log();
         let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
-        // Whoever computes a redo point meanwhile reads the slots before the list.
-        let guard = self.hold_redo_point();
         let mut list = lock(&self.prepared);
         let prepared = list.get_mut(name).expect("who logs it has taken its name");
         let claim = log.claim(&mut space, payload.len());
@@ -232,7 +230,6 @@ impl Manager {
         prepared.lsn = lsn;
         prepared.payload = payload;
         drop(list);
-        drop(guard);
         Ok(lsn)
     }
 
@@ -249,7 +246,8 @@ impl Manager {
             // A checkpoint must not wait for space, which only it can make.
             let space = log.reserve_unless(SpaceClass::System, 1, bytes as u64, Some(&never));
             let Ok(mut space) = space else { return };
-            let guard = self.hold_redo_point();
+            // No slot either: commits that wait for space may have them all. Whoever computes a redo point finds this copy's
+            // place, or the last one's.
             let mut list = lock(&self.prepared);
             // Being resolved, or resolved, it must not appear again.
             if let Some(prepared) = list.get_mut(&name)
@@ -260,7 +258,6 @@ impl Manager {
                 prepared.lsn = claim.publish(log::PREPARE, &prepared.payload);
             }
             drop(list);
-            drop(guard);
         }
     }
 

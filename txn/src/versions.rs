@@ -14,7 +14,7 @@ use crate::sync::{Arc, lock, try_lock};
 use crate::wait::SessionWait;
 use crate::{Error, Lsn, Result};
 use std::ops::Bound;
-use storage::{Direction, Packing, Tree};
+use storage::{Direction, Packing, RunsFor, Tree, Waiter};
 
 /// With at most this many places the horizon is computed at every commit.
 const FEW_OWNERS: usize = 16;
@@ -68,7 +68,23 @@ impl Manager {
     ///
     /// # Errors
     /// I/O and corruption; [`Error::Cancelled`].
-    pub fn vacuum(&self, tree: &Arc<Tree>, packing: Packing, session: &SessionWait) -> Result<u64> {
+    pub fn vacuum(
+        &self,
+        tree: &Arc<Tree>,
+        packing: Packing,
+        session: &Arc<SessionWait>,
+    ) -> Result<u64> {
+        let _running = RunsFor::new(Arc::clone(session) as Arc<dyn Waiter>);
+        let removed = self.vacuum_tree(tree, packing, session);
+        removed.map_err(|error| session.cancelled_if_so(error))
+    }
+
+    fn vacuum_tree(
+        &self,
+        tree: &Arc<Tree>,
+        packing: Packing,
+        session: &SessionWait,
+    ) -> Result<u64> {
         let cancelled =
             || session.cancel.requested().map_or(Ok(()), |why| Err(Error::Cancelled(why)));
         self.collect();

@@ -1,10 +1,11 @@
 //! What a session brings to every wait it may have to do.
 
+use crate::Error;
 use crate::lock::report::LockWait;
 use crate::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use storage::{Cancel, Environment, Micros, WaitCell, WaitEvent, Woken};
+use storage::{Cancel, Environment, Micros, WaitCell, WaitEvent, Waiter, Woken};
 
 /// One session's side of waiting: how to stop it, how long it may take, and what others see of it.
 #[derive(Debug, Default)]
@@ -31,6 +32,16 @@ pub struct SessionWait {
     pub since: AtomicU64,
 }
 
+impl Waiter for SessionWait {
+    fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    fn show(&self, event: u32) -> u32 {
+        self.event.swap(event, Ordering::Relaxed)
+    }
+}
+
 impl SessionWait {
     /// Of the session that clients know as `pid`, with PostgreSQL's default timeouts.
     #[must_use]
@@ -52,6 +63,16 @@ impl SessionWait {
     pub(crate) fn tell(&self, wait: &LockWait) {
         if let Some(log) = self.lock_wait_log.get() {
             log(wait);
+        }
+    }
+
+    /// The error of the layer above, with the cancel's reason, where a wait of the layer below has ended with it.
+    pub(crate) fn cancelled_if_so(&self, error: Error) -> Error {
+        match error {
+            Error::Storage(storage::Error::Cancelled) => {
+                Error::Cancelled(self.cancel.requested().unwrap_or_default())
+            }
+            error => error,
         }
     }
 

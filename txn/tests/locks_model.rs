@@ -74,6 +74,10 @@ mod owner {
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod environment;
 
+#[path = "../../storage/src/waiter.rs"]
+#[allow(dead_code, reason = "nobody in the model runs for a session")]
+mod waiter;
+
 #[path = "../src/lock/deadlock.rs"]
 mod deadlock;
 #[path = "../src/lock/mode.rs"]

@@ -185,7 +185,7 @@ impl SessionActivity {
 
 /// `wait_event_type` and `wait_event` of a [`WaitEvent`], by its number: PostgreSQL's names where it has the wait.
 fn wait_names(event: u32) -> (&'static str, &'static str) {
-    const NAMES: [(WaitEvent, &str, &str); 15] = [
+    const NAMES: [(WaitEvent, &str, &str); 17] = [
         (WaitEvent::Tuple, "Lock", "tuple"),
         (WaitEvent::Relation, "Lock", "relation"),
         (WaitEvent::TransactionId, "Lock", "virtualxid"),
@@ -196,6 +196,8 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
         (WaitEvent::BufferIo, "IPC", "BufferIO"),
         (WaitEvent::BufferFree, "IPC", "BufferFree"),
         (WaitEvent::Watermark, "IPC", "VisibleWatermark"),
+        (WaitEvent::StructureTurn, "LWLock", "StructureTurn"),
+        (WaitEvent::CommitSlot, "IPC", "CommitSlot"),
         (WaitEvent::TreeInUse, "IPC", "TreeInUse"),
         (WaitEvent::VersionSpace, "IPC", "VersionSpace"),
         (WaitEvent::Background, "Activity", "Background"),

@@ -15,7 +15,6 @@ use super::node;
 use super::smo::{Actions, IMAGE_OVERHEAD};
 use crate::Result;
 use crate::buffer::guard::ExclusiveGuard;
-use crate::sync::lock;
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
 
@@ -163,7 +162,7 @@ impl Tree {
 
     /// Lets the leaf of `key` take from its right neighbour until it is `full`, in bytes.
     fn pull(&self, key: &[u8], full: usize) -> Result<Pull> {
-        let _turn = lock(self.volume.turn());
+        let _turn = self.volume.turn()?;
         let bytes = 2 * (self.page_bytes() + IMAGE_OVERHEAD)
             + 2 * node::key_bytes_max(self.page_bytes())
             + 64;

@@ -10,7 +10,6 @@ use super::node;
 use super::smo::{Actions, IMAGE_OVERHEAD};
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
 use crate::page::{Page, PageBuf};
-use crate::sync::lock;
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
 use crate::{PageId, Result};
@@ -34,7 +33,7 @@ impl Tree {
 
     /// As [`Tree::merge_leaf`], of the node over `key` at `level`.
     pub(super) fn merge_from(&self, key: &[u8], mut level: u8) -> Result<()> {
-        let _turn = lock(self.volume.turn());
+        let _turn = self.volume.turn()?;
         let bytes =
             self.page_bytes() + IMAGE_OVERHEAD + node::key_bytes_max(self.page_bytes()) + 64;
         loop {

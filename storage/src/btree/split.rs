@@ -12,7 +12,7 @@ use super::node::{self, Child};
 use super::smo::{Actions, IMAGE_OVERHEAD};
 use crate::buffer::guard::{ExclusiveGuard, Pin};
 use crate::page::Page;
-use crate::sync::{lock, relax};
+use crate::sync::relax;
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
 use crate::{PageId, Result};
@@ -33,7 +33,7 @@ impl Tree {
     /// # Errors
     /// I/O, corruption; [`crate::Error::Full`] for log or data file.
     pub(super) fn split_leaf(&self, key: &[u8], enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
-        let _turn = lock(self.volume.turn());
+        let _turn = self.volume.turn()?;
         self.split(key, 0, enough)
     }
 

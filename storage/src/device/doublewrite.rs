@@ -442,7 +442,7 @@ mod tests {
                 guard.sync_data().unwrap();
             }
         }
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             // At last it can be written, and is forgotten.
             data.refused.store(0, Ordering::Relaxed);
             newest = 99;

@@ -12,7 +12,7 @@ use crate::environment::{Cancel, Environment, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, lock};
-use crate::{Error, Lsn, Result};
+use crate::{Error, Lsn, Result, waiter};
 
 /// How long a reservation waits for a checkpoint to make room.
 const SPACE_WAIT: Micros = Micros(30_000_000);
@@ -93,7 +93,8 @@ impl Log {
     /// Sets `bytes` of payload in `records` records aside. Waits for a checkpoint where that helps.
     ///
     /// # Errors
-    /// [`crate::Error::Full`] when it does not; [`crate::Error::Halted`] if the log has failed.
+    /// [`crate::Error::Full`] when it does not; [`crate::Error::Halted`] if the log has failed;
+    /// [`crate::Error::Cancelled`] by whom the thread runs for.
     #[inline]
     pub fn reserve(
         &self,
@@ -274,6 +275,8 @@ impl Shared {
             }
             self.checkpoint.raise(&self.env);
             if self.recycled.load(Ordering::Acquire) == seen {
+                let waiter = waiter::cancellable();
+                let cancel = cancel.or(waiter.as_deref().map(|waiter| waiter.cancel()));
                 let woken = self.env.wait(WaitEvent::WalSpace, &cell, Some(deadline), cancel);
                 if woken == Woken::Cancelled {
                     return Err(Error::Cancelled);

@@ -46,7 +46,7 @@ impl Manager {
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max).min(PART_BYTES_MAX);
         header.parts.clear();
         let begin = Header { txn, wall: self.env.clock.wall(), ..Header::default() };
-        let mut guard = self.take_slot();
+        let mut guard = self.take_slot(session)?;
         self.slots.hold_floor(guard.slot, log.tail());
         guard.stretch = Some(log.stretch());
         let mut merge = writes.merge_all()?;

@@ -32,12 +32,18 @@ use crate::record::{Collector, Garbage};
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
 use crate::transaction::state::State;
+use crate::wait::SessionWait;
 use crate::writeset::{Write, WriteSet};
 use crate::{Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
-use storage::{Applied, Change, RecordBuffer, SpaceClass, Stretch, Tree};
+use storage::{
+    Applied, Change, RecordBuffer, RunsFor, SpaceClass, Stretch, Tree, WaitEvent, Waiter,
+};
 use validate::Reading;
+
+/// Attempts on a slot before whoever wants one rests.
+const SLOT_SPINS: u32 = 200;
 
 /// A slot that is given back whatever happens, unless it has to stay.
 pub(crate) struct SlotGuard<'m> {
@@ -75,6 +81,7 @@ impl SlotGuard<'_> {
             }
             self.manager.slots.free(self.slot);
             self.manager.advance();
+            self.manager.slot_waiters.given_back(&self.manager.env);
         }
     }
 }
@@ -92,7 +99,19 @@ fn as_change<'w>(write: &Write<'w>) -> Change<'w> {
 impl Transaction {
     /// Makes the write set the database's.
     pub(crate) fn commit_writes(&mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Lsn> {
-        let (id, session) = (self.id().0, Arc::clone(self.wait()));
+        let session = Arc::clone(self.wait());
+        let running = RunsFor::new(Arc::clone(&session) as Arc<dyn Waiter>);
+        let committed = self.commit_writes_of(&session, &running, before_release);
+        committed.map_err(|error| session.cancelled_if_so(error))
+    }
+
+    fn commit_writes_of(
+        &mut self,
+        session: &SessionWait,
+        running: &RunsFor,
+        before_release: &mut dyn FnMut(Lsn),
+    ) -> Result<Lsn> {
+        let id = self.id().0;
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
         if manager.planted(Fault::ApplyBeforeLog) {
@@ -104,19 +123,20 @@ impl Transaction {
         }
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
-        manager.make_version_room(state.owner, &session)?;
+        manager.make_version_room(state.owner, session)?;
         let mut guard = if state.writes.is_spilled() {
-            manager.log_ahead(state, id, &session)?
+            manager.log_ahead(state, id, session)?
         } else {
             state.header.parts.clear();
             prepare_leaves(manager, state)?;
-            manager.take_slot()
+            manager.take_slot(session)?
         };
         let reads = self.reads.as_deref().zip(self.snapshot);
         let owner = state.owner;
         let reads = reads.map(|(reads, snapshot)| Reading { reads, snapshot, owner });
         let (lsn, floor) =
             manager.log_commit(state, id, &mut guard, (reads, &mut self.failed_by))?;
+        running.to_the_end();
         let large = state.writes.is_spilled() || guard.is_spilled();
         for tree in state.built.drain(..) {
             // Nobody else can reach it before the locks go.
@@ -200,22 +220,24 @@ fn prepare_leaf(
 }
 
 impl Manager {
-    fn take_slot(&self) -> SlotGuard<'_> {
+    /// Takes a slot. They are taken for microseconds, but for those of commits that wait for log space: whoever finds none
+    /// for a while rests.
+    pub(crate) fn take_slot(&self, session: &SessionWait) -> Result<SlotGuard<'_>> {
         let mut spins = 0;
-        loop {
+        let slot = loop {
             if let Some(slot) = self.slots.take(self.worker()) {
-                return SlotGuard { manager: self, slot, taken: true, shared: None, stretch: None };
+                break slot;
             }
-            // As many commits are between claim and apply as there are slots: one is free in microseconds.
-            relax(&mut spins);
-        }
-    }
-
-    /// Keeps the redo point at or below the log's tail for as long as the guard is there.
-    pub(crate) fn hold_redo_point(&self) -> SlotGuard<'_> {
-        let guard = self.take_slot();
-        self.slots.hold_floor(guard.slot, self.data.log().tail());
-        guard
+            if spins < SLOT_SPINS {
+                relax(&mut spins);
+                continue;
+            }
+            let (event, cancel) = (WaitEvent::CommitSlot, Some(&session.cancel));
+            break self
+                .slot_waiters
+                .wait(&self.env, event, cancel, || self.slots.take(self.worker()))?;
+        };
+        Ok(SlotGuard { manager: self, slot, taken: true, shared: None, stretch: None })
     }
 
     /// Serializes, reserves, claims and publishes. Returns the commit's LSN and the first LSN that recovery needs.

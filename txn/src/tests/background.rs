@@ -120,7 +120,9 @@ fn a_panic_in_a_background_thread_ends_the_instance() {
 fn the_collector_rests_beside_an_old_snapshot() {
     let world = World::new(small());
     let key = |n: u64| n.to_be_bytes();
-    (0..100).for_each(|n| drop(world.set(&key(n), Some(&[1; 50]))));
+    for n in 0..100 {
+        world.set(&key(n), Some(&[1; 50]));
+    }
     let mut reader = world.begin(Isolation::RepeatableRead, 1);
     let view = reader.begin_statement().unwrap();
     let collections = || world.manager.metrics().collections;

@@ -11,6 +11,7 @@ mod recovery;
 mod serializable;
 mod spill;
 mod versions;
+mod waits;
 
 use crate::{
     Begin, Ended, Environment, Error, FaultyDevice, Isolation, KeyRange, Lsn, Manager, Options,
