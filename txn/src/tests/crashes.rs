@@ -246,6 +246,57 @@ fn transfers_survive_power_loss() {
     }
 }
 
+/// The power goes again within recovery, once for each of its operations, and in every second of these runs a third time
+/// in the recovery after that.
+#[test]
+fn a_second_loss_of_power_at_any_step_of_recovery_changes_nothing() {
+    for seed in [3, 8, 21] {
+        let ((device, answered), _) = Simulation::run(seed, 2, |sim| {
+            work(sim, FaultyDevice::new(seed), seed, Planted::default())
+        });
+        let disk = device.crash(seed);
+        for at in 1..=operations_of_recovery(&disk, seed) {
+            let mut found = disk.copy(at);
+            for again in 0..1 + at % 2 {
+                let at = at >> again;
+                let schedule = FaultSchedule { power_loss_at: Some(at), ..Default::default() };
+                found.set_schedule(schedule);
+                found = Simulation::run(seed + at, 2, |sim| {
+                    let device = sim.device(found);
+                    let env = sim.environment(device.clone(), seed);
+                    if let Ok((manager, _)) = open(env, seed, Planted::default()) {
+                        device.power_off();
+                        manager.data().log().halt("the power is gone");
+                        let _ = manager.close();
+                    }
+                    device
+                })
+                .0
+                .crash(seed + at);
+            }
+            if let Err(what) = Simulation::run(seed, 2, |sim| check(sim, found, seed, &answered)).0
+            {
+                panic!("seed {seed}, operation {at}: {what}");
+            }
+        }
+    }
+}
+
+/// How many operations of the disk an undisturbed recovery makes.
+fn operations_of_recovery(disk: &FaultyDevice, seed: u64) -> u64 {
+    let run = |sim: &Simulation| {
+        let device = sim.device(disk.copy(0));
+        let env = sim.environment(device.clone(), seed);
+        let (manager, _) = open(env, seed, Planted::default()).expect("nothing fails");
+        let operations = device.operations();
+        device.power_off();
+        manager.data().log().halt("the power is gone");
+        let _ = manager.close();
+        operations
+    };
+    Simulation::run(seed, 2, run).0
+}
+
 #[test]
 fn a_write_that_is_logged_and_not_applied_is_noticed() {
     // Recovery applies it, so only what ran on without a crash is wrong: somebody overwrites what lacks the write.

@@ -1,7 +1,7 @@
 //! Recovery after crashes at chosen moments: what a checkpoint, the cleaner and the log held just then is set by hand.
 
 use super::*;
-use crate::{TreeId, log};
+use crate::log;
 use storage::Device;
 
 /// Small parts and segments, and a pool that the cleaner leaves alone.
@@ -17,22 +17,28 @@ fn in_parts() -> Options {
     Options { storage, write_set_bytes_max: 250, part_bytes_max: 400, ..Default::default() }
 }
 
-/// The power goes; what was durable is opened again.
-fn crashed(world: World, device: &FaultyDevice, options: Options) -> World {
+fn on(device: &Arc<FaultyDevice>) -> Environment {
+    let device = Arc::clone(device) as Arc<dyn Device>;
+    Environment { device, ..environment(FaultyDevice::new(1), 4) }
+}
+
+/// The power goes; what was durable, and some of the rest, is opened again.
+fn crashed(
+    world: World,
+    device: &FaultyDevice,
+    options: Options,
+    seed: u64,
+) -> (World, Arc<FaultyDevice>) {
     let id = world.tree.id();
     device.power_off();
     world.manager.data().log().halt("the power is gone");
+    // Its threads end by themselves, and nobody closes it.
     std::mem::forget(world);
-    let env = environment(device.crash(5), 4);
-    let live = |_: &Arc<Manager>| Ok::<_, Error>(vec![TreeId(1)]);
-    let manager = Manager::open(env, options, live).unwrap();
+    let device = Arc::new(device.crash(seed));
+    let live = |_: &Arc<Manager>| Ok::<_, Error>(vec![id]);
+    let manager = Manager::open(on(&device), options, live).unwrap();
     let tree = manager.data().tree(id).unwrap();
-    World { manager, tree }
-}
-
-fn world_on(device: &Arc<FaultyDevice>, options: Options) -> World {
-    let device = Arc::clone(device) as Arc<dyn Device>;
-    World::with(Environment { device, ..environment(FaultyDevice::new(1), 4) }, options)
+    (World { manager, tree }, device)
 }
 
 /// The leaves of a commit in parts are redone from its first part on, the pages that its splits have changed from their own
@@ -40,7 +46,7 @@ fn world_on(device: &Arc<FaultyDevice>, options: Options) -> World {
 #[test]
 fn a_commit_whose_first_part_is_before_the_redo_point_is_not_asked_for() {
     let device = Arc::new(FaultyDevice::new(1));
-    let world = world_on(&device, in_parts());
+    let world = World::with(on(&device), in_parts());
     for key in 0..300u64 {
         world.set(&(10 * key).to_be_bytes(), Some(&[7; 300]));
     }
@@ -67,7 +73,7 @@ fn a_commit_whose_first_part_is_before_the_redo_point_is_not_asked_for() {
     let commit = ended.committed.unwrap();
     assert!(first < redo && redo < commit, "{first}, {redo}, {commit}");
     assert!(first < world.manager.data().log().oldest(), "the first part is still there");
-    let world = crashed(world, &device, in_parts());
+    let (world, _) = crashed(world, &device, in_parts(), 5);
     let mut txn = world.begin(Isolation::ReadCommitted, 1);
     let view = txn.begin_statement().unwrap();
     for key in &keys {
@@ -75,4 +81,73 @@ fn a_commit_whose_first_part_is_before_the_redo_point_is_not_asked_for() {
     }
     drop(txn);
     assert_eq!(world.manager.data().forest().check().unwrap(), []);
+}
+
+/// Every row of the tree, as a new transaction sees it.
+fn rows(world: &World) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let view = txn.begin_statement().unwrap();
+    scan(&mut txn, &view, &world.tree, Direction::Forward)
+}
+
+/// The power goes when a commit's record is durable and no page has it: nobody has seen it, and it is there afterwards,
+/// also if the power goes again before the recovery's own checkpoint.
+#[test]
+fn a_commit_that_was_durable_and_never_visible_is_there_after_every_loss_of_power() {
+    let mut device = Arc::new(FaultyDevice::new(4));
+    let mut world = World::with(on(&device), small());
+    world.set(b"a", Some(b"1"));
+    world.set(b"b", Some(b"1"));
+    let data = world.manager.data();
+    let mut record = log::Writer::default();
+    record.begin(&log::Header { txn: 77, ..Default::default() });
+    record.write(world.tree.id(), b"a", storage::Change::Put(b"2"));
+    record.write(world.tree.id(), b"b", storage::Change::Delete);
+    let bytes = record.payload().len();
+    let mut space = data.log().reserve(storage::SpaceClass::Commit, 1, bytes as u64).unwrap();
+    let commit = data.log().claim(&mut space, bytes).publish(log::COMMIT, record.payload());
+    data.log().wait_durable(commit).unwrap();
+    drop(space);
+    for seed in 0..4 {
+        (world, device) = crashed(world, &device, small(), seed);
+        assert_eq!(rows(&world), [(b"a".to_vec(), b"2".to_vec())]);
+    }
+}
+
+/// What a recovery has redone is collected and packed, and some of it written; then the same records are redone over that.
+#[test]
+fn records_are_redone_over_what_vacuum_and_the_collector_have_made_of_them() {
+    let mut device = Arc::new(FaultyDevice::new(6));
+    let mut world = World::with(on(&device), small());
+    let key = |n: u64| n.to_be_bytes();
+    let mut expected = std::collections::BTreeMap::new();
+    for round in 0..4u64 {
+        for n in 0..200u64 {
+            let value = (n * 7 + round * 3) % 5 != 0;
+            let value = value.then(|| vec![round as u8 + 1; 100 + n as usize]);
+            world.set(&key(n), value.as_deref());
+            match value {
+                Some(value) => expected.insert(key(n).to_vec(), value),
+                None => expected.remove(&key(n)[..]),
+            };
+        }
+        for again in 0..3u64 {
+            let wait = Arc::new(SessionWait::new(1));
+            while world.manager.collect() {}
+            let packing = storage::Packing { fill_percent: 100, group: 5 };
+            if (round + again) % 2 == 0 {
+                world.manager.vacuum(&world.tree, packing, &wait).unwrap();
+            }
+            // Some of the pages are written, and no checkpoint moves the redo point.
+            let log = world.manager.data().log();
+            let (redo, tail) = (world.manager.data().last_checkpoint().redo, log.tail());
+            let some = Lsn(redo.0 + (tail.0 - redo.0) * (again + 1) / 4);
+            world.manager.data().forest().clean_older_than(some).unwrap();
+            (world, device) = crashed(world, &device, small(), 3 * round + again);
+            assert_eq!(world.manager.data().forest().check().unwrap(), []);
+            let found = rows(&world);
+            assert!(found.iter().map(|(key, value)| (key, value)).eq(&expected));
+        }
+    }
+    assert_eq!(world.manager.data().last_checkpoint().redo.0 >> 20, 1, "no checkpoint was taken");
 }
