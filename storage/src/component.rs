@@ -1,5 +1,6 @@
 //! The data component as a whole: made, opened after whatever happened, checkpointed, closed.
 
+use crate::btree::smo::TreeReader;
 use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad, node};
 use crate::checkpoint::{self, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
@@ -8,11 +9,12 @@ use crate::device::file::FileDevice;
 use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
+use crate::recovery::{self, Survey};
 use crate::scratch::Scratch;
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wal::log::{LogOptions, LogStart};
-use crate::wal::{Archive, Log, LogInsert, LogScan};
-use crate::{Error, Lsn, Result, TreeId, recovery};
+use crate::wal::{Archive, Log, LogInsert, LogRecord, LogScan};
+use crate::{Error, Lsn, Result, TreeId};
 
 /// What is chosen when a directory is made (`page_bytes`) or opened (all else).
 #[derive(Clone, Debug)]
@@ -186,9 +188,12 @@ impl DataComponent {
         let Checkpoint { redo, floor, .. } = control.latest();
         let epoch = control.begin_epoch()?;
         let start = LogStart { redo, floor, epoch };
-        let log = Arc::new(Log::open(env.clone(), &options.log(), start)?);
+        let mut survey = Survey::new(TreeReader::default());
+        let see = &mut |record: &LogRecord<'_>| survey.see(record);
+        let log = Arc::new(Log::open(env.clone(), &options.log(), start, see)?);
         let forest = Arc::new(Forest::open(&env, Arc::clone(&log), &options)?);
-        recovery::pass_one(&log, redo, &forest.structure_redo())?;
+        let (reader, findings) = survey.end();
+        recovery::pass_one(&log, &findings, &forest.structure_redo(reader))?;
         forest.end_redo();
         let (checkpointing, checkpoints) = (Mutex::default(), Mutex::default());
         let component =

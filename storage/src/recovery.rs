@@ -8,13 +8,18 @@
 //! need not even be readable (its sectors may be torn, or hold another tree's page since). Then every structure record
 //! is applied, page by page, from there on, where the page's structure LSN is older. Applying all of it twice changes
 //! nothing, so a crash in the middle only means to begin again.
+//!
+//! The first reading is the one that looks for the log's end ([`Survey`]); the second reads only where structure records
+//! stand. With the layer above's redo, and the one that makes durable what a killed process has left in the system's cache,
+//! that makes three readings of a log that is mostly logical. What is kept in memory is a number for each page that has an
+//! image and a pair for each stretch of log, not the log.
 
 use crate::control::Control;
 use crate::device::Device;
 use crate::planted::Planted;
 use crate::wal::end::find_end;
 use crate::wal::log::LogStart;
-use crate::wal::{Log, RecordKind};
+use crate::wal::{Log, LogRecord, RecordKind};
 use crate::{Lsn, PageId, Result};
 use std::collections::HashMap;
 
@@ -42,9 +47,9 @@ pub struct StructureRecord<'a> {
     pub payload: &'a [u8],
 }
 
-/// What the modules that write structure records know about reading them back.
-pub trait StructureRedo {
-    /// Names every page that the record touches.
+/// What the modules that write structure records know about reading them, without any page at hand.
+pub trait StructureReader {
+    /// Names every page that the record touches. Records come in LSN order, the first time each.
     ///
     /// # Errors
     /// [`crate::Error::CorruptLog`] if the payload makes no sense.
@@ -53,7 +58,10 @@ pub trait StructureRedo {
         record: &StructureRecord<'_>,
         each: &mut dyn FnMut(PageId, Effect),
     ) -> Result<()>;
+}
 
+/// What they know about applying them again.
+pub trait StructureRedo: StructureReader {
     /// Applies the record to one of its pages, if the page's structure LSN is older.
     ///
     /// # Errors
@@ -79,22 +87,67 @@ pub struct PassOne {
     pub skipped: u64,
 }
 
-/// Runs pass one over the log from `redo` on.
-///
-/// # Errors
-/// I/O and corruption.
-pub fn pass_one(log: &Log, redo: Lsn, structure: &dyn StructureRedo) -> Result<PassOne> {
-    let mut last: HashMap<PageId, Lsn> = HashMap::new();
-    each_structure_record(log, redo, &mut |record| {
-        structure.pages(record, &mut |page, effect| {
+/// Stretches of log with less than this between them are read as one, in bytes: no less is read at a time.
+const GAP_BYTES: u64 = 128 << 10;
+
+/// What the first reading of the log finds.
+#[derive(Debug)]
+pub(crate) struct Survey<R> {
+    pub(crate) reader: R,
+    findings: Findings,
+}
+
+/// Of use without the reader.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// Each page's last image or free.
+    last: HashMap<PageId, Lsn>,
+    /// Where structure records stand: from the beginning of one to the end of another.
+    stretches: Vec<(Lsn, Lsn)>,
+}
+
+impl<R: StructureReader> Survey<R> {
+    pub(crate) fn new(reader: R) -> Survey<R> {
+        Survey { reader, findings: Findings::default() }
+    }
+
+    /// Takes note of the next record.
+    ///
+    /// # Errors
+    /// [`crate::Error::CorruptLog`].
+    pub(crate) fn see(&mut self, record: &LogRecord<'_>) -> Result<()> {
+        let Some(structure) = structure_record(record) else { return Ok(()) };
+        let Findings { last, stretches } = &mut self.findings;
+        match stretches.last_mut() {
+            Some((_, end)) if record.lsn.0 - end.0 < GAP_BYTES => *end = record.end,
+            _ => stretches.push((record.lsn, record.end)),
+        }
+        self.reader.pages(&structure, &mut |page, effect| {
             if effect != Effect::Delta {
                 last.insert(page, record.lsn);
             }
         })
-    })?;
+    }
+
+    /// The reader, which goes on into the redo, and the rest.
+    pub(crate) fn end(self) -> (R, Findings) {
+        (self.reader, self.findings)
+    }
+}
+
+/// Runs pass one over what the survey has found.
+///
+/// # Errors
+/// I/O and corruption.
+pub(crate) fn pass_one(
+    log: &Log,
+    findings: &Findings,
+    structure: &dyn StructureRedo,
+) -> Result<PassOne> {
+    let Findings { last, stretches } = findings;
     let mut done = PassOne::default();
     let mut due: Vec<PageId> = Vec::new();
-    each_structure_record(log, redo, &mut |record| {
+    each_structure_record(log, stretches, &mut |record| {
         done.records += 1;
         structure.note(record)?;
         due.clear();
@@ -113,21 +166,25 @@ pub fn pass_one(log: &Log, redo: Lsn, structure: &dyn StructureRedo) -> Result<P
 
 fn each_structure_record(
     log: &Log,
-    redo: Lsn,
+    stretches: &[(Lsn, Lsn)],
     each: &mut dyn FnMut(&StructureRecord<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut scan = log.scan(redo)?;
-    while let Some(record) = scan.advance()? {
-        if record.kind < RecordKind::FIRST_LOGICAL {
-            each(&StructureRecord {
-                lsn: record.lsn,
-                end: record.end,
-                kind: record.kind,
-                payload: record.payload,
-            })?;
+    let Some((first, _)) = stretches.first() else { return Ok(()) };
+    let mut scan = log.scan(*first)?;
+    for (from, until) in stretches {
+        scan.seek(*from);
+        while scan.position() < *until
+            && let Some(record) = scan.advance()?
+        {
+            structure_record(&record).map_or(Ok(()), |record| each(&record))?;
         }
     }
     Ok(())
+}
+
+fn structure_record<'a>(record: &LogRecord<'a>) -> Option<StructureRecord<'a>> {
+    let LogRecord { lsn, end, kind, payload } = *record;
+    (kind < RecordKind::FIRST_LOGICAL).then_some(StructureRecord { lsn, end, kind, payload })
 }
 
 /// What an offline check found in the log.
@@ -152,6 +209,6 @@ pub fn verify_log(device: &dyn Device) -> Result<LogSummary> {
     let latest = control.latest();
     let start = LogStart { redo: latest.redo, floor: latest.floor, epoch: latest.epoch + 1 };
     let bytes = control.identity().log_segment_bytes;
-    let found = find_end(device, bytes, start, Planted::default())?;
+    let found = find_end(device, bytes, start, Planted::default(), &mut |_| Ok(()))?;
     Ok(LogSummary { redo: latest.redo, end: found.end, records: found.records })
 }

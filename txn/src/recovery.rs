@@ -43,6 +43,8 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<(Pa
     let mut done = PassTwo::default();
     let mut trees = Trees::new();
     let mut records = recovering.records()?;
+    // The parts of a commit are read when its last record is: by a reader of their own, for they lie behind the first.
+    let mut earlier = recovering.records()?;
     while let Some(record) = records.advance()? {
         if record.kind == log::COMMIT || record.kind == log::SEQUENCE {
             let (header, writes) = Reader::new(record.payload)?;
@@ -58,8 +60,8 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<(Pa
                 continue;
             }
             for part in &header.parts {
-                let mut scan = manager.data.log().scan(*part)?;
-                let found = scan.advance()?.filter(|found| found.kind == log::PART);
+                earlier.seek(*part);
+                let found = earlier.advance()?.filter(|found| found.kind == log::PART);
                 let found = found.ok_or_else(|| {
                     let (lsn, part) = (record.lsn, *part);
                     Error::CorruptLog(format!("the commit at {lsn} lists no part at {part}"))

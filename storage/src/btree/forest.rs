@@ -2,7 +2,7 @@
 
 use super::bulk::{BulkBuilder, FILL_PERCENT};
 use super::node;
-use super::smo::{Actions, IMAGE_OVERHEAD, TreeRedo};
+use super::smo::{Actions, IMAGE_OVERHEAD, TreeReader, TreeRedo};
 use super::{Tree, verify};
 use crate::buffer::{BufferPool, DataFile};
 use crate::component::Options;
@@ -51,8 +51,8 @@ impl Forest {
 
     /// What pass one of recovery asks about structure records.
     #[must_use]
-    pub fn structure_redo(&self) -> TreeRedo<'_> {
-        TreeRedo::new(&self.volume)
+    pub fn structure_redo(&self, reader: TreeReader) -> TreeRedo<'_> {
+        TreeRedo::new(&self.volume, reader)
     }
 
     /// After pass one: the trees are well formed and can be found.

@@ -19,7 +19,7 @@
 
 use super::node::{self, Child};
 use crate::page::{Page, PageBuf};
-use crate::recovery::{Effect, StructureRecord, StructureRedo};
+use crate::recovery::{Effect, StructureReader, StructureRecord, StructureRedo};
 use crate::sync::{Mutex, lock};
 use crate::volume::Volume;
 use crate::wal::RecordKind;
@@ -206,12 +206,18 @@ fn read<'a>(
     Ok(())
 }
 
-/// What pass one of recovery asks about structure records.
+/// What the first reading of the log asks about structure records.
+#[derive(Debug, Default)]
+pub struct TreeReader {
+    /// Trees that are freed, known after the first reading. No number is used twice.
+    gone: Mutex<HashSet<TreeId>>,
+}
+
+/// What pass one of recovery asks about them.
 #[derive(Debug)]
 pub struct TreeRedo<'v> {
     volume: &'v Volume,
-    /// Trees that are freed, known after the first reading. No number is used twice.
-    gone: Mutex<HashSet<TreeId>>,
+    reader: TreeReader,
 }
 
 impl Action<'_> {
@@ -229,7 +235,13 @@ impl Action<'_> {
     }
 }
 
-impl StructureRedo for TreeRedo<'_> {
+impl TreeReader {
+    fn is_gone(&self, tree: TreeId) -> bool {
+        lock(&self.gone).contains(&tree)
+    }
+}
+
+impl StructureReader for TreeReader {
     fn pages(
         &self,
         record: &StructureRecord<'_>,
@@ -248,7 +260,19 @@ impl StructureRedo for TreeRedo<'_> {
             Ok(())
         })
     }
+}
 
+impl StructureReader for TreeRedo<'_> {
+    fn pages(
+        &self,
+        record: &StructureRecord<'_>,
+        each: &mut dyn FnMut(PageId, Effect),
+    ) -> Result<()> {
+        self.reader.pages(record, each)
+    }
+}
+
+impl StructureRedo for TreeRedo<'_> {
     fn redo(&self, record: &StructureRecord<'_>, page: PageId) -> Result<()> {
         read(record, |tree, action| match action.effect() {
             Some((named, _)) if named == page => self.redo_action(record.lsn, tree, action),
@@ -263,7 +287,7 @@ impl StructureRedo for TreeRedo<'_> {
                 space.set_tree_free(tree, record.lsn);
                 Ok(())
             }
-            _ if self.is_gone(tree) => Ok(()),
+            _ if self.reader.is_gone(tree) => Ok(()),
             Action::Allocate { page, root } => space.set_allocated(tree, page, root, record.lsn),
             Action::Free { page } => space.set_free(tree, page, record.lsn),
             _ => Ok(()),
@@ -272,18 +296,14 @@ impl StructureRedo for TreeRedo<'_> {
 }
 
 impl<'v> TreeRedo<'v> {
-    /// Nothing has been read.
+    /// Redo in `volume`, after the first reading.
     #[must_use]
-    pub fn new(volume: &'v Volume) -> TreeRedo<'v> {
-        TreeRedo { volume, gone: Mutex::default() }
-    }
-
-    fn is_gone(&self, tree: TreeId) -> bool {
-        lock(&self.gone).contains(&tree)
+    pub fn new(volume: &'v Volume, reader: TreeReader) -> TreeRedo<'v> {
+        TreeRedo { volume, reader }
     }
 
     fn redo_action(&self, lsn: Lsn, tree: TreeId, action: Action<'_>) -> Result<()> {
-        if self.is_gone(tree) {
+        if self.reader.is_gone(tree) {
             return Ok(());
         }
         match action {

@@ -1,7 +1,7 @@
 //! The end of the log, found after whatever happened.
 
 use super::log::LogStart;
-use super::scan::{LogScan, Until};
+use super::scan::{LogRecord, LogScan, Until};
 use super::segment::{self, Epoch, Files};
 use crate::device::Device;
 use crate::planted::Planted;
@@ -19,12 +19,14 @@ pub(crate) struct Found {
     pub(crate) records: u64,
 }
 
-/// Reads the log from the redo point to its end, and checks that the end is not before what was known to be durable.
+/// Reads the log from the redo point to its end, and checks that the end is not before what was known to be durable. `each`
+/// sees every record on the way.
 pub(crate) fn find_end(
     device: &dyn Device,
     bytes: u64,
     start: LogStart,
     planted: Planted,
+    each: &mut dyn FnMut(&LogRecord<'_>) -> Result<()>,
 ) -> Result<Found> {
     let survey = segment::survey(device, bytes)?;
     let redo_segment = start.redo.0 / bytes;
@@ -51,8 +53,9 @@ pub(crate) fn find_end(
     let mut scan =
         LogScan::new(files.clone(), bytes, epochs.clone(), start.redo, Until::FirstGap, planted);
     let mut records = 0;
-    while scan.advance()?.is_some() {
+    while let Some(record) = scan.advance()? {
         records += 1;
+        each(&record)?;
     }
     let end = scan.position();
     if end < start.floor {

@@ -15,7 +15,7 @@ use super::flush::{self, Flush};
 use super::insert::{InsertCounters, Inserter, Place};
 use super::ring::Ring;
 use super::room::{CheckpointSignal, SpaceReservation};
-use super::scan::{LogScan, Until};
+use super::scan::{LogRecord, LogScan, Until};
 use super::segment::{self, Epoch, Segments};
 use super::space::Space;
 use super::{LogInsert, RecordKind, frame};
@@ -116,10 +116,16 @@ impl Log {
         Ok(LogStart { redo: start, floor: start, epoch: 1 })
     }
 
-    /// Finds the end of the log, begins a new epoch behind it, and starts to write.
-    pub(crate) fn open(env: Environment, options: &LogOptions, start: LogStart) -> Result<Log> {
+    /// Finds the end of the log, begins a new epoch behind it, and starts to write. `each` sees every record from the redo
+    /// point on.
+    pub(crate) fn open(
+        env: Environment,
+        options: &LogOptions,
+        start: LogStart,
+        each: &mut dyn FnMut(&LogRecord<'_>) -> Result<()>,
+    ) -> Result<Log> {
         let bytes = options.segment_bytes;
-        let found = find_end(&*env.device, bytes, start, options.planted)?;
+        let found = find_end(&*env.device, bytes, start, options.planted, each)?;
         let mut epochs = found.epochs;
         let last = *epochs.last().expect("the epoch of the redo point");
         if last.number >= start.epoch {

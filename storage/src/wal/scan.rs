@@ -61,19 +61,18 @@ impl LogScan {
         until: Until,
         planted: Planted,
     ) -> LogScan {
-        let current = epochs.iter().rposition(|epoch| epoch.start <= from).unwrap_or(0);
         let mut scan = LogScan {
             files,
             segment_bytes,
             epochs,
-            current,
+            current: 0,
             at: from,
             until,
             window: Vec::new(),
             window_start: 0,
             planted,
         };
-        scan.enter_next_epoch();
+        scan.seek(from);
         scan
     }
 
@@ -81,6 +80,13 @@ impl LogScan {
     #[must_use]
     pub fn position(&self) -> Lsn {
         self.at
+    }
+
+    /// Goes to another record's place, before or behind.
+    pub fn seek(&mut self, to: Lsn) {
+        self.at = to;
+        self.current = self.epochs.iter().rposition(|epoch| epoch.start <= to).unwrap_or(0);
+        self.enter_next_epoch();
     }
 
     /// The next record, or none at the end of the log.

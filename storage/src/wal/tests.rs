@@ -52,7 +52,7 @@ fn open_in(
     let control = Control::open(&**device)?;
     let Checkpoint { redo, floor, .. } = control.latest();
     let epoch = control.begin_epoch()?;
-    let log = Log::open(env, options, LogStart { redo, floor, epoch })?;
+    let log = Log::open(env, options, LogStart { redo, floor, epoch }, &mut |_| Ok(()))?;
     Ok((control, log))
 }
 

@@ -1,8 +1,9 @@
 //! Recovery after crashes at chosen moments: what a checkpoint, the cleaner and the log held just then is set by hand.
 
 use super::*;
-use crate::log;
-use storage::Device;
+use crate::{TreeId, log};
+use std::sync::atomic::{AtomicU64, Ordering};
+use storage::{Device, File};
 
 /// Small parts and segments, and a pool that the cleaner leaves alone.
 fn in_parts() -> Options {
@@ -150,4 +151,91 @@ fn records_are_redone_over_what_vacuum_and_the_collector_have_made_of_them() {
         }
     }
     assert_eq!(world.manager.data().last_checkpoint().redo.0 >> 20, 1, "no checkpoint was taken");
+}
+
+/// A device that counts what is read of the log.
+struct CountingReads {
+    device: Arc<FaultyDevice>,
+    bytes: Arc<AtomicU64>,
+}
+
+struct CountedFile {
+    file: Arc<dyn File>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Device for CountingReads {
+    fn open(&self, name: &str, create: bool) -> storage::Result<Arc<dyn File>> {
+        let file = self.device.open(name, create)?;
+        if !name.starts_with("log/") {
+            return Ok(file);
+        }
+        Ok(Arc::new(CountedFile { file, bytes: Arc::clone(&self.bytes) }))
+    }
+
+    fn list(&self, prefix: &str) -> storage::Result<Vec<String>> {
+        self.device.list(prefix)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> storage::Result<()> {
+        self.device.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> storage::Result<()> {
+        self.device.remove(name)
+    }
+
+    fn sync_names(&self) -> storage::Result<()> {
+        self.device.sync_names()
+    }
+}
+
+impl File for CountedFile {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> storage::Result<()> {
+        self.bytes.fetch_add(into.len() as u64, Ordering::Relaxed);
+        self.file.read_at(offset, into)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> storage::Result<()> {
+        self.file.write_at(offset, bytes)
+    }
+
+    fn sync(&self) -> storage::Result<()> {
+        self.file.sync()
+    }
+
+    fn len(&self) -> storage::Result<u64> {
+        self.file.len()
+    }
+
+    fn set_len(&self, bytes: u64) -> storage::Result<()> {
+        self.file.set_len(bytes)
+    }
+}
+
+/// Once for its end, where structure records are noted; once to be made durable, as it may stand in the system's cache only;
+/// and once for the commits.
+#[test]
+fn the_log_is_read_three_times() {
+    let device = Arc::new(FaultyDevice::new(9));
+    let world = World::with(on(&device), small());
+    for n in 0..40u64 {
+        world.set(&n.to_be_bytes(), Some(&[1; 900]));
+    }
+    world.manager.checkpoint_all().unwrap();
+    for n in 0..6_000u64 {
+        world.set(&(n % 40).to_be_bytes(), Some(&[n as u8; 900]));
+    }
+    let log = world.manager.data().log();
+    let length = log.tail().0 - world.manager.data().last_checkpoint().redo.0;
+    let bytes = Arc::new(AtomicU64::new(0));
+    let after = CountingReads { device: Arc::new(device.crash(0)), bytes: Arc::clone(&bytes) };
+    std::mem::forget(world);
+    let env = Environment { device: Arc::new(after), ..environment(FaultyDevice::new(1), 4) };
+    let live = |_: &Arc<Manager>| Ok::<_, Error>(vec![TreeId(1)]);
+    let manager = Manager::open(env, small(), live).unwrap();
+    assert_eq!(manager.recovered().commits, 6_000);
+    let read = bytes.load(Ordering::Relaxed);
+    assert!(read < 3 * length + (1 << 20), "{read} bytes of a log of {length}");
+    manager.close().unwrap();
 }
