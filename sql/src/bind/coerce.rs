@@ -152,7 +152,7 @@ impl Binder<'_> {
             return Ok(expr);
         }
         // The value is cast below its collation.
-        if let Expr::Collate { operand, collation, position: at } = expr {
+        if let Expr::Collate { operand, collation, position: at, .. } = expr {
             let value = self.convert(*operand, target, context, position)?;
             return Ok(self.collated(value, collation, at));
         }
@@ -354,7 +354,7 @@ impl Binder<'_> {
         if !self.can_coerce(expr.ty().oid, target.oid, context) {
             return Err(self.cannot_cast(expr.ty(), target).at(position));
         }
-        if let Expr::Collate { operand, collation, position: at } = expr {
+        if let Expr::Collate { operand, collation, position: at, .. } = expr {
             let value = self.cast(*operand, target, context, position)?;
             return Ok(self.collated(value, collation, at));
         }
@@ -462,7 +462,8 @@ impl Binder<'_> {
         if self.catalog.collation_of(value.ty().oid) == Oid(0) {
             return value;
         }
-        Expr::Collate { operand: Box::new(value), collation, position }
+        let ty = value.ty();
+        Expr::Collate { operand: Box::new(value), collation, position, ty }
     }
 
     /// Brings values to their common type.

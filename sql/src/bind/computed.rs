@@ -111,7 +111,7 @@ impl Binder<'_> {
         let mut scope = Scope::new(None, 0);
         scope.items.push(item);
         let bind = |expr: &ast::Expr| {
-            let binder = Binder::new(self.environment(), self.text, &[]);
+            let binder = Binder::new(self.environment(), &self.positions, &[]);
             binder.expression(expr, &Place::plain(&scope, None, "ON CONFLICT"))
         };
         let named = view.map_or(relation, Through::view);

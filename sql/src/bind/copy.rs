@@ -32,7 +32,6 @@ pub fn bind_copy(
     if let Some((text, filter)) = filter {
         // Parameters are the INSERT's own.
         let own = binder.parameters.take();
-        binder.text = text;
         binder.positions = Positions::new(text);
         let mut scope = Scope::new(None, 0);
         scope.items.push(table_item(&modify.relation, None, 0, &[]));

@@ -75,7 +75,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast;
+use crate::parse::{Positions, ast};
 use crate::plan::logical::{ComputedIndex, Modify, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowWriter;
@@ -83,7 +83,7 @@ use crate::types::depth::{deeper, too_deep};
 use crate::types::{Datum, Oid, SqlType};
 use expression::Place;
 use scope::{Scope, ScopeColumn, ScopeItem, Source, column_at};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use txn::TableLock;
 use type_name::{format_type_be, oid};
@@ -208,8 +208,9 @@ struct Binder<'a> {
     catalog: &'a CatalogSnapshot,
     path: &'a [Oid],
     constants: &'a dyn Constants,
-    text: &'a str,
-    positions: crate::parse::Positions<'a>,
+    positions: Positions<'a>,
+    /// The system columns that the statement's text speaks of, once that was asked.
+    system_columns: OnceCell<Vec<i16>>,
     parameters: RefCell<Vec<SqlType>>,
     /// Parameters beyond those declared may come up (not so in EXECUTE'd SQL text).
     required: RefCell<Vec<Required>>,
@@ -259,9 +260,9 @@ const PARAMETERS_MAX: u32 = 65_535;
 ///
 /// # Errors
 /// Everything that PostgreSQL's analysis can refuse a statement for.
-pub fn bind(
-    environment: Environment<'_>,
-    text: &str,
+pub fn bind<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Result<Bound> {
@@ -273,10 +274,10 @@ pub fn bind(
 ///
 /// # Errors
 /// As [`bind`], and 42501.
-pub fn bind_for(
-    environment: Environment<'_>,
+pub fn bind_for<'t>(
+    environment: Environment<'t>,
     asker: Oid,
-    text: &str,
+    text: impl Into<Positions<'t>>,
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Result<Bound> {
@@ -303,9 +304,9 @@ pub fn bind_named(environment: Environment<'_>, text: &str, query: ast::Query) -
 /// The relations that a statement names, with the lock that each is to be held under: as many as are found before anything is
 /// wrong with it. Who locks them and binds it again knows what is. Views are not opened.
 #[must_use]
-pub fn named_relations(
-    environment: Environment<'_>,
-    text: &str,
+pub fn named_relations<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Vec<(Oid, TableLock)> {
@@ -350,9 +351,9 @@ pub enum Wanted<'a> {
 
 /// What CALL is refused with: its arguments are bound first, which may have failed already.
 #[must_use]
-pub fn refused_call(
-    environment: Environment<'_>,
-    text: &str,
+pub fn refused_call<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
     call: &ast::Call,
     parameter_types: &[Oid],
 ) -> SqlError {
@@ -364,9 +365,9 @@ pub fn refused_call(
 ///
 /// # Errors
 /// As [`bind`].
-pub fn bind_expression(
-    environment: Environment<'_>,
-    text: &str,
+pub fn bind_expression<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
     expr: &ast::Expr,
     relation: Option<&Relation>,
     wanted: Wanted<'_>,
@@ -443,9 +444,9 @@ pub fn value_relation(base: SqlType) -> Relation {
 ///
 /// # Errors
 /// As [`bind`].
-pub fn bind_printed(
-    environment: Environment<'_>,
-    text: &str,
+pub fn bind_printed<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
     expr: &ast::Expr,
     relation: Option<&Relation>,
 ) -> Result<Expr> {
@@ -466,10 +467,10 @@ pub fn expression_name(expr: &ast::Expr) -> Arc<str> {
 ///
 /// # Errors
 /// 42P01, 42809.
-pub fn relation_named(
-    catalog: &CatalogSnapshot,
-    path: &[Oid],
-    text: &str,
+pub fn relation_named<'t>(
+    catalog: &'t CatalogSnapshot,
+    path: &'t [Oid],
+    text: impl Into<Positions<'t>>,
     name: &ast::ObjectName,
 ) -> Result<Arc<Relation>> {
     /// Reads no literal: a name has none.
@@ -487,9 +488,9 @@ pub fn relation_named(
 ///
 /// # Errors
 /// As [`bind`].
-pub fn bind_conversion(
-    environment: Environment<'_>,
-    text: &str,
+pub fn bind_conversion<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
     expr: Option<&ast::Expr>,
     relation: &Relation,
     column: usize,
@@ -583,14 +584,18 @@ pub fn know_table(expr: &mut Expr, relation: &Relation) {
 }
 
 impl<'a> Binder<'a> {
-    fn new(environment: Environment<'a>, text: &'a str, parameter_types: &[Oid]) -> Binder<'a> {
+    fn new(
+        environment: Environment<'a>,
+        text: impl Into<Positions<'a>>,
+        parameter_types: &[Oid],
+    ) -> Binder<'a> {
         let declared = |ty: &Oid| SqlType::plain(if ty.0 == 0 { oid::UNKNOWN } else { ty.0 });
         Binder {
             catalog: environment.catalog,
             path: environment.path,
             constants: environment.constants,
-            text,
-            positions: crate::parse::Positions::new(text),
+            positions: text.into(),
+            system_columns: OnceCell::new(),
             parameters: RefCell::new(parameter_types.iter().map(declared).collect()),
             required: RefCell::default(),
             relations: RefCell::default(),
@@ -695,13 +700,16 @@ impl<'a> Binder<'a> {
     /// The system columns that the statement's text speaks of at all: scans carry those, so that a column's place is known
     /// before the expressions that name it are bound. One says whether there is a row, where an outer join may have none.
     fn system_columns(&self) -> Vec<i16> {
-        let text = self.text.to_ascii_lowercase();
-        let outer = ["left", "right", "full"].iter().any(|word| text.contains(word));
-        SYSTEM_COLUMNS
-            .iter()
-            .filter(|one| text.contains(one.name) || outer && one.number == TABLE_OID)
-            .map(|one| one.number)
-            .collect()
+        let found = self.system_columns.get_or_init(|| {
+            let text = self.positions.statement().to_ascii_lowercase();
+            let outer = ["left", "right", "full"].iter().any(|word| text.contains(word));
+            SYSTEM_COLUMNS
+                .iter()
+                .filter(|one| text.contains(one.name) || outer && one.number == TABLE_OID)
+                .map(|one| one.number)
+                .collect()
+        });
+        found.clone()
     }
 
     /// `$n`, from 1.

@@ -112,6 +112,8 @@ pub enum Expr {
         collation: Oid,
         /// Where COLLATE stands: characters, from 1.
         position: u32,
+        /// The type of the operand.
+        ty: SqlType,
     },
     /// A cast between types that are held alike (`pg_cast.castmethod` b, or a change of typmod that needs no work).
     Relabel(Box<Expr>, SqlType),
@@ -336,8 +338,8 @@ impl Expr {
             | Expr::IsBool { .. }
             | Expr::IsDistinct { .. }
             | Expr::ScalarArray { .. } => BOOL,
-            Expr::Collate { operand, .. } => operand.ty(),
             Expr::Constant(_, ty)
+            | Expr::Collate { ty, .. }
             | Expr::Column { ty, .. }
             | Expr::Parameter(_, ty)
             | Expr::Call { ty, .. }

@@ -57,6 +57,8 @@ pub struct Parsed {
     pub start: u32,
     /// Behind its last byte, without the semicolon.
     pub end: u32,
+    /// How many characters stand before it.
+    pub before: u32,
     /// Notices that came up on the way (names that were cut).
     pub notices: Vec<Notice>,
 }
@@ -93,6 +95,7 @@ pub fn parse_in(text: &str, dialect: Dialect) -> Result<Vec<Parsed>> {
             statement: Deep::new(statement, parser.height + 1),
             start,
             end,
+            before: parser.position(start) - 1,
             notices: std::mem::take(&mut parser.notices),
         });
         if parser.kind() != Kind::End {

@@ -57,6 +57,8 @@ pub struct Planner<'a> {
     pub(super) levels: Vec<Layout>,
     /// The numbers of the common table expressions of each enclosing query, outermost first.
     pub(super) cte_levels: Vec<Vec<u32>>,
+    /// How many semi joins have been planned both ways.
+    pub(super) turned: u32,
 }
 
 impl<'a> Planner<'a> {
@@ -77,6 +79,7 @@ impl<'a> Planner<'a> {
             unread: HashMap::new(),
             levels: Vec::new(),
             cte_levels: Vec::new(),
+            turned: 0,
         }
     }
 

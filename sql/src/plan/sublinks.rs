@@ -26,6 +26,9 @@ use std::sync::Arc;
 /// With more semi joins than this below each other only one way is tried for the outer ones: the work would double with
 /// each.
 const BOTH_WAYS_MAX: usize = 2;
+/// With more semi joins in a statement than this only one way is tried for the others: those in the subquery of another are
+/// planned once for each of its ways.
+const TURNED_MAX: u32 = 64;
 
 /// A subquery that can be a join.
 pub(super) struct Sublink {
@@ -212,7 +215,10 @@ pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec
     let keys = right_keys(planner, &join);
     let below = semis(&join.left);
     let other = match keys {
-        Some(keys) if below < BOTH_WAYS_MAX && !join.dependent => Some((keys, join.clone())),
+        Some(keys) if below < BOTH_WAYS_MAX && planner.turned < TURNED_MAX && !join.dependent => {
+            planner.turned += 1;
+            Some((keys, join.clone()))
+        }
         _ => None,
     };
     let Some((keys, turned)) = other else { return plain(planner, join, left, right) };

@@ -173,7 +173,7 @@ impl Session {
                 let reader = Reader(context);
                 let environment =
                     bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
-                bind::bind_for(environment, user, source.query_text(), statement, &stored.types)
+                bind::bind_for(environment, user, source.places(), statement, &stored.types)
             })
         })?;
         Ok((bound, basis))

@@ -678,9 +678,9 @@ impl Session {
             let reader = statement::Reader(context);
             let environment =
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
-            let text = parsed.query_text();
+            let places = parsed.places();
             crate::parse::depth::with_stack_for(parsed.height(), || {
-                Ok(bind::named_relations(environment, text, statement, parameter_types))
+                Ok(bind::named_relations(environment, &places, statement, parameter_types))
             })
         })?;
         self.lock_relations(&named)?;

@@ -4,6 +4,7 @@
 use crate::catalog::quote::identifier;
 use crate::ddl::{self, schema};
 use crate::error::Result;
+use crate::parse::Positions;
 use crate::parse::ast::CreateSchema;
 use crate::session::Session;
 use crate::session::utility::{Outcome, done};
@@ -17,7 +18,11 @@ pub(super) struct Within {
 
 impl Session {
     /// CREATE SCHEMA, and then its elements, in PostgreSQL's order.
-    pub(super) fn create_schema(&mut self, text: &str, create: &CreateSchema) -> Result<Outcome> {
+    pub(super) fn create_schema(
+        &mut self,
+        text: &Positions<'_>,
+        create: &CreateSchema,
+    ) -> Result<Outcome> {
         const TAG: &str = "CREATE SCHEMA";
         let made = self.with_ddl(text, |ddl| schema::create_schema(ddl, create))?;
         let Some(made) = made.filter(|_| !create.elements.is_empty()) else { return done(TAG) };

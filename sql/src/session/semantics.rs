@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::temp_file::TempUse;
 use crate::exec::{Host, Machine, Run};
+use crate::parse::Positions;
 use crate::parse::ast;
 use crate::plan::fold::text_forms_are_stable;
 use crate::plan::logical::{Node, Output, Query};
@@ -36,7 +37,7 @@ const DEFAULT: &str = "DEFAULT expressions";
 
 /// What gives expressions their meaning: the statement's text and the session's state.
 pub(super) struct Meaning<'s> {
-    pub text: &'s str,
+    pub text: Positions<'s>,
     pub path: Vec<Oid>,
     pub settings: &'s Settings,
     pub identity: &'s Identity,
@@ -65,7 +66,7 @@ pub(crate) fn with_semantics<T>(
         pid: 0,
     };
     body(&Meaning {
-        text: "",
+        text: "".into(),
         path: vec![crate::catalog::object::well_known::PG_CATALOG],
         settings,
         identity: &nobody,
@@ -168,15 +169,16 @@ impl Meaning<'_> {
         body(&asked, &queries)
     }
 
-    fn bound(
+    fn bound<'t>(
         &self,
         snapshot: &CatalogSnapshot,
-        text: &str,
+        text: impl Into<Positions<'t>>,
         expr: &ast::Expr,
         relation: Option<&Relation>,
         wanted: Wanted<'_>,
         clause: &'static str,
     ) -> Result<Expr> {
+        let text: Positions<'_> = text.into();
         self.with_environment(snapshot, |environment| {
             bind::bind_expression(environment, text, expr, relation, wanted, clause)
         })
@@ -210,7 +212,7 @@ impl Meaning<'_> {
         bound: &Expr,
         clause: &'static str,
     ) -> Result<Arc<str>> {
-        let own = self.bound(snapshot, self.text, expr, relation, Wanted::Written, clause)?;
+        let own = self.bound(snapshot, &self.text, expr, relation, Wanted::Written, clause)?;
         if own.ty().oid.0 == oids::UNKNOWN {
             return self.print(snapshot, relation, deparse::without_assignment(bound));
         }
@@ -385,7 +387,7 @@ fn works_alike(snapshot: &CatalogSnapshot, expr: &Expr) -> bool {
 
 impl Semantics for Meaning<'_> {
     fn type_of(&self, snapshot: &CatalogSnapshot, name: &ast::TypeName) -> Result<SqlType> {
-        let at = crate::parse::Positions::new(self.text).of(name.name.at);
+        let at = self.text.of(name.name.at);
         bind::type_name::resolve(snapshot, &self.path, name).map_err(|error| error.at(at))
     }
 
@@ -397,7 +399,7 @@ impl Semantics for Meaning<'_> {
         expr: &ast::Expr,
     ) -> Result<DefaultValue> {
         let wanted = Wanted::Default(ty, column);
-        let bound = self.bound(snapshot, self.text, expr, None, wanted, DEFAULT)?;
+        let bound = self.bound(snapshot, &self.text, expr, None, wanted, DEFAULT)?;
         let text = self.own_text(snapshot, None, expr, &bound, DEFAULT)?;
         // With a modifier, which only an interval takes before it is read, or a domain it is not the constant alone.
         let is_null = matches!(&bound, Expr::Constant(Literal::Null, is)
@@ -422,7 +424,7 @@ impl Semantics for Meaning<'_> {
             None => (Wanted::Condition("CHECK"), CHECK),
         };
         let bind = |wanted| {
-            let bound = self.bound(snapshot, self.text, expr, Some(relation), wanted, clause)?;
+            let bound = self.bound(snapshot, &self.text, expr, Some(relation), wanted, clause)?;
             if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
                 return Err(SqlError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
@@ -453,13 +455,13 @@ impl Semantics for Meaning<'_> {
     ) -> Result<IndexExpression> {
         let clause = INDEX_EXPRESSION;
         let bound =
-            self.bound(snapshot, self.text, expr, Some(relation), Wanted::Anything, clause)?;
+            self.bound(snapshot, &self.text, expr, Some(relation), Wanted::Anything, clause)?;
         // An untyped literal would have been text.
         let bound = if bound.ty().oid.0 == oids::UNKNOWN {
             let text = SqlType::plain(oids::TEXT);
             self.bound(
                 snapshot,
-                self.text,
+                &self.text,
                 expr,
                 Some(relation),
                 Wanted::Assignable(text, "expr"),
@@ -488,7 +490,7 @@ impl Semantics for Meaning<'_> {
     ) -> Result<Arc<str>> {
         let bound = self.bound(
             snapshot,
-            self.text,
+            &self.text,
             expr,
             Some(relation),
             Wanted::Anything,
@@ -513,8 +515,14 @@ impl Semantics for Meaning<'_> {
         expr: &ast::Expr,
     ) -> Result<Arc<str>> {
         let value = bind::value_relation(base);
-        let bound =
-            self.bound(snapshot, self.text, expr, Some(&value), Wanted::Condition("CHECK"), CHECK)?;
+        let bound = self.bound(
+            snapshot,
+            &self.text,
+            expr,
+            Some(&value),
+            Wanted::Condition("CHECK"),
+            CHECK,
+        )?;
         self.own_text(snapshot, Some(&value), expr, &bound, CHECK)
     }
 
@@ -546,7 +554,7 @@ impl Semantics for Meaning<'_> {
         using: Option<&ast::Expr>,
     ) -> Result<Option<RowFunction<'a>>> {
         let bound = self.with_environment(snapshot, |environment| {
-            bind::bind_conversion(environment, self.text, using, relation, column, to)
+            bind::bind_conversion(environment, &self.text, using, relation, column, to)
         })?;
         bound.map(|expr| self.row_function(snapshot, Some(relation), expr)).transpose()
     }
@@ -619,7 +627,7 @@ impl Semantics for Meaning<'_> {
     }
 
     fn position(&self, at: u32) -> u32 {
-        crate::parse::Positions::new(self.text).of(at)
+        self.text.of(at)
     }
 
     fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads> {
@@ -659,7 +667,7 @@ impl Semantics for Meaning<'_> {
     fn named(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Vec<(Oid, TableLock)> {
         let named = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
-            Ok(bind::named_relations(environment, self.text, &statement, &[]))
+            Ok(bind::named_relations(environment, &self.text, &statement, &[]))
         });
         named.unwrap_or_default()
     }
@@ -667,7 +675,7 @@ impl Semantics for Meaning<'_> {
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {
         let bound = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
-            bind::bind_for(environment, self.identity.user, self.text, &statement, &[])
+            bind::bind_for(environment, self.identity.user, &self.text, &statement, &[])
         });
         // A view has no parameters: with one its query has a type to find, or has found one.
         let has_parameters = match &bound {
@@ -676,7 +684,7 @@ impl Semantics for Meaning<'_> {
         };
         if has_parameters
             && let Some((number, at)) =
-                crate::parse::first_parameter(&self.text[query.at as usize..])
+                crate::parse::first_parameter(&self.text.text()[query.at as usize..])
         {
             let message = format!("there is no parameter ${number}");
             let error = SqlError::new(SqlState::UNDEFINED_PARAMETER, message);
@@ -707,7 +715,7 @@ impl Semantics for Meaning<'_> {
                     renamed: &[],
                     now: None,
                 };
-            let text = deparse::view_text(environment, context, self.text, query, &names, how)?;
+            let text = deparse::view_text(environment, context, self.text.text(), query, &names, how)?;
             let again = ast::Statement::Query(Box::new(crate::parse::parse_query(&text)?));
             let again = bind::bind(environment, &text, &again, &[])?;
             let same = matches!(&again.statement, BoundStatement::Query(again)
@@ -717,9 +725,9 @@ impl Semantics for Meaning<'_> {
         let text = match kept.ok().flatten() {
             Some(text) => text,
             None => {
-                let end = (end as usize).min(self.text.len());
+                let end = (end as usize).min(self.text.text().len());
                 let start = query.with.as_ref().map_or(query.at, |with| with.at.min(query.at));
-                let written = self.text[start as usize..end].trim_end();
+                let written = self.text.text()[start as usize..end].trim_end();
                 let written = written.trim_end_matches(';').trim_end();
                 self.demand_same(snapshot, written, &columns)?;
                 written.to_owned()

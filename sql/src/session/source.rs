@@ -11,6 +11,8 @@ pub struct Source {
     query: Arc<str>,
     start: usize,
     end: usize,
+    /// How many characters of the text stand before it.
+    before: u32,
     statement: Option<Deep<Statement>>,
     /// It stands within a statement, whose text it shares.
     nested: bool,
@@ -37,6 +39,7 @@ impl Source {
                     query: Arc::clone(query),
                     start: parsed.start as usize,
                     end: parsed.end as usize,
+                    before: parsed.before,
                     statement: Some(parsed.statement),
                     nested: false,
                     cursor: false,
@@ -54,6 +57,7 @@ impl Source {
             query: Arc::clone(query),
             start: 0,
             end: 0,
+            before: 0,
             statement: None,
             nested: false,
             cursor: false,
@@ -69,6 +73,7 @@ impl Source {
             query: Arc::clone(&self.query),
             start: self.start,
             end: self.end,
+            before: self.before,
             statement: Some(Deep::new(statement.clone(), height)),
             nested: true,
             cursor: false,
@@ -126,9 +131,15 @@ impl Source {
                 >= self.query.trim_end_matches(|c: char| c == ';' || c.is_ascii_whitespace()).len()
     }
 
+    /// Places in the query text, for whoever looks at this statement.
+    #[must_use]
+    pub fn places(&self) -> Positions<'_> {
+        Positions::of_statement(&self.query, (self.start, self.end), self.before)
+    }
+
     /// A byte offset as clients are told it: characters, from 1.
     #[must_use]
     pub fn position(&self, at: u32) -> u32 {
-        Positions::new(&self.query).of(at)
+        self.places().of(at)
     }
 }

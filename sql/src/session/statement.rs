@@ -271,8 +271,8 @@ pub(super) fn plan(
     parameter_types: &[Oid],
 ) -> Result<Planned> {
     let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
-    let text = source.query_text();
-    let bound = bind::bind_for(environment, asker, text, statement, parameter_types)?;
+    let places = source.places();
+    let bound = bind::bind_for(environment, asker, &places, statement, parameter_types)?;
     planned_for(known, basis, bound, source.is_cursor())
 }
 

@@ -7,6 +7,7 @@ use crate::catalog::queries::identity::SettingUser;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
+use crate::parse::Positions;
 use crate::parse::Statement;
 use crate::parse::ast::{self, Discard, SetValue};
 use crate::plan::logical::{Node, Output, Query};
@@ -411,7 +412,7 @@ impl Session {
         let bound = self.with_context(|context| {
             let constants = &Reader(context);
             let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
-            Ok(bind::refused_call(environment, parsed.query_text(), call, parameter_types))
+            Ok(bind::refused_call(environment, parsed.places(), call, parameter_types))
         });
         bound.unwrap_or_else(|error| error)
     }
@@ -457,7 +458,7 @@ impl Session {
                 snapshot.schema(name).ok_or_else(|| ddl::resolve::undefined_schema(name))?;
             snapshot.demand_usage(self.identity.user, schema)?;
         }
-        bind::relation_named(&snapshot, &basis.path, parsed.query_text(), name)
+        bind::relation_named(&snapshot, &basis.path, parsed.places(), name)
     }
 
     /// The same, locked: it is what the name stands for while the lock is held.
@@ -481,7 +482,7 @@ impl Session {
     // --- schema changes --------------------------------------------------------------------------------------------
 
     fn change_schema(&mut self, parsed: &Arc<Source>, statement: &Statement) -> Result<Outcome> {
-        let text = parsed.query_text();
+        let text = &parsed.places();
         if let Statement::CreateSchema(create) = statement {
             return self.create_schema(text, create);
         }
@@ -489,39 +490,39 @@ impl Session {
     }
 
     /// Calls `body` with what a schema change runs in; expressions in it stand in `text`.
-    pub(super) fn with_ddl<T>(
+    pub(super) fn with_ddl<'t, T>(
         &mut self,
-        text: &str,
+        text: impl Into<Positions<'t>>,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
         self.with_ddl_as(None, None, text, body)
     }
 
     /// The same, in a transaction that is not the block's.
-    pub(super) fn with_ddl_in<T>(
+    pub(super) fn with_ddl_in<'t, T>(
         &mut self,
         own: Option<&mut Transaction>,
-        text: &str,
+        text: impl Into<Positions<'t>>,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
         self.with_ddl_as(own, None, text, body)
     }
 
     /// The same by somebody, and with a search path, that are not the session's.
-    pub(super) fn with_ddl_within<T>(
+    pub(super) fn with_ddl_within<'t, T>(
         &mut self,
         within: &Within,
-        text: &str,
+        text: impl Into<Positions<'t>>,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
         self.with_ddl_as(None, Some(within), text, body)
     }
 
-    fn with_ddl_as<T>(
+    fn with_ddl_as<'t, T>(
         &mut self,
         mut own: Option<&mut Transaction>,
         within: Option<&Within>,
-        text: &str,
+        text: impl Into<Positions<'t>>,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
     ) -> Result<T> {
         self.basis();
@@ -559,7 +560,7 @@ impl Session {
             None => path.schemas.clone(),
         };
         let meaning = Meaning {
-            text,
+            text: text.into(),
             path,
             settings,
             identity,
