@@ -193,8 +193,9 @@ impl DataComponent {
         let log = Arc::new(Log::open(env.clone(), &options.log(), start, see)?);
         let forest = Arc::new(Forest::open(&env, Arc::clone(&log), &options)?);
         let (reader, findings) = survey.end();
-        recovery::pass_one(&log, &findings, &forest.structure_redo(reader))?;
-        forest.end_redo();
+        let redo_of_trees = forest.structure_redo(reader);
+        recovery::pass_one(&log, &findings, &redo_of_trees)?;
+        forest.end_redo(&redo_of_trees.into_gone());
         let (checkpointing, checkpoints) = (Mutex::default(), Mutex::default());
         let component =
             DataComponent { log, control, forest, scratch, checkpointing, checkpoints, options };
@@ -256,7 +257,7 @@ impl DataComponent {
     /// The bytes of the data file that belong to these trees: their extents, whether their pages are used or not.
     #[must_use]
     pub fn bytes_of(&self, trees: &[TreeId]) -> u64 {
-        self.forest.space().owned_pages(trees) * u64::from(self.options.page_bytes)
+        self.forest.owned_pages(trees) * u64::from(self.options.page_bytes)
     }
 
     /// Bytes of a page, as the directory was made.

@@ -104,7 +104,7 @@ fn per_group(page_bytes: usize) -> u32 {
     ((page_bytes - MAP_HEADER_BYTES) / ENTRY_BYTES) as u32
 }
 
-fn extent_of(page: PageId) -> u32 {
+pub(crate) fn extent_of(page: PageId) -> u32 {
     page.0 / EXTENT_PAGES
 }
 
@@ -112,7 +112,7 @@ fn map_page(group: u32, page_bytes: usize) -> PageId {
     PageId(group * per_group(page_bytes) * EXTENT_PAGES)
 }
 
-fn pages_of(extent: u32) -> impl Iterator<Item = PageId> {
+pub(crate) fn pages_of(extent: u32) -> impl Iterator<Item = PageId> {
     (0..EXTENT_PAGES).map(move |at| PageId(extent * EXTENT_PAGES + at))
 }
 
@@ -233,24 +233,38 @@ impl Space {
         Ok(())
     }
 
-    /// Redo, and the effect of a structure record: every extent of `tree` is nobody's. Returns them.
-    pub fn set_tree_free(&self, tree: TreeId, lsn: Lsn) -> Vec<u32> {
+    /// Redo: a tree has been freed. Its number is not given again; its extents go when redo ends.
+    pub fn note_gone(&self, tree: TreeId) {
         let mut state = lock(&self.state);
-        // Its number may stand in no other record: a build that was given up before it had logged anything.
+        // It may stand in no other record: a build that was given up before it had logged anything.
         state.next_tree = state.next_tree.max(tree.0 + 1);
-        let mut gone = Vec::new();
-        let per_group = self.per_group();
-        for (group, map) in state.maps.iter_mut().enumerate() {
-            for (at, entry) in map.extents.iter_mut().enumerate() {
-                if entry.owner == tree {
-                    *entry = FREE;
-                    gone.push(group as u32 * per_group + at as u32);
-                    map.lsn = map.lsn.max(lsn);
-                    map.recovery = Some(map.recovery.map_or(lsn, |recovery| recovery.min(lsn)));
+    }
+
+    /// The end of redo: every extent of the trees in `gone`, each with the record that freed it, is nobody's.
+    pub fn free_gone(&self, gone: &HashMap<TreeId, Lsn>) {
+        let mut state = lock(&self.state);
+        for map in &mut state.maps {
+            for at in 0..map.extents.len() {
+                if let Some(lsn) = gone.get(&map.extents[at].owner) {
+                    map.extents[at] = FREE;
+                    map.lsn = map.lsn.max(*lsn);
+                    map.mark(*lsn);
                 }
             }
         }
-        gone
+    }
+
+    /// The effect of a structure record: `extents`, which were all of `tree`'s, are nobody's.
+    pub fn set_tree_free(&self, tree: TreeId, extents: &[u32], lsn: Lsn) {
+        let mut state = lock(&self.state);
+        for extent in extents {
+            let (map, at) = state.extent_mut(*extent, self.per_group());
+            if map.extents[at].owner == tree {
+                map.extents[at] = FREE;
+                map.lsn = map.lsn.max(lsn);
+                map.mark(lsn);
+            }
+        }
     }
 
     /// Before a structure record is claimed: redo of these pages' maps begins at `tail` or earlier.
@@ -258,16 +272,6 @@ impl Space {
         let mut state = lock(&self.state);
         for page in pages {
             state.extent_mut(extent_of(page), self.per_group()).0.mark(tail);
-        }
-    }
-
-    /// Before a record that frees `tree` is claimed: as [`Space::mark`], for all it owns.
-    pub fn mark_tree(&self, tree: TreeId, tail: Lsn) {
-        let mut state = lock(&self.state);
-        for map in &mut state.maps {
-            if map.extents.iter().any(|extent| extent.owner == tree) {
-                map.mark(tail);
-            }
         }
     }
 
@@ -491,14 +495,6 @@ impl Space {
         all
     }
 
-    /// How many pages the extents of these trees have, used or not.
-    #[must_use]
-    pub fn owned_pages(&self, trees: &[TreeId]) -> u64 {
-        let state = lock(&self.state);
-        let owned = state.extents().filter(|(_, extent)| trees.contains(&extent.owner));
-        owned.count() as u64 * u64::from(EXTENT_PAGES)
-    }
-
     /// The file's length, in pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
@@ -513,6 +509,18 @@ impl Space {
 }
 
 impl TreeSpace {
+    /// Its extents, those that no record names yet too.
+    #[must_use]
+    pub fn extents(&self) -> Vec<u32> {
+        lock(&self.granted).clone()
+    }
+
+    /// How many pages its extents have, used or not.
+    #[must_use]
+    pub fn owned_pages(&self) -> u64 {
+        lock(&self.granted).len() as u64 * u64::from(EXTENT_PAGES)
+    }
+
     /// Which tree it belongs to.
     #[must_use]
     pub fn tree(&self) -> TreeId {

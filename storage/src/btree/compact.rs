@@ -268,20 +268,21 @@ mod tests {
         let packing = Packing { fill_percent: 100, group: 5 };
         let one = component.create_tree().unwrap();
         fill(&one);
-        let (owned, pages) = (space.owned_pages(&[one.id()]), space.pages());
+        let owned_pages = || component.forest().owned_pages(&[one.id()]);
+        let (owned, pages) = (owned_pages(), space.pages());
         for n in 0..3_000u64 {
             let lsn = put(&component, &one, &n.to_be_bytes(), None);
             one.remove_tombstone(&n.to_be_bytes(), lsn).unwrap();
         }
-        assert_eq!(space.owned_pages(&[one.id()]), owned);
+        assert_eq!(owned_pages(), owned);
         let emptied = || {
             one.compact(packing, &mut || true).unwrap();
-            space.owned_pages(&[one.id()]) == 8
+            owned_pages() == 8
         };
         // A page that is on its way to the disk is given away by a later walk.
         let patience = Instant::now() + Duration::from_secs(60);
         while !emptied() {
-            assert!(Instant::now() < patience, "{:?} are left", space.owned_pages(&[one.id()]));
+            assert!(Instant::now() < patience, "{:?} are left", owned_pages());
             std::thread::sleep(Duration::from_millis(1));
         }
         let other = component.create_tree().unwrap();

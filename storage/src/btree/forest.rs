@@ -8,7 +8,7 @@ use crate::buffer::{BufferPool, DataFile};
 use crate::component::Options;
 use crate::page::{Kind, PageBuf};
 use crate::planted::{Fault, Planted};
-use crate::space::{Space, TreeSpace};
+use crate::space::{EXTENT_PAGES, Space, TreeSpace, extent_of, pages_of};
 use crate::sync::{Arc, RwLock};
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::wal::{Log, SpaceClass, SpaceReservation};
@@ -55,8 +55,10 @@ impl Forest {
         TreeRedo::new(&self.volume, reader)
     }
 
-    /// After pass one: the trees are well formed and can be found.
-    pub fn end_redo(&self) {
+    /// After pass one: the trees are well formed and can be found. `gone` has those that were freed, with the records that
+    /// freed them.
+    pub fn end_redo(&self, gone: &HashMap<TreeId, Lsn>) {
+        self.volume.space.free_gone(gone);
         let trees = self.volume.space.end_redo().into_iter().map(|(root, space)| {
             let tree = Tree::new(Arc::clone(&self.volume), root, space);
             (tree.id(), Arc::new(tree))
@@ -71,6 +73,13 @@ impl Forest {
     pub fn tree(&self, id: TreeId) -> Result<Arc<Tree>> {
         let trees = self.trees.read().unwrap_or_else(PoisonError::into_inner);
         trees.get(&id).cloned().ok_or(Error::NoTree(id))
+    }
+
+    /// How many pages the extents of these trees have, used or not.
+    #[must_use]
+    pub fn owned_pages(&self, trees: &[TreeId]) -> u64 {
+        let known = self.trees.read().unwrap_or_else(PoisonError::into_inner);
+        trees.iter().filter_map(|id| known.get(id)).map(|tree| tree.space.owned_pages()).sum()
     }
 
     /// Every tree there is.
@@ -209,10 +218,14 @@ pub(super) fn empty_root(page_bytes: usize, root: PageId, tree: TreeId) -> PageB
 pub(super) fn free(volume: &Volume, space: &TreeSpace, mut reserved: SpaceReservation<'_>) {
     let mut actions = Actions::new(space.tree(), 0);
     actions.free_tree();
-    volume.space.mark_tree(space.tree(), volume.log.tail());
+    let mut extents = space.extents();
+    extents.sort_unstable();
+    let firsts: Vec<_> = extents.iter().filter_map(|extent| pages_of(*extent).next()).collect();
     let _abort = AbortOnUnwind;
-    let lsn = volume.log_structure(&mut reserved, &actions, &[]);
-    volume.space.set_tree_free(space.tree(), lsn);
-    volume.pool.forget_tree(space.tree());
+    let lsn = volume.log_structure(&mut reserved, &actions, &firsts);
+    volume.space.set_tree_free(space.tree(), &extents, lsn);
+    let owned = |page| extents.binary_search(&extent_of(page)).is_ok();
+    let mut pages = extents.iter().flat_map(|extent| pages_of(*extent));
+    volume.pool.forget_all(extents.len() * EXTENT_PAGES as usize, &mut pages, &owned);
     volume.space.free_extents(space, lsn);
 }

@@ -24,7 +24,7 @@ use crate::sync::{Mutex, lock};
 use crate::volume::Volume;
 use crate::wal::RecordKind;
 use crate::{Error, Lsn, PageId, Result, TreeId};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// The kind of a structure record.
 pub const STRUCTURE: RecordKind = RecordKind(16);
@@ -209,8 +209,8 @@ fn read<'a>(
 /// What the first reading of the log asks about structure records.
 #[derive(Debug, Default)]
 pub struct TreeReader {
-    /// Trees that are freed, known after the first reading. No number is used twice.
-    gone: Mutex<HashSet<TreeId>>,
+    /// Trees that are freed, each with the record that does it, known after the first reading. No number is used twice.
+    gone: Mutex<HashMap<TreeId, Lsn>>,
 }
 
 /// What pass one of recovery asks about them.
@@ -237,7 +237,7 @@ impl Action<'_> {
 
 impl TreeReader {
     fn is_gone(&self, tree: TreeId) -> bool {
-        lock(&self.gone).contains(&tree)
+        lock(&self.gone).contains_key(&tree)
     }
 }
 
@@ -249,7 +249,7 @@ impl StructureReader for TreeReader {
     ) -> Result<()> {
         read(record, |tree, action| {
             if action == Action::FreeTree {
-                lock(&self.gone).insert(tree);
+                lock(&self.gone).insert(tree, record.lsn);
             }
             // What follows a tree's end must not stand for the last image of a page that is another's.
             if let Some((page, effect)) = action.effect()
@@ -284,7 +284,7 @@ impl StructureRedo for TreeRedo<'_> {
         let space = &self.volume.space;
         read(record, |tree, action| match action {
             Action::FreeTree => {
-                space.set_tree_free(tree, record.lsn);
+                space.note_gone(tree);
                 Ok(())
             }
             _ if self.reader.is_gone(tree) => Ok(()),
@@ -296,6 +296,12 @@ impl StructureRedo for TreeRedo<'_> {
 }
 
 impl<'v> TreeRedo<'v> {
+    /// The trees that were freed, each with the record that did it.
+    #[must_use]
+    pub fn into_gone(self) -> HashMap<TreeId, Lsn> {
+        std::mem::take(&mut *lock(&self.reader.gone))
+    }
+
     /// Redo in `volume`, after the first reading.
     #[must_use]
     pub fn new(volume: &'v Volume, reader: TreeReader) -> TreeRedo<'v> {

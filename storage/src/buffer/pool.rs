@@ -10,13 +10,13 @@ use super::page_table::{self, PageTable, Placed};
 use super::transit::Transit;
 use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::page::racy::Words;
-use crate::page::{Page, PageBuf, PageMut, huge, zeroed};
+use crate::page::{PageBuf, PageMut, huge, zeroed};
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 use crate::sync::{Arc, Mutex, lock, rank, relax};
 use crate::usage;
 use crate::wal::Log;
-use crate::{Error, FrameId, Lsn, Micros, PageId, Result, TreeId};
+use crate::{Error, FrameId, Lsn, Micros, PageId, Result};
 use std::sync::atomic::AtomicU64 as Word;
 
 /// The smallest pool, in frames.
@@ -242,17 +242,34 @@ impl BufferPool {
         }
     }
 
-    /// Forgets every page of a tree that nobody can reach any more.
-    pub fn forget_tree(&self, tree: TreeId) {
-        for (at, state) in self.frames.iter().enumerate() {
-            let frame = FrameId(at as u32);
-            self.acquire(frame);
-            let gone = state.page() != NO_PAGE && Page::new(self.words(frame)).tree() == tree;
-            if gone {
-                self.forget(frame);
-            }
-            state.latch.release(gone);
+    /// Forgets `count` pages that belong to nobody any more, those in `pages` and no others, for which `owned` is true too.
+    /// They are looked up if that is less than a look at every frame; only what is found is latched.
+    pub fn forget_all(
+        &self,
+        count: usize,
+        pages: &mut dyn Iterator<Item = PageId>,
+        owned: &dyn Fn(PageId) -> bool,
+    ) {
+        if count < self.frames.len() {
+            let found = pages.filter_map(|page| self.table.find(page));
+            found.for_each(|frame| self.forget_if(frame, owned));
+            return;
         }
+        for (at, state) in self.frames.iter().enumerate() {
+            if state.page() != NO_PAGE && owned(state.page()) {
+                self.forget_if(FrameId(at as u32), owned);
+            }
+        }
+    }
+
+    fn forget_if(&self, frame: FrameId, owned: &dyn Fn(PageId) -> bool) {
+        let state = self.frame(frame);
+        self.acquire(frame);
+        let gone = state.page() != NO_PAGE && owned(state.page());
+        if gone {
+            self.forget(frame);
+        }
+        state.latch.release(gone);
     }
 
     /// Whether a write of `page` has not ended yet: it must not be given to anyone else.
