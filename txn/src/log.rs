@@ -6,7 +6,6 @@
 //! | `Part` | earlier writes of a commit too large for one record, of no effect unless a commit lists it |
 //! | `Prepare` | the writes and locks of a transaction that waits for COMMIT PREPARED, by name |
 //! | `Resolve` | ROLLBACK PREPARED: the name is free again (COMMIT PREPARED is a `Commit` that names it) |
-//! | `Sequence` | a sequence was advanced: a commit of one write, outside any transaction |
 //!
 //! A `Commit`, `Part` and `Prepare` begin with a header: format version (1 byte), flags (1), transaction number (8),
 //! wall clock in microseconds since 2000-01-01 (8); then, if the flags say so, the name it resolves or prepares
@@ -32,17 +31,13 @@ pub const PART: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 1);
 pub const PREPARE: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 2);
 /// A prepared transaction rolled back.
 pub const RESOLVE: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 3);
-/// A sequence advanced.
-pub const SEQUENCE: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 4);
 
 /// The format this server writes, and the only one it reads.
 const FORMAT: u8 = 1;
 const HAS_NAME: u8 = 1;
 const HAS_PARTS: u8 = 2;
 const HAS_LOCKS: u8 = 4;
-/// The rows of a bulk build, for readers of the stream; our own redo skips it.
-const STREAM_ONLY: u8 = 8;
-const FLAGS: u8 = HAS_NAME | HAS_PARTS | HAS_LOCKS | STREAM_ONLY;
+const FLAGS: u8 = HAS_NAME | HAS_PARTS | HAS_LOCKS;
 
 const TREE: u8 = 1;
 const PUT: u8 = 2;
@@ -56,8 +51,6 @@ pub struct Header {
     pub txn: u64,
     /// The wall clock, in microseconds since 2000-01-01.
     pub wall: i64,
-    /// Our own redo skips it.
-    pub stream_only: bool,
     /// The prepared transaction it resolves or is.
     pub name: Option<Vec<u8>>,
     /// Where its earlier writes are, in order.
@@ -83,7 +76,6 @@ impl Writer {
         flags |= if header.name.is_some() { HAS_NAME } else { 0 };
         flags |= if header.parts.is_empty() { 0 } else { HAS_PARTS };
         flags |= if header.locks.is_empty() { 0 } else { HAS_LOCKS };
-        flags |= if header.stream_only { STREAM_ONLY } else { 0 };
         self.bytes.extend_from_slice(&[FORMAT, flags]);
         self.bytes.extend_from_slice(&header.txn.to_le_bytes());
         self.bytes.extend_from_slice(&header.wall.to_le_bytes());
@@ -184,7 +176,6 @@ impl<'a> Reader<'a> {
         let mut header = Header {
             txn: u64::from_le_bytes(*reader.fixed()?),
             wall: i64::from_le_bytes(*reader.fixed()?),
-            stream_only: flags & STREAM_ONLY != 0,
             ..Header::default()
         };
         if flags & HAS_NAME != 0 {
@@ -278,13 +269,13 @@ mod tests {
     proptest! {
         #[test]
         fn records_read_back_as_written(
-            txn: u64, wall: i64, stream_only: bool,
+            txn: u64, wall: i64,
             name: Option<Vec<u8>>,
             parts in proptest::collection::vec(any::<u64>().prop_map(Lsn), 0..4),
             locks: Vec<Vec<u8>>,
             writes: Vec<Owned>,
         ) {
-            let header = Header { txn, wall, stream_only, name, parts, locks };
+            let header = Header { txn, wall, name, parts, locks };
             let mut writer = Writer::default();
             writer.begin(&header);
             let empty = writer.payload().len();

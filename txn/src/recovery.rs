@@ -46,11 +46,8 @@ pub(crate) fn pass_two(manager: &Manager, recovering: &Recovering) -> Result<(Pa
     // The parts of a commit are read when its last record is: by a reader of their own, for they lie behind the first.
     let mut earlier = recovering.records()?;
     while let Some(record) = records.advance()? {
-        if record.kind == log::COMMIT || record.kind == log::SEQUENCE {
+        if record.kind == log::COMMIT {
             let (header, writes) = Reader::new(record.payload)?;
-            if header.stream_only {
-                continue;
-            }
             done.commits += 1;
             if header.name.is_some() {
                 prepared.remove(&header.txn);

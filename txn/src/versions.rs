@@ -248,8 +248,7 @@ impl Manager {
                 let guard = crossbeam_epoch::pin();
                 let mut state = note.node.state();
                 let (node, current) = (&*note.node, state.current);
-                let pruned = node.chain.prune_between(current, &snapshots, visible, &guard);
-                state.versions -= pruned.0 as u32;
+                let pruned = node.chain.prune_between(&mut state, &snapshots, visible, &guard);
                 let mut newest = None;
                 for (version, replaced) in node.chain.replaced(current, visible, &guard) {
                     let name = (node.tree(), node.key());

@@ -360,9 +360,9 @@ impl Manager {
                 let Some(old) = old else { return };
                 let node = records.pin(write.tree, write.key);
                 let mut state = node.state();
-                let mut bytes = node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
+                let mut bytes =
+                    node.chain.push(&mut state, old.lsn, old.value, &crossbeam_epoch::pin());
                 state.current = lsn;
-                state.versions += 1;
                 let again = std::mem::replace(&mut state.noted, true);
                 let long = again && Collector::is_long(state.versions);
                 drop(state);

@@ -7,6 +7,7 @@
 //! that is taken out stays walkable until every reader that may stand on it has moved on, and so does all behind it,
 //! because that is taken out no earlier.
 
+use super::node::NodeState;
 use crate::Lsn;
 use crossbeam_epoch::{Atomic, Guard, Owned};
 use std::sync::atomic::Ordering;
@@ -50,9 +51,16 @@ impl Chain {
         self.newest.load(Ordering::Acquire, guard).is_null()
     }
 
-    /// Puts the image that is about to be replaced in front; returns what it occupies, in bytes. The node's mutex is
-    /// held.
-    pub fn push(&self, lsn: Lsn, value: Option<&[u8]>, guard: &Guard) -> usize {
+    /// Puts the image that is about to be replaced in front; returns what it occupies, in bytes. Like whoever takes versions
+    /// out the caller shows the node's state, which it holds: one changes a chain at a time.
+    pub fn push(
+        &self,
+        state: &mut NodeState,
+        lsn: Lsn,
+        value: Option<&[u8]>,
+        guard: &Guard,
+    ) -> usize {
+        state.versions += 1;
         let older = Atomic::from(self.newest.load(Ordering::Relaxed, guard));
         let version = Version { lsn, value: value.map(Box::from), older };
         let bytes = version.bytes();
@@ -78,14 +86,14 @@ impl Chain {
         })
     }
 
-    /// Takes out every version that nobody at or above `horizon` can ask for, where `current` is the LSN of the record
-    /// on the page; returns how many and what they occupied, in bytes. The node's mutex is held.
-    pub fn prune(&self, current: Lsn, horizon: Lsn, guard: &Guard) -> (usize, usize) {
-        if current <= horizon {
-            return cut(&self.newest, guard);
+    /// Takes out every version that nobody at or above `horizon` can ask for; returns how many and what they occupied, in
+    /// bytes.
+    pub fn prune(&self, state: &mut NodeState, horizon: Lsn, guard: &Guard) -> (usize, usize) {
+        if state.current <= horizon {
+            return cut(&self.newest, state, guard);
         }
         match self.walk(guard).find(|version| version.lsn <= horizon) {
-            Some(needed) => cut(&needed.older, guard),
+            Some(needed) => cut(&needed.older, state, guard),
             None => (0, 0),
         }
     }
@@ -107,25 +115,25 @@ impl Chain {
     }
 
     /// Takes out the version written at `newest` and every older one; returns how many and what they occupied, in
-    /// bytes. The node's mutex is held.
-    pub fn cut_from(&self, newest: Lsn, guard: &Guard) -> (usize, usize) {
+    /// bytes.
+    pub fn cut_from(&self, state: &mut NodeState, newest: Lsn, guard: &Guard) -> (usize, usize) {
         match self.walk(guard).take_while(|version| version.lsn > newest).last() {
-            Some(kept) => cut(&kept.older, guard),
-            None => cut(&self.newest, guard),
+            Some(kept) => cut(&kept.older, state, guard),
+            None => cut(&self.newest, state, guard),
         }
     }
 
     /// Takes out every version between two snapshots that follow each other, where `visible` is the oldest snapshot that
-    /// may still begin. The node's mutex is held.
+    /// may still begin.
     pub fn prune_between(
         &self,
-        current: Lsn,
+        state: &mut NodeState,
         snapshots: &[Lsn],
         visible: Lsn,
         guard: &Guard,
     ) -> (usize, usize) {
         let (mut count, mut bytes) = (0, 0);
-        let mut newer = current;
+        let mut newer = state.current;
         let mut place = &self.newest;
         loop {
             let at = place.load(Ordering::Acquire, guard);
@@ -140,9 +148,10 @@ impl Chain {
             } else {
                 let older = version.older.load(Ordering::Acquire, guard);
                 place.store(older, Ordering::Release);
+                state.versions -= 1;
                 count += 1;
                 bytes += version.bytes();
-                // SAFETY: the mutex is held, so nobody else takes it out, and no new reader reaches it.
+                // SAFETY: the state is held, so nobody else takes it out, and no new reader reaches it.
                 unsafe { guard.defer_destroy(at) };
             }
         }
@@ -150,7 +159,7 @@ impl Chain {
 }
 
 /// Cuts a chain off behind `place`.
-fn cut(place: &Atomic<Version>, guard: &Guard) -> (usize, usize) {
+fn cut(place: &Atomic<Version>, state: &mut NodeState, guard: &Guard) -> (usize, usize) {
     let (mut count, mut bytes) = (0, 0);
     let mut at = place.load(Ordering::Relaxed, guard);
     if at.is_null() {
@@ -158,8 +167,9 @@ fn cut(place: &Atomic<Version>, guard: &Guard) -> (usize, usize) {
     }
     place.store(crossbeam_epoch::Shared::null(), Ordering::Release);
     loop {
-        // SAFETY: it was reached under the guard, and freed by nobody: the caller holds the node's mutex.
+        // SAFETY: it was reached under the guard, and freed by nobody: the caller holds the node's state.
         let Some(version) = (unsafe { at.as_ref() }) else { return (count, bytes) };
+        state.versions -= 1;
         count += 1;
         bytes += version.bytes();
         let older = version.older.load(Ordering::Relaxed, guard);
@@ -202,16 +212,18 @@ mod tests {
             let snapshots: Vec<_> = snapshots.into_iter().map(Lsn).filter(|s| s.0 <= visible).collect();
             let visible = Lsn(visible);
             let chain = Chain::default();
+            let mut state = NodeState { current: *current, ..NodeState::default() };
             for lsn in older {
-                chain.push(*lsn, Some(&lsn.0.to_be_bytes()), &guard);
+                chain.push(&mut state, *lsn, Some(&lsn.0.to_be_bytes()), &guard);
             }
             let (count, bytes) = if between {
-                chain.prune_between(*current, &snapshots, visible, &guard)
+                chain.prune_between(&mut state, &snapshots, visible, &guard)
             } else {
                 let horizon = snapshots.iter().copied().fold(visible, Lsn::min);
-                chain.prune(*current, horizon, &guard)
+                chain.prune(&mut state, horizon, &guard)
             };
             prop_assert_eq!(chain.walk(&guard).count() + count, older.len());
+            prop_assert_eq!(chain.walk(&guard).count(), state.versions as usize);
             prop_assert_eq!(bytes, count * (size_of::<Version>() + 8));
             let askers = snapshots.iter().copied().chain((visible.0..221).map(Lsn));
             for snapshot in askers.filter(|snapshot| snapshot < current) {

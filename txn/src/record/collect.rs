@@ -15,7 +15,7 @@
 //! Invariants. (1) A record with versions has exactly one note; whoever collects or spills has it in hand meanwhile.
 //! (2) A note pins its node.
 
-use super::node::{Node, NodeRef};
+use super::node::{Node, NodeRef, NodeState};
 use super::table::RecordTable;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -209,12 +209,11 @@ impl Collector {
         worker: usize,
         table: &RecordTable,
         note: Garbage,
-        take: impl FnOnce(&Node, Lsn, &Guard) -> (usize, usize),
+        take: impl FnOnce(&Node, &mut NodeState, &Guard) -> (usize, usize),
     ) -> ((usize, usize), Option<Garbage>) {
         let bytes = note.node.bytes();
         let (taken, again) = table.unpin_after(note.node, |node, state, guard| {
-            let taken = take(node, state.current, guard);
-            state.versions -= taken.0 as u32;
+            let taken = take(node, state, guard);
             state.noted = !node.chain.is_empty(guard);
             let again = state.noted.then(|| Garbage {
                 lsn: state.current,
@@ -237,8 +236,8 @@ impl Collector {
         note: Garbage,
         newest: Option<Lsn>,
     ) {
-        let take = |node: &Node, _: Lsn, guard: &Guard| {
-            newest.map_or((0, 0), |newest| node.chain.cut_from(newest, guard))
+        let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
+            newest.map_or((0, 0), |newest| node.chain.cut_from(state, newest, guard))
         };
         let (taken, again) = self.end_note(worker, table, note, take);
         self.gone(worker, taken);
@@ -274,8 +273,9 @@ impl Collector {
         let mut sum = (0, 0);
         for place in &mut batch[..done.notes] {
             let Some(note) = place.take() else { continue };
-            let take =
-                |node: &Node, current, guard: &Guard| node.chain.prune(current, horizon, guard);
+            let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
+                node.chain.prune(state, horizon, guard)
+            };
             let (taken, again) = self.end_note(worker, table, note, take);
             sum = (sum.0 + taken.0, sum.1 + taken.1);
             done.again += usize::from(again.is_some());
@@ -303,9 +303,7 @@ impl Collector {
         for note in notes.extract_if(.., |note| note.again) {
             let (snapshots, visible) = snapshots();
             let pruned = table.unpin_after(note.node, |node, state, guard| {
-                let pruned = node.chain.prune_between(state.current, &snapshots, visible, guard);
-                state.versions -= pruned.0 as u32;
-                pruned
+                node.chain.prune_between(state, &snapshots, visible, guard)
             });
             self.pruned(worker, pruned);
         }

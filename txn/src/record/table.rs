@@ -227,7 +227,7 @@ mod tests {
         assert!(table.has_node(TreeId(1), b"a") && !table.has_node(TreeId(2), b"a"));
         table.unpin(node);
         assert!(table.has_node(TreeId(1), b"a"));
-        again.chain.push(Lsn(5), Some(b"five"), &epoch::pin());
+        again.chain.push(&mut again.state(), Lsn(5), Some(b"five"), &epoch::pin());
         table.unpin(again);
         assert!(table.has_node(TreeId(1), b"a"));
         let mut read = None;
@@ -237,7 +237,10 @@ mod tests {
         assert_eq!(read.as_deref(), Some(&b"five"[..]));
         assert!(!table.version(TreeId(1), b"a", Lsn(4), |_| ()));
         let node = table.pin_existing(TreeId(1), b"a").unwrap();
-        table.unpin_after(node, |node, _, guard| node.chain.prune(Lsn(9), Lsn(9), guard));
+        table.unpin_after(node, |node, state, guard| {
+            state.current = Lsn(9);
+            node.chain.prune(state, Lsn(9), guard)
+        });
         assert!(!table.has_node(TreeId(1), b"a"));
         let mut nodes = 0;
         table.for_each(&mut |_| nodes += 1);

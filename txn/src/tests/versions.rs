@@ -185,8 +185,9 @@ fn late_commits_are_read_from_the_list() {
     let change = storage::Change::Put(b"new");
     let applied = world.tree.apply(lsn, b"a", change, true, &mut |old| {
         let old = old.unwrap();
-        node.chain.push(old.lsn, old.value, &crossbeam_epoch::pin());
-        node.state().current = lsn;
+        let mut state = node.state();
+        node.chain.push(&mut state, old.lsn, old.value, &crossbeam_epoch::pin());
+        state.current = lsn;
     });
     assert_eq!(applied.unwrap(), storage::Applied::Done);
     let mut after = world.begin(Isolation::RepeatableRead, 2);
@@ -205,7 +206,7 @@ fn late_commits_are_read_from_the_list() {
     assert_eq!(world.manager.late.floor(), Some(lsn));
     drop((before, after));
     world.manager.late.remove(lsn);
-    records.unpin_after(node, |node, _, guard| node.chain.prune(lsn, lsn, guard));
+    records.unpin_after(node, |node, state, guard| node.chain.prune(state, lsn, guard));
 }
 
 pub(super) fn wait_until(condition: impl Fn() -> bool) {
