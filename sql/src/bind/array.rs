@@ -4,7 +4,7 @@ use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
 use crate::bind::type_name::{array_of, oid};
-use crate::bind::typed::{Expr, Literal};
+use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Index};
 use crate::sqlstate::SqlState;
@@ -149,7 +149,7 @@ impl Binder<'_> {
                 function: Oid(JSONB_EXTRACT_PATH),
                 arguments: vec![operand, path],
                 ty: SqlType::plain(oid::JSONB),
-                standard_form: false,
+                form: CallForm::Subscript,
                 position: at,
             });
         }

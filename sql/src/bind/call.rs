@@ -9,7 +9,7 @@ use crate::bind::overload::ChosenFunction;
 use crate::bind::scope::Scope;
 use crate::bind::set_calls;
 use crate::bind::type_name::{fields_of, oid};
-use crate::bind::typed::{AggregateCall, Expr, Literal};
+use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal};
 use crate::bind::{Binder, Required, clause, levels};
 use crate::catalog::builtin::{
     Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name,
@@ -244,6 +244,7 @@ impl Binder<'_> {
         }
         let places: Vec<u32> =
             call.arguments.iter().map(|given| self.position(given.value.start())).collect();
+        let given: Vec<SqlType> = arguments.iter().map(Expr::ty).collect();
         let (arguments, result) =
             self.place_arguments(&chosen, arguments, &places, call.variadic, at)?;
         let function = Oid(chosen.procedure.oid);
@@ -258,9 +259,12 @@ impl Binder<'_> {
             if let Some(inlined) = self.inlined(chosen.procedure, &arguments, ty, at)? {
                 return Ok(inlined);
             }
-            let standard_form = call.standard_form;
+            let form = match call.standard_form {
+                true => CallForm::Standard { given },
+                false => CallForm::Function,
+            };
             self.hold_sequence(function, &arguments);
-            return Ok(Expr::Call { function, arguments, ty, standard_form, position: at });
+            return Ok(Expr::Call { function, arguments, ty, form, position: at });
         }
         let kind = aggregate(function.0).map_or('n', |found| found.kind);
         if kind == 'n' && call.within_group {

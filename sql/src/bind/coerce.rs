@@ -3,7 +3,7 @@
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
 use crate::bind::type_name::{category, fields_of, oid};
-use crate::bind::typed::{Expr, Literal};
+use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::bind::{Binder, Required};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::function;
@@ -554,7 +554,7 @@ fn cast_call(
         function: Oid(function),
         arguments,
         ty: SqlType { oid: target.oid, typmod },
-        standard_form: false,
+        form: CallForm::Cast,
         position,
     }
 }

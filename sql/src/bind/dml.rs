@@ -311,9 +311,10 @@ impl Binder<'_> {
         let mut names = Scope::new(None, 0);
         names.items = from.items;
         let place = Place::plain(&names, Some(&scope), "UPDATE");
-        let assignments = self.assignments(&update.assignments, (&relation, view), &place)?;
+        // In PostgreSQL's order: WHERE and RETURNING decide the types of parameters before SET does.
         let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&update.returning, &names, &scope)?;
+        let assignments = self.assignments(&update.assignments, (&relation, view), &place)?;
         let checks = self.checks(&relation)?;
         let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let actions = self.actions_of_update(&relation, &assignments)?;

@@ -230,7 +230,8 @@ impl Binder<'_> {
         }
     }
 
-    /// One key: a number or an output name stands for a select-list item, but a column of FROM goes before such a name.
+    /// One key: a number or an output name stands for a select-list item, but a column of the block's own FROM goes before
+    /// such a name.
     pub(super) fn group_key(
         &self,
         expr: &ast::Expr,
@@ -253,9 +254,7 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
-            ExprKind::Column(parts)
-                if parts.len() == 1 && place.scope.column(&parts[0]).is_err() =>
-            {
+            ExprKind::Column(parts) if parts.len() == 1 && !place.scope.has_column(&parts[0]) => {
                 match self.output_name(&parts[0], targets, "GROUP BY", at)? {
                     Some(target) => targets[target].expr.clone(),
                     None => self.expression(expr, &place)?,

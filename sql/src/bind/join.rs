@@ -8,7 +8,7 @@ use crate::bind::levels::columns_of_expr;
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
 use crate::bind::type_name::oid;
-use crate::bind::typed::{Expr, conjuncts};
+use crate::bind::typed::{CallForm, Expr, conjuncts};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Alias, Ident, JoinCondition};
@@ -168,7 +168,7 @@ impl Binder<'_> {
                 function,
                 arguments: vec![x, y],
                 ty: SqlType::plain(oid::BOOL),
-                standard_form: false,
+                form: CallForm::Operator,
                 position: at,
             });
             let [x, y] = [a.clone(), b.clone()]

@@ -68,7 +68,7 @@ pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
 pub use query_collation::collations;
 pub use subquery::compared_row;
-pub use typed::{AggregateCall, Expr, Literal, Quantifier, SubqueryKind};
+pub use typed::{AggregateCall, CallForm, Expr, Literal, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
 
 use crate::catalog::acl::Privileges;

@@ -2,7 +2,7 @@
 
 use crate::bind::expression::Place;
 use crate::bind::type_name::{array_of, fields_of, oid};
-use crate::bind::typed::{Expr, Literal, Quantifier};
+use crate::bind::typed::{CallForm, Expr, Literal, Quantifier};
 use crate::bind::{Binder, levels};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
@@ -23,7 +23,7 @@ impl Binder<'_> {
             function: Oid(chosen.function),
             arguments: vec![operand],
             ty: SqlType::plain(chosen.result),
-            standard_form: false,
+            form: CallForm::Operator,
             position: at,
         })
     }
@@ -57,7 +57,7 @@ impl Binder<'_> {
             function: Oid(chosen.function),
             arguments: vec![left, right],
             ty: SqlType { oid: result, typmod: -1 },
-            standard_form: false,
+            form: CallForm::Operator,
             position: at,
         })
     }

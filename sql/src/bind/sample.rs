@@ -5,7 +5,7 @@ use crate::bind::expression::Place;
 use crate::bind::from::From;
 use crate::bind::query::Outside;
 use crate::bind::type_name::oid;
-use crate::bind::typed::Expr;
+use crate::bind::typed::{CallForm, Expr};
 use crate::bind::with::CteScope;
 use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError};
@@ -67,7 +67,8 @@ impl Binder<'_> {
             let values = Expr::Row(values, SqlType::plain(oid::RECORD), None);
             let ty = SqlType::plain(oid::BOOL);
             let arguments = vec![values];
-            filter.push(Expr::Call { function, arguments, ty, standard_form: false, position: 0 });
+            let form = CallForm::Function;
+            filter.push(Expr::Call { function, arguments, ty, form, position: 0 });
         }
         Ok(from)
     }

@@ -188,6 +188,13 @@ impl<'p> Scope<'p> {
         })
     }
 
+    /// Whether this scope itself, not one around it, has an unqualified column of the name.
+    #[must_use]
+    pub fn has_column(&self, name: &str) -> bool {
+        let mut items = self.items.iter().filter(|item| item.columns_visible);
+        items.any(|item| item.columns.iter().any(|column| &*column.name == name))
+    }
+
     /// A qualified column.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::bind::operator::op;
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
-use crate::bind::typed::{Expr, Literal, Quantifier};
+use crate::bind::typed::{CallForm, Expr, Literal, Quantifier};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ExprKind, FromItem, Ident, Target};
@@ -121,7 +121,7 @@ impl Binder<'_> {
                     function: INCREMENT,
                     arguments: vec![depth],
                     ty: SqlType::plain(oid::INT8),
-                    standard_form: false,
+                    form: CallForm::Function,
                     position: 0,
                 };
                 fields.insert(0, zero);
@@ -293,5 +293,11 @@ fn list(row: Expr) -> Expr {
 
 fn appended(rows: Expr, row: Expr) -> Expr {
     let arguments = vec![rows, row];
-    Expr::Call { function: ARRAY_APPEND, arguments, ty: RECORDS, standard_form: false, position: 0 }
+    Expr::Call {
+        function: ARRAY_APPEND,
+        arguments,
+        ty: RECORDS,
+        form: CallForm::Function,
+        position: 0,
+    }
 }

@@ -8,6 +8,24 @@ use crate::types::assign::AssignStep;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
+/// How a call was written, which is how it is printed (PostgreSQL's `CoercionForm`, and its node types).
+#[derive(Clone, Debug)]
+pub enum CallForm {
+    /// `name(arguments)`.
+    Function,
+    /// An operator.
+    Operator,
+    /// A cast, written or implied.
+    Cast,
+    /// Subscripts: of a jsonb value, whose path is the second argument.
+    Subscript,
+    /// A form of the standard (`TRIM(BOTH FROM x)`), which does not show how arguments became what the function takes.
+    Standard {
+        /// The arguments' types as they were given.
+        given: Vec<SqlType>,
+    },
+}
+
 /// A typed expression.
 #[derive(Clone, Debug)]
 pub enum Expr {
@@ -35,8 +53,8 @@ pub enum Expr {
         arguments: Vec<Expr>,
         /// Its result.
         ty: SqlType,
-        /// It was written in a form of the standard (`TRIM(BOTH FROM x)`) and is printed that way.
-        standard_form: bool,
+        /// How it was written, and so is printed.
+        form: CallForm,
         /// Where in the query text an error points: characters, from 1; 0 is nowhere.
         position: u32,
     },

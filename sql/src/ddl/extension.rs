@@ -8,6 +8,8 @@ use crate::types::Oid;
 
 /// The extension that is there, and its OID.
 const PLPGSQL: (&str, Oid) = ("plpgsql", Oid(13559));
+/// Where PostgreSQL looks for extensions, as clients are told of those that are not there.
+const DIRECTORY: &str = "/usr/share/postgresql/15/extension";
 /// `pg_extension`.
 pub const PG_EXTENSION: Oid = Oid(3079);
 
@@ -17,9 +19,16 @@ pub const PG_EXTENSION: Oid = Oid(3079);
 /// 42710 for the one that is there, 0A000 for all others.
 pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&'static str> {
     let name = &create.name;
+    check_name(name)?;
     if **name != *PLPGSQL.0 {
         let message = format!("extension \"{name}\" is not available");
-        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+            .detail(format!(
+                "Could not open extension control file \"{DIRECTORY}/{name}.control\": No such file or directory."
+            ))
+            .hint(
+                "The extension must first be installed on the system where PostgreSQL is running.",
+            ));
     }
     let message = format!("extension \"{name}\" already exists");
     if !create.if_not_exists {
@@ -27,6 +36,23 @@ pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&
     }
     ddl.notice(SqlState::DUPLICATE_OBJECT, format!("{message}, skipping"));
     Ok("CREATE EXTENSION")
+}
+
+/// What names of extensions may not have (`check_valid_extension_name`): they are parts of file names.
+fn check_name(name: &str) -> Result<()> {
+    let detail = if name.is_empty() {
+        "Extension names must not be empty."
+    } else if name.contains("--") {
+        "Extension names must not contain \"--\"."
+    } else if name.starts_with('-') || name.ends_with('-') {
+        "Extension names must not begin or end with \"-\"."
+    } else if name.contains(['/', '\\']) {
+        "Extension names must not contain directory separator characters."
+    } else {
+        return Ok(());
+    };
+    let message = format!("invalid extension name: \"{name}\"");
+    Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message).detail(detail))
 }
 
 /// DROP EXTENSION.

@@ -5,7 +5,7 @@ use super::machine::{Machine, Run, Stop};
 use super::sink::{ColumnDescription, Flow, RowSink};
 use super::system_scan::SystemRows;
 use super::temp_file::TempUse;
-use crate::bind::{AggregateCall, BoundStatement, Expr, Literal};
+use crate::bind::{AggregateCall, BoundStatement, CallForm, Expr, Literal};
 use crate::catalog::builtin;
 use crate::catalog::queries::running::Running;
 use crate::catalog::relation_counts::SessionCounts;
@@ -220,7 +220,7 @@ fn operator(name: &str, ty: u32, left: Expr, right: Expr, result: SqlType) -> Ex
         function: Oid(operator.function),
         arguments: vec![left, right],
         ty: result,
-        standard_form: false,
+        form: CallForm::Operator,
         position: 0,
     }
 }

@@ -427,13 +427,19 @@ impl<'t> Parser<'t> {
                 let op = Operator { schema: None, name: "+".into() };
                 Ok(Expr { at, kind: ExprKind::Unary(op, operand) })
             }
-            Kind::Operator | Kind::Keyword(Keyword::Operator) => {
-                let op = self.operator()?;
-                let operand = Box::new(self.expr_from(power::OPERATOR + 1, restricted)?);
-                Ok(Expr { at, kind: ExprKind::Unary(op, operand) })
+            Kind::Operator => self.prefix_operator(at, restricted),
+            // Not followed by an operator's name in parentheses the word may be a column's.
+            Kind::Keyword(Keyword::Operator) if self.kind_at(1) == Kind::Symbol(b'(') => {
+                self.prefix_operator(at, restricted)
             }
             _ => self.primary(),
         }
+    }
+
+    fn prefix_operator(&mut self, at: u32, restricted: bool) -> Result<Expr> {
+        let op = self.operator()?;
+        let operand = Box::new(self.expr_from(power::OPERATOR + 1, restricted)?);
+        Ok(Expr { at, kind: ExprKind::Unary(op, operand) })
     }
 
     /// `( query )`.

@@ -97,6 +97,8 @@ impl<'t> Parser<'t> {
             | ExprKind::Extreme { .. }
             | ExprKind::NullIf(..)
             | ExprKind::CurrentValue(_) => Ok(expr),
+            // Written as a call: the other forms of a cast stand in parentheses.
+            ExprKind::Cast { .. } if token.kind == Kind::Keyword(Keyword::Cast) => Ok(expr),
             _ => Err(self.error_at(token)),
         }
     }

@@ -96,6 +96,9 @@ impl<'t> Parser<'t> {
             }
             Keyword::Type => self.create_type(),
             Keyword::Extension => self.create_extension(),
+            Keyword::Trusted | Keyword::Procedural | Keyword::Language => {
+                self.create_language(replace)
+            }
             Keyword::Role | Keyword::User | Keyword::Group
                 if !(keyword == Keyword::User && self.is_at(1, Keyword::Mapping)) =>
             {
@@ -119,7 +122,6 @@ impl<'t> Parser<'t> {
                     | Keyword::Subscription
                     | Keyword::Tablespace
                     | Keyword::Transform
-                    | Keyword::Language
                     | Keyword::Assertion => keyword.word(),
                     Keyword::Constraint if self.is_at(1, Keyword::Trigger) => "constraint trigger",
                     Keyword::Event if self.is_at(1, Keyword::Trigger) => "event trigger",
@@ -128,7 +130,6 @@ impl<'t> Parser<'t> {
                     Keyword::Access if self.is_at(1, Keyword::Method) => "access method",
                     Keyword::Text if self.is_at(1, Keyword::Search) => "text search",
                     Keyword::User => "user mapping",
-                    Keyword::Trusted | Keyword::Procedural => "language",
                     Keyword::Default if self.is_at(1, Keyword::Conversion) => "conversion",
                     _ => return Err(self.error()),
                 };
@@ -156,6 +157,19 @@ impl<'t> Parser<'t> {
                 return Ok(Statement::CreateExtension(CreateExtension { name, if_not_exists }));
             }
         }
+    }
+
+    /// CREATE LANGUAGE without a handler is, as in PostgreSQL, CREATE EXTENSION of that name.
+    fn create_language(&mut self, replace: bool) -> Result<Statement> {
+        self.accept(Keyword::Trusted);
+        self.accept(Keyword::Procedural);
+        self.expect(Keyword::Language)?;
+        let name = self.name()?;
+        if self.is(Keyword::Handler) {
+            self.skip_statement();
+            return Ok(Statement::Unsupported("CREATE LANGUAGE".into()));
+        }
+        Ok(Statement::CreateExtension(CreateExtension { name, if_not_exists: replace }))
     }
 
     fn create_view(
@@ -445,9 +459,15 @@ impl<'t> Parser<'t> {
 
     /// IF EXISTS.
     pub(super) fn if_exists(&mut self) -> Result<bool> {
-        if !self.accept(Keyword::If) {
+        // The word alone may be a name.
+        let is_name =
+            matches!(self.kind_at(1), Kind::End | Kind::Symbol(b';' | b',' | b'.' | b'('))
+                || self.is_at(1, Keyword::Cascade)
+                || self.is_at(1, Keyword::Restrict);
+        if !self.is(Keyword::If) || is_name {
             return Ok(false);
         }
+        self.advance();
         self.expect(Keyword::Exists)?;
         Ok(true)
     }
@@ -521,22 +541,24 @@ impl<'t> Parser<'t> {
         let if_exists = self.if_exists()?;
         let routines = self.list(|parser| {
             let name = parser.object_name()?;
-            if !parser.is_symbol(b'(') {
-                return Ok((name, None));
-            }
-            let empty = parser.kind_at(1) == Kind::Symbol(b')');
-            let arguments = if empty {
-                parser.advance();
-                parser.advance();
-                Vec::new()
-            } else {
-                let all = parser.in_parentheses(Parser::argument_type)?;
-                all.into_iter().flatten().collect()
-            };
-            Ok((name, Some(arguments)))
+            Ok((name, parser.routine_arguments()?))
         })?;
         self.cascade();
         Ok(Statement::DropRoutine(DropRoutine { word, routines, if_exists }))
+    }
+
+    /// The arguments by which a routine is told from others of its name, if they are given: the types of what is passed in.
+    pub(super) fn routine_arguments(&mut self) -> Result<Option<Vec<TypeName>>> {
+        if !self.is_symbol(b'(') {
+            return Ok(None);
+        }
+        if self.kind_at(1) == Kind::Symbol(b')') {
+            self.advance();
+            self.advance();
+            return Ok(Some(Vec::new()));
+        }
+        let all = self.in_parentheses(Parser::argument_type)?;
+        Ok(Some(all.into_iter().flatten().collect()))
     }
 
     /// An argument of a routine, with or without its name: its type, if a value is passed in.
@@ -545,9 +567,10 @@ impl<'t> Parser<'t> {
         if !out && !self.accept(Keyword::Inout) && !self.accept(Keyword::Variadic) {
             self.accept(Keyword::In);
         }
-        // A name is a word with another one behind it; types of two words begin with keywords.
-        let word = matches!(self.kind(), Kind::Word | Kind::Quoted);
-        if word && matches!(self.kind_at(1), Kind::Word | Kind::Quoted | Kind::Keyword(_)) {
+        // A name is a word with another one behind it. Of the types of two words only one begins with what may be a name.
+        let precision = self.is(Keyword::Double) && self.is_at(1, Keyword::Precision);
+        let named = self.is_function_name(self.kind()) && !precision;
+        if named && self.is_label(self.kind_at(1)) && !self.is_at(1, Keyword::Array) {
             self.advance();
         }
         let ty = self.type_name()?;

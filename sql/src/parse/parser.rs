@@ -414,10 +414,15 @@ impl<'t> Parser<'t> {
             self.run = (self.at, first);
         }
         let first = self.run.1;
-        if !matches!(
-            self.tokens[first].kind,
-            Kind::Keyword(Keyword::Select | Keyword::Values | Keyword::With | Keyword::Table)
-        ) {
+        let begins = match self.tokens[first].kind {
+            Kind::Keyword(Keyword::Select | Keyword::With | Keyword::Table) => true,
+            // Without rows behind it the word is a column's name.
+            Kind::Keyword(Keyword::Values) => {
+                self.tokens.get(first + 1).is_some_and(|next| next.kind == Kind::Symbol(b'('))
+            }
+            _ => false,
+        };
+        if !begins {
             return false;
         }
         self.match_parentheses();

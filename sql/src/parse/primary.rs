@@ -406,7 +406,18 @@ impl<'t> Parser<'t> {
                 self.advance();
                 self.expect_symbol(b'(')?;
                 let place = self.here();
-                let field = if self.is_string() { self.string()? } else { self.label()? };
+                let field = match self.kind() {
+                    Kind::Word | Kind::Quoted | Kind::UnicodeQuoted => self.name()?,
+                    Kind::Keyword(
+                        Keyword::Year
+                        | Keyword::Month
+                        | Keyword::Day
+                        | Keyword::Hour
+                        | Keyword::Minute
+                        | Keyword::Second,
+                    ) => self.label()?,
+                    _ => self.string()?,
+                };
                 self.expect(Keyword::From)?;
                 let source = self.expr()?;
                 self.expect_symbol(b')')?;

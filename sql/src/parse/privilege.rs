@@ -232,17 +232,7 @@ impl<'t> Parser<'t> {
         let mut signatures = Vec::new();
         let names = self.list(|parser| {
             let name = parser.object_name()?;
-            // A function's argument types.
-            let empty = parser.is_symbol(b'(') && parser.kind_at(1) == Kind::Symbol(b')');
-            signatures.push(if empty {
-                parser.advance();
-                parser.advance();
-                Some(Vec::new())
-            } else if parser.is_symbol(b'(') {
-                Some(parser.in_parentheses(Parser::type_name)?)
-            } else {
-                None
-            });
+            signatures.push(parser.routine_arguments()?);
             Ok(name)
         })?;
         self.expect(to)?;

@@ -38,7 +38,8 @@ impl<'t> Parser<'t> {
     pub(super) fn with(&mut self) -> Result<With> {
         let at = self.here();
         self.expect(Keyword::With)?;
-        let recursive = self.accept(Keyword::Recursive);
+        let named = matches!(self.kind_at(1), Kind::Symbol(b'(') | Kind::Keyword(Keyword::As));
+        let recursive = !named && self.accept(Keyword::Recursive);
         let ctes = self.list(Parser::cte)?;
         Ok(With { recursive, ctes, at })
     }

@@ -158,8 +158,13 @@ impl Parser<'_> {
 
     /// A setting's name, lower case, with its class.
     pub(super) fn setting_name(&mut self) -> Result<Ident> {
-        let name = self.object_name()?;
-        Ok(name.to_string().to_ascii_lowercase().into())
+        // Each part is a name: a reserved word is none.
+        let mut name = self.name()?.to_string();
+        while self.accept_symbol(b'.') {
+            name.push('.');
+            name.push_str(&self.name()?);
+        }
+        Ok(name.to_ascii_lowercase().into())
     }
 
     /// What SHOW and RESET name; none is ALL.

@@ -91,7 +91,9 @@ impl Parser<'_> {
         }
         self.work_or_transaction();
         if rollback && plain && self.accept(Keyword::To) {
-            self.accept(Keyword::Savepoint);
+            if self.is_name(self.kind_at(1)) {
+                self.accept(Keyword::Savepoint);
+            }
             return Ok(Statement::Transaction(TransactionStatement::RollbackTo(self.name()?)));
         }
         let mut chain = false;

@@ -112,7 +112,9 @@ impl Parser<'_> {
     /// PREPARE, also of a transaction.
     pub(super) fn prepare(&mut self) -> Result<Statement> {
         self.expect(Keyword::Prepare)?;
-        if self.is(Keyword::Transaction) {
+        if self.is(Keyword::Transaction)
+            && !matches!(self.kind_at(1), Kind::Symbol(b'(') | Kind::Keyword(Keyword::As))
+        {
             self.advance();
             let name = self.string()?;
             return Ok(Statement::Transaction(TransactionStatement::Prepare(name)));
@@ -142,7 +144,9 @@ impl Parser<'_> {
     /// DEALLOCATE.
     pub(super) fn deallocate(&mut self) -> Result<Statement> {
         self.expect(Keyword::Deallocate)?;
-        self.accept(Keyword::Prepare);
+        if !matches!(self.kind_at(1), Kind::End | Kind::Symbol(b';')) {
+            self.accept(Keyword::Prepare);
+        }
         let name = if self.accept(Keyword::All) { None } else { Some(self.name()?) };
         Ok(Statement::Deallocate(name))
     }

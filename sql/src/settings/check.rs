@@ -68,6 +68,18 @@ pub fn text(definition: &Definition, text: &str) -> Result<String> {
     }
 }
 
+/// Whether a setting that is on or off may have this value.
+///
+/// # Errors
+/// 0A000 for what PostgreSQL knows and has not had since release 12.
+pub fn boolean(definition: &Definition, value: bool) -> Result<()> {
+    if definition.name == "default_with_oids" && value {
+        let message = "tables declared WITH OIDS are not supported";
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    }
+    Ok(())
+}
+
 /// The resource managers whose records PostgreSQL can compare with its pages, and all of them.
 const RESOURCE_MANAGERS: &[&str] = &[
     "all", "heap2", "heap", "btree", "hash", "gin", "gist", "sequence", "spgist", "brin", "generic",

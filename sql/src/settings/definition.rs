@@ -1,7 +1,7 @@
 //! What settings there are: all of PostgreSQL 15's, with types, units, ranges, contexts and first values.
 //!
 //! The data are `data/pg_settings.tsv`, written by `generate.py` from a running PostgreSQL 15 and committed; building
-//! needs neither. Four more are not listed there because SHOW ALL hides them. Atoll's own, whose names begin with
+//! needs neither. Five more are not listed there because SHOW ALL hides them. Atoll's own, whose names begin with
 //! `atoll.`, are in `data/atoll_settings.tsv`, in the same form. Names are found in any case, as written in PostgreSQL.
 
 use std::collections::HashMap;
@@ -337,6 +337,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let files = [include_str!("data/pg_settings.tsv"), include_str!("data/atoll_settings.tsv")];
     let lines = files.into_iter().flat_map(|file| file.lines().skip(1));
     let mut all: Vec<Definition> = lines.map(parse_line).collect();
+    all.push(hidden("default_with_oids", Context::User, Kind::Bool, "off"));
     all.push(hidden("is_superuser", Context::Internal, Kind::Bool, "off"));
     all.push(hidden("role", Context::User, Kind::Text, "none"));
     all.push(hidden("seed", Context::User, Kind::Real(-1.0, 1.0), "0"));

@@ -222,12 +222,16 @@ fn parse_enum(values: &[&'static str], text: &str) -> Option<&'static str> {
 /// 22023 with PostgreSQL's words; 0A000 for a client encoding that Atoll does not convert.
 pub fn parse(definition: &Definition, text: &str) -> Result<Value> {
     match &definition.kind {
-        Kind::Bool => parse_bool(text).map(Value::Bool).ok_or_else(|| {
-            SqlError::new(
-                SqlState::INVALID_PARAMETER_VALUE,
-                format!("parameter \"{}\" requires a Boolean value", definition.name),
-            )
-        }),
+        Kind::Bool => {
+            let value = parse_bool(text).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::INVALID_PARAMETER_VALUE,
+                    format!("parameter \"{}\" requires a Boolean value", definition.name),
+                )
+            })?;
+            check::boolean(definition, value)?;
+            Ok(Value::Bool(value))
+        }
         Kind::Integer(low, high) => {
             let value = parse_number(text, definition.unit).map_err(|hint| match hint {
                 Some(hint) => invalid(definition, text).hint(hint),

@@ -20,7 +20,9 @@ pub use view::{ViewText, view_text};
 
 use crate::bind::grouping::{AGGREGATES, BoundWindow};
 use crate::bind::type_name::{fields_of, format_type, oid};
-use crate::bind::typed::{AggregateCall, CurrentValue, Expr, Literal, Quantifier, SubqueryKind};
+use crate::bind::typed::{
+    AggregateCall, CallForm, CurrentValue, Expr, Literal, Quantifier, SubqueryKind,
+};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{
     self, Operator, Procedure, aggregate, cast, function, operators, type_by_oid,
@@ -113,12 +115,23 @@ pub fn without_assignment(expr: &Expr) -> &Expr {
     if let Expr::Domain(value, _) = shown {
         shown = value;
     }
-    while let Expr::Call { function: called, arguments, ty, .. } = shown
-        && is_length_cast(*called, arguments, *ty)
-    {
-        shown = &arguments[0];
+    loop {
+        shown = match shown {
+            Expr::Call { function: called, arguments, ty, .. }
+                if is_length_cast(*called, arguments, *ty) =>
+            {
+                &arguments[0]
+            }
+            // The same of each element.
+            Expr::ArrayCast { operand, element, .. } if applies_length(element) => operand,
+            other => return other,
+        };
     }
-    shown
+}
+
+fn applies_length(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call { function: called, arguments, ty, .. }
+        if is_length_cast(*called, arguments, *ty))
 }
 
 /// Whether a call only applies a modifier: varchar's length, numeric's precision.
@@ -148,7 +161,9 @@ fn comparison(test: &Expr) -> Option<(&'static str, Vec<&Expr>)> {
 
 /// The operator's name and the left operand of one comparison.
 fn compared_pair(test: &Expr) -> Option<(&'static str, &Expr)> {
-    let Expr::Call { function: called, arguments, .. } = test else { return None };
+    let Expr::Call { function: called, arguments, form: CallForm::Operator, .. } = test else {
+        return None;
+    };
     Some((operator_of(*called, arguments)?.name, &arguments[0]))
 }
 
@@ -166,11 +181,18 @@ fn operator_of(called: Oid, arguments: &[Expr]) -> Option<&'static Operator> {
     })
 }
 
-/// Whether a call is a cast's function.
-fn is_cast(called: Oid, arguments: &[Expr], ty: SqlType) -> bool {
-    arguments.first().is_some_and(|first| {
-        cast(first.ty().oid.0, ty.oid.0).is_some_and(|found| found.function == called.0)
-    })
+/// An argument before it was converted to what a function takes: one of type `given`.
+fn as_given(argument: &Expr, given: SqlType) -> &Expr {
+    let mut shown = argument;
+    while shown.ty().oid != given.oid {
+        shown = match shown {
+            Expr::Relabel(inner, _) | Expr::ViaText(inner, _) | Expr::Domain(inner, _) => inner,
+            Expr::ArrayCast { operand, .. } => operand,
+            Expr::Call { arguments, form: CallForm::Cast, .. } => &arguments[0],
+            _ => return argument,
+        };
+    }
+    shown
 }
 
 impl Printer<'_, '_> {
@@ -223,8 +245,8 @@ impl Printer<'_, '_> {
                 write!(out.text, "${}", number + 1).expect("a string grows");
                 Ok(())
             }
-            Expr::Call { function: called, arguments, ty, standard_form, .. } => {
-                self.call(*called, arguments, (*ty, *standard_form), out)
+            Expr::Call { function: called, arguments, ty, form, .. } => {
+                self.call(*called, arguments, (*ty, form), out)
             }
             Expr::And(parts) => self.joined(parts, " AND ", Parent::And, out),
             Expr::Or(parts) => self.joined(parts, " OR ", Parent::Or, out),
@@ -316,17 +338,7 @@ impl Printer<'_, '_> {
                 Ok(())
             }
             Expr::Subscript { operand, indices, slice, .. } => {
-                let plain = match **operand {
-                    Expr::Column { .. } => !self.names.is_value(),
-                    _ => matches!(**operand, Expr::Parameter(..)),
-                };
-                if !plain {
-                    out.push('(');
-                }
-                self.write(operand, out)?;
-                if !plain {
-                    out.push(')');
-                }
+                self.subscripted(operand, out)?;
                 for (low, high) in indices {
                     out.push('[');
                     if let Some(low) = low {
@@ -487,43 +499,42 @@ impl Printer<'_, '_> {
         &self,
         called: Oid,
         arguments: &[Expr],
-        (ty, standard_form): (SqlType, bool),
+        (ty, form): (SqlType, &CallForm),
         out: &mut Layout,
     ) -> Result<()> {
-        if is_cast(called, arguments, ty) {
-            let operand = &arguments[0];
-            // A cast to a type with a length is one cast, though it is made of two.
-            let inner = match operand {
-                _ if !is_length_cast(called, arguments, ty) => None,
-                Expr::Relabel(inner, _) | Expr::ViaText(inner, _) => Some(&**inner),
-                Expr::Call { function: first, arguments: of, ty: to, .. }
-                    if is_cast(*first, of, *to) && !is_length_cast(*first, of, *to) =>
-                {
-                    Some(&of[0])
-                }
-                _ => None,
-            };
-            return self.cast(inner.unwrap_or(operand), ty, out);
-        }
-        if let Some(operator) = operator_of(called, arguments) {
-            self.plain('(', out);
-            let parent = |first| Parent::Operator { name: operator.name, first };
-            if let [left, right] = arguments {
-                self.operand(left, parent(true), out)?;
-                write!(out.text, " {} ", operator.name).expect("a string grows");
-                self.operand(right, parent(false), out)?;
-            } else {
-                write!(out.text, "{} ", operator.name).expect("a string grows");
-                self.operand(&arguments[0], parent(false), out)?;
+        match form {
+            CallForm::Cast => {
+                let operand = &arguments[0];
+                // A cast to a type with a length is one cast, though it is made of two.
+                let inner = match operand {
+                    _ if !is_length_cast(called, arguments, ty) => None,
+                    Expr::Relabel(inner, _) | Expr::ViaText(inner, _) => Some(&**inner),
+                    Expr::Call { function: first, arguments: of, ty: to, form, .. }
+                        if matches!(form, CallForm::Cast) && !is_length_cast(*first, of, *to) =>
+                    {
+                        Some(&of[0])
+                    }
+                    _ => None,
+                };
+                return self.cast(inner.unwrap_or(operand), ty, out);
             }
-            self.plain(')', out);
-            return Ok(());
+            CallForm::Subscript => return self.path(&arguments[0], &arguments[1], out),
+            CallForm::Operator => {
+                if let Some(operator) = operator_of(called, arguments) {
+                    return self.operation(operator, arguments, out);
+                }
+            }
+            CallForm::Function | CallForm::Standard { .. } => {}
         }
         let Some(procedure) = function(called.0) else {
             return Err(SqlError::unsupported("this function in a stored expression is"));
         };
-        if standard_form && self.standard_form(procedure.name, arguments, out)? {
-            return Ok(());
+        if let CallForm::Standard { given } = form {
+            let shown: Vec<&Expr> =
+                arguments.iter().zip(given).map(|(argument, ty)| as_given(argument, *ty)).collect();
+            if self.standard_form(procedure.name, &shown, out)? {
+                return Ok(());
+            }
         }
         let name = self.function_name(procedure);
         let spread = match (procedure.variadic, arguments.last()) {
@@ -545,6 +556,49 @@ impl Printer<'_, '_> {
             array => self.write(array, out)?,
         }
         out.push(')');
+        Ok(())
+    }
+
+    fn operation(&self, operator: &Operator, arguments: &[Expr], out: &mut Layout) -> Result<()> {
+        self.plain('(', out);
+        let parent = |first| Parent::Operator { name: operator.name, first };
+        if let [left, right] = arguments {
+            self.operand(left, parent(true), out)?;
+            write!(out.text, " {} ", operator.name).expect("a string grows");
+            self.operand(right, parent(false), out)?;
+        } else {
+            write!(out.text, "{} ", operator.name).expect("a string grows");
+            self.operand(&arguments[0], parent(false), out)?;
+        }
+        self.plain(')', out);
+        Ok(())
+    }
+
+    /// A jsonb value and the path into it.
+    fn path(&self, value: &Expr, path: &Expr, out: &mut Layout) -> Result<()> {
+        self.subscripted(value, out)?;
+        let Expr::Array { elements, .. } = path else { return self.write(path, out) };
+        for element in elements {
+            out.push('[');
+            self.write(element, out)?;
+            out.push(']');
+        }
+        Ok(())
+    }
+
+    /// What subscripts stand behind.
+    fn subscripted(&self, operand: &Expr, out: &mut Layout) -> Result<()> {
+        let plain = match operand {
+            Expr::Column { .. } => !self.names.is_value(),
+            _ => matches!(operand, Expr::Parameter(..)),
+        };
+        if !plain {
+            out.push('(');
+        }
+        self.write(operand, out)?;
+        if !plain {
+            out.push(')');
+        }
         Ok(())
     }
 
@@ -632,9 +686,7 @@ impl Printer<'_, '_> {
             other => self.names.item(other).is_some(),
         };
         let is_function = match expr {
-            Expr::Call { function: called, arguments, .. } => {
-                operator_of(*called, arguments).is_none()
-            }
+            Expr::Call { form, .. } => !matches!(form, CallForm::Operator),
             Expr::Column { .. } => true,
             _ => false,
         };

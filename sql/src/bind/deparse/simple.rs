@@ -3,8 +3,8 @@
 //! PostgreSQL knows the precedence of `+ - * / %` and of AND, OR and NOT only; everything else that is not shaped like a
 //! function call, a name or a constant is put in parentheses.
 
-use super::{is_cast, operator_of};
-use crate::bind::typed::Expr;
+use super::operator_of;
+use crate::bind::typed::{CallForm, Expr};
 
 /// What an operand belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +36,7 @@ pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
         | Expr::ViaText(operand, _)
         | Expr::Domain(operand, _)
         | Expr::ArrayCast { operand, .. } => is_simple(operand, Parent::Cast),
-        Expr::Call { function: called, arguments, ty, .. } => {
-            if is_cast(*called, arguments, *ty) {
-                return true;
-            }
+        Expr::Call { function: called, arguments, form: CallForm::Operator, .. } => {
             let Some(operator) = operator_of(*called, arguments) else { return true };
             match parent {
                 Parent::Operator { name, first } if arguments.len() == 2 => {

@@ -6,6 +6,7 @@ use super::simple::Parent;
 use super::{Layout, Printer};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal};
+use crate::catalog::quote::identifier;
 use crate::error::Result;
 use std::fmt::Write;
 
@@ -14,12 +15,12 @@ impl Printer<'_, '_> {
     pub(super) fn standard_form(
         &self,
         name: &str,
-        arguments: &[Expr],
+        arguments: &[&Expr],
         out: &mut Layout,
     ) -> Result<bool> {
         match (name, arguments) {
             ("extract", [Expr::Constant(Literal::Text(field), _), value]) => {
-                write!(out.text, "EXTRACT({field}").expect("a string grows");
+                write!(out.text, "EXTRACT({}", identifier(field)).expect("a string grows");
                 self.worded(&[(" FROM ", value)], out)?;
             }
             ("normalize", [value, form @ ..]) => {
@@ -64,7 +65,8 @@ impl Printer<'_, '_> {
                 self.worded(&[("", value), (" PLACING ", part), (" FROM ", from)], out)?;
             }
             ("overlay", [value, part, from, length]) => {
-                let words = [("", value), (" PLACING ", part), (" FROM ", from), (" FOR ", length)];
+                let words: [(&str, &Expr); 4] =
+                    [("", value), (" PLACING ", part), (" FROM ", from), (" FOR ", length)];
                 out.push_str("OVERLAY(");
                 self.worded(&words, out)?;
             }

@@ -327,10 +327,18 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 out.push_str("DISTINCT ");
             }
             for (at, group) in select.group_by.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
+                out.push_str(if at > 0 { ", " } else { "" });
+                match group {
+                    // A list that is not within a grouping set is no more than its keys.
+                    GroupItem::Expr(expr) if is_list(expr) => {
+                        let ast::ExprKind::Row { fields, .. } = &expr.kind else { continue };
+                        for (at, field) in fields.iter().enumerate() {
+                            out.push_str(if at > 0 { ", " } else { "" });
+                            self.group_key(field, &targets, &place, out)?;
+                        }
+                    }
+                    _ => self.group(group, &targets, &place, out)?,
                 }
-                self.group(group, &targets, &place, out)?;
             }
         }
         if let Some(having) = &select.having {

@@ -3,7 +3,7 @@
 
 use super::{Layout, Printer};
 use crate::bind::grouping::BoundWindow;
-use crate::bind::typed::Expr;
+use crate::bind::typed::{CallForm, Expr};
 use crate::catalog::quote::identifier;
 use crate::error::Result;
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit};
@@ -75,9 +75,7 @@ impl Printer<'_, '_> {
 /// An offset, or what a sample is made by, without the cast that it was given.
 pub(super) fn uncast(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Call { function, arguments, ty, .. } if super::is_cast(*function, arguments, *ty) => {
-            &arguments[0]
-        }
+        Expr::Call { arguments, form: CallForm::Cast, .. } => &arguments[0],
         other => other,
     }
 }
