@@ -26,7 +26,8 @@ pub struct Definition {
     pub kind: Kind,
     /// Its value where nobody says anything, in base units.
     pub boot: &'static str,
-    /// Atoll follows it; any other setting is accepted, and a value that is not its first one is answered by a NOTICE.
+    /// Atoll follows it; any other setting is accepted, and a value that is not its first one is answered by a NOTICE, if
+    /// it is more than advice ([`Definition::is_advice`]).
     pub followed: bool,
     /// SHOW ALL and `pg_settings` leave it out.
     pub hidden: bool,
@@ -36,6 +37,26 @@ pub struct Definition {
     pub list: Option<ListQuoting>,
     /// Only superusers and members of `pg_read_all_settings` may read it (`GUC_SUPERUSER_ONLY`).
     pub guarded: bool,
+}
+
+impl Definition {
+    /// Whether it only advises how work is done, so that no answer tells whether it was heard: costs of plans, sizes of
+    /// caches, how often a vacuum rests. To set it is no news to anybody, and tools set many of these.
+    #[must_use]
+    pub fn is_advice(&self) -> bool {
+        const SUBJECTS: [&str; 7] = [
+            "Query Tuning /",
+            "Resource Usage /",
+            "Write-Ahead Log /",
+            "Client Connection Defaults / Locale and Formatting",
+            "Client Connection Defaults / Other Defaults",
+            "Client Connection Defaults / Statement Behavior",
+            "Version and Platform Compatibility /",
+        ];
+        // What these two say of triggers and of documents is no advice.
+        let demands = matches!(self.name, "session_replication_role" | "xmlbinary");
+        !demands && SUBJECTS.iter().any(|subject| self.category.starts_with(subject))
+    }
 }
 
 /// How several values become one text.

@@ -370,7 +370,7 @@ impl Settings {
             Moment::Set | Moment::SetLocal => {}
         }
         if let (Some(definition), Some(value)) = (definition, &value)
-            && !definition.followed
+            && !(definition.followed || definition.is_advice())
             && self.current(&key).is_none_or(|current| current.0 != *value)
             && value::parse(definition, definition.boot).is_ok_and(|boot| boot != *value)
         {
