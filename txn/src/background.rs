@@ -53,7 +53,7 @@ impl Signals {
         manager.env.wake(manager.data.log().checkpoint_signal().cell());
     }
 
-    fn stopping(&self) -> bool {
+    pub(crate) fn stopping(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
 }

@@ -48,6 +48,8 @@ pub struct Options {
     pub version_bytes_hard: u64,
     /// Spilled versions, in bytes of scratch space; 0 spills none.
     pub version_spill_bytes_max: u64,
+    /// Deleted records that a worker has notes of, one by one, at most.
+    pub tombstone_notes_max: usize,
     /// The longest time between two checkpoints (`checkpoint_timeout`).
     pub checkpoint_timeout: Micros,
     /// A fault planted on purpose, in builds for tests.
@@ -66,6 +68,7 @@ impl Default for Options {
             version_bytes_soft: 16 << 20,
             version_bytes_hard: 256 << 20,
             version_spill_bytes_max: 4 << 30,
+            tombstone_notes_max: 1 << 17,
             checkpoint_timeout: Micros(300_000_000),
             planted: Planted::default(),
         }
@@ -146,7 +149,11 @@ impl Manager {
             waiters: WatermarkWaiters::default(),
             late: LateCommits::default(),
             locks: LockManager::new(env.clone(), options.record_buckets),
-            collector: Collector::new(workers, options.version_bytes_soft),
+            collector: Collector::new(
+                workers,
+                options.version_bytes_soft,
+                options.tombstone_notes_max,
+            ),
             spill: Spill::new(Arc::clone(&runs)),
             runs,
             pool: Pool::new(workers),

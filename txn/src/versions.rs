@@ -8,6 +8,7 @@
 use crate::manager::Manager;
 use crate::owner::OwnerId;
 use crate::record::Garbage;
+use crate::record::collect::{Crowd, Tombstone};
 use crate::record::spill::Batch;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, lock, try_lock};
@@ -23,6 +24,9 @@ const RUN_BYTES_MAX: u64 = 8 << 20;
 const RUN_BYTES_MIN: u64 = 16 << 10;
 /// How long nobody tries to spill again after a failure, below the hard mark, in microseconds.
 const RETRY_US: u64 = 1_000_000;
+
+/// Records that are looked at between two looks at whether to go on.
+const SWEEP: usize = 512;
 
 /// A note that is being spilled.
 struct Spilling {
@@ -44,8 +48,54 @@ impl Manager {
                 self.collector.remove_tombstones(worker, &self.locks.records, (horizon, durable));
             // A page that cannot be read stays as it is: a tombstone is in nobody's way.
             progress |= removed.unwrap_or(false);
+            for Crowd { tree, low, high, .. } in
+                self.collector.take_crowds(worker, (horizon, durable))
+            {
+                let range = (Bound::Included(&low[..]), Bound::Included(&high[..]));
+                let go_on = || !self.signals.stopping() && self.data.log().alive().is_ok();
+                let swept = self.sweep_tombstones(&tree, range, (horizon, durable), &go_on);
+                progress |= swept.is_ok_and(|removed| removed > 0);
+            }
         }
         progress
+    }
+
+    /// Removes the tombstones of a range that `horizon` and `durable` have passed, as long as `go_on` says so and the tree is
+    /// there. Those of records that somebody has locked are noted. Returns how many.
+    fn sweep_tombstones(
+        &self,
+        tree: &Arc<Tree>,
+        (low, high): (Bound<&[u8]>, Bound<&[u8]>),
+        (horizon, durable): (Lsn, Lsn),
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<u64> {
+        let mut cursor = tree.cursor();
+        let (mut removed, mut due, mut begun, mut ended) = (0, Vec::new(), false, false);
+        while !ended && go_on() {
+            let Some(_inside) = tree.enter() else { return Ok(removed) };
+            if !std::mem::replace(&mut begun, true) {
+                cursor.seek(low, high, Direction::Forward)?;
+            }
+            for _ in 0..SWEEP {
+                let Some(record) = cursor.advance()? else {
+                    ended = true;
+                    break;
+                };
+                if record.value.is_none() && record.lsn <= horizon && record.lsn < durable {
+                    due.push((record.key.to_vec(), record.lsn));
+                }
+            }
+            for (key, lsn) in due.drain(..) {
+                if self.locks.records.has_node(tree.id(), &key) {
+                    let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: key.into() };
+                    self.collector.note_tombstone(self.worker(), tombstone);
+                } else {
+                    tree.remove_tombstone(&key, lsn)?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
     }
 
     fn collect_horizon(&self) -> Lsn {
@@ -88,33 +138,10 @@ impl Manager {
         let cancelled =
             || session.cancel.requested().map_or(Ok(()), |why| Err(Error::Cancelled(why)));
         self.collect();
-        let (horizon, durable) = (self.horizon(), self.data.log().durable());
-        let mut cursor = tree.cursor();
-        cursor.seek(Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
-        let (mut removed, mut due) = (0, Vec::new());
-        loop {
-            let record = cursor.advance()?;
-            let ended = record.is_none();
-            if let Some(record) = record
-                && record.value.is_none()
-                && record.lsn <= horizon
-                && record.lsn < durable
-            {
-                due.push((record.key.to_vec(), record.lsn));
-            }
-            if ended || due.len() >= 256 {
-                cancelled()?;
-                for (key, lsn) in due.drain(..) {
-                    if !self.locks.records.has_node(tree.id(), &key) {
-                        tree.remove_tombstone(&key, lsn)?;
-                        removed += 1;
-                    }
-                }
-            }
-            if ended {
-                break;
-            }
-        }
+        let until = (self.horizon(), self.data.log().durable());
+        let all = (Bound::Unbounded, Bound::Unbounded);
+        let removed = self.sweep_tombstones(tree, all, until, &|| cancelled().is_ok())?;
+        cancelled()?;
         tree.compact(packing, &mut || cancelled().is_ok())?;
         cancelled()?;
         Ok(removed)

@@ -22,7 +22,7 @@ pub(super) struct Life {
 
 /// Somebody is in the tree: it does not end.
 #[derive(Debug)]
-pub(super) struct Inside<'t> {
+pub struct Inside<'t> {
     life: &'t Life,
     env: &'t Environment,
 }

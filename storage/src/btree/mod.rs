@@ -41,7 +41,8 @@ use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::{Error, FrameId, Lsn, PageId, Result, TreeId};
 use descend::{Stop, Target};
-use life::{Inside, Life};
+pub use life::Inside;
+use life::Life;
 use node::Place;
 use std::ops::Range;
 
@@ -205,8 +206,9 @@ impl Tree {
         self.life.end(self.volume.pool.environment());
     }
 
-    /// Keeps the tree from being freed, for one change that no lock of the layer above stands for; none if it is too late.
-    fn enter(&self) -> Option<Inside<'_>> {
+    /// Keeps the tree from being freed, for a few steps that no lock of the layer above stands for; none if it is too late.
+    #[must_use]
+    pub fn enter(&self) -> Option<Inside<'_>> {
         self.life.enter(self.volume.pool.environment())
     }
 

@@ -7,7 +7,9 @@
 //! made what its page has.
 //!
 //! A *tombstone* goes when the horizon has passed it (so it is visible, and below every snapshot), it is durable, and
-//! the record has no node. Its removal is not logged: redo replays the delete.
+//! the record has no node. Its removal is not logged: redo replays the delete. Of more tombstones than are noted one by one
+//! there is a note in common, a *crowd*: between which keys of a tree they lie, and up to which commit. They are looked for
+//! there when all of them may go.
 //!
 //! Memory is counted where it is taken, versions and the nodes that stand for their sake, and added up in portions, so
 //! that a commit writes to no line that others read.
@@ -27,8 +29,8 @@ use storage::Tree;
 
 /// Notes that one call takes from a queue at most, so that nobody's commit pays for everybody's past.
 const BATCH: usize = 32;
-/// Tombstones that a worker has notes of at most.
-const TOMBSTONES: usize = 1 << 17;
+/// Crowds of one tree that a worker keeps apart, so that the older ones need not wait for what is deleted now.
+const CROWDS: usize = 8;
 /// A chain this long is pruned between snapshots too.
 const LONG_CHAIN: u32 = 16;
 
@@ -63,16 +65,57 @@ pub struct Tombstone {
     pub key: Box<[u8]>,
 }
 
+/// A note of tombstones that have none of their own.
+#[derive(Debug)]
+pub struct Crowd {
+    /// The tree.
+    pub tree: Arc<Tree>,
+    /// The newest commit that deleted one of them.
+    pub lsn: Lsn,
+    /// The first key.
+    pub low: Box<[u8]>,
+    /// The last key.
+    pub high: Box<[u8]>,
+}
+
+impl Crowd {
+    fn add(&mut self, tombstone: Tombstone) {
+        self.lsn = self.lsn.max(tombstone.lsn);
+        if tombstone.key < self.low {
+            self.low = tombstone.key;
+        } else if tombstone.key > self.high {
+            self.high = tombstone.key;
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Queue {
     versions: Mutex<VecDeque<Garbage>, { rank::GARBAGE }>,
     tombstones: Mutex<VecDeque<Tombstone>, { rank::GARBAGE }>,
+    crowds: Mutex<Vec<Crowd>, { rank::GARBAGE }>,
     /// Bytes in versions pushed by this worker, less those it pruned, as far as they are not in the sum yet.
     bytes: AtomicI64,
     /// Versions, likewise.
     versions_held: AtomicI64,
     reclaimed: AtomicU64,
     waiting: AtomicUsize,
+}
+
+impl Queue {
+    fn note_in_crowd(&self, tombstone: Tombstone) {
+        let mut crowds = lock(&self.crowds);
+        let own = |crowd: &Crowd| Arc::ptr_eq(&crowd.tree, &tombstone.tree);
+        let count = crowds.iter().filter(|crowd| own(crowd)).count();
+        let newest = crowds.iter_mut().rfind(|crowd| own(crowd));
+        match newest.filter(|newest| count >= CROWDS || newest.lsn == tombstone.lsn) {
+            Some(newest) => newest.add(tombstone),
+            None => {
+                let Tombstone { lsn, tree, key } = tombstone;
+                crowds.push(Crowd { tree, lsn, low: key.clone(), high: key });
+            }
+        }
+    }
 }
 
 /// All queues, and what they hold.
@@ -83,16 +126,20 @@ pub struct Collector {
     sum: CachePadded<AtomicI64>,
     /// What a worker keeps to itself at most, in bytes.
     portion: i64,
+    /// Tombstones that a worker has notes of at most.
+    tombstones_max: usize,
 }
 
 impl Collector {
-    /// One queue per worker. Bytes are counted to within an eighth of `limit`.
+    /// One queue per worker, each with notes of `tombstones_max` tombstones at most. Bytes are counted to within an eighth of
+    /// `limit`.
     #[must_use]
-    pub fn new(workers: usize, limit: u64) -> Collector {
+    pub fn new(workers: usize, limit: u64, tombstones_max: usize) -> Collector {
         Collector {
             queues: (0..workers).map(|_| CachePadded::default()).collect(),
             sum: CachePadded::default(),
             portion: (limit / (8 * workers as u64)) as i64,
+            tombstones_max,
         }
     }
 
@@ -147,7 +194,9 @@ impl Collector {
     #[must_use]
     pub fn has_garbage(&self) -> bool {
         let waits = |queue: &Queue| {
-            !lock(&queue.versions).is_empty() || !lock(&queue.tombstones).is_empty()
+            !lock(&queue.versions).is_empty()
+                || !lock(&queue.tombstones).is_empty()
+                || !lock(&queue.crowds).is_empty()
         };
         self.queues.iter().any(|queue| waits(queue))
     }
@@ -246,14 +295,20 @@ impl Collector {
         }
     }
 
-    /// Takes a note of a tombstone; of one too many none, and it stays until VACUUM.
+    /// Takes a note of a tombstone, of one too many as part of a crowd.
     pub fn note_tombstone(&self, worker: usize, tombstone: Tombstone) {
         let queue = &self.queues[worker];
-        if queue.waiting.load(Ordering::Relaxed) >= TOMBSTONES {
-            return;
+        if queue.waiting.load(Ordering::Relaxed) >= self.tombstones_max {
+            return queue.note_in_crowd(tombstone);
         }
         lock(&queue.tombstones).push_back(tombstone);
         queue.waiting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes the crowds of one worker's queue out that `horizon` and `durable` have passed.
+    pub(crate) fn take_crowds(&self, worker: usize, (horizon, durable): (Lsn, Lsn)) -> Vec<Crowd> {
+        let due = |crowd: &mut Crowd| crowd.lsn <= horizon && crowd.lsn < durable;
+        lock(&self.queues[worker].crowds).extract_if(.., due).collect()
     }
 
     /// Collects from one worker's queue what `horizon` has passed, a batch at most.

@@ -151,3 +151,45 @@ fn the_collector_rests_beside_an_old_snapshot() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Tombstones beyond those that are noted one by one go as well, without VACUUM, when no snapshot needs them.
+#[test]
+fn more_tombstones_than_there_are_notes_go_too() {
+    let world = World::new(Options { tombstone_notes_max: 10, ..small() });
+    let key = |n: u64| n.to_be_bytes();
+    let all = |value: Option<&[u8]>| {
+        let mut txn = world.begin(Isolation::ReadCommitted, 1);
+        txn.begin_statement().unwrap();
+        (0..1000).for_each(|n| write(&mut txn, &world.tree, &key(n), value));
+        world.answer(txn.commit(&mut |_| ()).unwrap());
+    };
+    let tombstones = || {
+        let mut cursor = world.tree.cursor();
+        cursor.seek(Bound::Unbounded, Bound::Unbounded, Direction::Forward).unwrap();
+        let mut count = 0;
+        while let Some(record) = cursor.advance().unwrap() {
+            count += u64::from(record.value.is_none());
+        }
+        count
+    };
+    let patience = Instant::now() + Duration::from_secs(60);
+    for round in 0..3u8 {
+        all(Some(&[round; 100]));
+        let mut reader = world.begin(Isolation::RepeatableRead, 2);
+        let view = reader.begin_statement().unwrap();
+        all(None);
+        // Single deletes as well, each of a commit of its own.
+        for n in 1000..1100 {
+            world.set(&key(n), Some(b"1"));
+            world.set(&key(n), None);
+        }
+        assert!(tombstones() >= 1000);
+        assert_eq!(read(&mut reader, &view, &world.tree, &key(500)), Some(vec![round; 100]));
+        drop(reader);
+        while tombstones() > 0 {
+            assert!(Instant::now() < patience, "{} stay", tombstones());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    assert_eq!(world.manager.data().forest().check().unwrap(), []);
+}
