@@ -412,12 +412,12 @@ impl Binder<'_> {
             let node = Node::Values { rows: Vec::new(), types };
             return Ok(From { node, items: vec![item], width: columns.len() });
         }
-        let parsed = crate::parse::parse_query(text)?;
+        let parsed = crate::parse::parse_stored(text)?;
         self.meet_collations(relation);
         let inner = self.within_view(relation, text)?;
         inner.depth.set(self.depth.get());
         inner.scans.set(self.scans.get());
-        let query = inner.top_query(&parsed)?;
+        let query = crate::parse::depth::within(parsed.height(), || inner.top_query(&parsed))?;
         self.scans.set(inner.scans.get());
         for wanted in self.read_by_view(inner, relation) {
             self.require_also(wanted);

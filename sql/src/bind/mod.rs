@@ -79,7 +79,7 @@ use crate::parse::{Positions, ast};
 use crate::plan::logical::{ComputedIndex, Modify, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowWriter;
-use crate::types::depth::{deeper, too_deep};
+use crate::types::depth::deeper;
 use crate::types::{Datum, Oid, SqlType};
 use expression::Place;
 use scope::{Scope, ScopeColumn, ScopeItem, Source, column_at};
@@ -251,8 +251,6 @@ struct Binder<'a> {
     views: Vec<Oid>,
 }
 
-/// How deeply expressions and queries may be nested.
-const DEPTH_MAX: u32 = 6000;
 /// Parameters are numbered in 16 bits.
 const PARAMETERS_MAX: u32 = 65_535;
 
@@ -688,9 +686,7 @@ impl<'a> Binder<'a> {
 
     /// One level deeper, on a larger stack where this one ends.
     fn deeper<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
-        if self.depth.get() >= DEPTH_MAX {
-            return Err(too_deep());
-        }
+        crate::parse::depth::check(self.depth.get())?;
         self.depth.set(self.depth.get() + 1);
         let result = deeper(body);
         self.depth.set(self.depth.get() - 1);

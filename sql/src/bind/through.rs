@@ -17,6 +17,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::{CheckOption, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Alias, TargetColumn};
+use crate::parse::depth;
 use crate::plan::logical::{Node, TARGET, ViewCheck};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
@@ -107,10 +108,10 @@ impl Binder<'_> {
         cascaded: bool,
     ) -> Result<Through> {
         let refused = |why: &str| change.refused(view, why);
-        let parsed = crate::parse::parse_query(text)?;
+        let parsed = crate::parse::parse_stored(text)?;
         let inner = self.within_view(view, text)?;
         inner.depth.set(self.depth.get());
-        let query = inner.top_query(&parsed)?;
+        let query = depth::within(parsed.height(), || inner.top_query(&parsed))?;
         let simple = SimpleView::of(&inner, &parsed, &query)?.map_err(refused)?;
         if let Some(why) = simple.without_columns().filter(|_| change != Change::Delete) {
             return Err(refused(why));
@@ -134,7 +135,9 @@ impl Binder<'_> {
         self.require_as(Holder::of(view), base.oid, None, privilege);
         let below = match &base.kind {
             RelationKind::View { query } => {
-                let below = self.deeper(|| self.through(&base, query, change, cascaded))?;
+                let below = depth::within(parsed.height(), || {
+                    self.deeper(|| self.through(&base, query, change, cascaded))
+                })?;
                 Some(Box::new(below))
             }
             _ => None,

@@ -28,6 +28,13 @@ pub(super) fn of(program: &Program) -> u32 {
     height.max(heights.highest(presets))
 }
 
+/// The height of an expression that has no subqueries.
+pub fn scalar_height(scalar: &Scalar) -> u32 {
+    let mut below = 0;
+    scalar.children(&mut |part| below = below.max(deeper(|| scalar_height(part))));
+    below + 1
+}
+
 /// What is known of a program's parts, each looked at once.
 struct Heights<'p> {
     program: &'p Program,

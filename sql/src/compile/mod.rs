@@ -1,6 +1,6 @@
 //! From plan to program: what is cached, shared by sessions, and run.
 
-mod height;
+pub mod height;
 pub mod program;
 
 pub use program::{Program, compile, compile_for};

@@ -20,6 +20,7 @@ use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::{Result, SqlError};
 use crate::tuple::RowBuf;
 use crate::types::array::{Array, Builder};
+use crate::types::depth::deeper;
 use crate::types::{Datum, Oid, SqlType, record, stored};
 use bumpalo::Bump;
 use std::sync::Arc;
@@ -204,7 +205,8 @@ impl<'a> Shape<'_, 'a> {
                         None => Datum::Null,
                     };
                     let of = declared.get(at).map_or(Oid(stored_as), |(_, ty)| ty.oid);
-                    fields.push((SqlType::plain(stored_as), self.of(of, value)?));
+                    let value = deeper(|| self.of(of, value))?;
+                    fields.push((SqlType::plain(stored_as), value));
                 }
                 let own = self.before.base_type(SqlType { oid: ty, typmod: -1 }).oid;
                 if own == self.row_type {

@@ -130,7 +130,19 @@ pub fn parse_query(text: &str) -> Result<ast::Query> {
     let query = parser.query()?;
     parser.accept_symbol(b';');
     parser.at_end()?;
-    Ok(query)
+    depth::fits(query, parser.height + 1)
+}
+
+/// The query that a stored text is, and how high its tree is: for who binds it within another.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_stored(text: &str) -> Result<Deep<ast::Query>> {
+    let mut parser = Parser::new(text);
+    let query = parser.query()?;
+    parser.accept_symbol(b';');
+    parser.at_end()?;
+    Ok(Deep::new(query, parser.height + 1))
 }
 
 /// Whether a text is a type's name, by its form.
@@ -146,10 +158,10 @@ pub fn check_type_name(text: &str) -> Result<()> {
 /// The expression that a stored text is: a DEFAULT, a CHECK.
 ///
 /// # Errors
-/// As [`parse`].
+/// As [`parse`]; 54001 where there is no room for it ([`depth`]).
 pub fn parse_expression(text: &str) -> Result<ast::Expr> {
     let mut parser = Parser::new(text);
     let expr = parser.expr()?;
     parser.at_end()?;
-    Ok(expr)
+    depth::fits(expr, parser.height + 1)
 }

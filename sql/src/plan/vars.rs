@@ -5,6 +5,7 @@ use super::physical::{
     WindowBound,
 };
 use super::scalar::{Scalar, Var};
+use crate::types::depth::deeper;
 use std::collections::BTreeSet;
 
 /// The plans whose rows a node works on.
@@ -45,7 +46,7 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
 /// Calls `visit` for each node of a plan, inputs first.
 pub fn walk(plan: &Plan, visit: &mut dyn FnMut(&Plan)) {
     for input in inputs(plan) {
-        walk(input, visit);
+        deeper(|| walk(input, visit));
     }
     visit(plan);
 }

@@ -169,7 +169,7 @@ impl Session {
         let statement = statement.ok_or_else(|| SqlError::unsupported("this query is"))?;
         let user = self.identity.user;
         let bound = self.with_context(|context| {
-            crate::parse::depth::with_stack_for(source.height(), || {
+            crate::parse::depth::fitting(source.height(), || {
                 let reader = Reader(context);
                 let environment =
                     bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };

@@ -17,8 +17,10 @@ use crate::error::{Result, SqlError};
 use crate::exec::Cursors;
 use crate::exec::sink::{Flow, Format, RowSink, Unseen};
 use crate::exec::temp_file::TempSpace;
+use crate::parse::Deep;
 use crate::parse::Statement;
 use crate::parse::ast::{self, FetchDirection};
+use crate::parse::depth::with_stack_for;
 use crate::plan::{Plan, vars};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
@@ -79,7 +81,8 @@ impl Session {
         declare: &ast::Declare,
         parameter_types: &[Oid],
     ) -> Result<Arc<Prepared>> {
-        let query = Statement::Query(Box::new(declare.query.clone()));
+        let copy = || Statement::Query(Box::new(declare.query.clone()));
+        let query = Deep::new(with_stack_for(parsed.height(), copy), parsed.height());
         let prepared = self.prepare(Arc::new(parsed.cursor(&query)), parameter_types)?;
         let planned = prepared.planned.as_ref().expect("a query is run by a plan");
         let mut modifies = false;

@@ -8,6 +8,7 @@ use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
 use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
+use crate::parse::depth::fitting;
 use crate::parse::{parse_expression, parse_query};
 use crate::session::statement::Reader;
 use crate::types::{CallContext, Oid, SqlType};
@@ -61,15 +62,17 @@ pub(crate) fn shown_expression(
     let reader = Reader(context);
     let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &reader };
-    let parsed = parse_expression(text)?;
-    let bound = bind::bind_printed(environment, text, &parsed, relation)?;
     // VALUE is the column of a relation that is none.
     let names: &dyn Names = match relation {
         Some(Relation { oid: Oid(0), .. }) => &Value,
         _ => &Columns(relation),
     };
     let printer = Printer { catalog: session.snapshot, path: Some(path), context, names, pretty };
-    deparse::expression(&printer, &bound)
+    fitting(0, || {
+        let parsed = parse_expression(text)?;
+        let bound = bind::bind_printed(environment, text, &parsed, relation)?;
+        deparse::expression(&printer, &bound)
+    })
 }
 
 /// What a stored query reads and returns.
@@ -98,7 +101,7 @@ pub(crate) fn view_reads(
 ) -> Vec<(Oid, Vec<i16>)> {
     let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
-    let read = view.query().and_then(|query| reads(environment, query).ok());
+    let read = view.query().and_then(|query| fitting(0, || reads(environment, query)).ok());
     read.unwrap_or_default().relations
 }
 
@@ -110,7 +113,8 @@ pub(crate) fn simple_view(
 ) -> Option<(Oid, Vec<Option<usize>>)> {
     let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
-    bind::simple_columns(environment, view.query()?).ok().flatten()
+    let query = view.query()?;
+    fitting(0, || bind::simple_columns(environment, query)).ok().flatten()
 }
 
 /// A view's query: with the fewest parentheses or with all, its select list in lines up to this width.
@@ -123,7 +127,7 @@ pub(super) fn view_text(
     let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
     let how = ViewText { pretty, wrap, qualified: false, renamed: &[], now: None };
-    printed_view(environment, context, view, how)
+    fitting(0, || printed_view(environment, context, view, how))
 }
 
 /// The same, in another way.

@@ -5,24 +5,33 @@ use super::statement::{Known, Reader};
 use crate::bind::{self, Environment, Expr, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::queries::SessionCatalog;
+use crate::compile::height::scalar_height;
 use crate::error::{Result, SqlError};
 use crate::exec::eval::{Eval, Failure};
 use crate::exec::frame::Frame;
-use crate::parse::parse_expression;
+use crate::parse::depth::{fitting, with_stack_for};
+use crate::parse::{Deep, parse_expression};
 use crate::plan::{Planner, Scalar};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::depth::descend_by;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
 use txn::Manager;
 
+/// What a condition that is evaluated within another's costs, in levels of a value: it may cast to the domain itself.
+const CHECKED: u32 = 5;
+
+/// What a domain that is opened while another is costs, in levels of a value: its condition may have a literal of it.
+const OPENED: u32 = 50;
+
 /// What a domain and those it is over demand, innermost first.
 #[derive(Debug, Default)]
 struct Demands {
     not_null: bool,
-    checks: Vec<(Arc<str>, Scalar)>,
+    checks: Vec<(Arc<str>, Deep<Scalar>)>,
 }
 
 /// The domains that a session has asked for, in one state of the catalog.
@@ -55,7 +64,8 @@ pub(super) fn check(
     let demands = match demands {
         Some(demands) => demands,
         None => {
-            let made = Arc::new(demands_of(manager, session, context, domain)?);
+            let demands = || demands_of(manager, session, context, domain);
+            let made = Arc::new(descend_by(OPENED, || fitting(0, demands))?);
             known.borrow_mut().domains.insert(domain, Arc::clone(&made));
             made
         }
@@ -85,7 +95,10 @@ pub(super) fn check(
         drawn: None,
     };
     for (name, condition) in &demands.checks {
-        let holds = match eval.scalar(condition) {
+        let evaluated = descend_by(CHECKED, || {
+            Ok(with_stack_for(condition.height(), || eval.scalar(condition)))
+        })?;
+        let holds = match evaluated {
             Ok(value) => value,
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Subquery(_) | Failure::Settings) => {
@@ -133,7 +146,8 @@ fn demands_of(
             let condition = bound(snapshot, &path, context, domain.base, &check.text)?;
             let known = Known { snapshot, constants: None, manager };
             let condition = Planner::new(&known).scalar(&over_parameter(condition))?;
-            demands.checks.push((Arc::clone(&check.name), condition));
+            let height = scalar_height(&condition);
+            demands.checks.push((Arc::clone(&check.name), Deep::new(condition, height)));
         }
     }
     Ok(demands)

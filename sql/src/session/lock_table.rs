@@ -14,6 +14,7 @@ use crate::parse::ast::Lock;
 use crate::session::statement::Reader;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use crate::types::depth::descend;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -62,7 +63,7 @@ impl Session {
                 self.take_table_lock(&relation, self.identity.user, lock)?;
                 locked = Some(relation.oid);
             };
-            self.lock_what_it_reads(&relation, lock)?;
+            self.lock_what_it_reads(&relation, lock, &mut Vec::new())?;
         }
         done("LOCK TABLE")
     }
@@ -88,7 +89,13 @@ impl Session {
     }
 
     /// Locks the tables and views that a view reads, with the privileges of its owner or of whoever asks, as it reads them.
-    fn lock_what_it_reads(&mut self, view: &Relation, lock: &Lock) -> Result<()> {
+    /// `around` are the views that are being locked because they read it.
+    fn lock_what_it_reads(
+        &mut self,
+        view: &Relation,
+        lock: &Lock,
+        around: &mut Vec<Oid>,
+    ) -> Result<()> {
         let RelationKind::View { .. } = view.kind else { return Ok(()) };
         let Some(query) = view.query() else { return Ok(()) };
         self.basis();
@@ -98,14 +105,19 @@ impl Session {
             let constants = &Reader(context);
             definitions::reads(Environment { catalog: &snapshot, path: &path, constants }, query)
         })?;
+        around.push(view.oid);
         for (oid, _) in reads.relations {
             let Some(relation) = snapshot.relation(oid).filter(|found| is_lockable(found)) else {
                 continue;
             };
             let user = if view.is_security_invoker() { self.identity.user } else { view.owner };
             self.take_table_lock(relation, user, lock)?;
-            self.lock_what_it_reads(relation, lock)?;
+            // A view that reads itself has what it reads locked already.
+            if !around.contains(&oid) {
+                descend(|| self.lock_what_it_reads(relation, lock, around))?;
+            }
         }
+        around.pop();
         Ok(())
     }
 }

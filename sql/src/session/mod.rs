@@ -651,12 +651,12 @@ impl Session {
         let user = self.identity.user;
         let planned = self.with_context(|context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
-            crate::parse::depth::with_stack_for(parsed.height(), || {
+            crate::parse::depth::fitting(parsed.height(), || {
                 let reader = statement::Reader(context);
                 let manager = engine.manager();
                 let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
                 let what = (parsed, statement, user);
-                statement::plan(&known, &path, basis, &reader, what, parameter_types)
+                statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
         })?;
         Ok(Planned { momentary: momentary.get(), ..planned })
@@ -679,7 +679,7 @@ impl Session {
             let environment =
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             let places = parsed.places();
-            crate::parse::depth::with_stack_for(parsed.height(), || {
+            crate::parse::depth::fitting(parsed.height(), || {
                 Ok(bind::named_relations(environment, &places, statement, parameter_types))
             })
         })?;

@@ -16,6 +16,7 @@ use crate::exec::machine::{Run, Stop};
 use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
 use crate::parse::Statement;
+use crate::parse::depth::{LOW, on_full_stack};
 use crate::session::Session;
 use crate::session::activity::SessionActivity;
 use crate::session::definitions;
@@ -271,7 +272,12 @@ impl Session {
             return self.fetch(fetch, portal, max_rows, sink);
         }
         if portal.rows.is_none() {
-            match self.utility(&parsed, statement, portal, sink)? {
+            let outcome = if parsed.height() > LOW || opens_trees(statement) {
+                on_full_stack(|| self.utility(&parsed, statement, portal, sink))
+            } else {
+                self.utility(&parsed, statement, portal, sink)
+            };
+            match outcome? {
                 super::utility::Outcome::Done(tag) => {
                     portal.progress = Stage::Done(tag);
                     return Ok(Progress::Complete(tag));
@@ -634,6 +640,30 @@ pub(super) fn read_only(command: &str) -> SqlError {
     SqlError::new(
         SqlState::READ_ONLY_SQL_TRANSACTION,
         format!("cannot execute {command} in a read-only transaction"),
+    )
+}
+
+/// Whether a statement that is no plan may open what is kept as text, which may be a tree of any height: what is run all the
+/// time does not.
+fn opens_trees(statement: &Statement) -> bool {
+    !matches!(
+        statement,
+        Statement::Transaction(_)
+            | Statement::Set(_)
+            | Statement::Reset(_)
+            | Statement::Show(_)
+            | Statement::SetConstraints(_)
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::Fetch(_)
+            | Statement::Close(_)
+            | Statement::Checkpoint
+            | Statement::AlterSystem(_)
+            | Statement::Discard(_)
+            | Statement::Listen(_)
+            | Statement::Unlisten(_)
+            | Statement::Notify(..)
     )
 }
 

@@ -1,6 +1,7 @@
 //! One statement with the query text that it stands in.
 
 use crate::error::{Notice, Result};
+use crate::parse::depth::with_stack_for;
 use crate::parse::{Deep, Positions, Statement};
 use crate::settings::Dialect;
 use std::sync::Arc;
@@ -74,7 +75,7 @@ impl Source {
             start: self.start,
             end: self.end,
             before: self.before,
-            statement: Some(Deep::new(statement.clone(), height)),
+            statement: Some(Deep::new(with_stack_for(height, || statement.clone()), height)),
             nested: true,
             cursor: false,
             noticed: self.noticed,

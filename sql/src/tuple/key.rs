@@ -13,6 +13,7 @@ use super::value::{Heap, Value};
 use crate::catalog::{Index, Relation};
 use crate::error::Result;
 use crate::types::array::Array;
+use crate::types::depth::deeper;
 use crate::types::order::without_blanks;
 use crate::types::{Datum, Oid, record, stored};
 use bumpalo::Bump;
@@ -161,7 +162,7 @@ impl KeyColumn {
                     out.extend_from_slice(&(dimension.lower as u32 ^ 1 << 31).to_be_bytes());
                 }
             }
-            Datum::Record(v) => encode_parts(record::fields(v), out)?,
+            Datum::Record(v) => deeper(|| encode_parts(record::fields(v), out))?,
         }
         if self.descending {
             for byte in &mut out[start..] {

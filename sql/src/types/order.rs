@@ -9,6 +9,7 @@
 //! in front of where that shows are neighbours; [`super::record_order`] is who refuses them.
 
 use super::array::Array;
+use super::depth::deeper;
 use super::form::form;
 use super::numeric::View;
 use super::{Datum, datetime, json, oids, record, stored};
@@ -142,10 +143,10 @@ pub(super) fn compare_sizes(a: &Array<'_>, b: &Array<'_>) -> Ordering {
 /// Compares two fields of rows, or elements of arrays.
 pub(super) fn compare_slots(arena: &Bump, ty: u32, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
     let (Some(a), Some(b)) = (a, b) else { return a.is_none().cmp(&b.is_none()) };
-    let a = stored::read(arena, ty, arena.alloc_slice_copy(a));
-    let b = stored::read(arena, ty, arena.alloc_slice_copy(b));
+    let a = stored::read(arena, ty, a);
+    let b = stored::read(arena, ty, b);
     match (a, b) {
-        (Ok(a), Ok(b)) => compare(ty, &a, &b),
+        (Ok(a), Ok(b)) => deeper(|| compare(ty, &a, &b)),
         // Bytes that are no values have been reported where they were read.
         _ => Ordering::Equal,
     }
@@ -216,8 +217,9 @@ pub fn hash_into(ty: u32, datum: &Datum<'_>, hasher: &mut impl Hasher) {
 fn hash_slots<'s>(slots: impl Iterator<Item = (u32, Option<&'s [u8]>)>, hasher: &mut impl Hasher) {
     let arena = Bump::new();
     for (ty, slot) in slots {
-        let datum = slot.map(|bytes| stored::read(&arena, ty, arena.alloc_slice_copy(bytes)));
-        hash_into(ty, &datum.and_then(Result::ok).unwrap_or(Datum::Null), hasher);
+        let datum = slot.map(|bytes| stored::read(&arena, ty, bytes));
+        let datum = datum.and_then(Result::ok).unwrap_or(Datum::Null);
+        deeper(|| hash_into(ty, &datum, hasher));
     }
 }
 

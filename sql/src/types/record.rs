@@ -4,6 +4,7 @@
 //! number's high bit is set, the fields' names stand behind it: the length of them all, and for each its length in 16
 //! bits and its bytes. Only a row of no type of its own has them; it is never stored in a table. PostgreSQL: `rowtypes.c`.
 
+use super::depth::descend;
 use super::failure::{insufficient, invalid_binary, left_over, name_left_over};
 use super::integer::is_space;
 use super::{CallContext, Datum, SqlType, domain, oids, stored, write_binary, write_text};
@@ -163,9 +164,8 @@ pub fn write(context: &CallContext<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Resu
         }
         let Some(field) = field else { continue };
         scratch.clear();
-        let field = context.arena.alloc_slice_copy(field);
         let datum = stored::read(context.arena, ty, field)?;
-        write_text(context, SqlType::plain(ty), &datum, &mut scratch)?;
+        descend(|| write_text(context, SqlType::plain(ty), &datum, &mut scratch))?;
         let quoted = scratch.is_empty()
             || scratch
                 .iter()
@@ -253,7 +253,7 @@ pub fn read<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Result<Da
             }
         }
         let field = super::arena_text(context, &field);
-        fields.push((*ty, super::read_text(context, *ty, field)?));
+        fields.push((*ty, descend(|| super::read_text(context, *ty, field))?));
     }
     match bytes.get(at) {
         Some(b')') => at += 1,
@@ -305,7 +305,7 @@ pub fn receive<'a>(context: &CallContext<'a>, ty: SqlType, bytes: &'a [u8]) -> R
                     .split_at_checked(length)
                     .ok_or_else(|| invalid_binary("insufficient data left in message"))?;
                 rest = tail;
-                super::read_binary(context, *ty, field).map_err(|error| {
+                descend(|| super::read_binary(context, *ty, field)).map_err(|error| {
                     name_left_over(error, || {
                         format!("improper binary format in record column {}", number + 1)
                     })
@@ -331,9 +331,8 @@ pub fn send(context: &CallContext<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Resul
         let at = out.len();
         out.extend_from_slice(&(-1i32).to_be_bytes());
         if let Some(field) = field {
-            let field = context.arena.alloc_slice_copy(field);
             let datum = stored::read(context.arena, ty, field)?;
-            write_binary(context, SqlType::plain(ty), &datum, out)?;
+            descend(|| write_binary(context, SqlType::plain(ty), &datum, out))?;
             let length = (out.len() - at - 4) as i32;
             out[at..at + 4].copy_from_slice(&length.to_be_bytes());
         }

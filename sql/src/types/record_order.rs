@@ -9,6 +9,7 @@
 
 use super::array::Array;
 use super::array::compare::{Wanted, demand_of};
+use super::depth::descend;
 use super::form::{Form, form};
 use super::function::Callable::{self, Plain};
 use super::numeric::View;
@@ -196,7 +197,8 @@ impl Shapes {
             let array = Array::of(bytes);
             self.meet(hasher, array.element, |_| Err(different_elements()))?;
             for element in array.datums(&Bump::new()) {
-                self.walk(context, array.element, &element?, first, hasher)?;
+                let element = element?;
+                descend(|| self.walk(context, array.element, &element, first, hasher))?;
             }
         } else if let Datum::Record(bytes) = datum {
             let arena = Bump::new();
@@ -216,10 +218,10 @@ impl Shapes {
                     demand_of(context, ty, Wanted::Order)?;
                 }
                 let value = match slot {
-                    Some(slot) => stored::read(&arena, ty, arena.alloc_slice_copy(slot))?,
+                    Some(slot) => stored::read(&arena, ty, slot)?,
                     None => Datum::Null,
                 };
-                self.walk(context, ty, &value, first, hasher)?;
+                descend(|| self.walk(context, ty, &value, first, hasher))?;
             }
         }
         order::hash_into(ty, datum, hasher);
@@ -292,9 +294,9 @@ fn slots(
     wanted: Wanted,
 ) -> Result<Ordering> {
     let arena = Bump::new();
-    let a = stored::read(&arena, ty, arena.alloc_slice_copy(a))?;
-    let b = stored::read(&arena, ty, arena.alloc_slice_copy(b))?;
-    compare_strictly(context, ty, &a, &b, wanted)
+    let a = stored::read(&arena, ty, a)?;
+    let b = stored::read(&arena, ty, b)?;
+    descend(|| compare_strictly(context, ty, &a, &b, wanted))
 }
 
 /// What is passed by value is stored as little-endian bytes of it.

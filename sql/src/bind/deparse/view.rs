@@ -55,6 +55,8 @@ pub fn view_text(
     let printed = !how.qualified;
     let binder = Binder {
         printed,
+        // What a view reads is not shown, and views may read each other.
+        opaque_views: true,
         subqueries: Some(RefCell::default()),
         ..Binder::new(environment, text, &[])
     };

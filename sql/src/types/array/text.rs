@@ -37,7 +37,7 @@ pub fn write(context: &CallContext<'_>, ty: u32, bytes: &[u8], out: &mut Vec<u8>
             if i > 0 {
                 out.push(b' ');
             }
-            let bytes = context.arena.alloc_slice_copy(slot.unwrap_or(&[]));
+            let bytes = slot.unwrap_or(&[]);
             let datum = crate::types::stored::read(context.arena, array.element, bytes)?;
             write_text(context, element, &datum, out)?;
         }
@@ -78,7 +78,6 @@ pub fn write(context: &CallContext<'_>, ty: u32, bytes: &[u8], out: &mut Vec<u8>
             continue;
         };
         scratch.clear();
-        let bytes = context.arena.alloc_slice_copy(bytes);
         let datum = crate::types::stored::read(context.arena, array.element, bytes)?;
         write_text(context, element, &datum, &mut scratch)?;
         if needs_quotes(&scratch, delimiter) {
@@ -412,7 +411,6 @@ pub fn send(context: &CallContext<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Resul
         };
         let at = out.len();
         out.extend_from_slice(&[0; 4]);
-        let bytes = context.arena.alloc_slice_copy(bytes);
         let datum = crate::types::stored::read(context.arena, array.element, bytes)?;
         write_binary(context, SqlType::plain(array.element), &datum, out)?;
         let length = (out.len() - at - 4) as i32;

@@ -9,7 +9,7 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Dimension};
 use crate::types::datetime::{output, zone};
-use crate::types::depth::deeper;
+use crate::types::depth::descend;
 use crate::types::{CallContext, Datum, Form, SqlType, form, oids, record, stored, write_text};
 
 /// How containers are laid out.
@@ -53,10 +53,10 @@ pub(crate) fn write(
         Datum::Text(text) => escape(text, out),
         Datum::Jsonb(bytes) => View::of(bytes).write(out),
         Datum::Array(bytes) if !matches!(ty.oid.0, oids::INT2VECTOR | oids::OIDVECTOR) => {
-            deeper(|| write_array(context, &Array::of(bytes), layout, out))?;
+            descend(|| write_array(context, &Array::of(bytes), layout, out))?;
         }
         Datum::Record(bytes) => {
-            deeper(|| write_row(context, ty, bytes, layout, out))?;
+            descend(|| write_row(context, ty, bytes, layout, out))?;
         }
         other => {
             let mut text = Vec::new();
@@ -126,9 +126,7 @@ fn write_dimension<'s>(
         }
         let datum = match slots.next().flatten() {
             None => Datum::Null,
-            Some(bytes) => {
-                stored::read(context.arena, element, context.arena.alloc_slice_copy(bytes))?
-            }
+            Some(bytes) => stored::read(context.arena, element, bytes)?,
         };
         write(context, SqlType::plain(element), &datum, Layout::Line, out)?;
     }
@@ -157,9 +155,7 @@ fn write_row(
         out.push(b':');
         let datum = match field {
             None => Datum::Null,
-            Some(field) => {
-                stored::read(context.arena, field_type, context.arena.alloc_slice_copy(field))?
-            }
+            Some(field) => stored::read(context.arena, field_type, field)?,
         };
         write(context, SqlType::plain(field_type), &datum, Layout::Line, out)?;
     }

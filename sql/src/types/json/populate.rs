@@ -10,6 +10,7 @@ use crate::catalog::builtin::is_domain;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Builder, Dimension};
+use crate::types::depth::{deeper, descend};
 use crate::types::function::Callable::{self, Set, Typed};
 use crate::types::{
     CallContext, Datum, Form, Oid, Signature, SqlType, domain, form, oids, read_text, record,
@@ -224,7 +225,9 @@ fn filled<'a>(
             None => None,
         };
         values.push(match (object.member(name), own) {
-            (Some(item), own) => value(context, *ty, &item, name, own.unwrap_or(Datum::Null))?,
+            (Some(item), own) => {
+                descend(|| value(context, *ty, &item, name, own.unwrap_or(Datum::Null)))?
+            }
             (None, Some(own)) => own,
             (None, None) => domain::null(context, *ty)?,
         });
@@ -279,7 +282,7 @@ fn depth(item: &Item<'_>, element: SqlType) -> usize {
     match item.kind {
         // The elements of an array of json may be arrays themselves.
         Kind::Array(_) if matches!(element.oid.0, oids::JSON | oids::JSONB) => 1,
-        Kind::Array([first, ..]) => 1 + depth(first, element),
+        Kind::Array([first, ..]) => 1 + deeper(|| depth(first, element)),
         Kind::Array([]) => 1,
         _ => 0,
     }
@@ -337,7 +340,7 @@ impl<'a> Filling<'_, '_, 'a> {
         self.done.push(0);
         for element in elements {
             if at + 1 < lengths.len() {
-                self.level(element, at + 1, lengths)?;
+                deeper(|| self.level(element, at + 1, lengths))?;
             } else {
                 let value = value(self.context, self.element, element, self.key, Datum::Null)?;
                 self.builder.push(&value);
