@@ -169,6 +169,7 @@ impl Tree {
         let Ok(mut space) = self.volume.log.reserve(SpaceClass::System, 1, bytes as u64) else {
             return Ok(Pull::Nothing);
         };
+        self.volume.log.settle(space.bytes());
         let (mut held, mut spins) = (None, 0);
         for _ in 0..ATTEMPTS {
             match self.try_pull(key, full, &mut space) {

@@ -40,6 +40,7 @@ impl Tree {
             let Ok(mut space) = self.volume.log.reserve(SpaceClass::System, 1, bytes as u64) else {
                 return Ok(());
             };
+            self.volume.log.settle(space.bytes());
             if !self.merge_at(key, level, &mut space)? {
                 return Ok(());
             }

@@ -3,7 +3,7 @@
 //! A full parent is split first, as an action of its own, so that one action touches one node, its parent and one new
 //! page. The root page never moves: when the root is cut, its two halves go to two new pages and it becomes their parent.
 //!
-//! The order that lets nobody wait under a latch: log space, pages and frames first; then the node and its parent are
+//! The order that lets nobody wait under a latch: log space, pages, frames and room in the ring first; then the node and its parent are
 //! latched, by upgrading what the descent has read; then the record is claimed and filled; then the pages change.
 
 use super::Tree;
@@ -51,6 +51,7 @@ impl Tree {
             };
             held = None;
             let mut new = NewPages::take(self, if is_root { 2 } else { 1 })?;
+            self.volume.log.settle(new.space.bytes());
             let attempt = loop {
                 match self.node_at(Target::At(key), level) {
                     Ok(None) => break Attempt::Done,

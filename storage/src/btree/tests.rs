@@ -635,3 +635,43 @@ fn what_no_page_takes_is_refused_before_it_is_claimed() {
         assert!(component.check_record_size(key, value).is_err());
     }
 }
+
+/// A split that finds the log ring full waits before it latches anything: readers of its leaf go on.
+#[test]
+fn nobody_spins_on_a_page_whose_split_waits_for_the_ring() {
+    let options = Options { log_ring_bytes: 64 << 10, ..tiny() };
+    let component = fresh(&options);
+    let tree = component.create_tree().unwrap();
+    for n in 0..4u64 {
+        put(&component, &tree, &n.to_be_bytes(), Some(&[3; 900]));
+    }
+    let log = component.log();
+    log.wait_durable_end(log.tail()).unwrap();
+    // Nothing is written past a claim that is not published.
+    let mut space = log.reserve(SpaceClass::System, 64, 64 << 10).unwrap();
+    let begin = log.tail();
+    let held = log.claim(&mut space, 8);
+    while log.tail().0 - begin.0 < (64 << 10) - 4000 {
+        log.claim(&mut space, 1000).publish(RecordKind::FIRST_LOGICAL, &[0; 1000]);
+    }
+    std::thread::scope(|scope| {
+        let split = scope.spawn(|| tree.prepare(&9u64.to_be_bytes(), 908));
+        let reader = scope.spawn(|| {
+            for _ in 0..200 {
+                assert!(tree.get(&3u64.to_be_bytes(), &mut RecordBuffer::default()).unwrap());
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !reader.is_finished() && std::time::Instant::now() < patience {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let went_on = reader.is_finished();
+        let waited = !split.is_finished();
+        held.publish(RecordKind::FIRST_LOGICAL, &[0; 8]);
+        split.join().unwrap().unwrap();
+        assert!(went_on, "the reader spins");
+        assert!(waited, "the ring was not full");
+    });
+    check(&component);
+}

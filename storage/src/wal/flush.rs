@@ -169,6 +169,13 @@ impl Flush {
         self.wait_for_write(env, WaitEvent::WalBuffer, &|| self.has_room(end))
     }
 
+    /// Waits until `settled` is content with the room in the ring, or the log has halted.
+    #[cold]
+    pub(super) fn wait_settled(&self, env: &Environment, settled: &dyn Fn() -> bool) {
+        self.rouse(env);
+        self.wait_for_write(env, WaitEvent::WalBuffer, settled);
+    }
+
     /// Waits until everything up to `end` is in the files.
     pub(super) fn wait_written(&self, env: &Environment, end: u64) -> Result<()> {
         self.write_requested.fetch_max(end, Ordering::SeqCst);

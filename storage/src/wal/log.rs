@@ -218,6 +218,18 @@ impl Log {
         Claim { log, place, payload, open }
     }
 
+    /// Waits until the ring has room for a record of `bytes`, and for more: for whoever is about to latch pages and to claim
+    /// then. Readers of those pages would spin for as long as a claim waits. Only records that others claim in the moment
+    /// between can still make it wait, and there is room for an eighth of the ring of them.
+    pub fn settle(&self, bytes: u64) {
+        let log = &*self.shared;
+        let wanted = bytes + log.ring.bytes() / 8;
+        let settled = || log.flush.has_room(log.inserter.tail() + wanted);
+        if !settled() {
+            log.flush.wait_settled(&log.env, &settled);
+        }
+    }
+
     /// The end of the last claimed record: every later claim gets at least this LSN.
     #[must_use]
     pub fn tail(&self) -> Lsn {
