@@ -379,3 +379,52 @@ fn advisory_locks_survive_process_death() {
     assert_eq!(tag(&mut two, "ROLLBACK PREPARED 'a'"), "ROLLBACK PREPARED");
     assert_eq!(answer(&mut two), ["t", "t", "t"]);
 }
+
+/// What builds trees, after what makes it possible.
+const BUILDERS: [(&str, &str); 9] = [
+    ("", "CREATE INDEX ON d (x)"),
+    ("", "CREATE TABLE made AS SELECT * FROM d"),
+    ("", "REINDEX TABLE d"),
+    ("CREATE MATERIALIZED VIEW m AS SELECT x FROM d", "REFRESH MATERIALIZED VIEW m"),
+    ("", "TRUNCATE d; INSERT INTO d SELECT g, 'l' FROM generate_series(1, 100) g"),
+    ("", "ALTER TABLE d ALTER x TYPE bigint"),
+    ("", "ALTER TABLE d ADD PRIMARY KEY (x)"),
+    ("", "ALTER TABLE d ADD COLUMN r int DEFAULT (random() * 100)::int"),
+    // These fail when they have built.
+    ("INSERT INTO d VALUES (1, 'twice')", "CREATE INDEX ON d (x); CREATE UNIQUE INDEX ON d (x)"),
+];
+
+/// What was built in a savepoint that was rolled back, or by a statement that failed in one, is no part of what is prepared.
+#[test]
+fn what_a_savepoint_gave_up_keeps_no_server_from_starting() {
+    let mut atoll = set_up();
+    for (at, (first, builds)) in BUILDERS.into_iter().enumerate() {
+        let mut one = atoll.connect();
+        one.query_all("DROP TABLE IF EXISTS d CASCADE; CREATE TABLE d (x int, l text)");
+        one.run("INSERT INTO d SELECT g, repeat('l', 3000) FROM generate_series(1, 20) g");
+        one.query_all(first);
+        let before = one.run("SELECT count(*) FROM d").value().to_owned();
+        one.run("BEGIN");
+        one.run("SAVEPOINT q");
+        one.query_all(builds);
+        one.run("ROLLBACK TO q");
+        one.run("INSERT INTO d VALUES (100, 'prepared')");
+        assert_eq!(tag(&mut one, "PREPARE TRANSACTION 'g'"), "PREPARE TRANSACTION", "{builds}");
+        drop(one);
+        if at % 2 == 0 {
+            atoll.kill();
+            atoll.check();
+        } else {
+            atoll.stop();
+        }
+        atoll.restart();
+        let mut two = atoll.connect();
+        assert_eq!(two.run("SELECT count(*) FROM d").value(), before, "{builds}");
+        assert_eq!(tag(&mut two, "COMMIT PREPARED 'g'"), "COMMIT PREPARED", "{builds}");
+        let all = "SELECT count(*) FROM d WHERE l <> ''";
+        let after = (before.parse::<u32>().expect("a count") + 1).to_string();
+        assert_eq!(two.run(all).value(), after, "{builds}");
+    }
+    atoll.stop();
+    atoll.check();
+}

@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use storage::RecordBuffer;
+use txn::RecordBuffer;
 use txn::{Begin, Environment, Manager, RowLock, SessionWait, Tree, WaitPolicy};
 
 /// Rows of a thread: accounts, tellers, branches.

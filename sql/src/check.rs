@@ -22,8 +22,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
-    Begin, Direction, KeyRange, Manager, ReadView, RecordBuffer, SessionWait, Transaction, Tree,
-    TreeId,
+    Begin, Direction, KeyRange, Manager, ReadView, RecordBuffer, RecordView, SessionWait,
+    Transaction, Tree, TreeId,
 };
 
 /// How many problems of one table are told.
@@ -168,7 +168,12 @@ struct Row {
 }
 
 impl Table<'_> {
-    fn read(&self, transaction: &mut Transaction, record: &[u8], into: &mut Row) -> Result<()> {
+    fn read(
+        &self,
+        transaction: &mut Transaction,
+        (record, view): (&[u8], RecordView),
+        into: &mut Row,
+    ) -> Result<()> {
         into.columns.clear();
         into.long.clear();
         for column in 0..self.layout.len() {
@@ -177,7 +182,7 @@ impl Table<'_> {
                 Field::Value(value) => value,
                 Field::Long(long) => {
                     into.long.push(long);
-                    long.fetch(transaction, &ReadView::LATEST, &self.long_values, &mut into.heap)?
+                    long.fetch(transaction, view, &self.long_values, &mut into.heap)?
                 }
             };
             into.columns.push(into.heap.view(&value));
@@ -250,7 +255,8 @@ fn check_rows(
         row_key.extend_from_slice(stored.key);
         record.clear();
         record.extend_from_slice(stored.value);
-        if let Err(error) = table.read(transaction, &record, &mut row) {
+        let shown = (&record[..], stored.view);
+        if let Err(error) = table.read(transaction, shown, &mut row) {
             if error.state() != SqlState::DATA_CORRUPTED {
                 return Err(error);
             }
@@ -337,9 +343,9 @@ fn check_entries(
             problems.tell(Some(one.index), &what);
             continue;
         }
-        let record = found.value().unwrap_or_default().to_vec();
+        let record = (found.value().unwrap_or_default(), found.view());
         // A row that cannot be read has been told of.
-        if table.read(transaction, &record, &mut row).is_err() {
+        if table.read(transaction, record, &mut row).is_err() {
             continue;
         }
         let one = &mut table.indexes[at];

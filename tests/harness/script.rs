@@ -13,15 +13,18 @@ pub enum Protocol {
     Extended,
 }
 
-/// The files below `directory` (relative to this package) with the given ending, in order.
+/// The files below `directory` (relative to this package) with the given ending, in order; of those only the ones whose name
+/// contains what `ONLY` says, where it stands in the environment.
 #[must_use]
 pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let only = std::env::var("ONLY").ok();
     let entries = std::fs::read_dir(&directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.expect("a directory can be read").path())
         .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .filter(|path| only.as_ref().is_none_or(|only| name_of(path).contains(only)))
         .collect();
     files.sort();
     assert!(!files.is_empty(), "no *.{ending} in {}", directory.display());

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use storage::RecordBuffer;
+use txn::RecordBuffer;
 use txn::{
     Begin, Environment, Error, FaultyDevice, Manager, Options, RowLock, SessionWait, SystemClock,
     Threads, Tree, WaitPolicy,

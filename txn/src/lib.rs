@@ -52,11 +52,11 @@ pub use storage::usage::Usage;
 pub use storage::{
     Archive, ArchiveCounters, Archived, Cancel, Change, Clock, DataComponent, Device, Direction,
     Duplicate, Environment, Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros,
-    Packing, RecordBuffer, Scheduler, Scratch, ScratchFile, Tree, TreeId, TreeLoad, WaitCell,
-    WaitEvent, Woken,
+    Packing, Scheduler, Scratch, ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
 pub use transaction::{
-    Begin, Ended, KeyRange, Locked, ReadView, Savepoint, Scan, ScanRow, Transaction,
+    Begin, Ended, KeyRange, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan, ScanRow,
+    Transaction,
 };
 pub use wait::SessionWait;
 pub use xact_id::{XactIds, XactSnapshot, XactStatus};

@@ -46,6 +46,8 @@ pub enum Waiting {
 pub struct Owner {
     /// The oldest snapshot its transaction needs, or none.
     snapshot: CachePadded<AtomicU64>,
+    /// Whether its transaction reads by newer snapshots beside the oldest: a cursor's beside the statement's.
+    several: AtomicBool,
     /// Set when versions its snapshot needs are given up.
     too_old: AtomicBool,
     /// The running transaction, 0 between two.
@@ -75,6 +77,7 @@ impl Owner {
     fn new() -> Owner {
         Owner {
             snapshot: CachePadded::new(AtomicU64::new(NONE)),
+            several: AtomicBool::new(false),
             too_old: AtomicBool::new(false),
             txn: AtomicU64::new(0),
             pid: AtomicU32::new(0),
@@ -131,8 +134,12 @@ impl Owner {
     /// Announces and takes the newest snapshot; `keep` is an older one that is needed as well.
     pub(crate) fn announce(&self, keep: Option<Lsn>, visible: impl Fn() -> Lsn) -> Lsn {
         let mut lsn = visible();
-        if keep.is_none() {
-            self.too_old.store(false, Ordering::Relaxed);
+        match keep {
+            Some(_) => self.need_several(),
+            None => {
+                self.several.store(false, Ordering::Relaxed);
+                self.too_old.store(false, Ordering::Relaxed);
+            }
         }
         loop {
             let oldest = keep.map_or(lsn, |keep| keep.min(lsn));
@@ -149,8 +156,22 @@ impl Owner {
         }
     }
 
-    /// Keeps only what `oldest` needs, which is not older than what was announced.
-    pub(crate) fn keep(&self, oldest: Option<Lsn>) {
+    /// From here on the transaction may read by any snapshot that begins after this and is not older than the one announced.
+    /// As with an announcement, a collector that misses this read an older watermark than the one the new snapshot takes.
+    pub(crate) fn need_several(&self) {
+        if !self.several.swap(true, Ordering::SeqCst) {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Keeps only what `oldest` needs, which is not older than what was announced, and what `several` snapshots from there
+    /// on need.
+    pub(crate) fn keep(&self, oldest: Option<Lsn>, several: bool) {
+        if several {
+            self.need_several();
+        } else {
+            self.several.store(false, Ordering::Release);
+        }
         self.snapshot.store(oldest.map_or(NONE, |lsn| lsn.0), Ordering::Release);
     }
 
@@ -234,14 +255,22 @@ impl Owners {
         needed.filter_map(|(_, owner)| owner.snapshot()).fold(visible, Lsn::min)
     }
 
-    /// Every announced snapshot that has not been given up, ascending. `visible` is the watermark, read by the caller before.
-    pub(crate) fn snapshots(&self, into: &mut Vec<Lsn>) {
-        fence(Ordering::SeqCst); // Pairs with the fence in `announce`.
+    /// Every announced snapshot that has not been given up, ascending, and the oldest that may not be among them: one that
+    /// is still to begin, or one of an owner that needs several. `visible` is the watermark, read by the caller before.
+    pub(crate) fn snapshots(&self, visible: Lsn, into: &mut Vec<Lsn>) -> Lsn {
+        fence(Ordering::SeqCst); // Pairs with the fences in `announce` and `need_several`.
         into.clear();
-        let needed = self.iter().filter(|(_, owner)| !owner.is_too_old());
-        into.extend(needed.filter_map(|(_, owner)| owner.snapshot()));
+        let mut unlisted = visible;
+        for (_, owner) in self.iter().filter(|(_, owner)| !owner.is_too_old()) {
+            let Some(snapshot) = owner.snapshot() else { continue };
+            into.push(snapshot);
+            if owner.several.load(Ordering::SeqCst) {
+                unlisted = unlisted.min(snapshot);
+            }
+        }
         into.sort_unstable();
         into.dedup();
+        unlisted
     }
 
     /// The owner with the oldest snapshot.
@@ -268,6 +297,31 @@ mod tests {
         assert_eq!(owners.horizon(Lsn(9)), Lsn(5));
         owners.get(a).give_up();
         assert_eq!(owners.horizon(Lsn(9)), Lsn(9));
+    }
+
+    #[test]
+    fn an_owner_of_several_snapshots_has_unlisted_ones_from_its_oldest_on() {
+        let owners = Owners::new();
+        let (a, b) = (owners.register(), owners.register());
+        let mut listed = Vec::new();
+        owners.get(a).announce(None, || Lsn(5));
+        owners.get(b).announce(None, || Lsn(7));
+        assert_eq!(
+            (owners.snapshots(Lsn(9), &mut listed), &listed[..]),
+            (Lsn(9), &[Lsn(5), Lsn(7)][..])
+        );
+        owners.get(a).announce(Some(Lsn(5)), || Lsn(8));
+        assert_eq!(
+            (owners.snapshots(Lsn(9), &mut listed), &listed[..]),
+            (Lsn(5), &[Lsn(5), Lsn(7)][..])
+        );
+        owners.get(a).keep(Some(Lsn(8)), false);
+        assert_eq!(
+            (owners.snapshots(Lsn(9), &mut listed), &listed[..]),
+            (Lsn(9), &[Lsn(7), Lsn(8)][..])
+        );
+        owners.get(b).need_several();
+        assert_eq!(owners.snapshots(Lsn(9), &mut listed), Lsn(7));
     }
 
     #[test]

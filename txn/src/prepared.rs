@@ -120,7 +120,7 @@ fn encode_held(state: &State) -> Vec<Vec<u8>> {
         [&[NAME, held.mode.bit()][..], &held.node.tree().0.to_le_bytes(), held.node.key()].concat()
     });
     let built =
-        state.built.iter().map(|tree| [&[BUILT, 0][..], &tree.id().0.to_le_bytes()].concat());
+        state.built.iter().map(|(_, tree)| [&[BUILT, 0][..], &tree.id().0.to_le_bytes()].concat());
     tables.chain(rows).chain(names).chain(built).collect()
 }
 
@@ -421,10 +421,16 @@ impl Transaction {
                     self.lock_name_again(key, mode)?;
                 }
             }
-            BUILT => {
-                let tree = self.manager.data.tree(TreeId(number))?;
-                self.state_mut().built.push(tree);
-            }
+            // One that is gone was given up, by rolling back to a savepoint, before the transaction was prepared: records of
+            // earlier versions name it.
+            BUILT => match self.manager.data.tree(TreeId(number)) {
+                Ok(tree) => {
+                    let built = (self.command, tree);
+                    self.state_mut().built.push(built);
+                }
+                Err(storage::Error::NoTree(_)) => {}
+                Err(error) => return Err(error.into()),
+            },
             _ => return Err(corrupt("a lock of an unknown kind")),
         }
         Ok(())

@@ -154,8 +154,8 @@ impl Manager {
         collector.thin(worker, &self.locks.records, notes, || {
             let visible = self.visible();
             let mut snapshots = Vec::new();
-            owners.snapshots(&mut snapshots);
-            (snapshots, visible)
+            let unlisted = owners.snapshots(visible, &mut snapshots);
+            (snapshots, unlisted)
         });
         let had_notes = !notes.is_empty();
         if had_notes {
@@ -266,7 +266,7 @@ impl Manager {
         // The watermark first, then the snapshots, as everybody does who prunes.
         let visible = self.visible();
         let mut snapshots = Vec::new();
-        self.locks.owners.snapshots(&mut snapshots);
+        let unlisted = self.locks.owners.snapshots(visible, &mut snapshots);
         let (mut batch, mut spilling, mut notes) = (Batch::default(), Vec::new(), Vec::new());
         while (batch.bytes() as u64) < target
             && let Some(worker) = self.collector.take_oldest(visible, &mut notes)
@@ -275,7 +275,7 @@ impl Manager {
                 let guard = crossbeam_epoch::pin();
                 let mut state = note.node.state();
                 let (node, current) = (&*note.node, state.current);
-                let pruned = node.chain.prune_between(&mut state, &snapshots, visible, &guard);
+                let pruned = node.chain.prune_between(&mut state, &snapshots, unlisted, &guard);
                 let mut newest = None;
                 for (version, replaced) in node.chain.replaced(current, visible, &guard) {
                     let name = (node.tree(), node.key());

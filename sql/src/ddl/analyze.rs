@@ -7,7 +7,7 @@
 //! by jumping to random pages.
 
 use super::Ddl;
-use super::build::each_row;
+use super::build::each_row_beside_writers;
 use super::resolve::undefined_table;
 use super::value_text::shown;
 use crate::catalog::Named;
@@ -165,7 +165,7 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
     let mut chance = Chance(seed | 1);
     let mut rows: Vec<(u64, RowBuf)> = Vec::new();
     let (mut count, mut bytes) = (0_u64, 0_u64);
-    each_row(ddl.transaction, relation, &mut |_, key, record, row| {
+    each_row_beside_writers(ddl.transaction, relation, &mut |_, key, record, row| {
         bytes += (key.len() + record.len()) as u64;
         let mut kept = RowBuf::new();
         if rows.len() < SAMPLE_ROWS {

@@ -178,7 +178,7 @@ impl<'a> Target<'a> {
         if !transaction.get_latest(&self.rows, row_key, &mut self.record)? {
             return Ok(Filled::Done);
         }
-        let record = self.record.value().unwrap_or_default();
+        let record = (self.record.value().unwrap_or_default(), self.record.view());
         let into = (&mut self.heap, &mut self.row);
         columns_of(transaction, &self.relation, &self.layout, &self.long_values, record, into)?;
         let Some(computed) = self.keys.values(&self.row)? else { return Ok(Filled::Done) };

@@ -1,6 +1,7 @@
 //! Filling trees: an index over rows that are there, and rows that move to another tree.
 //!
-//! The caller holds a table lock that keeps writers out, so the *latest* state is read, and no snapshot matters. What is
+//! The caller holds a table lock that keeps writers out, so the *latest* state is read, and no snapshot matters (who only
+//! looks at rows, beside writers, reads by a snapshot: [`each_row_beside_writers`]). What is
 //! filled here are new trees, built from the bottom within `maintenance_work_mem` ([`txn::TreeLoad`]): nobody else can
 //! reach them, so no record in them is locked, and none goes through the write set or the log. Equal keys of a unique
 //! index show when the tree is built; of several, the one whose second row comes first is told.
@@ -20,8 +21,8 @@ use crate::types::{Datum, SqlType, oids};
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
-    Direction, Duplicate, KeyRange, Loaded, ReadView, RecordBuffer, Transaction, Tree, TreeId,
-    TreeLoad,
+    Direction, Duplicate, KeyRange, Loaded, ReadView, RecordBuffer, RecordView, Transaction, Tree,
+    TreeId, TreeLoad,
 };
 
 /// The latest state, this transaction's own writes included.
@@ -43,7 +44,8 @@ pub(super) fn hidden_row_id(number: u64) -> [u8; 8] {
 /// What is done with a row: the transaction, the row's key, its record, its columns.
 pub type EachRow<'a> = dyn FnMut(&mut Transaction, &[u8], &[u8], &RowBuf) -> Result<()> + 'a;
 
-/// Calls `each` for every row of a table: its key, its record, its columns (dropped ones as NULL).
+/// Calls `each` for every row of a table, which the caller's lock keeps as it is: its key, its record, its columns (dropped
+/// ones as NULL).
 ///
 /// # Errors
 /// Those of `each`; storage's.
@@ -52,13 +54,35 @@ pub fn each_row(
     relation: &Relation,
     each: &mut EachRow<'_>,
 ) -> Result<()> {
+    each_row_by(transaction, relation, &LATEST, each)
+}
+
+/// As [`each_row`], where others may be writing: the rows are those of a snapshot that is taken now, at every level.
+///
+/// # Errors
+/// As [`each_row`].
+pub fn each_row_beside_writers(
+    transaction: &mut Transaction,
+    relation: &Relation,
+    each: &mut EachRow<'_>,
+) -> Result<()> {
+    transaction
+        .by_newest_snapshot(|transaction, view| each_row_by(transaction, relation, view, each))
+}
+
+fn each_row_by(
+    transaction: &mut Transaction,
+    relation: &Relation,
+    view: &ReadView,
+    each: &mut EachRow<'_>,
+) -> Result<()> {
     let RelationKind::Table { tree, long_values, .. } = relation.kind else { return Ok(()) };
     let data = Arc::clone(transaction.manager().data());
     let tree = data.tree(tree).map_err(txn::Error::from)?;
     let long_values = data.tree(long_values).map_err(txn::Error::from)?;
     let layout = RowLayout::of(relation);
     let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-    let mut scan = transaction.scan(&LATEST, &tree, everything, Direction::Forward)?;
+    let mut scan = transaction.scan(view, &tree, everything, Direction::Forward)?;
     let (mut heap, mut row) = (Heap::default(), RowBuf::new());
     let (mut key, mut record) = (Vec::new(), Vec::new());
     loop {
@@ -67,19 +91,19 @@ pub fn each_row(
         key.extend_from_slice(found.key);
         record.clear();
         record.extend_from_slice(found.value);
-        let into = (&mut heap, &mut row);
-        columns_of(transaction, relation, &layout, &long_values, &record, into)?;
+        let (shown, into) = ((&record[..], found.view), (&mut heap, &mut row));
+        columns_of(transaction, relation, &layout, &long_values, shown, into)?;
         each(transaction, &key, &record, &row)?;
     }
 }
 
-/// Reads all columns of a record, dropped ones as NULL.
+/// Reads all columns of a record that a view has shown, dropped ones as NULL.
 pub(super) fn columns_of(
     transaction: &mut Transaction,
     relation: &Relation,
     layout: &RowLayout,
     long_values: &Arc<Tree>,
-    record: &[u8],
+    (record, view): (&[u8], RecordView),
     (heap, row): (&mut Heap, &mut RowBuf),
 ) -> Result<()> {
     heap.clear();
@@ -91,7 +115,7 @@ pub(super) fn columns_of(
         }
         let value = match layout.read(record, at, heap)? {
             Field::Value(value) => value,
-            Field::Long(long) => long.fetch(transaction, &LATEST, long_values, heap)?,
+            Field::Long(long) => long.fetch(transaction, view, long_values, heap)?,
         };
         row.push(heap.view(&value));
     }
@@ -112,12 +136,12 @@ pub(crate) fn duplicate_row(
     let long_values = data.tree(long_values).map_err(txn::Error::from)?;
     let mut found = RecordBuffer::default();
     let record = match index {
-        None => &duplicate.value,
+        None => (&*duplicate.value, transaction.view_of_loaded()),
         Some(_) => {
             let tree = data.tree(tree).map_err(txn::Error::from)?;
             let row_key = entry::row_key(&duplicate.key, &duplicate.value)?;
             transaction.get_latest(&tree, row_key, &mut found)?;
-            found.value().unwrap_or_default()
+            (found.value().unwrap_or_default(), found.view())
         }
     };
     let layout = RowLayout::of(relation);

@@ -1,6 +1,6 @@
 //! FOREIGN KEY: made, and held against rows that are there.
 
-use super::build::{LATEST, each_row};
+use super::build::{LATEST, each_row_beside_writers};
 use super::constraint::constraint_is_new;
 use super::resolve::{system_column_named, undefined_table};
 use super::value_text::key_values;
@@ -180,7 +180,7 @@ impl Ddl<'_> {
         let tree = self.transaction.manager().data().tree(index.tree).map_err(txn::Error::from)?;
         let mut wanted = Vec::new();
         let mut buffer = RecordBuffer::default();
-        each_row(self.transaction, relation, &mut |transaction, _, _, row| {
+        each_row_beside_writers(self.transaction, relation, &mut |transaction, _, _, row| {
             let nulls = key.columns.iter().filter(|&&column| row.get(column).is_null()).count();
             if nulls == key.columns.len() || (nulls > 0 && key.match_type == MatchType::Simple) {
                 return Ok(());

@@ -97,8 +97,7 @@ impl ReferentialAction {
                 gone |= !cx.transaction.get_latest(rows, &change.key, record)?;
                 continue;
             }
-            let record = change.record.value().unwrap_or_default();
-            writer.read(cx, record, &mut change.old)?;
+            writer.read(cx, &change.record, &mut change.old)?;
             if !refers(reference, &change.old.row, old) {
                 continue;
             }

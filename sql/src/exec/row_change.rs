@@ -117,8 +117,7 @@ impl RowChange {
     /// # Errors
     /// Those of storage.
     pub fn delete(&mut self, cx: &mut Context<'_>, writer: &mut Writer) -> Result<()> {
-        let record = self.record.value().unwrap_or_default();
-        writer.read(cx, record, &mut self.old)?;
+        writer.read(cx, &self.record, &mut self.old)?;
         writer.delete(cx, &self.key, &self.old)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, None)
     }
@@ -190,8 +189,7 @@ impl RowChange {
         writer: &mut Writer,
         assignments: &[(usize, Scalar)],
     ) -> Result<()> {
-        let record = self.record.value().unwrap_or_default();
-        writer.read(cx, record, &mut self.old)?;
+        writer.read(cx, &self.record, &mut self.old)?;
         // The row proposed (`excluded`) stays where it is while the new one is computed from it.
         let mut row = std::mem::take(&mut self.new);
         cx.invalidate(&self.row_subqueries);

@@ -15,12 +15,12 @@ use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
 use crate::tuple::row::Field;
 use crate::tuple::row_id::row_number;
-use crate::tuple::{KeyColumn, RowBuf, RowLayout, entry};
+use crate::tuple::{KeyColumn, RowBuf, RowLayout, corrupt, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, ReadView, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
+use txn::{Direction, KeyRange, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
 
 /// A running scan.
 pub struct Scan {
@@ -286,7 +286,8 @@ impl Scan {
                         return Ok(false);
                     }
                 }
-                source.read((&mut *transaction, view), outputs, found(&self.key, record), row)?;
+                let Some(found) = ScanRow::found(&self.key, record) else { return Ok(false) };
+                source.read(transaction, outputs, found, row)?;
                 Ok(true)
             }
             State::Range(scan) => loop {
@@ -295,7 +296,7 @@ impl Scan {
                     return Ok(false);
                 };
                 if !index {
-                    source.read((&mut *transaction, view), outputs, next, row)?;
+                    source.read(transaction, outputs, next, row)?;
                     return Ok(true);
                 }
                 let row_key = entry::row_key(next.key, next.value)?;
@@ -305,13 +306,10 @@ impl Scan {
                 }
                 self.key.clear();
                 self.key.extend_from_slice(row_key);
-                if read(transaction, &self.key, record)? {
-                    source.read(
-                        (&mut *transaction, view),
-                        outputs,
-                        found(&self.key, record),
-                        row,
-                    )?;
+                if read(transaction, &self.key, record)?
+                    && let Some(found) = ScanRow::found(&self.key, record)
+                {
+                    source.read(transaction, outputs, found, row)?;
                     return Ok(true);
                 }
             },
@@ -346,11 +344,6 @@ fn read_entry<'e>(
         });
     }
     Ok(())
-}
-
-/// A row that was looked up by its key.
-fn found<'r>(key: &'r [u8], record: &'r RecordBuffer) -> ScanRow<'r> {
-    ScanRow { key, lsn: record.lsn(), value: record.value().unwrap_or_default() }
 }
 
 impl Stretch {
@@ -639,7 +632,7 @@ impl RowSource<'_> {
     #[inline]
     pub fn read<'o>(
         &self,
-        (transaction, view): (&mut Transaction, ReadView),
+        transaction: &mut Transaction,
         outputs: impl Iterator<Item = (usize, &'o ScanColumn)>,
         found: ScanRow<'_>,
         row: &mut RowBuf,
@@ -653,7 +646,7 @@ impl RowSource<'_> {
                         Field::Value(value) => value,
                         Field::Long(long) => {
                             let tree = tree_of(transaction, self.long_values)?;
-                            long.fetch(transaction, &view, &tree, heap)?
+                            long.fetch(transaction, found.view, &tree, heap)?
                         }
                     })
                 })?,
@@ -691,7 +684,10 @@ pub fn reread(
     };
     let row = cx.frame.row_mut(target.slot);
     let outputs = target.outputs.iter().enumerate();
-    source.read((&mut *cx.transaction, cx.view), outputs, found(key, record), row)
+    match ScanRow::found(key, record) {
+        Some(found) => source.read(cx.transaction, outputs, found, row),
+        None => Err(corrupt("a row that has been locked is gone")),
+    }
 }
 
 /// Whether a row that has changed still meets all of a plan's conditions.

@@ -17,7 +17,7 @@ use crate::tuple::row::Field;
 use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
 use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
-use txn::{RecordBuffer, RowLock, Tree, WaitPolicy};
+use txn::{RecordBuffer, RecordView, RowLock, Tree, WaitPolicy};
 
 /// How long a value in a DETAIL may be, as PostgreSQL cuts it.
 const DETAIL_VALUE_BYTES: usize = 64;
@@ -50,6 +50,8 @@ pub struct StoredRow {
     pub row: RowBuf,
     /// Its long values.
     pub long: Vec<LongValue>,
+    /// The view by which its record was read.
+    pub view: RecordView,
 }
 
 /// Which of a change's rows.
@@ -131,18 +133,24 @@ impl Writer {
     ///
     /// # Errors
     /// XX001; storage's.
-    pub fn read(&self, cx: &mut Context<'_>, record: &[u8], into: &mut StoredRow) -> Result<()> {
+    pub fn read(
+        &self,
+        cx: &mut Context<'_>,
+        record: &RecordBuffer,
+        into: &mut StoredRow,
+    ) -> Result<()> {
         into.row.clear();
         into.long.clear();
-        let record = self.table.layout.open(record)?;
+        into.view = record.view();
+        let view = into.view;
+        let record = self.table.layout.open(record.value().unwrap_or_default())?;
         for column in 0..self.table.layout.len() {
             into.row.push_with(|heap| {
                 Ok::<_, SqlError>(match record.read(column, heap)? {
                     Field::Value(value) => value,
                     Field::Long(long) => {
                         into.long.push(long);
-                        let view = cx.view;
-                        long.fetch(cx.transaction, &view, &self.long_values, heap)?
+                        long.fetch(cx.transaction, view, &self.long_values, heap)?
                     }
                 })
             })?;
@@ -511,9 +519,8 @@ impl Writer {
     }
 
     fn drop_long(&self, cx: &mut Context<'_>, old: &StoredRow) -> Result<()> {
-        let view = cx.view;
         for long in &old.long {
-            long.delete(cx.transaction, &view, &self.long_values)?;
+            long.delete(cx.transaction, old.view, &self.long_values)?;
         }
         Ok(())
     }

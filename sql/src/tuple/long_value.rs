@@ -14,7 +14,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, ReadView, Transaction, Tree};
+use txn::{Direction, KeyRange, RecordView, Transaction, Tree};
 
 /// What a record of a piece may take beside the piece itself, in bytes.
 const PIECE_OVERHEAD: usize = 64;
@@ -130,19 +130,19 @@ impl LongValue {
         pieces.enumerate().map(move |(number, piece)| (value.piece(number as u32), piece))
     }
 
-    /// Reads the value as `view` shows it.
+    /// Reads the value by the view that showed the record with the pointer.
     ///
     /// # Errors
     /// XX001; storage's.
     pub fn fetch(
         &self,
         transaction: &mut Transaction,
-        view: &ReadView,
+        record: RecordView,
         tree: &Arc<Tree>,
         heap: &mut Heap,
     ) -> Result<Value> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.bytes.min(1 << 30)).unwrap_or(0));
-        let mut scan = self.scan(transaction, view, tree)?;
+        let mut scan = self.scan(transaction, record, tree)?;
         while let Some(piece) = scan.advance(transaction)? {
             bytes.extend_from_slice(piece.value);
         }
@@ -152,17 +152,17 @@ impl LongValue {
         row::decode(self.form, &bytes, heap)
     }
 
-    /// Deletes the value's pieces.
+    /// Deletes the value's pieces, as the view finds them that showed the record with the pointer.
     ///
     /// # Errors
     /// Storage's; 53200.
     pub fn delete(
         &self,
         transaction: &mut Transaction,
-        view: &ReadView,
+        record: RecordView,
         tree: &Arc<Tree>,
     ) -> Result<()> {
-        let mut scan = self.scan(transaction, view, tree)?;
+        let mut scan = self.scan(transaction, record, tree)?;
         let mut keys = Vec::new();
         while let Some(piece) = scan.advance(transaction)? {
             keys.push(piece.key.to_vec());
@@ -176,11 +176,11 @@ impl LongValue {
     fn scan(
         &self,
         transaction: &mut Transaction,
-        view: &ReadView,
+        record: RecordView,
         tree: &Arc<Tree>,
     ) -> Result<txn::Scan> {
         let (low, high) = (self.piece(0), self.piece(u32::MAX));
         let range = KeyRange { low: Bound::Included(&low), high: Bound::Included(&high) };
-        Ok(transaction.scan(view, tree, range, Direction::Forward)?)
+        Ok(transaction.scan(record.view(), tree, range, Direction::Forward)?)
     }
 }

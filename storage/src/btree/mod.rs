@@ -244,6 +244,15 @@ impl Tree {
         }
     }
 
+    /// Whether there is a record at `key` that is no tombstone. As [`Tree::get`].
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn has(&self, key: &[u8]) -> Result<bool> {
+        let mut record = RecordBuffer::default();
+        Ok(self.get(key, &mut record)? && record.value().is_some())
+    }
+
     #[inline]
     fn try_get(&self, key: &[u8], into: &mut RecordBuffer) -> std::result::Result<bool, Stop<'_>> {
         let leaf = self.leaf(Target::At(key))?;

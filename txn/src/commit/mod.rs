@@ -138,7 +138,7 @@ impl Transaction {
             manager.log_commit(state, id, &mut guard, (reads, &mut self.failed_by))?;
         running.to_the_end();
         let large = state.writes.is_spilled() || guard.is_spilled();
-        for tree in state.built.drain(..) {
+        for (_, tree) in state.built.drain(..) {
             // Nobody else can reach it before the locks go.
             tree.set_birth(lsn);
         }

@@ -123,8 +123,8 @@ impl Chain {
         }
     }
 
-    /// Takes out every version between two snapshots that follow each other, where `visible` is the oldest snapshot that
-    /// may still begin.
+    /// Takes out every version between two snapshots that follow each other, where `visible` is the oldest one that may be
+    /// there, or begin, and is not among `snapshots`.
     pub fn prune_between(
         &self,
         state: &mut NodeState,

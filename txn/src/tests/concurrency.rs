@@ -73,7 +73,7 @@ fn failed_commit_leaves_a_trace(planted: Planted) -> bool {
     drop(dropped);
     let failed = txn.commit(&mut |_| ());
     assert!(failed.is_err(), "{failed:?}");
-    let mut buffer = RecordBuffer::default();
+    let mut buffer = storage::RecordBuffer::default();
     let found = world.tree.get(b"a", &mut buffer).unwrap();
     if found {
         std::mem::forget(world);

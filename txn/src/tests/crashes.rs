@@ -344,7 +344,7 @@ fn an_update_is_logged_as_what_has_changed_and_recovered() {
     drop((manager, tree));
     let manager = Manager::open::<Error>(env, small(), |_| Ok(vec![live])).unwrap();
     assert_eq!(manager.recovered().applied, 3);
-    let mut buffer = RecordBuffer::default();
+    let mut buffer = storage::RecordBuffer::default();
     assert!(manager.data().tree(live).unwrap().get(b"k", &mut buffer).unwrap());
     assert_eq!(buffer.value().unwrap(), value(0x0500_0102));
     manager.close().unwrap();
@@ -371,7 +371,7 @@ fn recovery_skips_trees_that_are_gone_and_repeats_nothing() {
     let manager = Manager::open::<Error>(env, small(), |_| Ok(vec![live])).unwrap();
     let tree = manager.data().tree(live).unwrap();
     assert_eq!(manager.recovered().writes, 0, "a closed database replays nothing");
-    let mut buffer = RecordBuffer::default();
+    let mut buffer = storage::RecordBuffer::default();
     assert!(tree.get(b"a", &mut buffer).unwrap());
     manager.close().unwrap();
 }

@@ -151,7 +151,7 @@ fn crash(stage: Stage, seed: u64) {
     world.manager.quiesce();
     let mut named: Option<[u8; 8]> = None;
     let manager = Manager::open::<Error>(at(&crashed), small(), |manager| {
-        let mut found = RecordBuffer::default();
+        let mut found = storage::RecordBuffer::default();
         let there = manager.data().tree(names.id())?.get(b"name", &mut found)?;
         named = there.then(|| found.value().unwrap().try_into().unwrap());
         let tree = named.map(|id| TreeId(u64::from_be_bytes(id)));

@@ -15,12 +15,13 @@ mod waits;
 
 use crate::{
     Begin, Ended, Environment, Error, FaultyDevice, Isolation, KeyRange, Lsn, Manager, Options,
-    ReadView, Result, RowLock, SessionWait, SystemClock, Threads, Transaction, Tree, WaitPolicy,
+    ReadView, RecordBuffer, Result, RowLock, SessionWait, SystemClock, Threads, Transaction, Tree,
+    WaitPolicy,
 };
 use std::ops::Bound;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
-use storage::{Direction, RecordBuffer};
+use storage::Direction;
 
 /// An open database with one tree.
 pub(crate) struct World {

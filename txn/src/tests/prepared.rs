@@ -218,3 +218,37 @@ fn an_old_one_does_not_hold_the_log() {
     assert!(world.manager.prepared().is_empty());
     assert_eq!(value(&world, b"kept").unwrap(), b"1");
 }
+
+/// A tree of one record, built by the transaction.
+fn build(txn: &mut Transaction) -> Arc<storage::Tree> {
+    let mut load = txn.new_load(1 << 16, None);
+    load.push(b"k", b"built").unwrap();
+    match txn.build(load).unwrap() {
+        storage::Loaded::Built(tree) => tree,
+        storage::Loaded::Duplicate(duplicate, _) => panic!("{duplicate:?}"),
+    }
+}
+
+/// Rolling back to a savepoint takes back what was built since; a record that names a tree which is gone all the same, as
+/// those of earlier versions do, is restored without it.
+#[test]
+fn a_tree_that_was_given_up_keeps_no_instance_from_starting() {
+    for cut in [true, false] {
+        let (mut world, mut machine) = made();
+        let mut txn = world.begin(Isolation::ReadCommitted, 1);
+        txn.begin_statement().unwrap();
+        let savepoint = txn.savepoint();
+        let tree = build(&mut txn);
+        if cut {
+            txn.rollback_to(savepoint);
+            assert!(txn.state().built.is_empty());
+        }
+        world.manager.data().free_tree(tree.id()).unwrap();
+        write(&mut txn, &world.tree, b"a", Some(b"new"));
+        prepare(&world, txn, b"one");
+        world = restarted(world, &mut machine);
+        world = stopped(world, &machine);
+        resolve(&world, b"one", true).unwrap();
+        assert_eq!(value(&world, b"a").unwrap(), b"new");
+    }
+}

@@ -101,11 +101,11 @@ fn tombstones_go_when_nobody_can_ask_and_stay_before() {
     let view = old.begin_statement().unwrap();
     world.set(b"a", None);
     world.manager.collect();
-    let mut buffer = RecordBuffer::default();
+    let mut buffer = storage::RecordBuffer::default();
     assert!(world.tree.get(b"a", &mut buffer).unwrap(), "a snapshot is older than the tombstone");
     assert_eq!(read(&mut old, &view, &world.tree, b"a"), Some(b"1".to_vec()));
     let _ = old.rollback();
-    wait_until(|| !world.tree.get(b"a", &mut RecordBuffer::default()).unwrap());
+    wait_until(|| !world.tree.get(b"a", &mut storage::RecordBuffer::default()).unwrap());
     world.set(b"a", Some(b"2"));
     let mut new = world.begin(Isolation::ReadCommitted, 2);
     let view = new.begin_statement().unwrap();

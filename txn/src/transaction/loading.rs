@@ -66,7 +66,8 @@ impl Transaction {
         }
         let loaded = loading.finish()?;
         if let Loaded::Built(tree) = &loaded {
-            self.state_mut().built.push(std::sync::Arc::clone(tree));
+            let built = (self.command, std::sync::Arc::clone(tree));
+            self.state_mut().built.push(built);
         }
         Ok(loaded)
     }

@@ -4,13 +4,13 @@
 //! version; above it a row newer than the snapshot is a conflict (PostgreSQL 15 manual, section 13.2).
 
 use super::state::{HeldRow, HeldTable, State};
-use super::{ReadView, Transaction};
+use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::lock::{LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::writeset::Write;
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId, TreeId};
-use storage::{RecordBuffer, Tree};
+use storage::Tree;
 
 /// What a row lock found, once held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,10 @@ impl Transaction {
     ) -> Result<Locked> {
         match self.lock_latest(view, (tree, key), (mode, policy), into)? {
             Latest::Settled(locked) => Ok(locked),
+            Latest::Newer { there } if mode == RowLock::KeyShare => {
+                let locked = self.judge(there)?;
+                self.read_afresh(view, (tree, key), locked, into)
+            }
             Latest::Newer { there } => self.judge(there),
         }
     }
@@ -79,10 +83,32 @@ impl Transaction {
             && let (Some(old), Some(new)) = (shown.value(), into.value())
             && keeps(old, new)
         {
-            into.copy_from(&shown);
+            *into = shown;
             return Ok(Locked::Same);
         }
-        self.judge(there)
+        let locked = self.judge(there)?;
+        self.read_afresh(view, (tree, key), locked, into)
+    }
+
+    /// Reads a row that has changed, and whose lock lets others change what is no key, by a snapshot of its own: what
+    /// belongs to the row may go while it is read, and the snapshot keeps it.
+    fn read_afresh(
+        &mut self,
+        view: &ReadView,
+        (tree, key): (&Tree, &[u8]),
+        locked: Locked,
+        into: &mut RecordBuffer,
+    ) -> Result<Locked> {
+        if locked != Locked::Changed {
+            return Ok(locked);
+        }
+        let manager = &*self.manager;
+        // The statement's own snapshot stays announced, and with it every version from there on.
+        manager.locks.owners.get(self.state().owner).need_several();
+        manager.wait_visible(self.seen, &self.wait)?;
+        let fresh = ReadView { snapshot: manager.visible(), command: view.command };
+        let there = self.get(&fresh, tree, key, into)?;
+        Ok(if there { Locked::Changed } else { Locked::Gone })
     }
 
     /// What a level makes of a row that is newer than the view, or has been deleted since.
@@ -106,22 +132,26 @@ impl Transaction {
         if !self.lock_record(tree, key, mode, policy)? {
             return Ok(Latest::Settled(Locked::Skipped));
         }
+        into.view = RecordView::of(view);
         let State { writes, spilled, .. } = self.state_mut();
         let mut seen = false;
         let own = |write: Write<'_>| {
-            into.set(storage::Lsn::MAX, write.value);
+            into.found.set(storage::Lsn::MAX, write.value);
             seen = write.command < view.command && write.value.is_some();
         };
         if writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? {
             return Ok(Latest::Settled(if seen { Locked::Same } else { Locked::Gone }));
         }
-        let found = self.read_locked(view, (tree, key), mode, into)?;
+        let found = self.read_locked(view, (tree, key), mode, &mut into.found)?;
         if found {
             self.seen = self.seen.max(into.lsn());
         }
         let there = found && into.value().is_some();
         Ok(match (found && into.lsn() > view.snapshot, there) {
-            (true, there) => Latest::Newer { there },
+            (true, there) => {
+                into.view = RecordView::of(&ReadView::LATEST);
+                Latest::Newer { there }
+            }
             (false, true) => Latest::Settled(Locked::Same),
             (false, false) => Latest::Settled(Locked::Gone),
         })
@@ -133,7 +163,7 @@ impl Transaction {
         view: &ReadView,
         (tree, key): (&Tree, &[u8]),
         mode: RowLock,
-        into: &mut RecordBuffer,
+        into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         // Whoever notes its reads keeps no row.
         let keeps = self.reads.is_none();

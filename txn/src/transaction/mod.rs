@@ -7,6 +7,7 @@ pub(crate) mod kept_row;
 pub mod loading;
 pub mod locking;
 mod reading;
+mod record;
 pub mod scan;
 pub mod state;
 
@@ -18,11 +19,12 @@ use crate::wait::SessionWait;
 use crate::writeset::Write;
 use crate::{CommandId, Error, Isolation, Result, TxnId};
 pub use locking::Locked;
+pub use record::{RecordBuffer, RecordView};
 pub use scan::{KeyRange, Scan, ScanRow};
 use state::State;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use storage::{Lsn, RecordBuffer, Tree, TreeId, usage};
+use storage::{Lsn, Tree, TreeId, usage};
 
 /// What a transaction begins with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,7 +76,7 @@ pub struct Transaction {
     begin: Begin,
     wait: Arc<SessionWait>,
     pub(crate) snapshot: Option<Lsn>,
-    command: CommandId,
+    pub(crate) command: CommandId,
     pub(crate) seen: Lsn,
     /// What it has read, if its commit has to be validated: SERIALIZABLE, and not READ ONLY.
     pub(crate) reads: Option<Box<ReadSet>>,
@@ -221,13 +223,15 @@ impl Transaction {
     /// Announces that only `current` and the retained views are needed.
     fn keep_retained(&mut self, current: Option<Lsn>) {
         let state = self.state();
-        let oldest = state.retained.iter().copied().chain(current).min();
+        let needed = || state.retained.iter().copied().chain(current);
+        let (oldest, newest) = (needed().min(), needed().max());
         let owner = self.manager.locks.owners.get(state.owner);
         let before = owner.snapshot();
         // A snapshot may have been given up already at its statement's end: then it does not come back.
         if let Some(before) = before {
+            let several = oldest != newest;
             let oldest = oldest.map(|oldest| oldest.max(before));
-            owner.keep(oldest);
+            owner.keep(oldest, several);
             self.manager.snapshot_ended(before);
         }
     }
@@ -267,6 +271,8 @@ impl Transaction {
         to_lock: bool,
         into: &mut RecordBuffer,
     ) -> Result<bool> {
+        into.view = RecordView::of(view);
+        let into = &mut into.found;
         let State { writes, spilled, .. } = self.state_mut();
         let own = |write: Write<'_>| into.set(Lsn::MAX, write.value);
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {
@@ -325,7 +331,7 @@ impl Transaction {
         (tree, key): (&Tree, &[u8]),
         found: bool,
         late: Option<&LateList>,
-        into: &mut RecordBuffer,
+        into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         let mut found = found;
         if found && into.lsn() > snapshot {
@@ -416,6 +422,8 @@ impl Transaction {
         let state = self.state_mut();
         state.writes.undo(from);
         state.loads.clear();
+        // The caller frees them: no commit gives them a birth, and no record of a prepared transaction names them.
+        while state.built.pop_if(|(command, _)| *command >= from).is_some() {}
         self.unlock_since(from);
         if let Some(reads) = &mut self.reads {
             reads.unlocked_since(from);

@@ -7,12 +7,13 @@
 //! still stand, and stays so, and nothing more is noted of it.
 
 use super::Transaction;
+use super::{RecordBuffer, RecordView};
 use crate::lock::{TableLock, WaitPolicy};
 use crate::planted::Fault;
 use crate::read_set::{Bounds, ReadSet, Verdict};
 use crate::{Begin, ConflictKind, Error, Isolation, Lsn, ReadView, Result, TableId, TreeId};
 use std::sync::atomic::Ordering;
-use storage::{ReadToken, RecordBuffer, Tree};
+use storage::{ReadToken, Tree};
 
 impl Transaction {
     /// A read set where `begin` needs one.
@@ -51,7 +52,7 @@ impl Transaction {
         view: &ReadView,
         tree: &Tree,
         key: &[u8],
-        into: &mut RecordBuffer,
+        into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         let found = tree.get(key, into)?;
         if self.reads.is_some() {
@@ -166,6 +167,35 @@ impl Transaction {
 }
 
 impl Transaction {
+    /// Reads by a snapshot that is taken now, at every level, and sees all own writes: what maintains or checks a table that
+    /// others write to reads so (PostgreSQL's `GetLatestSnapshot`). It is no part of what the transaction itself has read.
+    ///
+    /// # Errors
+    /// Those of `body`; [`Error::Cancelled`].
+    pub fn by_newest_snapshot<T, E: From<Error>>(
+        &mut self,
+        body: impl FnOnce(&mut Transaction, &ReadView) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let snapshot = match self.kept_snapshot() {
+            Some(_) => {
+                self.manager.locks.owners.get(self.state().owner).need_several();
+                self.manager.wait_visible(self.seen, &self.wait)?;
+                self.manager.visible()
+            }
+            None => self.begin_statement()?.snapshot,
+        };
+        let reads = self.reads.take();
+        let done = body(self, &ReadView { snapshot, ..ReadView::LATEST });
+        self.reads = reads;
+        done
+    }
+
+    /// The view of a record that this transaction has loaded into a tree of its own, which nobody else can reach.
+    #[must_use]
+    pub fn view_of_loaded(&self) -> RecordView {
+        RecordView::of(&ReadView::LATEST)
+    }
+
     /// Begins to note what a scan reads.
     #[cold]
     pub(super) fn note_scan(

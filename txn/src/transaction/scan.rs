@@ -9,7 +9,7 @@
 //! between its steps. Where a write set is in scratch space the scan keeps a walk over its runs, which do not change, and
 //! begins it anew from the last key when a run has come or gone.
 
-use super::{ReadView, Transaction};
+use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::commit::late::LateList;
 use crate::read_set::RangeId;
 use crate::writeset::spilled::Merge;
@@ -82,6 +82,16 @@ pub struct ScanRow<'a> {
     pub lsn: Lsn,
     /// Its value.
     pub value: &'a [u8],
+    /// The view by which it was read.
+    pub view: RecordView,
+}
+
+impl<'a> ScanRow<'a> {
+    /// A record that has been found by its key; none if there is no record.
+    #[must_use]
+    pub fn found(key: &'a [u8], record: &'a RecordBuffer) -> Option<ScanRow<'a>> {
+        Some(ScanRow { key, lsn: record.lsn(), value: record.value()?, view: record.view() })
+    }
 }
 
 impl Row {
@@ -91,8 +101,8 @@ impl Row {
         self.set_value(lsn, value);
     }
 
-    fn shown(&self) -> ScanRow<'_> {
-        ScanRow { key: &self.key, lsn: self.lsn, value: &self.value }
+    fn shown(&self, view: &ReadView) -> ScanRow<'_> {
+        ScanRow { key: &self.key, lsn: self.lsn, value: &self.value, view: RecordView::of(view) }
     }
 
     fn set_value(&mut self, lsn: Lsn, value: Option<&[u8]>) {
@@ -186,7 +196,7 @@ impl Scan {
                 break;
             }
         }
-        Ok(Some(self.row.shown()))
+        Ok(Some(self.row.shown(&self.view)))
     }
 
     /// The next visible row, where there is nothing but the pages: it stays in the cursor's copy.
@@ -212,12 +222,13 @@ impl Scan {
             if transaction.older_version(self.tree, record.key, snapshot, found)? {
                 transaction.seen = transaction.seen.max(self.row.lsn);
                 if !self.row.tombstone {
-                    return Ok(Some(self.row.shown()));
+                    return Ok(Some(self.row.shown(&self.view)));
                 }
             }
         }
-        let record = self.cursor.current();
-        Ok(record.and_then(|Record { key, lsn, value }| Some(ScanRow { key, lsn, value: value? })))
+        let (record, view) = (self.cursor.current(), RecordView::of(&self.view));
+        let shown = |Record { key, lsn, value }| Some(ScanRow { key, lsn, value: value?, view });
+        Ok(record.and_then(shown))
     }
 
     /// Whether a row has been handed out, or passed.

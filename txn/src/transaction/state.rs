@@ -77,8 +77,8 @@ pub struct State {
     pub(crate) spilled: BlockCache,
     /// Trees whose writes go to a load.
     pub(crate) loads: Vec<(TreeId, TreeLoad)>,
-    /// Trees that were built, whose records count from the commit on.
-    pub(crate) built: Vec<Arc<Tree>>,
+    /// Trees that were built, whose records count from the commit on, and by which command, ascending.
+    pub(crate) built: Vec<(CommandId, Arc<Tree>)>,
 }
 
 /// Handles of the trees that recent transactions wrote to. A tree's number is never used again, so a handle never

@@ -6,7 +6,7 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{self, Array};
 use crate::types::{Datum, oids};
-use txn::{AdvisoryKey, AdvisoryLevel, RecordBuffer, TreeId};
+use txn::{AdvisoryKey, AdvisoryLevel, TreeId};
 
 /// `ERRCODE_WARNING`'s words for an unlock of what is not locked.
 fn not_owned(shared: bool) -> SqlError {
@@ -73,8 +73,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 return Ok(false);
             }
             let tree = manager.data().tree(tree)?;
-            let mut record = RecordBuffer::default();
-            Ok(tree.get(key, &mut record)? && record.value().is_some())
+            Ok(tree.has(key)?)
         };
         manager.blocking_pids(pid.cast_unsigned(), &is_row)
     }
