@@ -35,9 +35,8 @@ fn locks_and_writes_survive_process_death() {
     one.run("BEGIN ISOLATION LEVEL SERIALIZABLE");
     one.run("SELECT * FROM t WHERE id = 5");
     one.run("UPDATE t SET v = 6 WHERE id = 6");
-    // Its reads wait for the other prepared writer of the table.
-    one.run("SET lock_timeout = '50ms'");
-    assert_eq!(refused(&mut one, "PREPARE TRANSACTION 'b'").0, "55P03");
+    // What it has read may be changed by the other prepared writer of the table, which nobody else may be there to end.
+    assert_eq!(refused(&mut one, "PREPARE TRANSACTION 'b'").0, "40001");
     for stopped in [false, true, false, true] {
         if stopped {
             atoll.stop();
@@ -400,13 +399,13 @@ fn what_a_savepoint_gave_up_keeps_no_server_from_starting() {
     let mut atoll = set_up();
     for (at, (first, builds)) in BUILDERS.into_iter().enumerate() {
         let mut one = atoll.connect();
-        one.query_all("DROP TABLE IF EXISTS d CASCADE; CREATE TABLE d (x int, l text)");
+        let _ = one.query_all("DROP TABLE IF EXISTS d CASCADE; CREATE TABLE d (x int, l text)");
         one.run("INSERT INTO d SELECT g, repeat('l', 3000) FROM generate_series(1, 20) g");
-        one.query_all(first);
+        let _ = one.query_all(first);
         let before = one.run("SELECT count(*) FROM d").value().to_owned();
         one.run("BEGIN");
         one.run("SAVEPOINT q");
-        one.query_all(builds);
+        let _ = one.query_all(builds);
         one.run("ROLLBACK TO q");
         one.run("INSERT INTO d VALUES (100, 'prepared')");
         assert_eq!(tag(&mut one, "PREPARE TRANSACTION 'g'"), "PREPARE TRANSACTION", "{builds}");

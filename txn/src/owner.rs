@@ -14,6 +14,7 @@ use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Orderin
 use crate::sync::{Arc, Mutex, OnceLock, rank};
 use crate::{Lsn, TableId, TxnId};
 use crossbeam_utils::CachePadded;
+use std::collections::HashMap;
 use storage::WaitCell;
 
 /// Places made at a time.
@@ -73,6 +74,22 @@ pub struct Owners {
     count: CachePadded<AtomicUsize>,
 }
 
+/// Which places belong to one session: looked up once for many.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    places: HashMap<u64, Vec<OwnerId>>,
+    of: HashMap<OwnerId, u64>,
+}
+
+impl Sessions {
+    /// Every place of the session that `owner` serves, itself at least.
+    pub(crate) fn peers(&self, owner: OwnerId) -> impl Iterator<Item = OwnerId> {
+        let all = self.of.get(&owner).and_then(|session| self.places.get(session));
+        let alone = all.is_none().then_some(owner);
+        all.into_iter().flatten().copied().chain(alone)
+    }
+}
+
 impl Owner {
     fn new() -> Owner {
         Owner {
@@ -117,6 +134,12 @@ impl Owner {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid.load(Ordering::Relaxed)
+    }
+
+    /// Whether its transaction is prepared: it runs, and is no session's.
+    #[must_use]
+    pub fn is_prepared(&self) -> bool {
+        self.txn().is_some() && self.session.load(Ordering::Relaxed) == 0
     }
 
     /// When its transaction began, in microseconds of the monotonic clock.
@@ -229,18 +252,18 @@ impl Owners {
         })
     }
 
-    /// Shows every place of the session that `owner` serves, itself at least.
-    pub(crate) fn peers(&self, owner: OwnerId, see: &mut dyn FnMut(OwnerId)) {
-        see(owner);
-        let session = self.get(owner).session.load(Ordering::Relaxed);
-        if session == 0 {
-            return;
-        }
-        for (id, other) in self.iter() {
-            if id != owner && other.session.load(Ordering::Relaxed) == session {
-                see(id);
+    /// Which places belong to one session, as it is now.
+    pub(crate) fn sessions(&self) -> Sessions {
+        let mut places: HashMap<u64, Vec<OwnerId>> = HashMap::new();
+        let mut of = HashMap::new();
+        for (id, owner) in self.iter() {
+            let session = owner.session.load(Ordering::Relaxed);
+            if session != 0 {
+                places.entry(session).or_default().push(id);
+                of.insert(id, session);
             }
         }
+        Sessions { places, of }
     }
 
     /// How many places there are: what a computation of the horizon costs.

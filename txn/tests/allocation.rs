@@ -4,7 +4,7 @@ mod counting;
 
 use counting::ALLOCATIONS;
 use std::sync::Arc;
-use storage::RecordBuffer;
+use txn::RecordBuffer;
 use txn::{
     Begin, Environment, Error, FaultyDevice, Manager, Options, RowLock, SessionWait, SystemClock,
     Threads, WaitPolicy,

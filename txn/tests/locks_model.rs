@@ -64,8 +64,17 @@ mod owner {
             &self.0[owner.0 as usize]
         }
 
-        pub fn peers(&self, owner: OwnerId, see: &mut dyn FnMut(OwnerId)) {
-            see(owner);
+        pub fn sessions(&self) -> Sessions {
+            Sessions
+        }
+    }
+
+    /// Every owner is a session of its own.
+    pub struct Sessions;
+
+    impl Sessions {
+        pub fn peers(&self, owner: OwnerId) -> impl Iterator<Item = OwnerId> {
+            std::iter::once(owner)
         }
     }
 }
@@ -303,7 +312,10 @@ impl Model {
             &|| self.env.clock.now(),
             &mut |deadline| self.env.wait(WaitEvent::Tuple, cell, deadline, Some(cancel)),
             &mut || {
-                let found = deadlock::find(&self.locks, id);
+                let found = match deadlock::find(&self.locks, id) {
+                    deadlock::Search::Cycle(edges) => Some(edges),
+                    deadlock::Search::Nothing | deadlock::Search::Unsure => None,
+                };
                 if found.is_some() && self.planted.victim_still_waits {
                     *sync::lock(&place.waiting) = Some(Waiting::Row(node.clone()));
                 }
@@ -392,7 +404,7 @@ fn stop(planted: Planted, by_cancel: bool) {
             let (model, cancel) = (StdArc::clone(&model), StdArc::clone(&cancel));
             loom::thread::spawn(move || {
                 let give_up = (!by_cancel).then_some(Micros(5));
-                let limits = Limits { give_up, look: None };
+                let limits = Limits { give_up, look: None, ..Limits::default() };
                 if model.wait(1, 0, limits, &cancel) == Outcome::Granted {
                     model.release(1, 0);
                 }
@@ -442,7 +454,7 @@ fn deadlock(planted: Planted) {
                 let model = StdArc::clone(&model);
                 loom::thread::spawn(move || {
                     let (own, other) = (owner as usize, 1 - owner as usize);
-                    let limits = Limits { give_up: None, look: Some(Micros(5)) };
+                    let limits = Limits { look: Some(Micros(5)), ..Limits::default() };
                     let outcome = if model.request(owner, other) {
                         Outcome::Granted
                     } else {

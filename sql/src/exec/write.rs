@@ -193,8 +193,8 @@ impl Writer {
         columns: &[usize],
         new: &RowBuf,
     ) -> bool {
-        self.table.layout.patch(record, columns, new, &mut self.record);
-        key.len() + self.record.len() <= cx.transaction.manager().data().record_bytes_max()
+        let max = cx.transaction.manager().data().record_bytes_max().saturating_sub(key.len());
+        self.table.layout.patch(record, columns, new, max, &mut self.record)
     }
 
     /// 23502 where a column that must not be is NULL.

@@ -46,7 +46,7 @@ pub fn write_row(
 ) -> Result<()> {
     let size = |(at, datum): (usize, &Datum<'_>)| match layout.form(at).width() {
         Some(_) => 0,
-        None => bytes_of(datum),
+        None => row::stored_bytes(datum),
     };
     let fixed: usize = (0..row.len()).map(|at| layout.form(at).width().unwrap_or(2)).sum::<usize>()
         + 2
@@ -75,19 +75,6 @@ pub fn write_row(
     }
     layout.write(row, &long, record);
     Ok(())
-}
-
-/// What of a value may leave its record, in bytes.
-fn bytes_of(datum: &Datum<'_>) -> usize {
-    match datum {
-        Datum::Text(v) => v.len(),
-        Datum::Numeric(v)
-        | Datum::Bytea(v)
-        | Datum::Array(v)
-        | Datum::Record(v)
-        | Datum::Jsonb(v) => v.len(),
-        _ => 0,
-    }
 }
 
 impl LongValue {

@@ -273,8 +273,18 @@ impl OpenRecord<'_> {
 
 impl RowLayout {
     /// Writes a record that [`OpenRecord::is_plain`] anew, with the values that `columns`, in order, have in `row`. All
-    /// others are carried over as they lie.
-    pub fn patch(&self, record: &[u8], columns: &[usize], row: &RowBuf, out: &mut Vec<u8>) {
+    /// others are carried over as they lie. False if the record would be longer than `max`, which is less than ends can
+    /// say: what `out` then holds is none.
+    #[must_use]
+    pub fn patch(
+        &self,
+        record: &[u8],
+        columns: &[usize],
+        row: &RowBuf,
+        max: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let max = max.min(usize::from(LONG));
         let bitmap = 2;
         let fixed = bitmap + self.columns.len().div_ceil(8);
         let ends = fixed + self.total.0 as usize;
@@ -305,6 +315,10 @@ impl RowLayout {
                 // Up to here the varying ones are carried over, and their ends moved.
                 Place::Varying(index) => {
                     carried = carry(record, (ends, data), carried..index as usize, out);
+                    // Both parts are what fits by itself; what comes is asked before it is copied.
+                    if out.len() + stored_bytes(&datum) > max {
+                        return false;
+                    }
                     encode(datum, out);
                     set_end(out, (ends, data), index as usize);
                     carried += 1;
@@ -312,12 +326,13 @@ impl RowLayout {
             }
         }
         carry(record, (ends, data), carried..self.total.1 as usize, out);
+        out.len() <= max
     }
 }
 
-/// Says in a record that a varying column ends where the record does.
+/// Says in a record, which is no longer than [`RowLayout::patch`] allows, that a varying column ends where the record does.
 fn set_end(out: &mut [u8], (ends, data): (usize, usize), index: usize) {
-    let end = u16::try_from(out.len() - data).expect("a record fits a quarter page");
+    let end = u16::try_from(out.len() - data).expect("its length is asked before it grows");
     out[ends + 2 * index..][..2].copy_from_slice(&end.to_le_bytes());
 }
 
@@ -345,6 +360,19 @@ fn carry(
         }
     }
     columns.end
+}
+
+/// How long the stored form of a value is that has no fixed width; 0 for the others.
+pub fn stored_bytes(datum: &Datum<'_>) -> usize {
+    match datum {
+        Datum::Text(v) => v.len(),
+        Datum::Numeric(v)
+        | Datum::Bytea(v)
+        | Datum::Array(v)
+        | Datum::Record(v)
+        | Datum::Jsonb(v) => v.len(),
+        _ => 0,
+    }
 }
 
 /// Appends a value's stored form; NULL has none.
@@ -517,9 +545,27 @@ mod tests {
                 assert!(
                     layout.open(&before).and_then(|record| record.is_plain()).expect("it is whole")
                 );
-                layout.patch(&before, &columns, &row, &mut patched);
+                let max = written.len();
+                assert!(layout.patch(&before, &columns, &row, max, &mut patched));
                 assert_eq!(patched, written, "{columns:?}");
+                assert!(!layout.patch(&before, &columns, &row, max - 1, &mut patched));
             }
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_record_is_not_patched_into_it() {
+        let layout = RowLayout::new([Form::Text, Form::Text].map(|form| (form, None)));
+        let (mut record, mut patched) = (Vec::new(), Vec::new());
+        layout.write(&[Datum::Text("a"), Datum::Text("b")], &[], &mut record);
+        for length in [30_000, 32_767, 32_768, 65_535, 65_536, 1 << 20] {
+            let long = "x".repeat(length);
+            let mut row = RowBuf::new();
+            row.push(Datum::Text(&long));
+            row.push(Datum::Text(&long));
+            let fits = layout.patch(&record, &[0], &row, usize::MAX, &mut patched);
+            assert_eq!(fits, length == 30_000);
+            assert!(!layout.patch(&record, &[0, 1], &row, usize::MAX, &mut patched));
         }
     }
 

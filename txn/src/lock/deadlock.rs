@@ -11,7 +11,8 @@
 //!
 //! The graph is not a table of its own: who waits for whom is asked of the queues, edge by edge, while others go on.
 //! What is found that way may never have existed at one time, so it is looked for twice: a true deadlock cannot go away,
-//! and an edge that was there before and after was there in between.
+//! and an edge that was there before and after was there in between. Where the two differ nothing is known, for there may be
+//! more cycles than one: the waiter looks again after another `deadlock_timeout`, and so on for as long as it waits.
 
 use super::LockManager;
 use super::queue::Kind;
@@ -21,18 +22,27 @@ use crate::{DeadlockEdge, LockTarget};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// Finds a cycle through `me`; none if there is none.
-pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>> {
+/// What a search came to.
+pub(crate) enum Search {
+    /// There is no cycle through the waiter.
+    Nothing,
+    /// There may be one.
+    Unsure,
+    /// There is this one.
+    Cycle(Vec<DeadlockEdge>),
+}
+
+/// Looks for a cycle through `me`.
+pub(crate) fn find(locks: &LockManager, me: OwnerId) -> Search {
     let _one = lock(&locks.detecting);
     let first = loop {
-        let first = cycle(locks, me)?;
-        let second = cycle(locks, me)?;
-        if first != second {
-            return None;
+        let Some(first) = cycle(locks, me) else { return Search::Nothing };
+        if cycle(locks, me).as_ref() != Some(&first) {
+            return Search::Unsure;
         }
         // Like PostgreSQL, whoever is farthest from the one who looks.
         match first.iter().rev().find(|owner| pass(locks, **owner)) {
-            Some(passed) if *passed == me => return None,
+            Some(passed) if *passed == me => return Search::Nothing,
             Some(passed) => locks.wake(&[*passed]),
             None => break first,
         }
@@ -55,10 +65,11 @@ pub(super) fn find(locks: &LockManager, me: OwnerId) -> Option<Vec<DeadlockEdge>
         let (waiter, holder) = (owners.get(waiter).pid(), owners.get(holder).pid());
         Some(DeadlockEdge { waiter, holder, mode, target })
     };
-    let edges = (0..first.len()).map(edge).collect();
+    let edges: Option<Vec<_>> = (0..first.len()).map(edge).collect();
+    let Some(edges) = edges else { return Search::Unsure };
     // The victim waits no more: who looks next finds the cycle broken.
     *lock(&locks.owners.get(me).waiting) = None;
-    edges
+    Search::Cycle(edges)
 }
 
 /// Grants `waiter` what it waits for, if only others who wait are before it; false if not.
@@ -76,18 +87,22 @@ fn pass(locks: &LockManager, waiter: OwnerId) -> bool {
 fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
     let mut reached_from = HashMap::new();
     let mut next = VecDeque::from([me]);
+    let sessions = locks.owners.sessions();
     while let Some(waiter) = next.pop_front() {
         let mut closes = false;
         blockers(locks, waiter, &mut |blocker| {
+            if reached_from.contains_key(&blocker) {
+                return;
+            }
             // Whoever of the blocker's session waits keeps it from letting go.
-            locks.owners.peers(blocker, &mut |peer| {
+            for peer in sessions.peers(blocker) {
                 if peer == me {
                     closes = true;
                 } else if let Entry::Vacant(unseen) = reached_from.entry(peer) {
                     unseen.insert(waiter);
                     next.push_back(peer);
                 }
-            });
+            }
         });
         if closes {
             let back = std::iter::successors(Some(waiter), |at| reached_from.get(at).copied());

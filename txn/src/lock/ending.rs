@@ -106,8 +106,7 @@ impl Transaction {
     fn wait_for_ends(&self, found: &[(OwnerId, TxnId)]) -> Result<()> {
         let locks = &self.manager.locks;
         let me = self.state().owner;
-        let mut own = Vec::new();
-        locks.owners.peers(me, &mut |peer| own.push(peer));
+        let own: Vec<_> = locks.owners.sessions().peers(me).collect();
         for ending in found.iter().filter(|(owner, _)| !own.contains(owner)) {
             locks.wait_for_end(me, self.wait(), *ending)?;
         }

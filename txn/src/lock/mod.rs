@@ -21,6 +21,7 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
+use deadlock::Search;
 pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, Request};
 use report::LockWaitStage;
@@ -257,7 +258,10 @@ impl LockManager {
         let lock_timeout = session.lock_timeout_ms.load(Ordering::Relaxed);
         let give_up = (lock_timeout > 0).then(|| after(lock_timeout));
         let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
-        let limits = Limits { give_up, look: Some(after(deadlock_timeout)) };
+        let again = Micros(u64::from(deadlock_timeout) * 1000);
+        let limits = Limits { give_up, look: Some(after(deadlock_timeout)), again };
+        // How many waits had begun when nothing was found: none can be closed into a cycle but by another.
+        let mut looked = None;
         let waited = || Micros(self.env.clock.now().0.saturating_sub(begun.0));
         let mut told = None;
         let outcome = wait::until_granted(
@@ -266,9 +270,20 @@ impl LockManager {
             &|| self.env.clock.now(),
             &mut |deadline| session.rest(&self.env, event, &place.cell, deadline),
             &mut || {
-                let logs = session.log_lock_waits.load(Ordering::Relaxed);
+                let begun = self.waits.load(Ordering::Relaxed);
+                if looked == Some(begun) {
+                    return None;
+                }
+                let logs = session.log_lock_waits.load(Ordering::Relaxed) && told.is_none();
                 let wait = if logs { report::of(self, owner, waited()) } else { None };
-                let deadlock = deadlock::find(self, owner);
+                let deadlock = match deadlock::find(self, owner) {
+                    Search::Cycle(edges) => Some(edges),
+                    Search::Nothing => {
+                        looked = Some(begun);
+                        None
+                    }
+                    Search::Unsure => None,
+                };
                 if let Some(mut wait) = wait {
                     if deadlock.is_some() {
                         wait.stage = LockWaitStage::Deadlock;

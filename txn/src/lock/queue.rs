@@ -50,6 +50,8 @@ pub struct Waiter {
     pub owner: OwnerId,
     /// For which mode.
     pub mode: u8,
+    /// What it holds of the lock meanwhile.
+    pub held: Modes,
     /// When the wait began, in microseconds since 2000-01-01 UTC.
     pub since: i64,
 }
@@ -60,6 +62,34 @@ pub struct LockQueue {
     first: Option<Holder>,
     more: Vec<Holder>,
     waiters: VecDeque<Waiter>,
+}
+
+/// The waiters from the queue's start on, as one sees them who holds `held`.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    held: Modes,
+    /// What is held, and the modes of those who cannot go on before it is let go: excluded by it, or standing behind somebody
+    /// who is.
+    stuck: Modes,
+    /// The modes of the others.
+    free: Modes,
+}
+
+impl Behind {
+    fn new(held: Modes) -> Behind {
+        Behind { held, stuck: held, free: 0 }
+    }
+
+    /// Passes over the next waiter; whether it is stuck.
+    fn passes_over(&mut self, kind: Kind, mode: u8) -> bool {
+        let stuck = self.held != 0 && kind.conflicts()[usize::from(mode)] & self.stuck != 0;
+        if stuck {
+            self.stuck |= 1 << mode;
+        } else {
+            self.free |= 1 << mode;
+        }
+        stuck
+    }
 }
 
 impl Kind {
@@ -137,7 +167,7 @@ impl LockQueue {
         debug_assert!(!self.is_waiting(owner), "an owner waits at most once");
         let held = self.held(owner);
         let place = self.place(kind, held);
-        self.waiters.insert(place, Waiter { owner, mode, since });
+        self.waiters.insert(place, Waiter { owner, mode, held, since });
         if held != 0 {
             self.grant_waiters(kind, granted);
         }
@@ -207,11 +237,13 @@ impl LockQueue {
             return;
         };
         // Back from the owner: whom it excludes stands in its way, and so on; who waits for the owner itself does not.
-        let held = self.held(owner);
+        let mut behind = Behind::new(self.waiters[place].held);
+        let ahead = self.waiters.iter().take(place + 1);
+        let stuck: Vec<bool> = ahead.map(|waiter| behind.passes_over(kind, waiter.mode)).collect();
         let (mut chain, mut conflicts) = (0, 0);
         for (at, waiter) in self.waiters.iter().enumerate().take(place + 1).rev() {
             let excludes = kind.conflicts()[usize::from(waiter.mode)];
-            let in_the_way = excludes & chain != 0 && !self.is_stuck(kind, at, held);
+            let in_the_way = excludes & chain != 0 && !stuck[at];
             if at == place || in_the_way {
                 chain |= 1 << waiter.mode;
                 conflicts |= excludes;
@@ -244,21 +276,6 @@ impl LockQueue {
         }
     }
 
-    /// Whether the waiter at `place` cannot go on before one who holds `held` lets go: excluded by that, or standing
-    /// behind somebody who is.
-    fn is_stuck(&self, kind: Kind, place: usize, held: Modes) -> bool {
-        if held == 0 {
-            return false;
-        }
-        let mut stuck = held;
-        let mut last = false;
-        for waiter in self.waiters.iter().take(place + 1) {
-            last = kind.conflicts()[usize::from(waiter.mode)] & stuck != 0;
-            stuck |= if last { 1 << waiter.mode } else { 0 };
-        }
-        last
-    }
-
     fn compatible(&self, owner: OwnerId, conflicts: Modes) -> bool {
         self.holders().all(|holder| holder.owner == owner || holder.modes & conflicts == 0)
     }
@@ -268,30 +285,41 @@ impl LockQueue {
     }
 
     /// Grants, in order, whoever no holder excludes, and nobody who still waits before it: unless that one cannot go on
-    /// before this one lets go of what it holds, when the two would wait for each other.
+    /// before this one lets go of what it holds, when the two would wait for each other. Linear in the queue's length.
     fn grant_waiters(&mut self, kind: Kind, granted: &mut dyn FnMut(OwnerId)) {
         let mut place = 0;
-        // The modes of those passed over, and whether all that follows is theirs to wait for.
+        // How many hold each mode.
+        let mut counts = [0_u32; Modes::BITS as usize];
+        let bits =
+            |modes: Modes| (0..Modes::BITS as usize).filter(move |bit| modes >> bit & 1 == 1);
+        self.holders().flat_map(|holder| bits(holder.modes)).for_each(|bit| counts[bit] += 1);
+        // The modes of those passed over, and what follows from them for those who wait and hold: there are few different
+        // sets of modes.
         let mut ahead: Modes = 0;
-        let converting = self.waiters.iter().any(|waiter| self.held(waiter.owner) != 0);
+        let mut behind: Vec<Behind> = Vec::new();
+        for waiter in self.waiters.iter().filter(|waiter| waiter.held != 0) {
+            if behind.iter().all(|other| other.held != waiter.held) {
+                behind.push(Behind::new(waiter.held));
+            }
+        }
         while let Some(waiter) = self.waiters.get(place).copied() {
             let conflicts = kind.conflicts()[usize::from(waiter.mode)];
-            let passes = conflicts & ahead == 0
-                || converting && {
-                    let held = self.held(waiter.owner);
-                    let mut before = self.waiters.iter().enumerate().take(place);
-                    before.all(|(at, other)| {
-                        conflicts & (1 << other.mode) == 0 || self.is_stuck(kind, at, held)
-                    })
-                };
-            if passes && self.compatible(waiter.owner, conflicts) {
+            let own = behind.iter().find(|behind| behind.held == waiter.held);
+            let free = own.map_or(ahead, |behind| behind.free);
+            let held_by_others = |bit: usize| counts[bit] > u32::from(waiter.held >> bit & 1);
+            if conflicts & free == 0 && !bits(conflicts).any(held_by_others) {
                 self.waiters.remove(place);
                 self.grant(waiter.owner, waiter.mode);
+                counts[usize::from(waiter.mode)] += u32::from(waiter.held >> waiter.mode & 1 == 0);
                 granted(waiter.owner);
                 continue;
             }
             ahead |= 1 << waiter.mode;
-            if !converting && kind.conflicts().iter().all(|row| *row == 0 || row & ahead != 0) {
+            for behind in &mut behind {
+                behind.passes_over(kind, waiter.mode);
+            }
+            if behind.is_empty() && kind.conflicts().iter().all(|row| *row == 0 || row & ahead != 0)
+            {
                 break;
             }
             place += 1;
@@ -302,6 +330,9 @@ impl LockQueue {
     }
 
     fn set(&mut self, owner: OwnerId, modes: Modes) {
+        if let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.owner == owner) {
+            waiter.held = modes;
+        }
         if let Some(first) = &mut self.first
             && first.owner == owner
         {
@@ -434,6 +465,30 @@ mod tests {
         let (share, update) = (RowLock::Share as u8, RowLock::Update as u8);
         assert_eq!(in_the_way(Kind::Row, [update, update, update]), [2]);
         assert_eq!(in_the_way(Kind::Row, [update, share, share]), [1]);
+    }
+
+    /// A thousand who have a parent KEY SHARE and want to change its key, and go on or give up one after the other.
+    #[test]
+    fn a_thousand_conversions_are_granted_in_time() {
+        const OWNERS: u32 = 3000;
+        let (share, update) = (RowLock::KeyShare as u8, RowLock::Update as u8);
+        let mut queue = LockQueue::default();
+        for owner in 0..OWNERS {
+            assert_eq!(queue.request(Kind::Row, OwnerId(owner), share), Request::Granted(0));
+        }
+        for owner in 1..OWNERS {
+            assert_eq!(queue.request(Kind::Row, OwnerId(owner), update), Request::Blocked);
+            queue.enqueue(Kind::Row, OwnerId(owner), update, 0, &mut |_| unreachable!());
+        }
+        let mut blockers = 0;
+        queue.blockers(Kind::Row, OwnerId(OWNERS - 1), &mut |_| blockers += 1);
+        assert_eq!(blockers, OWNERS - 1);
+        let mut granted = Vec::new();
+        for owner in 0..OWNERS - 1 {
+            queue.abandon(Kind::Row, OwnerId(owner), 0, &mut |owner| granted.push(owner.0));
+            queue.release(Kind::Row, OwnerId(owner), 0, &mut |owner| granted.push(owner.0));
+        }
+        assert_eq!(granted, [OWNERS - 1]);
     }
 
     #[derive(Clone, Debug)]

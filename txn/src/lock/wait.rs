@@ -24,8 +24,10 @@ pub enum Outcome<D> {
 pub struct Limits {
     /// It gives up.
     pub give_up: Option<Micros>,
-    /// It looks for a deadlock, once.
+    /// It looks for a deadlock.
     pub look: Option<Micros>,
+    /// It looks again after each such span, if it is not 0.
+    pub again: Micros,
 }
 
 /// Rests until `granted`, asked before each rest; `cycle` looks for a deadlock.
@@ -50,7 +52,7 @@ pub fn until_granted<D>(
             Woken::TimedOut => {
                 let now = now();
                 if limits.look.is_some_and(|at| at <= now) {
-                    limits.look = None;
+                    limits.look = (limits.again.0 > 0).then(|| now.plus(limits.again));
                     if let Some(deadlock) = cycle() {
                         return Outcome::Deadlock(deadlock);
                     }
@@ -60,5 +62,29 @@ pub fn until_granted<D>(
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// A search that has come to nothing is not the last one: what it could not make out is found by the next.
+    #[test]
+    fn a_waiter_looks_again_and_again() {
+        let (clock, looks) = (Cell::new(0), Cell::new(0));
+        let limits = Limits { give_up: None, look: Some(Micros(10)), again: Micros(10) };
+        let mut rest = |deadline: Option<Micros>| {
+            clock.set(deadline.expect("it goes on looking").0);
+            Woken::TimedOut
+        };
+        let mut cycle = || {
+            looks.set(looks.get() + 1);
+            (looks.get() == 5).then_some("a cycle")
+        };
+        let now = || Micros(clock.get());
+        let outcome = until_granted(limits, &|| false, &now, &mut rest, &mut cycle);
+        assert_eq!((outcome, clock.get()), (Outcome::Deadlock("a cycle"), 50));
     }
 }

@@ -96,7 +96,7 @@ impl Transaction {
 
     /// Locks a table against writers, and makes sure that what has been read of it still stands.
     fn freeze(&mut self, table: TableId) -> Result<()> {
-        self.lock_table(table, TableLock::Share, WaitPolicy::Block)?;
+        self.keep_writers_out(table)?;
         self.check_reads()?;
         if let Some(reads) = &mut self.reads {
             reads.freeze(table);
@@ -109,9 +109,27 @@ impl Transaction {
     pub(crate) fn freeze_reads(&mut self) -> Result<()> {
         let tables = self.reads.as_ref().map(|reads| reads.tables()).unwrap_or_default();
         for table in &tables {
-            self.lock_table(*table, TableLock::Share, WaitPolicy::Block)?;
+            self.keep_writers_out(*table)?;
         }
         self.check_reads()
+    }
+
+    /// Locks a table that has been read. A prepared transaction that has written there may never end, or only once this one
+    /// has: so that is a conflict at once.
+    fn keep_writers_out(&mut self, table: TableId) -> Result<()> {
+        if self.lock_table(table, TableLock::Share, WaitPolicy::Skip)? {
+            return Ok(());
+        }
+        let (me, locks) = (self.state().owner, &self.manager.locks);
+        let mut prepared = false;
+        locks.tables.conflicting(&locks.owners, table, TableLock::Share, &mut |owner| {
+            prepared |= owner != me && locks.owners.get(owner).is_prepared();
+        });
+        if prepared {
+            return Err(Error::Conflict(ConflictKind::ReadWrite));
+        }
+        self.lock_table(table, TableLock::Share, WaitPolicy::Block)?;
+        Ok(())
     }
 
     /// Makes sure that all that has been read still stands, where it is noted. May wait for pages; what commits meanwhile it
