@@ -72,6 +72,7 @@ pub use typed::{AggregateCall, CallForm, Expr, Literal, Quantifier, SubqueryKind
 pub(crate) use updatable::{simple_columns, unfit_for_check};
 
 use crate::catalog::acl::Privileges;
+use crate::catalog::object::Version;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -428,6 +429,7 @@ pub fn value_relation(base: SqlType) -> Relation {
         indexes: Vec::new(),
         constraints: Vec::new(),
         referenced_by: Vec::new(),
+        version: Version::NONE,
         lock: Relation::lock_of(Oid(0), Oid(0)),
         row_estimate: 0.0,
         options: Vec::new(),

@@ -7,12 +7,15 @@
 //!
 //! What keeps two transactions from changing one object to different ends: the lock on the object's record
 //! ([`CatalogTransaction::lock`], [`CatalogTransaction::lock_name`]) or, for tables, an ACCESS EXCLUSIVE lock and a second
-//! look at the catalog behind it. Who only builds on an object holds it ([`CatalogTransaction::hold`]), as others may too.
+//! look at the catalog behind it. Whoever has not looked again behind the lock on the record made their change of a state
+//! that may be gone: [`CatalogTransaction::change`], the only place where the catalog changes, refuses it, and the statement
+//! runs again on what is there now. Who only builds on an object holds it ([`CatalogTransaction::hold`]), as others may too.
 
 use crate::catalog::acl::{AclItem, Privileges};
+use crate::catalog::codec;
 use crate::catalog::current::Catalog;
 use crate::catalog::effects::Effects;
-use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
+use crate::catalog::object::{Class, Object, ObjectKey, Schema, Version, well_known};
 use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
 use crate::catalog::store;
@@ -42,6 +45,8 @@ pub struct CatalogTransaction {
     /// What the transaction's snapshot reads instead of the committed state.
     past: Vec<Change>,
     temporary: Temporary,
+    /// Whether a change was made against a state that is no longer there.
+    outdated: bool,
 }
 
 #[derive(Debug)]
@@ -89,6 +94,7 @@ impl CatalogTransaction {
             undo: Vec::new(),
             past: Vec::new(),
             temporary: Temporary::default(),
+            outdated: false,
         })
     }
 
@@ -167,17 +173,21 @@ impl CatalogTransaction {
         let cluster = if plain {
             &self.base
         } else {
-            let own_changes = self.difference();
-            let past = self.past.iter().filter(|(key, _)| !self.changes.contains_key(key));
-            let past: Vec<Change> = past.cloned().collect();
-            let temporary: Vec<Change> = self.temporary.difference().collect();
-            own = Arc::new(self.base.with(&[past, temporary, own_changes].concat()));
+            own = Arc::new(self.base.with(&self.overlay()));
             &own
         };
         // A session's database cannot be dropped under it; if all the same, it keeps what it last saw.
         if let Some(snapshot) = cluster.database(self.database) {
             self.snapshot = Arc::new(snapshot);
         }
+    }
+
+    /// What this transaction sees above what is committed.
+    fn overlay(&self) -> Vec<Change> {
+        let past = self.past.iter().filter(|(key, _)| !self.changes.contains_key(key));
+        let past: Vec<Change> = past.cloned().collect();
+        let temporary: Vec<Change> = self.temporary.difference().collect();
+        [past, temporary, self.difference()].concat()
     }
 
     fn difference(&self) -> Vec<Change> {
@@ -277,20 +287,39 @@ impl CatalogTransaction {
         Ok(())
     }
 
-    /// Makes an object, changes it, or (none) drops it.
+    /// Makes an object, changes it, or (none) drops it: `before` is what it was when the change was thought of, none if it
+    /// was not there. Every change of the catalog is made here.
     ///
     /// # Errors
-    /// Those of a lock and of a write.
+    /// Those of a lock and of a write; XX000 where the object is no longer what it was ([`CatalogTransaction::is_outdated`]).
     pub fn change(
         &mut self,
         transaction: &mut Transaction,
         key: ObjectKey,
+        before: Option<&Object>,
         object: Option<Object>,
     ) -> Result<()> {
         if self.temporary.takes(&self.snapshot, key, object.as_ref()) {
             temporary::mark(transaction, self.catalog.tree())?;
         } else {
-            store::write_object(transaction, self.catalog.tree(), key, object.as_ref())?;
+            let tree = Arc::clone(self.catalog.tree());
+            let stored = store::lock_for(transaction, &tree, key, object.as_ref())?;
+            // Whoever had the lock has installed what they did.
+            self.snapshot();
+            let replaced = match (key.class, before.or(object.as_ref())) {
+                (Class::Relation, Some(Object::Relation(of))) => {
+                    let current = self.base.relation(key);
+                    of.version == current.map_or(Version::NONE, |current| current.version)
+                }
+                _ => before.map(codec::encode) == stored,
+            };
+            if !replaced {
+                self.outdated = true;
+                // PostgreSQL's words, of whose callers few can read again.
+                let message = "tuple concurrently updated";
+                return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
+            }
+            store::write_object(transaction, &tree, key, object.as_ref())?;
         }
         let before = self.changes.insert(key, object);
         self.undo.push(Undo::Changed(key, before));
@@ -299,17 +328,47 @@ impl CatalogTransaction {
         Ok(())
     }
 
-    /// Makes or changes a relation of the session's database.
+    /// The catalog as it would be for this transaction if an object were another one.
+    pub fn imagined(&mut self, key: ObjectKey, object: Object) -> Arc<CatalogSnapshot> {
+        let known = Arc::clone(self.snapshot());
+        let mut all = self.overlay();
+        all.push((key, Some(object)));
+        self.base.with(&all).database(self.database).map_or(known, Arc::new)
+    }
+
+    /// Makes a relation of the session's database, or changes the one that it was cloned from.
     ///
     /// # Errors
-    /// Those of a lock and of a write.
+    /// As [`CatalogTransaction::change`].
     pub fn put_relation(
         &mut self,
         transaction: &mut Transaction,
         relation: Relation,
     ) -> Result<()> {
         let key = self.key(Class::Relation, relation.oid);
-        self.change(transaction, key, Some(Object::Relation(Arc::new(relation))))
+        self.change(transaction, key, None, Some(Object::Relation(Arc::new(relation))))
+    }
+
+    /// Drops an object as `seen` has it, if it is there.
+    ///
+    /// # Errors
+    /// As [`CatalogTransaction::change`].
+    pub fn remove(
+        &mut self,
+        transaction: &mut Transaction,
+        seen: &CatalogSnapshot,
+        key: ObjectKey,
+    ) -> Result<()> {
+        match seen.object(key) {
+            Some(before) => self.change(transaction, key, Some(&before), None),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a change was refused since this was last asked, because somebody else has committed another one of the same
+    /// object after it was looked at: whoever reads again may make it.
+    pub fn is_outdated(&mut self) -> bool {
+        std::mem::take(&mut self.outdated)
     }
 
     /// The key of an object of the session's database.
@@ -408,7 +467,7 @@ impl CatalogTransaction {
             acl: Some(vec![everybody]),
         });
         let key = self.key(Class::Schema, oid);
-        self.change(transaction, key, Some(Object::Schema(Arc::clone(&schema))))?;
+        self.change(transaction, key, None, Some(Object::Schema(Arc::clone(&schema))))?;
         Ok(schema)
     }
 
@@ -520,7 +579,7 @@ mod tests {
         let acl = None;
         let schema = Schema { oid, name: name.into(), owner: well_known::SUPERUSER, acl };
         let key = own.key(Class::Schema, oid);
-        own.change(transaction, key, Some(Object::Schema(Arc::new(schema)))).unwrap();
+        own.change(transaction, key, None, Some(Object::Schema(Arc::new(schema)))).unwrap();
         oid
     }
 
@@ -586,7 +645,8 @@ mod tests {
         let tree = own.create_tree().unwrap().id();
         make(&mut own, &mut transaction, "gone");
         let key = own.key(Class::Schema, kept);
-        own.change(&mut transaction, key, None).unwrap();
+        let seen = Arc::clone(own.snapshot());
+        own.remove(&mut transaction, &seen, key).unwrap();
         assert!(own.snapshot().schema("kept").is_none());
         transaction.rollback_to(savepoint);
         own.rollback_to(place);
@@ -628,7 +688,8 @@ mod tests {
         let key = own.key(Class::Comment, Oid(20000));
         for length in [10_000, 3, 5_000] {
             let mut transaction = begin(&catalog);
-            own.change(&mut transaction, key, Some(text(length))).unwrap();
+            let before = own.snapshot().object(key);
+            own.change(&mut transaction, key, before.as_ref(), Some(text(length))).unwrap();
             let _ = own.commit(transaction).unwrap();
             let read = Loaded::read(catalog.manager()).unwrap();
             let read = Catalog::open(catalog.manager(), read).unwrap();

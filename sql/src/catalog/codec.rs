@@ -7,7 +7,7 @@
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::effects::{Effects, PreparedNote};
 use crate::catalog::object::{
-    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema,
+    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, Version,
 };
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
@@ -320,7 +320,7 @@ impl Stored for RelationKind {
     }
 }
 
-/// What is derived is left out: the schema's name, the rows, who refers to it, the lock.
+/// What is derived is left out: the schema's name, the rows, who refers to it, the lock, the version.
 impl Stored for Relation {
     fn write(&self, out: &mut Vec<u8>) {
         self.oid.write(out);
@@ -349,6 +349,7 @@ impl Stored for Relation {
             indexes: Stored::read(from)?,
             constraints: Stored::read(from)?,
             referenced_by: Vec::new(),
+            version: Version::NONE,
             lock: Relation::lock_of(Oid(0), oid),
             row_estimate: -1.0,
             options: Stored::read(from)?,
@@ -587,6 +588,7 @@ mod tests {
                 deferral: Deferral::Deferred,
             }],
             referenced_by: Vec::new(),
+            version: Version::NONE,
             lock: Relation::lock_of(Oid(0), Oid(16384)),
             row_estimate: -1.0,
             options: Vec::new(),

@@ -15,7 +15,7 @@
 use crate::catalog::builtin;
 use crate::catalog::effects::PreparedNote;
 use crate::catalog::object::Object;
-use crate::catalog::object::{Class, ObjectKey, well_known};
+use crate::catalog::object::{Class, ObjectKey, Version, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::sequence::Values;
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
@@ -91,7 +91,8 @@ impl Loaded {
         }
         let notes = PreparedNote::all(manager)?;
         Ok(Loaded {
-            cluster: ClusterSnapshot::default().with(&objects),
+            cluster: ClusterSnapshot::default()
+                .with(&objects.iter().map(stamped).collect::<Vec<_>>()),
             prepared: notes.into_iter().flat_map(|note| note.effects.created).collect(),
         })
     }
@@ -190,7 +191,8 @@ impl Catalog {
         }
         // Release: pairs with Acquire in `changed_at`; who finds the new state finds its LSN.
         self.changed_at.store(lsn.0, Ordering::Release);
-        self.current.store(Arc::new(before.with(changes)));
+        let changes: Vec<Change> = changes.iter().map(stamped).collect();
+        self.current.store(Arc::new(before.with(&changes)));
         // Release: see `generation`. Changed under the lock only.
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -279,6 +281,18 @@ impl Catalog {
             debug_assert!(!known, "tree {tree:?} has been freed before");
         }
     }
+}
+
+/// A change as it is committed: the relation is a state of its own from now on.
+fn stamped((key, object): &Change) -> Change {
+    let object = match object {
+        Some(Object::Relation(relation)) => {
+            let version = Version::next();
+            Some(Object::Relation(Arc::new(Relation { version, ..Relation::clone(relation) })))
+        }
+        other => other.clone(),
+    };
+    (*key, object)
 }
 
 /// Whether it is a sequence in this state.

@@ -11,6 +11,7 @@ use crate::catalog::statistics::TableStatistics;
 use crate::catalog::user_type::UserType;
 use crate::types::Oid;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names an object: its class, its database (0: all of them share it), its OID, and for what hangs on another object
 /// a number below it (a column's `attnum`).
@@ -24,6 +25,24 @@ pub struct ObjectKey {
     pub oid: Oid,
     /// The number below `oid`.
     pub sub: u32,
+}
+
+/// A committed state of an object: no other one, of this object or another, has its number. What is made of a state keeps its
+/// number until it is committed, and so says what it replaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Version(u64);
+
+impl Version {
+    /// Of what no commit has made yet, and what replaces nothing therefore.
+    pub const NONE: Version = Version(0);
+
+    /// One that no state had before.
+    #[must_use]
+    pub fn next() -> Version {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // Relaxed: only uniqueness is asked of it.
+        Version(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// The kinds of objects. The numbers are part of the format.

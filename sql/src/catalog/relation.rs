@@ -1,6 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::catalog::acl::Acl;
+use crate::catalog::object::Version;
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::sequence::State;
 use crate::settings::value::parse_bool;
@@ -14,6 +15,8 @@ use txn::{TableId, TreeId};
 pub struct Relation {
     /// Its `pg_class` row.
     pub oid: Oid,
+    /// The committed state that it is, or was made of.
+    pub version: Version,
     /// Its schema's OID and name.
     pub schema: (Oid, Arc<str>),
     /// Its name.

@@ -695,6 +695,39 @@ impl CatalogSnapshot {
         self.shared.has_privileges_of(role, owner)
     }
 
+    /// An object of the database, or of what all share; none if it is not there.
+    #[must_use]
+    pub fn object(&self, key: ObjectKey) -> Option<Object> {
+        let (objects, shared, sub) = (&self.objects, &self.shared, (key.oid, key.sub));
+        let is_shared = key.database.0 == 0;
+        if !is_shared && key.class != Class::Settings && key.database != self.database {
+            return None;
+        }
+        Some(match key.class {
+            Class::Database => Object::Database(Arc::clone(shared.databases.get(&key.oid)?)),
+            Class::Role => Object::Role(Arc::clone(shared.roles.get(&key.oid)?)),
+            Class::Membership => {
+                Object::Membership(*shared.memberships.get(&(key.oid, Oid(key.sub)))?)
+            }
+            Class::Settings => {
+                Object::Settings(Arc::clone(shared.settings.get(&(key.database, key.oid))?))
+            }
+            Class::Schema => Object::Schema(Arc::clone(objects.schemas.get(&key.oid)?)),
+            Class::Relation => Object::Relation(Arc::clone(objects.relations.get(&key.oid)?)),
+            Class::Statistics => Object::Statistics(Arc::clone(objects.statistics.get(&key.oid)?)),
+            Class::Comment if is_shared => {
+                Object::Comment(Arc::clone(shared.comments.get(&key.oid)?))
+            }
+            Class::Comment => Object::Comment(Arc::clone(objects.comments.get(&sub)?)),
+            Class::Acl => Object::Acl(Arc::clone(objects.acls.get(&sub)?)),
+            Class::DefaultAcl => {
+                Object::DefaultAcl(Arc::clone(objects.default_acls.get(&key.oid)?))
+            }
+            Class::Type => Object::Type(Arc::clone(objects.types.get(&key.oid)?)),
+            Class::Counter | Class::SequenceState => return None,
+        })
+    }
+
     /// The keys of all objects of the database.
     #[must_use]
     pub fn keys(&self) -> Vec<ObjectKey> {

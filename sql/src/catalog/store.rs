@@ -159,6 +159,11 @@ pub(super) fn session_key(pid: u32) -> [u8; 5] {
     key
 }
 
+/// How an object is locked that stays, or goes.
+fn mode_of(stays: bool) -> RowLock {
+    if stays { RowLock::NoKeyUpdate } else { RowLock::Update }
+}
+
 /// Writes an object's bytes, or removes it: the parts that differ.
 ///
 /// # Errors
@@ -169,8 +174,7 @@ pub fn write(
     key: ObjectKey,
     bytes: Option<&[u8]>,
 ) -> Result<()> {
-    let mode = if bytes.is_none() { RowLock::Update } else { RowLock::NoKeyUpdate };
-    lock(transaction, tree, key, mode)?;
+    lock(transaction, tree, key, mode_of(bytes.is_some()))?;
     // Half of what a page takes: several parts share a page, and the key has room.
     let part_bytes = transaction.manager().data().record_bytes_max() / 2;
     let prefix = prefix(key);
@@ -237,6 +241,19 @@ pub fn keys(
         keys.extend(parse_key(row.key).filter(|(_, part)| *part == 0).map(|(key, _)| key));
     }
     Ok(keys)
+}
+
+/// Locks an object as a change of it does that makes it `after`, and says what its latest bytes are.
+///
+/// # Errors
+/// As [`lock`].
+pub fn lock_for(
+    transaction: &mut Transaction,
+    tree: &Tree,
+    key: ObjectKey,
+    after: Option<&Object>,
+) -> Result<Option<Vec<u8>>> {
+    lock(transaction, tree, key, mode_of(after.is_some()))
 }
 
 /// The stored form of a change, written.

@@ -1,7 +1,7 @@
 //! A catalog for this crate's tests: a new directory in memory, and a table with a bit of everything.
 
 use crate::catalog::bootstrap::bootstrap;
-use crate::catalog::object::well_known;
+use crate::catalog::object::{Version, well_known};
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
     IndexState, MatchType, Relation, RelationKind,
@@ -107,6 +107,7 @@ pub(crate) fn table(first: u32) -> Relation {
             constraint(4, "t_up_fkey", ConstraintKind::ForeignKey(foreign)),
         ],
         referenced_by: Vec::new(),
+        version: Version::NONE,
         lock: Relation::lock_of(well_known::POSTGRES, oid(0)),
         row_estimate: -1.0,
         options: vec![("fillfactor".into(), "90".into())],

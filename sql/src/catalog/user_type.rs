@@ -5,6 +5,7 @@
 //! neighbours there is room for 32 more one after the other.
 
 use crate::catalog::builtin::{array_of_made, collation_of};
+use crate::catalog::object::Version;
 use crate::catalog::relation::{Column, Properties, Relation, RelationKind};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -133,6 +134,7 @@ impl UserType {
             indexes: Vec::new(),
             constraints: Vec::new(),
             referenced_by: Vec::new(),
+            version: Version::NONE,
             lock: Relation::lock_of(Oid(0), self.oid),
             row_estimate: -1.0,
             options: Vec::new(),

@@ -11,6 +11,7 @@ use super::resolve::{changeable_column, refused_system_column, system_column_nam
 use super::row_shape::Reshape;
 use super::{Ddl, RowFunction};
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::object::{Class, Object};
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
@@ -273,15 +274,14 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) -> Result<()> {
-        let rename = |ddl: &mut Ddl<'_>, name: Option<&'static str>| {
+        let renamed = |ddl: &mut Ddl<'_>, name: &'static str| {
             let mut next = Relation::clone(relation);
-            if let Some(name) = name {
-                next.columns[at].name = name.into();
-            }
-            ddl.catalog.put_relation(ddl.transaction, next)
+            next.columns[at].name = name.into();
+            let key = ddl.catalog.key(Class::Relation, relation.oid);
+            ddl.catalog.imagined(key, Object::Relation(Arc::new(next)))
         };
         let field = (relation.oid, &*relation.columns[at].name);
-        self.collect_field(field, &rename, what, into)
+        self.collect_field(field, &renamed, what, into)
     }
 
     /// Takes a column from its table, with the constraints and indexes that name it and what else is only its own.

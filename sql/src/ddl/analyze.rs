@@ -37,7 +37,10 @@ pub fn analyze(ddl: &mut Ddl<'_>, relations: &[Arc<Relation>]) -> Result<()> {
         let statistics = Arc::new(sample(ddl, relation)?);
         let rows = statistics.rows as u64;
         let key = ddl.catalog.key(Class::Statistics, relation.oid);
-        ddl.catalog.change(ddl.transaction, key, Some(Object::Statistics(statistics)))?;
+        ddl.catalog.lock(ddl.transaction, key)?;
+        let before = ddl.snapshot().object(key);
+        let after = Some(Object::Statistics(statistics));
+        ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)?;
         ddl.counts.analyzed(relation.oid, rows, ddl.now());
     }
     Ok(())

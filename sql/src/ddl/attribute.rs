@@ -54,7 +54,8 @@ fn no_composite(name: &str) -> SqlError {
 }
 
 fn put_attributes(ddl: &mut Ddl<'_>, found: &UserType, attributes: Vec<Attribute>) -> Result<()> {
-    put(ddl, UserType { kind: UserTypeKind::Composite(attributes), ..found.clone() })
+    let next = UserType { kind: UserTypeKind::Composite(attributes), ..found.clone() };
+    put(ddl, Some(found), next)
 }
 
 fn exists(name: &str, found: &UserType) -> SqlError {
@@ -74,16 +75,16 @@ fn missing(name: &str, found: &UserType) -> SqlError {
 /// What names an attribute of a composite type.
 fn naming(ddl: &mut Ddl<'_>, found: &UserType, at: usize, what: &str) -> Result<Dependents> {
     let attributes = found.attributes().unwrap_or_default();
-    let rename = |ddl: &mut Ddl<'_>, name: Option<&'static str>| {
+    let renamed = |ddl: &mut Ddl<'_>, name: &'static str| {
         let mut attributes = attributes.to_vec();
-        if let Some(name) = name {
-            attributes[at].name = name.into();
-        }
-        put_attributes(ddl, found, attributes)
+        attributes[at].name = name.into();
+        let next = UserType { kind: UserTypeKind::Composite(attributes), ..found.clone() };
+        let key = ddl.catalog.key(Class::Type, found.oid);
+        ddl.catalog.imagined(key, Object::Type(Arc::new(next)))
     };
     let mut dependents = Dependents::default();
     let field = (found.oid, &*attributes[at].name);
-    ddl.collect_field(field, &rename, what, &mut dependents)?;
+    ddl.collect_field(field, &renamed, what, &mut dependents)?;
     Ok(dependents)
 }
 
@@ -144,7 +145,8 @@ impl Ddl<'_> {
             let next = snapshot.comment(ty, number + 1).map(Arc::clone).map(Object::Comment);
             if next.is_some() || snapshot.comment(ty, number).is_some() {
                 let key = ObjectKey { sub: number, ..self.catalog.key(Class::Comment, ty) };
-                self.catalog.change(self.transaction, key, next)?;
+                let before = snapshot.object(key);
+                self.catalog.change(self.transaction, key, before.as_ref(), next)?;
             }
         }
         Ok(())

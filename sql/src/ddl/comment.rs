@@ -35,7 +35,10 @@ pub fn comment(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<&'static str> {
         .as_ref()
         .filter(|text| !text.is_empty())
         .map(|text| Object::Comment(Arc::new(Stored { class, text: Arc::clone(text) })));
-    ddl.catalog.change(ddl.transaction, key, object)?;
+    // The last word counts, whatever has been said before it.
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let before = ddl.snapshot().object(key);
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), object)?;
     Ok("COMMENT")
 }
 

@@ -225,7 +225,7 @@ fn gone() -> SqlError {
 impl Ddl<'_> {
     /// A relation behind the lock on its own record: the table lock that a concurrent statement holds keeps out neither
     /// GRANT nor what else changes a relation without its table lock.
-    fn lock_relation(&mut self, oid: Oid) -> Result<Arc<Relation>> {
+    pub(super) fn lock_relation(&mut self, oid: Oid) -> Result<Arc<Relation>> {
         let key = self.catalog.key(Class::Relation, oid);
         self.catalog.lock(self.transaction, key)?;
         self.relation(oid).ok_or_else(gone)

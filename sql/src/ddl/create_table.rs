@@ -9,7 +9,7 @@ use super::index::{NewKey, distinct_keys, tablespace};
 use super::resolve::duplicate_relation;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
-use crate::catalog::object::{Schema, well_known};
+use crate::catalog::object::{Schema, Version, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{
     Column, Constraint, Identity, Properties, Relation, RelationKind, Sequence,
@@ -231,6 +231,7 @@ impl Ddl<'_> {
             indexes: Vec::new(),
             constraints: Vec::new(),
             referenced_by: Vec::new(),
+            version: Version::NONE,
             lock: Relation::lock_of(self.catalog.database(), oid),
             row_estimate: -1.0,
             options: options::of_table(options)?,

@@ -132,9 +132,9 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
     }
     database.oid = ddl.catalog.next_oid()?;
     let oid = database.oid;
-    put(ddl, database)?;
+    put(ddl, None, database)?;
     for (key, object) in bootstrap::database_objects(oid) {
-        ddl.catalog.change(ddl.transaction, key, Some(object))?;
+        ddl.catalog.change(ddl.transaction, key, None, Some(object))?;
     }
     Ok("CREATE DATABASE")
 }
@@ -155,9 +155,14 @@ fn locale(text: &str) -> Result<()> {
     Err(SqlError::unsupported(format!("locale \"{text}\" is")))
 }
 
-pub(super) fn put(ddl: &mut Ddl<'_>, database: Database) -> Result<()> {
-    let key = key(database.oid);
-    ddl.catalog.change(ddl.transaction, key, Some(Object::Database(Arc::new(database))))
+pub(super) fn put(
+    ddl: &mut Ddl<'_>,
+    before: Option<Arc<Database>>,
+    database: Database,
+) -> Result<()> {
+    let (key, before) = (key(database.oid), before.map(Object::Database));
+    let after = Some(Object::Database(Arc::new(database)));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)
 }
 
 fn locked(ddl: &mut Ddl<'_>, name: &str) -> Result<Option<Arc<Database>>> {
@@ -190,7 +195,7 @@ pub fn alter_database(ddl: &mut Ddl<'_>, alter: &AlterDatabase) -> Result<&'stat
             ));
         }
     }
-    put(ddl, next)?;
+    put(ddl, Some(database), next)?;
     Ok("ALTER DATABASE")
 }
 
@@ -209,7 +214,8 @@ pub(super) fn rename_database(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Re
         ));
     }
     refuse_others(ddl, &database)?;
-    put(ddl, Database { name: Arc::clone(to), ..Database::clone(&database) })
+    let next = Database { name: Arc::clone(to), ..Database::clone(&database) };
+    put(ddl, Some(database), next)
 }
 
 /// 55006 while other sessions use a database. As PostgreSQL does, it gives them five seconds to end first: a client that
@@ -323,7 +329,7 @@ pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static 
     refuse_others(ddl, &database)?;
     if let Some(contents) = ddl.catalog.catalog().snapshot(database.oid) {
         for object in contents.keys() {
-            ddl.catalog.change(ddl.transaction, object, None)?;
+            ddl.catalog.remove(ddl.transaction, &contents, object)?;
         }
         for relation in contents.relations() {
             for tree in relation.trees() {
@@ -331,8 +337,8 @@ pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static 
             }
         }
     }
-    let kept: Vec<ObjectKey> = ddl
-        .snapshot()
+    let snapshot = ddl.snapshot();
+    let kept: Vec<ObjectKey> = snapshot
         .shared()
         .all_settings()
         .filter(|(scope, _)| scope.0 == database.oid)
@@ -344,12 +350,10 @@ pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static 
         })
         .collect();
     for settings in kept {
-        ddl.catalog.change(ddl.transaction, settings, None)?;
+        ddl.catalog.remove(ddl.transaction, &snapshot, settings)?;
     }
-    if ddl.snapshot().shared().comment(database.oid).is_some() {
-        let comment = ObjectKey { class: Class::Comment, ..key(database.oid) };
-        ddl.catalog.change(ddl.transaction, comment, None)?;
-    }
-    ddl.catalog.change(ddl.transaction, key(database.oid), None)?;
+    let comment = ObjectKey { class: Class::Comment, ..key(database.oid) };
+    ddl.catalog.remove(ddl.transaction, &snapshot, comment)?;
+    ddl.catalog.remove(ddl.transaction, &snapshot, key(database.oid))?;
     Ok(TAG)
 }

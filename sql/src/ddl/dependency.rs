@@ -6,7 +6,7 @@ use super::type_dependents::{Dependent, drop_all};
 use super::{Ddl, Reads, Semantics};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::object::{Class, ObjectKey};
+use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
@@ -292,10 +292,8 @@ impl Ddl<'_> {
         if old.columns.iter().zip(&next.columns).all(|(old, new)| old.name == new.name) {
             return Ok(Arc::clone(snapshot));
         }
-        self.catalog.put_relation(self.transaction, next.clone())?;
-        let now = self.snapshot();
-        self.catalog.put_relation(self.transaction, Relation::clone(old))?;
-        Ok(now)
+        let key = self.catalog.key(Class::Relation, next.oid);
+        Ok(self.catalog.imagined(key, Object::Relation(Arc::new(next.clone()))))
     }
 
     /// Keeps the new texts, now that what they name is called so: each view must read and return what it did.
@@ -339,8 +337,10 @@ impl Ddl<'_> {
         for ty in snapshot.types().filter(|ty| renewed(ty).is_some()) {
             let key = self.catalog.key(Class::Type, ty.oid);
             self.catalog.lock(self.transaction, key)?;
-            if let Some(next) = self.snapshot().user_type(ty.oid).and_then(renewed) {
-                super::user_type::put(self, next)?;
+            let now = self.snapshot();
+            let found = now.user_type(ty.oid);
+            if let Some(next) = found.and_then(renewed) {
+                super::user_type::put(self, found.map(|found| &**found), next)?;
             }
         }
         Ok(())
@@ -392,16 +392,15 @@ impl Ddl<'_> {
             }
             self.catalog.lock(self.transaction, key)?;
             let now = self.snapshot();
-            let Some(mut next) = now.user_type(ty.oid).map(|ty| UserType::clone(ty)) else {
-                continue;
-            };
+            let Some(found) = now.user_type(ty.oid) else { continue };
+            let mut next = UserType::clone(found);
             let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
             let value = value_relation(domain.base);
             let checks = domain.checks.iter_mut().map(|check| &mut check.text);
             for text in checks.chain(&mut domain.default).filter(|text| may_name(&value, text)) {
                 *text = semantics.renewed((before, Some(&value)), (&now, Some(&value)), text)?;
             }
-            super::user_type::put(self, next)?;
+            super::user_type::put(self, Some(found), next)?;
         }
         Ok(())
     }
@@ -493,7 +492,7 @@ impl Ddl<'_> {
             })
             .collect();
         for key in comments {
-            self.catalog.change(self.transaction, key, None)?;
+            self.catalog.remove(self.transaction, &snapshot, key)?;
         }
         Ok(())
     }
@@ -524,16 +523,14 @@ impl Ddl<'_> {
             .collect();
         let acls = acls.into_iter().map(|sub| (relation.oid, sub));
         let row_type = (relation.row_type.0, kept::TYPE);
-        let listed = snapshot.acl(row_type.0, row_type.1).is_some();
-        for (oid, sub) in acls.chain(listed.then_some(row_type)) {
+        for (oid, sub) in acls.chain([row_type]) {
             let key = ObjectKey { sub, ..self.catalog.key(Class::Acl, oid) };
-            self.catalog.change(self.transaction, key, None)?;
+            self.catalog.remove(self.transaction, &snapshot, key)?;
         }
-        if snapshot.statistics(relation.oid).is_some() {
-            let key = self.catalog.key(Class::Statistics, relation.oid);
-            self.catalog.change(self.transaction, key, None)?;
-        }
+        let statistics = self.catalog.key(Class::Statistics, relation.oid);
+        self.catalog.remove(self.transaction, &snapshot, statistics)?;
         let key = self.catalog.key(Class::Relation, relation.oid);
-        self.catalog.change(self.transaction, key, None)
+        let before = Object::Relation(Arc::clone(relation));
+        self.catalog.change(self.transaction, key, Some(&before), None)
     }
 }

@@ -10,7 +10,6 @@ use super::{Ddl, name};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{self, TypeKind};
-use crate::catalog::object::Class;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Domain, DomainCheck, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -184,7 +183,7 @@ pub(super) fn no_domain(name: &str) -> SqlError {
 }
 
 fn put_domain(ddl: &mut Ddl<'_>, found: &UserType, domain: Domain) -> Result<()> {
-    put(ddl, UserType { kind: UserTypeKind::Domain(domain), ..found.clone() })
+    put(ddl, Some(found), UserType { kind: UserTypeKind::Domain(domain), ..found.clone() })
 }
 
 fn no_check(name: &str, found: &UserType) -> SqlError {
@@ -239,8 +238,7 @@ pub fn alter_domain(ddl: &mut Ddl<'_>, alter: &AlterDomain) -> Result<&'static s
                 }
                 return Err(missing);
             };
-            let comment = ddl.catalog.key(Class::Comment, domain.checks.remove(at).oid);
-            ddl.catalog.change(ddl.transaction, comment, None)?;
+            ddl.remove_comments(&[domain.checks.remove(at).oid])?;
         }
         DomainChange::ValidateConstraint(name) => {
             let at = domain.checks.iter().position(|check| check.name == *name);

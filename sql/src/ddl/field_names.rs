@@ -58,12 +58,12 @@ pub(super) fn any_text(
 }
 
 impl Ddl<'_> {
-    /// Collects what names a field of rows, but for the relation whose rows they are (`own`): `rename` has the catalog call
-    /// the field so, or (none) as it is called.
+    /// Collects what names a field of rows, but for the relation whose rows they are (`own`): `renamed` is the catalog if
+    /// it called the field so.
     pub(super) fn collect_field(
         &mut self,
         (own, field): (Oid, &str),
-        rename: &dyn Fn(&mut Ddl<'_>, Option<&'static str>) -> Result<()>,
+        renamed: &dyn Fn(&mut Ddl<'_>, &'static str) -> Arc<CatalogSnapshot>,
         what: &str,
         into: &mut Dependents,
     ) -> Result<()> {
@@ -71,9 +71,7 @@ impl Ddl<'_> {
         if any_text(&now, own, &|_, text| may_name(text, field)).is_none() {
             return Ok(());
         }
-        rename(self, Some(OTHERWISE))?;
-        let otherwise = self.snapshot();
-        rename(self, None)?;
+        let otherwise = renamed(self, OTHERWISE);
         let semantics = self.semantics;
         // A view that reads the column itself is told of in its place among the others.
         let column = now.relation(own).and_then(|table| table.column(field));

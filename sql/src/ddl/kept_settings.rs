@@ -94,6 +94,7 @@ fn change(ddl: &mut Ddl<'_>, scope: (Oid, Oid), change: &SettingChange) -> Resul
     let snapshot = ddl.snapshot();
     let setter = SettingUser { shared: snapshot.shared(), identity: ddl.identity };
     let mut list: SettingList = snapshot.shared().settings(scope.0, scope.1).to_vec();
+    let before = snapshot.object(key);
     let without = |list: &mut SettingList, name: &str| {
         list.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
     };
@@ -124,5 +125,5 @@ fn change(ddl: &mut Ddl<'_>, scope: (Oid, Oid), change: &SettingChange) -> Resul
         }
     }
     let object = (!list.is_empty()).then(|| Object::Settings(Arc::new(list)));
-    ddl.catalog.change(ddl.transaction, key, object)
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), object)
 }

@@ -303,6 +303,7 @@ impl Ddl<'_> {
         let Some(comment) = snapshot.comment(from.0, from.1 as u32) else { return Ok(()) };
         let key = self.catalog.key(Class::Comment, to.0);
         let key = ObjectKey { sub: to.1 as u32, ..key };
-        self.catalog.change(self.transaction, key, Some(Object::Comment(Arc::clone(comment))))
+        let next = Some(Object::Comment(Arc::clone(comment)));
+        self.catalog.change(self.transaction, key, snapshot.object(key).as_ref(), next)
     }
 }

@@ -328,11 +328,26 @@ pub struct Ddl<'a> {
     pub terminate: &'a dyn Fn(u32),
 }
 
-/// Runs a statement that changes the schema.
+/// Runs a statement that changes the schema: again, where somebody else has committed a change of an object that it had
+/// looked at, and was about to change. What it has done until then is taken back.
 ///
 /// # Errors
 /// PostgreSQL's; 0A000 for what Atoll does not do yet.
 pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
+    loop {
+        let (writes, changes) = (ddl.transaction.savepoint(), ddl.catalog.savepoint());
+        let told = ddl.notices.len();
+        let done = run(ddl, statement);
+        if done.is_ok() || !ddl.catalog.is_outdated() {
+            return done;
+        }
+        ddl.transaction.rollback_to(writes);
+        ddl.catalog.rollback_to(changes);
+        ddl.notices.truncate(told);
+    }
+}
+
+fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
     let words = match statement {
         Statement::CreateTable(create) => create_table::create_table(ddl, create)?,
         Statement::AlterTable(alter) => alter_table::alter_table(ddl, alter)?,

@@ -249,7 +249,7 @@ impl Ddl<'_> {
             domain.checks.retain(|other| other.oid != check);
         }
         self.remove_comments(&[check])?;
-        super::user_type::put(self, next)
+        super::user_type::put(self, Some(found), next)
     }
 
     /// A relation that is locked against all others, as it is then; none if it has gone.

@@ -117,8 +117,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         {
             let mode = TableLock::ShareUpdateExclusive;
             ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
-            let Some(relation) = ddl.relation(relation.oid) else { continue };
-            let mut next = Relation::clone(&relation);
+            // The list is made of what was seen before the lock.
+            let mut next = Relation::clone(relation);
             next.acl = Some(list);
             ddl.catalog.put_relation(ddl.transaction, next)?;
         }
@@ -130,7 +130,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         if let Some(list) = list.flatten()
             && revokes(ddl, schema.owner, &schema.name)
         {
-            super::schema::put(ddl, Schema { acl: Some(list), ..Schema::clone(schema) })?;
+            let next = Schema { acl: Some(list), ..Schema::clone(schema) };
+            super::schema::put(ddl, Some(Arc::clone(schema)), next)?;
         }
     }
     for database in snapshot.shared().databases() {
@@ -140,7 +141,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         if let Some(list) = list.flatten()
             && revokes(ddl, database.owner, &database.name)
         {
-            super::database::put(ddl, Database { acl: Some(list), ..Database::clone(database) })?;
+            let next = Database { acl: Some(list), ..Database::clone(database) };
+            super::database::put(ddl, Some(Arc::clone(database)), next)?;
         }
     }
     for (&(oid, sub), list) in snapshot.acls() {
@@ -161,13 +163,13 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         if revokes(ddl, owner, &name) {
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
             let object = (!list.is_empty()).then(|| Object::Acl(Arc::new(list)));
-            ddl.catalog.change(ddl.transaction, key, object)?;
+            ddl.catalog.change(ddl.transaction, key, snapshot.object(key).as_ref(), object)?;
         }
     }
     for default in snapshot.default_acls() {
         let key = ddl.catalog.key(Class::DefaultAcl, default.oid);
         if default.role == role {
-            ddl.catalog.change(ddl.transaction, key, None)?;
+            ddl.catalog.remove(ddl.transaction, &snapshot, key)?;
             continue;
         }
         let kind = super::privilege::kind_of(default.kind);
@@ -179,7 +181,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
             };
             let next = DefaultAcl { acl, ..DefaultAcl::clone(default) };
             let object = kept.then(|| Object::DefaultAcl(Arc::new(next)));
-            ddl.catalog.change(ddl.transaction, key, object)?;
+            let before = Object::DefaultAcl(Arc::clone(default));
+            ddl.catalog.change(ddl.transaction, key, Some(&before), object)?;
         }
     }
     Ok(())
@@ -268,12 +271,12 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
     for schema in snapshot.schemas().filter(|schema| owners.contains(&schema.owner)) {
         let mut next = Schema { owner: to.oid, ..Schema::clone(schema) };
         give_acl(&mut next.acl, schema.owner, to.oid);
-        super::schema::put(ddl, next)?;
+        super::schema::put(ddl, Some(Arc::clone(schema)), next)?;
     }
     for database in snapshot.shared().databases().filter(|it| owners.contains(&it.owner)) {
         let mut next = Database { owner: to.oid, ..Database::clone(database) };
         give_acl(&mut next.acl, database.owner, to.oid);
-        super::database::put(ddl, next)?;
+        super::database::put(ddl, Some(Arc::clone(database)), next)?;
     }
     Ok("REASSIGN OWNED")
 }

@@ -4,7 +4,7 @@
 use super::Ddl;
 use super::dependency::{Dependents, views};
 use super::resolve::kind_noun;
-use crate::catalog::object::{Class, ObjectKey};
+use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -42,9 +42,8 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) -> Result<()> {
         let before = self.snapshot();
-        self.catalog.put_relation(self.transaction, without.clone())?;
-        let after = self.snapshot();
-        self.catalog.put_relation(self.transaction, relation.clone())?;
+        let key = self.catalog.key(Class::Relation, relation.oid);
+        let after = self.catalog.imagined(key, Object::Relation(Arc::new(without.clone())));
         for (view, reads) in views(self.semantics, &before) {
             let fails = |text: &Arc<str>| self.semantics.reads(&after, text).is_err();
             if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)
@@ -79,12 +78,8 @@ impl Ddl<'_> {
         for (sub, _) in dropped {
             let key = |class| ObjectKey { sub, ..self.catalog.key(class, next.oid) };
             let (comment, privileges) = (key(Class::Comment), key(Class::Acl));
-            if snapshot.comment(next.oid, sub).is_some() {
-                self.catalog.change(self.transaction, comment, None)?;
-            }
-            if snapshot.acl(next.oid, sub).is_some() {
-                self.catalog.change(self.transaction, privileges, None)?;
-            }
+            self.catalog.remove(self.transaction, &snapshot, comment)?;
+            self.catalog.remove(self.transaction, &snapshot, privileges)?;
         }
         self.catalog.put_relation(self.transaction, next)
     }

@@ -17,7 +17,7 @@ use crate::catalog::system_column::{SYSTEM_COLUMNS, system_column};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterDefaultPrivileges, Grant, Ident, ObjectKind, ObjectName, TypeName};
 use crate::sqlstate::SqlState;
-use crate::types::Oid;
+use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -354,16 +354,24 @@ fn on_column(
     let list = changed(ddl, grant, grantees, privileges, &target)?;
     match place {
         Some(place) if before.is_some() || !list.is_empty() => {
-            keep(ddl, relation.oid, place, Some(list).filter(|list| !list.is_empty()))
+            let list = Some(list).filter(|list| !list.is_empty());
+            keep(ddl, (relation.oid, place), before, list)
         }
         _ => Ok(()),
     }
 }
 
 /// Keeps the list of an object that has no place for one of its own.
-pub(super) fn keep(ddl: &mut Ddl<'_>, oid: Oid, sub: u32, list: Option<Acl>) -> Result<()> {
+pub(super) fn keep(
+    ddl: &mut Ddl<'_>,
+    (oid, sub): (Oid, u32),
+    before: Option<&Arc<Acl>>,
+    list: Option<Acl>,
+) -> Result<()> {
     let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
-    ddl.catalog.change(ddl.transaction, key, list.map(|list| Object::Acl(Arc::new(list))))
+    let before = before.map(|before| Object::Acl(Arc::clone(before)));
+    let after = list.map(|list| Object::Acl(Arc::new(list)));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)
 }
 
 /// 0LP01 for columns where there are none.
@@ -402,7 +410,8 @@ fn on_schema(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectNa
         named: format!("\"{name}\""),
     };
     let list = changed(ddl, grant, grantees, privileges, &target)?;
-    super::schema::put(ddl, Schema { acl: Some(list), ..Schema::clone(&schema) })
+    let next = Schema { acl: Some(list), ..Schema::clone(&schema) };
+    super::schema::put(ddl, Some(schema), next)
 }
 
 fn on_database(
@@ -435,7 +444,7 @@ fn on_database(
     };
     let list = changed(ddl, grant, grantees, privileges, &target)?;
     let next = Database { acl: Some(list), ..Database::clone(&database) };
-    ddl.catalog.change(ddl.transaction, key, Some(Object::Database(Arc::new(next))))
+    super::database::put(ddl, Some(database), next)
 }
 
 /// A function by name and, where they were given, the types of its arguments.
@@ -492,6 +501,7 @@ fn on_function(
     function: &Procedure,
 ) -> Result<()> {
     let privileges = of_kind(grant, Grantable::Function)?;
+    lock_list(ddl, (Oid(function.oid), kept::FUNCTION))?;
     let before = ddl.snapshot().function_acl(function);
     on_other(
         ddl,
@@ -535,6 +545,9 @@ fn on_type(
         return Err(SqlError::new(SqlState::INVALID_GRANT_OPERATION, message)
             .hint("Set the privileges of the element type instead."));
     }
+    ddl.hold_type(SqlType::plain(ty.0))?;
+    lock_list(ddl, (ty, kept::TYPE))?;
+    let snapshot = ddl.snapshot();
     let before = snapshot.acl(ty, kept::TYPE).map(|acl| Acl::clone(acl));
     on_other(
         ddl,
@@ -576,6 +589,7 @@ fn on_language(
         .detail("GRANT and REVOKE are not allowed on untrusted languages, because only superusers can use untrusted languages."));
     }
     let oid = Oid(row.get(0).and_then(|oid| oid.parse().ok()).unwrap_or(0));
+    lock_list(ddl, (oid, kept::LANGUAGE))?;
     let before = ddl.snapshot().acl(oid, kept::LANGUAGE).map(|acl| Acl::clone(acl));
     on_other(
         ddl,
@@ -594,6 +608,13 @@ fn on_language(
     )
 }
 
+/// Locks the list of an object that has no place for one of its own: it is read behind the lock.
+fn lock_list(ddl: &mut Ddl<'_>, (oid, sub): (Oid, u32)) -> Result<()> {
+    let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
+    ddl.catalog.lock(ddl.transaction, key)
+}
+
+/// Changes a list that is locked.
 fn on_other(
     ddl: &mut Ddl<'_>,
     grant: &Grant,
@@ -602,10 +623,9 @@ fn on_other(
     target: &Target<'_>,
     privileges: Privileges,
 ) -> Result<()> {
-    let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
-    ddl.catalog.lock(ddl.transaction, key)?;
+    let snapshot = ddl.snapshot();
     let list = changed(ddl, grant, grantees, privileges, target)?;
-    keep(ddl, oid, sub, Some(list))
+    keep(ddl, (oid, sub), snapshot.acl(oid, sub), Some(list))
 }
 
 // --- ALTER DEFAULT PRIVILEGES ----------------------------------------------------------------------------------------
@@ -632,7 +652,7 @@ pub fn alter_default(ddl: &mut Ddl<'_>, alter: &AlterDefaultPrivileges) -> Resul
     let privileges = of_kind(grant, kind)?;
     let mut roles = Vec::new();
     for name in &alter.roles {
-        let role = ddl.role(name)?;
+        let role = ddl.role_to_stay(name)?;
         ddl.check_member(&role)?;
         roles.push(role.oid);
     }
@@ -666,6 +686,9 @@ fn default_in(
     grantees: &[Oid],
     privileges: Privileges,
 ) -> Result<()> {
+    // Two statements that make the first such list meet here.
+    let place = format!("{role} {letter}");
+    ddl.catalog.lock_name(ddl.transaction, Class::DefaultAcl, schema, &place)?;
     let snapshot = ddl.snapshot();
     let before = snapshot
         .default_acls()
@@ -696,7 +719,8 @@ fn default_in(
     let next = DefaultAcl { oid, role, schema, kind: letter, acl: sorted(list) };
     let key = ddl.catalog.key(Class::DefaultAcl, oid);
     let object = (!changes_nothing).then(|| Object::DefaultAcl(Arc::new(next)));
-    ddl.catalog.change(ddl.transaction, key, object)
+    let before = before.map(Object::DefaultAcl);
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), object)
 }
 
 /// A list in PostgreSQL's order of comparison.

@@ -304,8 +304,7 @@ fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()
     let mut next = Schema::clone(&schema);
     give_acl(&mut next.acl, schema.owner, owner.oid);
     next.owner = owner.oid;
-    let key = ddl.catalog.key(Class::Schema, schema.oid);
-    ddl.catalog.change(ddl.transaction, key, Some(Object::Schema(Arc::new(next))))
+    super::schema::put(ddl, Some(schema), next)
 }
 
 fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
@@ -315,7 +314,7 @@ fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<
     let mut next = Database::clone(&database);
     give_acl(&mut next.acl, database.owner, owner.oid);
     next.owner = owner.oid;
-    super::database::put(ddl, next)
+    super::database::put(ddl, Some(database), next)
 }
 
 impl Ddl<'_> {
@@ -354,7 +353,8 @@ impl Ddl<'_> {
             give_acl(&mut next, relation.owner, owner);
             let key = ObjectKey { sub: *sub, ..self.catalog.key(Class::Acl, relation.oid) };
             let object = next.map(|list| Object::Acl(Arc::new(list)));
-            self.catalog.change(self.transaction, key, object)?;
+            let before = Object::Acl(Arc::clone(list));
+            self.catalog.change(self.transaction, key, Some(&before), object)?;
         }
         give_type_acl(self, relation.row_type.0, relation.owner, owner)?;
         let mut next = Relation::clone(relation);

@@ -21,8 +21,9 @@ fn denied(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
 }
 
-fn put(ddl: &mut Ddl<'_>, role: Role) -> Result<()> {
-    ddl.catalog.change(ddl.transaction, key(role.oid), Some(Object::Role(Arc::new(role))))
+fn put(ddl: &mut Ddl<'_>, before: Option<Arc<Role>>, role: Role) -> Result<()> {
+    let (key, before) = (key(role.oid), before.map(Object::Role));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), Some(Object::Role(Arc::new(role))))
 }
 
 /// The current user's own row.
@@ -163,7 +164,7 @@ pub fn create_role(ddl: &mut Ddl<'_>, create: &CreateRole) -> Result<&'static st
     }
     role.oid = ddl.catalog.next_oid()?;
     let oid = role.oid;
-    put(ddl, role)?;
+    put(ddl, None, role)?;
     for group in &memberships.in_roles {
         let group = ddl.role(group)?;
         check_may_grant(ddl, &own, &group)?;
@@ -215,7 +216,7 @@ pub fn alter_role(ddl: &mut Ddl<'_>, alter: &AlterRole) -> Result<&'static str> 
             return Err(denied("permission denied"));
         }
     }
-    put(ddl, next)?;
+    put(ddl, Some(role), next)?;
     Ok("ALTER ROLE")
 }
 
@@ -255,7 +256,8 @@ pub(super) fn rename_role(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Result
             format!("role \"{to}\" already exists"),
         ));
     }
-    put(ddl, Role { name: Arc::clone(to), ..Role::clone(&role) })
+    let next = Role { name: Arc::clone(to), ..Role::clone(&role) };
+    put(ddl, Some(role), next)
 }
 
 /// DROP ROLE, USER, GROUP.
@@ -413,7 +415,7 @@ fn remove(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         sub: 0,
     });
     for key in memberships.chain(settings).chain(comment).chain([key(role)]) {
-        ddl.catalog.change(ddl.transaction, key, None)?;
+        ddl.catalog.remove(ddl.transaction, &snapshot, key)?;
     }
     Ok(())
 }
@@ -502,7 +504,9 @@ fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result
         return Ok(());
     }
     let membership = Membership { group, member, grantor: ddl.user, admin };
-    ddl.catalog.change(ddl.transaction, key, Some(Object::Membership(membership)))
+    let before = known.map(Object::Membership);
+    let next = Some(Object::Membership(membership));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), next)
 }
 
 /// GRANT and REVOKE of roles.
@@ -543,5 +547,5 @@ fn revoke_member(ddl: &mut Ddl<'_>, group: &Role, member: &Role, admin_only: boo
         return Ok(());
     };
     let next = admin_only.then_some(Object::Membership(Membership { admin: false, ..known }));
-    ddl.catalog.change(ddl.transaction, key, next)
+    ddl.catalog.change(ddl.transaction, key, Some(&Object::Membership(known)), next)
 }

@@ -130,7 +130,8 @@ impl Ddl<'_> {
         }
         let key = self.catalog.key(Class::Statistics, table);
         let object = Object::Statistics(statistics);
-        self.catalog.change(self.transaction, key, Some(object))
+        let before = Object::Statistics(Arc::clone(known));
+        self.catalog.change(self.transaction, key, Some(&before), Some(object))
     }
 
     /// 0A000 for a text that means nothing any more: one that has a constant of a type whose rows change, or takes a field that

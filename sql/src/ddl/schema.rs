@@ -77,7 +77,7 @@ pub fn create_schema(ddl: &mut Ddl<'_>, create: &CreateSchema) -> Result<Option<
     let owner = owner.map_or(ddl.user, |owner| owner.oid);
     let acl = ddl.default_acl(Grantable::Schema, Oid(0))?;
     let schema = Schema { oid, name, owner, acl };
-    put(ddl, schema.clone())?;
+    put(ddl, None, schema.clone())?;
     Ok(Some(schema))
 }
 
@@ -116,9 +116,15 @@ pub fn elements(schema: &Arc<str>, given: &[Statement]) -> Result<Vec<Statement>
     Ok(ordered.into_iter().map(|(_, element)| element).collect())
 }
 
-pub(super) fn put(ddl: &mut Ddl<'_>, schema: Schema) -> Result<()> {
+pub(super) fn put(ddl: &mut Ddl<'_>, before: Option<Arc<Schema>>, schema: Schema) -> Result<()> {
     let key = ddl.catalog.key(Class::Schema, schema.oid);
-    ddl.catalog.change(ddl.transaction, key, Some(Object::Schema(Arc::new(schema))))
+    let before = before.map(Object::Schema);
+    ddl.catalog.change(
+        ddl.transaction,
+        key,
+        before.as_ref(),
+        Some(Object::Schema(Arc::new(schema))),
+    )
 }
 
 /// A schema of that name, locked, which the current user owns.
@@ -173,7 +179,8 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
     for ty in snapshot.types().filter(|ty| ty.schema == schema.oid) {
         texts.note_type((&schema.name, &ty.name), (to, &ty.name));
     }
-    put(ddl, Schema { name: Arc::clone(to), ..Schema::clone(&schema) })?;
+    let next = Schema { name: Arc::clone(to), ..Schema::clone(&schema) };
+    put(ddl, Some(schema), next)?;
     ddl.put_reworded(texts)
 }
 
@@ -284,11 +291,11 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let privileges = snapshot.default_acls().filter(|known| known.schema == schema.oid);
     for oid in privileges.map(|known| known.oid) {
         let key = ddl.catalog.key(Class::DefaultAcl, oid);
-        ddl.catalog.change(ddl.transaction, key, None)?;
+        ddl.catalog.remove(ddl.transaction, &snapshot, key)?;
     }
     ddl.remove_comments(&[schema.oid])?;
     let key = ddl.catalog.key(Class::Schema, schema.oid);
-    ddl.catalog.change(ddl.transaction, key, None)
+    ddl.catalog.remove(ddl.transaction, &snapshot, key)
 }
 
 /// Everything in a schema, each locked against all others.

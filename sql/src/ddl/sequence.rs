@@ -6,6 +6,7 @@
 use super::Ddl;
 use super::resolve::{column as column_of, duplicate_relation, undefined_table};
 use crate::catalog::Named;
+use crate::catalog::object::Version;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
 use crate::catalog::sequence::State;
@@ -180,6 +181,7 @@ impl Ddl<'_> {
             indexes: Vec::new(),
             constraints: Vec::new(),
             referenced_by: Vec::new(),
+            version: Version::NONE,
             lock: Relation::lock_of(self.catalog.database(), oid),
             row_estimate: 1.0,
             options: Vec::new(),

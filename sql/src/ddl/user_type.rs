@@ -139,17 +139,18 @@ pub(super) fn demand_free_there(
     Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message))
 }
 
-pub(super) fn put(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
+pub(super) fn put(ddl: &mut Ddl<'_>, before: Option<&UserType>, ty: UserType) -> Result<()> {
     let key = ddl.catalog.key(Class::Type, ty.oid);
-    ddl.catalog.change(ddl.transaction, key, Some(Object::Type(Arc::new(ty))))
+    let before = before.map(|before| Object::Type(Arc::new(before.clone())));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), Some(Object::Type(Arc::new(ty))))
 }
 
 /// Keeps a type that has just been made, with the privileges that ALTER DEFAULT PRIVILEGES wants for it.
 pub(super) fn put_new(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
     if let Some(acl) = ddl.default_acl(Grantable::Type, ty.schema)? {
-        keep(ddl, ty.oid, kept::TYPE, Some(acl))?;
+        keep(ddl, (ty.oid, kept::TYPE), None, Some(acl))?;
     }
-    put(ddl, ty)
+    put(ddl, None, ty)
 }
 
 fn undefined(name: &ObjectName) -> SqlError {
@@ -399,7 +400,8 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
         }
     }
     let before = ddl.snapshot();
-    put(ddl, UserType { kind: UserTypeKind::Enum(labels), ..UserType::clone(&found) })?;
+    let next = UserType { kind: UserTypeKind::Enum(labels), ..UserType::clone(&found) };
+    put(ddl, Some(&found), next)?;
     if let (EnumChange::Rename { .. }, Some(schema)) =
         (&alter.change, before.schema_by_oid(found.schema))
     {
@@ -460,7 +462,8 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
     check_name(ddl, &schema, &rename.to)?;
     let mut texts = Reworded::default();
     texts.note_type((&schema.name, &found.name), (&schema.name, &rename.to));
-    put(ddl, UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) })?;
+    let next = UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) };
+    put(ddl, Some(&found), next)?;
     ddl.put_reworded(texts)
 }
 
@@ -496,7 +499,8 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
     if let Some(before) = snapshot.schema_by_oid(found.schema) {
         texts.note_type((&before.name, &found.name), (&schema.name, &found.name));
     }
-    put(ddl, UserType { schema: schema.oid, ..UserType::clone(&found) })?;
+    let next = UserType { schema: schema.oid, ..UserType::clone(&found) };
+    put(ddl, Some(&found), next)?;
     ddl.put_reworded(texts)
 }
 
@@ -514,17 +518,16 @@ pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
 /// Keeps a type's new owner, who has what the old one had in its list too.
 pub(super) fn put_owner(ddl: &mut Ddl<'_>, ty: &UserType, owner: Oid) -> Result<()> {
     give_type_acl(ddl, ty.oid, ty.owner, owner)?;
-    put(ddl, UserType { owner, ..ty.clone() })
+    put(ddl, Some(ty), UserType { owner, ..ty.clone() })
 }
 
 /// In the list of a type, what the old owner had is the new owner's.
 pub(super) fn give_type_acl(ddl: &mut Ddl<'_>, ty: Oid, from: Oid, to: Oid) -> Result<()> {
-    let mut list = ddl.snapshot().acl(ty, kept::TYPE).map(|list| Acl::clone(list));
-    if list.is_none() {
-        return Ok(());
-    }
+    let snapshot = ddl.snapshot();
+    let Some(before) = snapshot.acl(ty, kept::TYPE) else { return Ok(()) };
+    let mut list = Some(Acl::clone(before));
     give_acl(&mut list, from, to);
-    keep(ddl, ty, kept::TYPE, list)
+    keep(ddl, (ty, kept::TYPE), Some(before), list)
 }
 
 /// DROP TYPE.
@@ -592,11 +595,11 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
 /// Removes a type that nothing is of any more.
 pub(super) fn remove(ddl: &mut Ddl<'_>, oid: Oid) -> Result<()> {
     ddl.remove_comments(&[oid])?;
-    if ddl.snapshot().acl(oid, kept::TYPE).is_some() {
-        keep(ddl, oid, kept::TYPE, None)?;
-    }
+    let snapshot = ddl.snapshot();
+    let list = ObjectKey { sub: kept::TYPE, ..ddl.catalog.key(Class::Acl, oid) };
+    ddl.catalog.remove(ddl.transaction, &snapshot, list)?;
     let key = ddl.catalog.key(Class::Type, oid);
-    ddl.catalog.change(ddl.transaction, key, None)
+    ddl.catalog.remove(ddl.transaction, &snapshot, key)
 }
 
 impl Ddl<'_> {

@@ -7,6 +7,7 @@ use super::resolve::{duplicate_relation, wrong_kind};
 use super::row_shape::Reshape;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
+use crate::catalog::object::Version;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::catalog::{CatalogSnapshot, CheckOption};
@@ -144,6 +145,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         indexes: Vec::new(),
         constraints: Vec::new(),
         referenced_by: Vec::new(),
+        version: Version::NONE,
         lock: Relation::lock_of(ddl.catalog.database(), oid),
         row_estimate: -1.0,
         options,

@@ -9,6 +9,7 @@
 //! waiting. Readers are not kept out: who has an older snapshot goes on with the old trees, and who has a newer one plans
 //! with the new ones (`Session::start_plan` looks at the catalog behind its snapshot).
 
+use crate::catalog::object::Class;
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::ddl::build::{KeyFunction, duplicate_row, fill_percent, is_empty};
 use crate::error::{Result, SqlError};
@@ -98,6 +99,10 @@ impl Session {
         table: Oid,
         place: &dyn Fn(SqlError, u64) -> SqlError,
     ) -> Result<()> {
+        // What is built is not built again: others' changes, of privileges mostly, are waited for here.
+        let key = self.catalog.key(Class::Relation, table);
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        self.catalog.lock_beside(transaction, key)?;
         let Some(relation) = self.catalog.snapshot().relation(table).cloned() else {
             return Ok(());
         };

@@ -24,7 +24,7 @@ pub use rows::{
 };
 
 use crate::catalog::builtin;
-use crate::catalog::object::well_known;
+use crate::catalog::object::{Version, well_known};
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::types::{Oid, SqlType};
 use std::collections::HashMap;
@@ -137,6 +137,7 @@ fn build() -> System {
             indexes: Vec::new(),
             constraints: Vec::new(),
             referenced_by: Vec::new(),
+            version: Version::NONE,
             lock: Relation::lock_of(Oid(0), oid),
             row_estimate: -1.0,
             options: Vec::new(),
