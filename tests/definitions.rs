@@ -48,3 +48,45 @@ fn default_privileges_given_at_once_are_all_there() {
     let wanted = "{postgres=arwdDxt/postgres,one=r/postgres,two=r/postgres}";
     assert_eq!(names(&mut client, kept), [wanted]);
 }
+
+#[test]
+fn an_index_that_is_renamed_while_its_column_gets_another_type_keeps_its_new_name() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE cu (a int)");
+    client.run("CREATE INDEX cu_a ON cu (a)");
+    let both = ["ALTER INDEX cu_a RENAME TO cu_a2", "ALTER TABLE cu ALTER COLUMN a TYPE bigint"];
+    // PostgreSQL makes the index anew as it was called before the wait.
+    assert_eq!(beside(atoll.port(), both)[0], "");
+    let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'cu'";
+    assert_eq!(names(&mut client, indexes), ["cu_a2"]);
+}
+
+#[test]
+fn methods_that_are_off_are_taken_only_where_there_is_no_other() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE few (a int PRIMARY KEY, b int, c text)");
+    client.run("CREATE INDEX few_b ON few (b)");
+    client.run("INSERT INTO few SELECT g, g, 'c' FROM generate_series(1, 1000) AS g");
+    client.run("ANALYZE few");
+    let mut plan = |setting: &str, sql: &str| {
+        client.run(&format!("SET {setting} = off"));
+        let shown = names(&mut client, &format!("EXPLAIN (COSTS OFF) {sql}")).join("\n");
+        client.run(&format!("RESET {setting}"));
+        shown
+    };
+    let by_key = "SELECT * FROM few WHERE b < 990";
+    assert!(plan("enable_hashjoin", by_key).contains("Seq Scan"));
+    assert!(plan("enable_seqscan", by_key).contains("Index Scan using few_b"));
+    assert!(plan("enable_seqscan", "SELECT c FROM few").contains("Seq Scan"));
+    let joined = "SELECT * FROM few AS x JOIN few AS y ON x.b + 0 = y.b + 0";
+    assert!(plan("enable_nestloop", joined).contains("Hash Join"));
+    assert!(plan("enable_hashjoin", joined).contains("Nested Loop"));
+    let alone = "SELECT b FROM few WHERE b = 3";
+    assert!(plan("enable_hashjoin", alone).contains("Index Only Scan"));
+    assert!(!plan("enable_indexonlyscan", alone).contains("Index Only Scan"));
+    let sorted = "SELECT * FROM few ORDER BY b";
+    assert!(plan("enable_hashjoin", sorted).contains("Sort"));
+    assert!(!plan("enable_sort", sorted).contains("Sort"));
+}

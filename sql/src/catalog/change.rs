@@ -16,7 +16,8 @@ use crate::catalog::codec;
 use crate::catalog::current::Catalog;
 use crate::catalog::effects::Effects;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, Version, well_known};
-use crate::catalog::relation::Relation;
+use crate::catalog::parts;
+use crate::catalog::relation::{Index, Relation};
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
 use crate::catalog::store;
 use crate::catalog::temporary::{self, OnCommit, Temporary};
@@ -43,8 +44,10 @@ pub struct CatalogTransaction {
     changes: BTreeMap<ObjectKey, Option<Object>>,
     undo: Vec<Undo>,
     /// What the transaction's snapshot reads instead of the committed state.
-    past: Vec<Change>,
+    past: Vec<(ObjectKey, Arc<Relation>)>,
     temporary: Temporary,
+    /// What an older snapshot sees, and of which state that was made.
+    seen: Option<((Lsn, u64, (u64, u64)), Arc<CatalogSnapshot>)>,
     /// Whether a change was made against a state that is no longer there.
     outdated: bool,
 }
@@ -94,6 +97,7 @@ impl CatalogTransaction {
             undo: Vec::new(),
             past: Vec::new(),
             temporary: Temporary::default(),
+            seen: None,
             outdated: false,
         })
     }
@@ -136,6 +140,25 @@ impl CatalogTransaction {
     #[must_use]
     pub fn last_snapshot(&self) -> &Arc<CatalogSnapshot> {
         &self.snapshot
+    }
+
+    /// The system relations as a snapshot of this transaction sees them.
+    pub fn seen_at(&mut self, snapshot: Lsn) -> Arc<CatalogSnapshot> {
+        let Some((committed, mut all)) = self.catalog.undone(snapshot) else {
+            return Arc::clone(&self.snapshot);
+        };
+        let state = (snapshot, self.catalog.generation(), self.snapshot.version());
+        if let Some((known, seen)) = &self.seen
+            && *known == state
+        {
+            return Arc::clone(seen);
+        }
+        all.extend(self.temporary.difference());
+        all.extend(self.difference());
+        let seen = committed.with(&all).database(self.database);
+        let seen = seen.map_or_else(|| Arc::clone(&self.snapshot), Arc::new);
+        self.seen = Some((state, Arc::clone(&seen)));
+        seen
     }
 
     /// The catalog itself.
@@ -184,8 +207,13 @@ impl CatalogTransaction {
 
     /// What this transaction sees above what is committed.
     fn overlay(&self) -> Vec<Change> {
-        let past = self.past.iter().filter(|(key, _)| !self.changes.contains_key(key));
-        let past: Vec<Change> = past.cloned().collect();
+        let changed = |key: &ObjectKey| {
+            self.changes.keys().any(|own| parts::relation_of(*own).is_some_and(|own| own == *key))
+        };
+        let past = self.past.iter().filter(|(key, _)| !changed(key)).flat_map(|(key, before)| {
+            parts::changes(*key, self.base.relation(*key).as_deref(), Some(before))
+        });
+        let past: Vec<Change> = past.collect();
         let temporary: Vec<Change> = self.temporary.difference().collect();
         [past, temporary, self.difference()].concat()
     }
@@ -306,18 +334,8 @@ impl CatalogTransaction {
             let stored = store::lock_for(transaction, &tree, key, object.as_ref())?;
             // Whoever had the lock has installed what they did.
             self.snapshot();
-            let replaced = match (key.class, before.or(object.as_ref())) {
-                (Class::Relation, Some(Object::Relation(of))) => {
-                    let current = self.base.relation(key);
-                    of.version == current.map_or(Version::NONE, |current| current.version)
-                }
-                _ => before.map(codec::encode) == stored,
-            };
-            if !replaced {
-                self.outdated = true;
-                // PostgreSQL's words, of whose callers few can read again.
-                let message = "tuple concurrently updated";
-                return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
+            if before.map(codec::encode) != stored {
+                return Err(self.refuse_outdated());
             }
             store::write_object(transaction, &tree, key, object.as_ref())?;
         }
@@ -328,11 +346,19 @@ impl CatalogTransaction {
         Ok(())
     }
 
-    /// The catalog as it would be for this transaction if an object were another one.
-    pub fn imagined(&mut self, key: ObjectKey, object: Object) -> Arc<CatalogSnapshot> {
+    /// The catalog as it would be for this transaction if a relation were another one.
+    pub fn imagined_relation(&mut self, next: &Relation) -> Arc<CatalogSnapshot> {
+        let key = self.key(Class::Relation, next.oid);
+        let snapshot = Arc::clone(self.snapshot());
+        let current = snapshot.relation(next.oid).map(|current| &**current);
+        self.imagined(parts::changes(key, current, Some(next)))
+    }
+
+    /// The catalog as it would be for this transaction with these changes.
+    pub fn imagined(&mut self, changes: Vec<Change>) -> Arc<CatalogSnapshot> {
         let known = Arc::clone(self.snapshot());
         let mut all = self.overlay();
-        all.push((key, Some(object)));
+        all.extend(changes);
         self.base.with(&all).database(self.database).map_or(known, Arc::new)
     }
 
@@ -346,7 +372,72 @@ impl CatalogTransaction {
         relation: Relation,
     ) -> Result<()> {
         let key = self.key(Class::Relation, relation.oid);
-        self.change(transaction, key, None, Some(Object::Relation(Arc::new(relation))))
+        let snapshot = Arc::clone(self.snapshot());
+        let current = snapshot.relation(relation.oid);
+        if relation.version != current.map_or(Version::NONE, |current| current.version) {
+            return Err(self.refuse_outdated());
+        }
+        let current = current.map(|current| &**current);
+        for (key, before, after) in parts::changed_parts(key, current, Some(&relation)) {
+            self.change(transaction, key, before.as_ref(), after)?;
+        }
+        Ok(())
+    }
+
+    /// Drops a relation of the session's database with its indexes.
+    ///
+    /// # Errors
+    /// As [`CatalogTransaction::change`].
+    pub fn remove_relation(
+        &mut self,
+        transaction: &mut Transaction,
+        relation: &Relation,
+    ) -> Result<()> {
+        let key = self.key(Class::Relation, relation.oid);
+        for (key, before, after) in parts::changed_parts(key, Some(relation), None) {
+            self.change(transaction, key, before.as_ref(), after)?;
+        }
+        Ok(())
+    }
+
+    /// Makes an index of a table, whatever others change of it meanwhile.
+    ///
+    /// # Errors
+    /// As [`CatalogTransaction::change`].
+    pub fn add_index(
+        &mut self,
+        transaction: &mut Transaction,
+        table: Oid,
+        index: Index,
+    ) -> Result<()> {
+        let key = parts::index_key(self.key(Class::Relation, table), &index);
+        self.change(transaction, key, None, Some(Object::Index(Arc::new(index))))
+    }
+
+    /// Changes an index of a table, whatever others change of that meanwhile; false if it is not there.
+    ///
+    /// # Errors
+    /// As [`CatalogTransaction::change`].
+    pub fn change_index(
+        &mut self,
+        transaction: &mut Transaction,
+        (table, index): (Oid, Oid),
+        change: impl FnOnce(&mut Index),
+    ) -> Result<bool> {
+        let key = ObjectKey { sub: index.0, ..self.key(Class::Index, table) };
+        self.lock_beside(transaction, key)?;
+        let Some(before) = self.snapshot().object(key) else { return Ok(false) };
+        let Object::Index(found) = &before else { return Ok(false) };
+        let mut next = Index::clone(found);
+        change(&mut next);
+        self.change(transaction, key, Some(&before), Some(Object::Index(Arc::new(next))))?;
+        Ok(true)
+    }
+
+    fn refuse_outdated(&mut self) -> SqlError {
+        self.outdated = true;
+        // PostgreSQL's words, of whose statements few read again.
+        SqlError::new(SqlState::INTERNAL_ERROR, "tuple concurrently updated")
     }
 
     /// Drops an object as `seen` has it, if it is there.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 8;
+const VERSION: u8 = 9;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -320,7 +320,7 @@ impl Stored for RelationKind {
     }
 }
 
-/// What is derived is left out: the schema's name, the rows, who refers to it, the lock, the version.
+/// Its indexes are objects of their own. What is derived is left out: the schema's name, the rows, who refers to it, the lock, the version.
 impl Stored for Relation {
     fn write(&self, out: &mut Vec<u8>) {
         self.oid.write(out);
@@ -329,7 +329,6 @@ impl Stored for Relation {
         self.owner.write(out);
         self.kind.write(out);
         self.columns.write(out);
-        self.indexes.write(out);
         self.constraints.write(out);
         self.options.write(out);
         self.persistence.write(out);
@@ -346,7 +345,7 @@ impl Stored for Relation {
             owner: Stored::read(from)?,
             kind: Stored::read(from)?,
             columns: Stored::read(from)?,
-            indexes: Stored::read(from)?,
+            indexes: Vec::new(),
             constraints: Stored::read(from)?,
             referenced_by: Vec::new(),
             version: Version::NONE,
@@ -483,6 +482,7 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::Settings(settings) => settings.write(&mut out),
         Object::Schema(schema) => schema.write(&mut out),
         Object::Relation(relation) => relation.write(&mut out),
+        Object::Index(index) => index.write(&mut out),
         Object::Statistics(statistics) => statistics.write(&mut out),
         Object::Comment(comment) => comment.write(&mut out),
         Object::Acl(acl) => acl.write(&mut out),
@@ -505,6 +505,7 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
             Class::Settings => Object::Settings(Arc::new(Stored::read(from)?)),
             Class::Schema => Object::Schema(Arc::new(Stored::read(from)?)),
             Class::Relation => Object::Relation(Arc::new(Stored::read(from)?)),
+            Class::Index => Object::Index(Arc::new(Stored::read(from)?)),
             Class::Statistics => Object::Statistics(Arc::new(Stored::read(from)?)),
             Class::Comment => Object::Comment(Arc::new(Stored::read(from)?)),
             Class::Acl => Object::Acl(Arc::new(Stored::read(from)?)),

@@ -11,11 +11,15 @@
 //! A snapshot that is older sees nothing in a tree that the commit built. Where only trees have changed (CREATE INDEX, a
 //! key that clusters the table anew) it goes on with the relation as it was: [`Catalog::past`]. Of TRUNCATE, and where
 //! columns have other types now, it sees what PostgreSQL shows it: no rows (manual, section 13.6).
+//!
+//! Names are looked up in what is committed, but queries over the system relations read those of their snapshot, as in
+//! PostgreSQL, where they are tables: what each commit has replaced is kept until every snapshot sees the commit
+//! ([`Catalog::undone`]).
 
 use crate::catalog::builtin;
 use crate::catalog::effects::PreparedNote;
-use crate::catalog::object::Object;
-use crate::catalog::object::{Class, ObjectKey, Version, well_known};
+use crate::catalog::object::{Class, ObjectKey, well_known};
+use crate::catalog::parts;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::sequence::Values;
 use crate::catalog::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
@@ -24,7 +28,7 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use arc_swap::ArcSwap;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +55,8 @@ pub struct Catalog {
     changed_at: AtomicU64,
     /// What older snapshots than those commits read instead of what is current, oldest first.
     past: Mutex<Vec<Past>, { rank::PAST }>,
+    /// What objects were before those commits that some snapshot does not see, oldest first.
+    undone: Mutex<Vec<Undone>, { rank::PAST }>,
     /// OIDs that the counter has passed and nobody has.
     oids: Mutex<VecDeque<Range<u32>>, { rank::IDENTIFIERS }>,
     /// How far sequences have come, by their states.
@@ -63,6 +69,13 @@ struct Past {
     lsn: Lsn,
     key: ObjectKey,
     before: Arc<Relation>,
+}
+
+/// What the objects that a commit has changed were before it.
+#[derive(Debug)]
+struct Undone {
+    lsn: Lsn,
+    before: Vec<Change>,
 }
 
 impl std::fmt::Debug for Catalog {
@@ -91,8 +104,7 @@ impl Loaded {
         }
         let notes = PreparedNote::all(manager)?;
         Ok(Loaded {
-            cluster: ClusterSnapshot::default()
-                .with(&objects.iter().map(stamped).collect::<Vec<_>>()),
+            cluster: ClusterSnapshot::default().committed(&objects),
             prepared: notes.into_iter().flat_map(|note| note.effects.created).collect(),
         })
     }
@@ -122,6 +134,7 @@ impl Catalog {
             swap: Mutex::new(()),
             changed_at: AtomicU64::new(0),
             past: Mutex::default(),
+            undone: Mutex::default(),
             oids: Mutex::new(VecDeque::new()),
             sequences: Mutex::default(),
         }))
@@ -167,32 +180,37 @@ impl Catalog {
         let horizon = self.manager.horizon();
         let mut past = held(&self.past);
         past.retain(|past| past.lsn > horizon);
+        let next = before.committed(changes);
         let mut left = Vec::new();
-        for (key, object) in changes {
-            let Some(before) = before.relation(*key) else { continue };
-            let after = match object {
-                Some(Object::Relation(after)) => Some(after),
-                _ => None,
+        let touched: BTreeSet<ObjectKey> =
+            changes.iter().filter_map(|(key, _)| parts::relation_of(*key)).collect();
+        for key in touched {
+            let (Some(before), after) = (before.relation(key), next.relation(key)) else {
+                continue;
             };
             if let RelationKind::Sequence(sequence) = &before.kind
-                && !after.is_some_and(|after| has_state(after, sequence.state))
+                && !after.as_ref().is_some_and(|after| has_state(after, sequence.state))
             {
                 left.push(sequence.state);
             }
             if let Some(after) = after
-                && (loaded.contains(&key.oid) || has_other_trees(&before, after))
+                && (loaded.contains(&key.oid) || has_other_trees(&before, &after))
             {
-                past.push(Past { lsn, key: *key, before });
+                past.push(Past { lsn, key, before });
             }
         }
         drop(past);
+        let mut undone = held(&self.undone);
+        undone.retain(|undone| undone.lsn > horizon);
+        let was = |(key, _): &Change| (*key, before.object(*key));
+        undone.push(Undone { lsn, before: changes.iter().map(was).collect() });
+        drop(undone);
         if !left.is_empty() {
             held(&self.sequences).retain(|state, _| !left.contains(state));
         }
         // Release: pairs with Acquire in `changed_at`; who finds the new state finds its LSN.
         self.changed_at.store(lsn.0, Ordering::Release);
-        let changes: Vec<Change> = changes.iter().map(stamped).collect();
-        self.current.store(Arc::new(before.with(&changes)));
+        self.current.store(Arc::new(next));
         // Release: see `generation`. Changed under the lock only.
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -203,17 +221,29 @@ impl Catalog {
         Lsn(self.changed_at.load(Ordering::Acquire))
     }
 
+    /// What is committed, and the changes of it that make what a snapshot sees of it; none if that is all.
+    pub(super) fn undone(&self, snapshot: Lsn) -> Option<(Arc<ClusterSnapshot>, Vec<Change>)> {
+        if snapshot >= self.changed_at() {
+            return None;
+        }
+        let _one_at_a_time = held(&self.swap);
+        let undone = held(&self.undone);
+        // What was before the oldest of several commits is said last.
+        let later = undone.iter().rev().filter(|undone| undone.lsn > snapshot);
+        Some((self.current(), later.flat_map(|undone| undone.before.iter().cloned()).collect()))
+    }
+
     /// What a snapshot reads instead of the current state: relations whose rows or indexes have since moved to trees that
     /// it sees nothing in.
-    pub(super) fn past(&self, snapshot: Lsn) -> Vec<Change> {
+    pub(super) fn past(&self, snapshot: Lsn) -> Vec<(ObjectKey, Arc<Relation>)> {
         if snapshot >= self.changed_at() {
             return Vec::new();
         }
-        let mut seen: Vec<Change> = Vec::new();
+        let mut seen: Vec<(ObjectKey, Arc<Relation>)> = Vec::new();
         for past in held(&self.past).iter().filter(|past| past.lsn > snapshot) {
             // The oldest is the one that the snapshot knew.
             if seen.iter().all(|(key, _)| *key != past.key) {
-                seen.push((past.key, Some(Object::Relation(Arc::clone(&past.before)))));
+                seen.push((past.key, Arc::clone(&past.before)));
             }
         }
         seen
@@ -281,18 +311,6 @@ impl Catalog {
             debug_assert!(!known, "tree {tree:?} has been freed before");
         }
     }
-}
-
-/// A change as it is committed: the relation is a state of its own from now on.
-fn stamped((key, object): &Change) -> Change {
-    let object = match object {
-        Some(Object::Relation(relation)) => {
-            let version = Version::next();
-            Some(Object::Relation(Arc::new(Relation { version, ..Relation::clone(relation) })))
-        }
-        other => other.clone(),
-    };
-    (*key, object)
 }
 
 /// Whether it is a sequence in this state.

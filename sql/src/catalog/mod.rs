@@ -21,6 +21,7 @@ pub mod codec;
 pub mod current;
 pub mod effects;
 pub mod object;
+pub mod parts;
 pub mod privilege;
 pub mod queries;
 pub mod quote;

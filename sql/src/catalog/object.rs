@@ -1,12 +1,13 @@
 //! What the catalog is made of, as it is stored: one object a record (cut in parts where it is long).
 //!
-//! PostgreSQL keeps a table's definition in rows of six catalogs; here a table with its columns, indexes and
-//! constraints is one object, because that is how it is changed, locked and read. `system` shows the same facts as
+//! PostgreSQL keeps a table's definition in rows of six catalogs; here a table with its columns and constraints is one
+//! object, because that is how it is changed, locked and read, and each of its indexes another one: several are made, renamed
+//! and made anew at once, beside privileges. In the snapshot a relation has its indexes. `system` shows the same facts as
 //! PostgreSQL's rows. What follows from other objects (a schema's name, who refers to a table, row counts) is not
 //! stored twice: the snapshot derives it.
 
 use crate::catalog::acl::Acl;
-use crate::catalog::relation::Relation;
+use crate::catalog::relation::{Index, Relation};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::user_type::UserType;
 use crate::types::Oid;
@@ -61,7 +62,7 @@ pub enum Class {
     Settings = 5,
     /// A schema.
     Schema = 6,
-    /// A table, view or sequence.
+    /// A table, view or sequence, without its indexes.
     Relation = 7,
     /// What ANALYZE found out about a table.
     Statistics = 8,
@@ -69,6 +70,8 @@ pub enum Class {
     Comment = 9,
     /// A type that users made: an enum or a composite type.
     Type = 11,
+    /// An index: `oid` is its table, `sub` its own OID.
+    Index = 12,
     /// The state of a sequence, written outside the transactions that use it; not part of any snapshot.
     SequenceState = 10,
     /// The access control list of what does not keep its own: a column, a function, a type, a language.
@@ -95,6 +98,7 @@ impl Class {
             31 => Class::Acl,
             32 => Class::DefaultAcl,
             11 => Class::Type,
+            12 => Class::Index,
             _ => return None,
         })
     }
@@ -116,8 +120,10 @@ pub enum Object {
     Settings(Arc<SettingList>),
     /// A schema.
     Schema(Arc<Schema>),
-    /// A table, view or sequence.
+    /// A table, view or sequence, without its indexes.
     Relation(Arc<Relation>),
+    /// An index of a table.
+    Index(Arc<Index>),
     /// What ANALYZE found out about a table.
     Statistics(Arc<TableStatistics>),
     /// A comment's text.

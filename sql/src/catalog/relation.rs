@@ -15,7 +15,7 @@ use txn::{TableId, TreeId};
 pub struct Relation {
     /// Its `pg_class` row.
     pub oid: Oid,
-    /// The committed state that it is, or was made of.
+    /// The committed state that it is with its indexes, or was made of.
     pub version: Version,
     /// Its schema's OID and name.
     pub schema: (Oid, Arc<str>),
@@ -27,7 +27,7 @@ pub struct Relation {
     pub kind: RelationKind,
     /// Columns in `attnum` order, dropped ones too, so that `attnum` is the index + 1.
     pub columns: Vec<Column>,
-    /// Indexes, the primary key's first.
+    /// Indexes, the primary key's first, then in the order of their OIDs (`RelationGetIndexList`).
     pub indexes: Vec<Index>,
     /// CHECK and FOREIGN KEY constraints on it; keys stand in `indexes`.
     pub constraints: Vec<Constraint>,
@@ -188,7 +188,7 @@ pub enum Identity {
 }
 
 /// An index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// Its `pg_class` row.
     pub oid: Oid,

@@ -13,8 +13,9 @@ use crate::catalog::array_names::{ArrayNames, array_name};
 use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, SettingList,
-    well_known,
+    Version, well_known,
 };
+use crate::catalog::parts;
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::system;
@@ -106,9 +107,7 @@ impl ClusterSnapshot {
         let mut touched: BTreeMap<Oid, Objects> = BTreeMap::new();
         let mut shared: Option<Shared> = None;
         for (key, object) in changes {
-            let is_shared = key.database.0 == 0
-                || matches!(key.class, Class::Database | Class::Role | Class::Settings);
-            if is_shared {
+            if is_shared(*key) {
                 shared.get_or_insert_with(|| (*self.shared).clone()).set(key, object.as_ref());
             } else {
                 let objects = touched.entry(key.database).or_insert_with(|| {
@@ -138,6 +137,20 @@ impl ClusterSnapshot {
         next
     }
 
+    /// The same, committed: each relation that has changed is a state of its own from now on.
+    #[must_use]
+    pub fn committed(&self, changes: &[Change]) -> ClusterSnapshot {
+        let mut next = self.with(changes);
+        for key in changes.iter().filter_map(|(key, _)| parts::relation_of(*key)) {
+            let objects = next.databases.get_mut(&key.database).map(Arc::make_mut);
+            if let Some(relation) = objects.and_then(|objects| objects.relations.get_mut(&key.oid))
+            {
+                Arc::make_mut(relation).version = Version::next();
+            }
+        }
+        next
+    }
+
     /// What a session of `database` sees; none if there is no such database.
     #[must_use]
     pub fn database(&self, database: Oid) -> Option<CatalogSnapshot> {
@@ -149,6 +162,15 @@ impl ClusterSnapshot {
     #[must_use]
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// An object; none if it is not there.
+    #[must_use]
+    pub fn object(&self, key: ObjectKey) -> Option<Object> {
+        if is_shared(key) {
+            return self.shared.object(key);
+        }
+        self.databases.get(&key.database)?.object(key)
     }
 
     /// A relation by its key.
@@ -163,7 +185,27 @@ impl ClusterSnapshot {
     }
 }
 
+/// Whether all databases share an object.
+fn is_shared(key: ObjectKey) -> bool {
+    key.database.0 == 0 || matches!(key.class, Class::Database | Class::Role | Class::Settings)
+}
+
 impl Shared {
+    fn object(&self, key: ObjectKey) -> Option<Object> {
+        Some(match key.class {
+            Class::Database => Object::Database(Arc::clone(self.databases.get(&key.oid)?)),
+            Class::Role => Object::Role(Arc::clone(self.roles.get(&key.oid)?)),
+            Class::Membership => {
+                Object::Membership(*self.memberships.get(&(key.oid, Oid(key.sub)))?)
+            }
+            Class::Settings => {
+                Object::Settings(Arc::clone(self.settings.get(&(key.database, key.oid))?))
+            }
+            Class::Comment => Object::Comment(Arc::clone(self.comments.get(&key.oid)?)),
+            _ => return None,
+        })
+    }
+
     fn set(&mut self, key: &ObjectKey, object: Option<&Object>) {
         match object {
             Some(Object::Database(database)) => {
@@ -184,6 +226,7 @@ impl Shared {
             Some(
                 Object::Schema(_)
                 | Object::Relation(_)
+                | Object::Index(_)
                 | Object::Statistics(_)
                 | Object::Acl(_)
                 | Object::DefaultAcl(_)
@@ -198,6 +241,7 @@ impl Shared {
                 Class::Counter
                 | Class::Schema
                 | Class::Relation
+                | Class::Index
                 | Class::Statistics
                 | Class::Acl
                 | Class::DefaultAcl
@@ -311,13 +355,46 @@ impl Shared {
 }
 
 impl Objects {
+    fn object(&self, key: ObjectKey) -> Option<Object> {
+        let sub = (key.oid, key.sub);
+        Some(match key.class {
+            Class::Schema => Object::Schema(Arc::clone(self.schemas.get(&key.oid)?)),
+            Class::Relation => parts::own_part(self.relations.get(&key.oid)?),
+            Class::Index => {
+                let table = self.relations.get(&key.oid)?;
+                let index = table.indexes.iter().find(|index| index.oid.0 == key.sub)?;
+                Object::Index(Arc::new(index.clone()))
+            }
+            Class::Statistics => Object::Statistics(Arc::clone(self.statistics.get(&key.oid)?)),
+            Class::Comment => Object::Comment(Arc::clone(self.comments.get(&sub)?)),
+            Class::Acl => Object::Acl(Arc::clone(self.acls.get(&sub)?)),
+            Class::DefaultAcl => Object::DefaultAcl(Arc::clone(self.default_acls.get(&key.oid)?)),
+            Class::Type => Object::Type(Arc::clone(self.types.get(&key.oid)?)),
+            _ => return None,
+        })
+    }
+
     fn set(&mut self, key: &ObjectKey, object: Option<&Object>) {
         match object {
             Some(Object::Schema(schema)) => {
                 self.schemas.insert(schema.oid, Arc::clone(schema));
             }
             Some(Object::Relation(relation)) => {
-                self.relations.insert(relation.oid, Arc::clone(relation));
+                let known = self.relations.get(&relation.oid);
+                let relation = Relation {
+                    version: known.map_or(Version::NONE, |known| known.version),
+                    indexes: known.map_or_else(Vec::new, |known| known.indexes.clone()),
+                    ..Relation::clone(relation)
+                };
+                self.relations.insert(relation.oid, Arc::new(relation));
+            }
+            Some(Object::Index(index)) => {
+                self.change_indexes(key, |indexes| {
+                    indexes.retain(|known| known.oid != index.oid);
+                    let place = |index: &Index| (!index.primary, index.oid);
+                    let at = indexes.partition_point(|known| place(known) < place(index));
+                    indexes.insert(at, Index::clone(index));
+                });
             }
             Some(Object::Statistics(statistics)) => {
                 self.statistics.insert(key.oid, Arc::clone(statistics));
@@ -343,6 +420,11 @@ impl Objects {
             None => match key.class {
                 Class::Schema => drop(self.schemas.remove(&key.oid)),
                 Class::Relation => drop(self.relations.remove(&key.oid)),
+                Class::Index => {
+                    self.change_indexes(key, |indexes| {
+                        indexes.retain(|known| known.oid.0 != key.sub)
+                    });
+                }
                 Class::Statistics => drop(self.statistics.remove(&key.oid)),
                 Class::Comment => drop(self.comments.remove(&(key.oid, key.sub))),
                 Class::Acl => drop(self.acls.remove(&(key.oid, key.sub))),
@@ -358,6 +440,13 @@ impl Objects {
                 | Class::Settings
                 | Class::SequenceState => {}
             },
+        }
+    }
+
+    /// Changes the indexes of the table that an index's key names, if it is there yet.
+    fn change_indexes(&mut self, key: &ObjectKey, change: impl FnOnce(&mut Vec<Index>)) {
+        if let Some(table) = self.relations.get_mut(&key.oid) {
+            change(&mut Arc::make_mut(table).indexes);
         }
     }
 
@@ -698,34 +787,8 @@ impl CatalogSnapshot {
     /// An object of the database, or of what all share; none if it is not there.
     #[must_use]
     pub fn object(&self, key: ObjectKey) -> Option<Object> {
-        let (objects, shared, sub) = (&self.objects, &self.shared, (key.oid, key.sub));
-        let is_shared = key.database.0 == 0;
-        if !is_shared && key.class != Class::Settings && key.database != self.database {
-            return None;
-        }
-        Some(match key.class {
-            Class::Database => Object::Database(Arc::clone(shared.databases.get(&key.oid)?)),
-            Class::Role => Object::Role(Arc::clone(shared.roles.get(&key.oid)?)),
-            Class::Membership => {
-                Object::Membership(*shared.memberships.get(&(key.oid, Oid(key.sub)))?)
-            }
-            Class::Settings => {
-                Object::Settings(Arc::clone(shared.settings.get(&(key.database, key.oid))?))
-            }
-            Class::Schema => Object::Schema(Arc::clone(objects.schemas.get(&key.oid)?)),
-            Class::Relation => Object::Relation(Arc::clone(objects.relations.get(&key.oid)?)),
-            Class::Statistics => Object::Statistics(Arc::clone(objects.statistics.get(&key.oid)?)),
-            Class::Comment if is_shared => {
-                Object::Comment(Arc::clone(shared.comments.get(&key.oid)?))
-            }
-            Class::Comment => Object::Comment(Arc::clone(objects.comments.get(&sub)?)),
-            Class::Acl => Object::Acl(Arc::clone(objects.acls.get(&sub)?)),
-            Class::DefaultAcl => {
-                Object::DefaultAcl(Arc::clone(objects.default_acls.get(&key.oid)?))
-            }
-            Class::Type => Object::Type(Arc::clone(objects.types.get(&key.oid)?)),
-            Class::Counter | Class::SequenceState => return None,
-        })
+        let own = || self.objects.object(key).filter(|_| key.database == self.database);
+        if is_shared(key) { self.shared.object(key) } else { own() }
     }
 
     /// The keys of all objects of the database.
@@ -739,7 +802,11 @@ impl CatalogSnapshot {
         let comments = objects.comments.keys().map(|(oid, sub)| key(Class::Comment, *oid, *sub));
         let acls = objects.acls.keys().map(|(oid, sub)| key(Class::Acl, *oid, *sub));
         let defaults = objects.default_acls.keys().map(|oid| key(Class::DefaultAcl, *oid, 0));
-        let own = schemas.chain(relations).chain(statistics).chain(comments);
+        let indexes = objects.relations.iter().flat_map(|(oid, relation)| {
+            let of = move |index: &Index| key(Class::Index, *oid, index.oid.0);
+            relation.indexes.iter().map(of)
+        });
+        let own = schemas.chain(relations).chain(indexes).chain(statistics).chain(comments);
         let types = objects.types.keys().map(|oid| key(Class::Type, *oid, 0));
         own.chain(acls).chain(defaults).chain(types).collect()
     }

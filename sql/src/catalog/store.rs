@@ -11,6 +11,7 @@
 
 use crate::catalog::codec;
 use crate::catalog::object::{Class, Object, ObjectKey};
+use crate::catalog::parts;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::Change;
 use crate::error::{Result, SqlError};
@@ -126,8 +127,11 @@ pub fn note_read(
     {
         return Ok(());
     }
-    let named = part_key(&prefix(key), 0);
-    transaction.get(view, tree, &named, &mut RecordBuffer::default())?;
+    let indexes = relation.indexes.iter().map(|index| parts::index_key(key, index));
+    for key in std::iter::once(key).chain(indexes) {
+        let named = part_key(&prefix(key), 0);
+        transaction.get(view, tree, &named, &mut RecordBuffer::default())?;
+    }
     Ok(())
 }
 

@@ -114,17 +114,19 @@ impl Temporary {
 
     /// The trees that only temporary objects name.
     pub fn trees(&self) -> Vec<TreeId> {
-        let relations = self.objects.values().filter_map(|object| match object {
-            Object::Relation(relation) => Some(relation),
-            _ => None,
+        let trees = self.objects.values().flat_map(|object| match object {
+            Object::Relation(relation) => relation.trees().collect(),
+            Object::Index(index) if !index.holds_rows() => vec![index.tree],
+            _ => Vec::new(),
         });
-        relations.flat_map(|relation| relation.trees()).collect()
+        trees.collect()
     }
 }
 
 /// Whether a key is one of something that hangs on a temporary relation.
 fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
-    if !matches!(key.class, Class::Relation | Class::Schema | Class::Statistics | Class::Comment) {
+    let hangs = [Class::Relation, Class::Index, Class::Schema, Class::Statistics, Class::Comment];
+    if !hangs.contains(&key.class) {
         return false;
     }
     let relation = snapshot

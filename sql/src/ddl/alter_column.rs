@@ -11,7 +11,6 @@ use super::resolve::{changeable_column, refused_system_column, system_column_nam
 use super::row_shape::Reshape;
 use super::{Ddl, RowFunction};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::object::{Class, Object};
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
@@ -277,8 +276,7 @@ impl Ddl<'_> {
         let renamed = |ddl: &mut Ddl<'_>, name: &'static str| {
             let mut next = Relation::clone(relation);
             next.columns[at].name = name.into();
-            let key = ddl.catalog.key(Class::Relation, relation.oid);
-            ddl.catalog.imagined(key, Object::Relation(Arc::new(next)))
+            ddl.catalog.imagined_relation(&next)
         };
         let field = (relation.oid, &*relation.columns[at].name);
         self.collect_field(field, &renamed, what, into)

@@ -1,7 +1,7 @@
 //! ALTER INDEX: storage parameters, and what ANALYZE is to look at of the expressions. ALTER TABLE does the same where it
 //! names an index.
 
-use super::alter_table::{lock_mode, not_for_kind};
+use super::alter_table::not_for_kind;
 use super::index::tablespace;
 use super::resolve::{must_own, undefined_table, wrong_kind};
 use super::{Ddl, options};
@@ -25,8 +25,7 @@ impl Ddl<'_> {
                 false => Err(must_own("index", name)),
             }
         };
-        let found = self.lock_checked(&alter.name, lock_mode(&alter.actions), &owned)?;
-        let Some((Named::Index { index, .. }, relation)) = found else {
+        let Some((relation, oid)) = self.lock_index(&alter.name, &owned)? else {
             if alter.if_exists {
                 let message = format!("relation \"{name}\" does not exist, skipping");
                 self.notice(SqlState::SUCCESSFUL_COMPLETION, message);
@@ -48,12 +47,10 @@ impl Ddl<'_> {
                 return Err(not_for_kind((name, "index"), action));
             }
         }
-        let mut next = Relation::clone(&relation);
-        let Some(at) = next.indexes.iter().position(|found| found.oid == index) else {
-            return Err(undefined_table(&alter.name));
-        };
+        let found = relation.indexes.iter().find(|found| found.oid == oid);
+        let mut next = found.cloned().ok_or_else(|| undefined_table(&alter.name))?;
         for action in &alter.actions {
-            let index = &mut next.indexes[at];
+            let index = &mut next;
             match action {
                 AlterAction::SetOptions(given) => {
                     for (name, value) in options::of_index(given)? {
@@ -82,7 +79,8 @@ impl Ddl<'_> {
                 _ => {}
             }
         }
-        self.catalog.put_relation(self.transaction, next)
+        self.catalog.change_index(self.transaction, (relation.oid, oid), |index| *index = next)?;
+        Ok(())
     }
 
     /// An index belongs to whom its table belongs to.

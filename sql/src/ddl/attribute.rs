@@ -80,7 +80,7 @@ fn naming(ddl: &mut Ddl<'_>, found: &UserType, at: usize, what: &str) -> Result<
         attributes[at].name = name.into();
         let next = UserType { kind: UserTypeKind::Composite(attributes), ..found.clone() };
         let key = ddl.catalog.key(Class::Type, found.oid);
-        ddl.catalog.imagined(key, Object::Type(Arc::new(next)))
+        ddl.catalog.imagined(vec![(key, Some(Object::Type(Arc::new(next))))])
     };
     let mut dependents = Dependents::default();
     let field = (found.oid, &*attributes[at].name);

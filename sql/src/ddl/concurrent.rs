@@ -36,10 +36,7 @@ pub fn make_index(ddl: &mut Ddl<'_>, create: &CreateIndex, table: Oid) -> Result
     let oid = index.oid;
     index.tree = ddl.catalog.create_tree()?.id();
     index.state = IndexState::Written;
-    // Its name may have been waited for.
-    let mut next = Relation::clone(&*ddl.lock_relation(table)?);
-    next.indexes.push(index);
-    ddl.catalog.put_relation(ddl.transaction, next)?;
+    ddl.catalog.add_index(ddl.transaction, table, index)?;
     Ok(Some(oid))
 }
 
@@ -159,9 +156,7 @@ pub fn make_beside(ddl: &mut Ddl<'_>, table: Oid, only: Option<Oid>) -> Result<V
         beside.constraint = None;
         let name = Arc::clone(&index.name);
         remade.push(Remade { index: index.oid, name, beside: beside.oid });
-        let mut next = Relation::clone(&*ddl.lock_relation(table)?);
-        next.indexes.push(beside);
-        ddl.catalog.put_relation(ddl.transaction, next)?;
+        ddl.catalog.add_index(ddl.transaction, table, beside)?;
         relation = ddl.lock_relation(table)?;
     }
     Ok(remade)
@@ -225,7 +220,7 @@ fn gone() -> SqlError {
 impl Ddl<'_> {
     /// A relation behind the lock on its own record: the table lock that a concurrent statement holds keeps out neither
     /// GRANT nor what else changes a relation without its table lock.
-    pub(super) fn lock_relation(&mut self, oid: Oid) -> Result<Arc<Relation>> {
+    fn lock_relation(&mut self, oid: Oid) -> Result<Arc<Relation>> {
         let key = self.catalog.key(Class::Relation, oid);
         self.catalog.lock(self.transaction, key)?;
         self.relation(oid).ok_or_else(gone)
@@ -249,9 +244,9 @@ impl Ddl<'_> {
         index: Oid,
         change: impl FnOnce(&mut Index),
     ) -> Result<()> {
-        let mut next = Relation::clone(&*self.lock_relation(table)?);
-        let found = next.indexes.iter_mut().find(|found| found.oid == index);
-        change(found.ok_or_else(gone)?);
-        self.catalog.put_relation(self.transaction, next)
+        match self.catalog.change_index(self.transaction, (table, index), change)? {
+            true => Ok(()),
+            false => Err(gone()),
+        }
     }
 }

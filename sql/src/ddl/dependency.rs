@@ -6,7 +6,7 @@ use super::type_dependents::{Dependent, drop_all};
 use super::{Ddl, Reads, Semantics};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::object::{Class, Object, ObjectKey};
+use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
@@ -292,8 +292,7 @@ impl Ddl<'_> {
         if old.columns.iter().zip(&next.columns).all(|(old, new)| old.name == new.name) {
             return Ok(Arc::clone(snapshot));
         }
-        let key = self.catalog.key(Class::Relation, next.oid);
-        Ok(self.catalog.imagined(key, Object::Relation(Arc::new(next.clone()))))
+        Ok(self.catalog.imagined_relation(next))
     }
 
     /// Keeps the new texts, now that what they name is called so: each view must read and return what it did.
@@ -529,8 +528,6 @@ impl Ddl<'_> {
         }
         let statistics = self.catalog.key(Class::Statistics, relation.oid);
         self.catalog.remove(self.transaction, &snapshot, statistics)?;
-        let key = self.catalog.key(Class::Relation, relation.oid);
-        let before = Object::Relation(Arc::clone(relation));
-        self.catalog.change(self.transaction, key, Some(&before), None)
+        self.catalog.remove_relation(self.transaction, relation)
     }
 }

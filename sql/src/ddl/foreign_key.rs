@@ -301,11 +301,16 @@ fn referenced_key<'a>(
         ));
     }
     let same = |index: &&Index| {
-        index.unique && index.columns.len() == columns.len() && index.is_plain_key(&columns)
+        let fits = index.unique && index.is_valid() && index.columns.len() == columns.len();
+        fits && index.is_plain_key(&columns)
     };
     // One that is unique at every moment is taken before a deferrable one.
     let always = |index: &&Index| same(index) && index.is_always_unique();
-    let found = parent.indexes.iter().find(always).or_else(|| parent.indexes.iter().find(same));
+    // Of several the oldest: a primary key's may be a later one.
+    let oldest = |fits: &dyn Fn(&&Index) -> bool| {
+        parent.indexes.iter().filter(fits).min_by_key(|index| index.oid)
+    };
+    let found = oldest(&always).or_else(|| oldest(&same));
     let index = found.ok_or_else(|| {
         SqlError::new(
             SqlState::INVALID_FOREIGN_KEY,

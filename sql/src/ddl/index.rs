@@ -29,10 +29,7 @@ pub fn create_index(ddl: &mut Ddl<'_>, create: &CreateIndex) -> Result<&'static 
     let relation = lock_indexed(ddl, create, TableLock::Share)?;
     let Some(mut index) = new_index(ddl, create, &relation)? else { return Ok("CREATE INDEX") };
     index.tree = ddl.build_index(&relation, &index)?;
-    // Its table's SHARE lock keeps out neither another CREATE INDEX nor GRANT: what they have done is read again.
-    let mut next = Relation::clone(&*ddl.lock_relation(relation.oid)?);
-    next.indexes.push(index);
-    ddl.catalog.put_relation(ddl.transaction, next)?;
+    ddl.catalog.add_index(ddl.transaction, relation.oid, index)?;
     Ok("CREATE INDEX")
 }
 

@@ -4,7 +4,7 @@
 use super::Ddl;
 use super::dependency::{Dependents, views};
 use super::resolve::kind_noun;
-use crate::catalog::object::{Class, Object, ObjectKey};
+use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -42,8 +42,7 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) -> Result<()> {
         let before = self.snapshot();
-        let key = self.catalog.key(Class::Relation, relation.oid);
-        let after = self.catalog.imagined(key, Object::Relation(Arc::new(without.clone())));
+        let after = self.catalog.imagined_relation(without);
         for (view, reads) in views(self.semantics, &before) {
             let fails = |text: &Arc<str>| self.semantics.reads(&after, text).is_err();
             if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)

@@ -7,8 +7,9 @@ use super::Ddl;
 use super::index::tablespace;
 use super::resolve::{undefined_table, wrong_kind};
 use crate::catalog::Named;
-use crate::catalog::object::well_known;
-use crate::catalog::relation::{IndexState, Relation, RelationKind};
+use crate::catalog::object::{Class, well_known};
+use crate::catalog::parts;
+use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, Severity, SqlError};
 use crate::parse::ast::{ObjectKind, Reindex, Value};
 use crate::sqlstate::SqlState;
@@ -181,24 +182,33 @@ impl Ddl<'_> {
         only: Option<Oid>,
         verbose: bool,
     ) -> Result<()> {
-        let mut next = Relation::clone(relation);
-        for at in 0..next.indexes.len() {
-            let index = &next.indexes[at];
+        for index in &relation.indexes {
             if only.is_some_and(|only| only != index.oid) {
                 continue;
             }
+            // Another REINDEX of it is waited for, and whoever changes it otherwise.
+            let key = parts::index_key(self.catalog.key(Class::Relation, relation.oid), index);
+            self.catalog.lock_beside(self.transaction, key)?;
+            let Some(relation) = self.relation(relation.oid) else { return Ok(()) };
+            let Some(index) = relation.indexes.iter().find(|found| found.oid == index.oid) else {
+                continue;
+            };
             if !index.holds_rows() {
-                let (old, tree) = (index.tree, self.build_index(&next, index)?);
-                self.catalog.drop_tree(old);
-                next.indexes[at].tree = tree;
-                next.indexes[at].state = IndexState::Valid;
+                let tree = self.build_index(&relation, index)?;
+                self.catalog.drop_tree(index.tree);
+                let built = |index: &mut Index| {
+                    index.tree = tree;
+                    index.state = IndexState::Valid;
+                };
+                let place = (relation.oid, index.oid);
+                self.catalog.change_index(self.transaction, place, built)?;
             }
             if verbose {
-                let message = format!("index \"{}\" was reindexed", next.indexes[at].name);
+                let message = format!("index \"{}\" was reindexed", index.name);
                 let told = SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message);
                 self.notices.push(told.severity(Severity::Info));
             }
         }
-        self.catalog.put_relation(self.transaction, next)
+        Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::user_type::{demand_free_there, give_type_acl};
 use crate::catalog::Named;
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::object::{Class, Database, Object, ObjectKey, Role, Schema};
-use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::relation::{Index, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     ChangeOwner, Ident, ObjectKind, ObjectName, Rename, RenamePart, SetSchema,
@@ -68,6 +68,12 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
         }
         ddl.check_owner(relation)
     };
+    if rename.part.is_none()
+        && let Ok(Some(Named::Index { .. })) = ddl.lookup(&rename.name)
+        && let Some((relation, index)) = ddl.lock_index(&rename.name, &check)?
+    {
+        return rename_index_alone(ddl, rename, &relation, index);
+    }
     let found = ddl.lock_checked(&rename.name, TableLock::AccessExclusive, &check);
     let found = match found {
         Err(error) if rename.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => None,
@@ -82,10 +88,7 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
         return Err(undefined_table(&rename.name));
     };
     let mut next = Relation::clone(&relation);
-    let within = matches!(
-        (&rename.part, &named),
-        (Some(RenamePart::Constraint(_)), _) | (None, Named::Index { .. })
-    );
+    let within = matches!(rename.part, Some(RenamePart::Constraint(_)));
     match (&rename.part, named) {
         (Some(RenamePart::Column(from)), _) if matches!(relation.kind, RelationKind::Composite) => {
             return super::attribute::rename_attribute(ddl, &rename.name, from, &rename.to);
@@ -98,12 +101,8 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
         (Some(RenamePart::Constraint(from)), _) => {
             rename_constraint(ddl, &mut next, from, &rename.to)?;
         }
-        (None, Named::Index { index, .. }) => {
-            if !matches!(rename.kind, ObjectKind::Table | ObjectKind::Index) {
-                return Err(wrong_kind(rename.name.name(), rename.kind));
-            }
-            rename_index(ddl, &mut next, index, &rename.to)?;
-        }
+        // What had been a relation's name is an index's now.
+        (None, Named::Index { .. }) => return rename_relation(ddl, rename),
         (None, Named::Relation(_)) => {
             // ALTER TABLE and ALTER INDEX rename whatever has rows or keys.
             if !matches!(rename.kind, ObjectKind::Table | ObjectKind::Index)
@@ -125,7 +124,7 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
         }
     }
     if within {
-        // Views name neither indexes nor constraints.
+        // Views name no constraints.
         return ddl.catalog.put_relation(ddl.transaction, next);
     }
     ddl.put_renamed(next)
@@ -171,21 +170,36 @@ fn rename_constraint(
             format!("constraint \"{from}\" for table \"{}\" does not exist", next.name),
         ));
     };
-    let oid = next.indexes[at].oid;
-    rename_index(ddl, next, oid, to)
-}
-
-/// An index and the constraint it stands for have one name.
-fn rename_index(ddl: &mut Ddl<'_>, next: &mut Relation, index: Oid, to: &Ident) -> Result<()> {
     if ddl.lock_relation_name(next.schema.0, to)? {
         return Err(duplicate_relation(to));
     }
-    if let Some(index) = next.indexes.iter_mut().find(|found| found.oid == index) {
-        index.name = Arc::clone(to);
-        if let Some(constraint) = &mut index.constraint {
-            constraint.1 = Arc::clone(to);
-        }
+    call_index(&mut next.indexes[at], to);
+    Ok(())
+}
+
+/// An index and the constraint it stands for have one name.
+fn call_index(index: &mut Index, to: &Ident) {
+    index.name = Arc::clone(to);
+    if let Some(constraint) = &mut index.constraint {
+        constraint.1 = Arc::clone(to);
     }
+}
+
+/// ALTER INDEX ... RENAME, whose table is not locked.
+fn rename_index_alone(
+    ddl: &mut Ddl<'_>,
+    rename: &Rename,
+    relation: &Relation,
+    index: Oid,
+) -> Result<()> {
+    if !matches!(rename.kind, ObjectKind::Table | ObjectKind::Index) {
+        return Err(wrong_kind(rename.name.name(), rename.kind));
+    }
+    if ddl.lock_relation_name(relation.schema.0, &rename.to)? {
+        return Err(duplicate_relation(&rename.to));
+    }
+    let call = |index: &mut Index| call_index(index, &rename.to);
+    ddl.catalog.change_index(ddl.transaction, (relation.oid, index), call)?;
     Ok(())
 }
 

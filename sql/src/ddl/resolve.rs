@@ -4,7 +4,7 @@ use super::Ddl;
 use crate::bind::dml::{composite_type, system_catalog};
 use crate::bind::type_name::{format_type, format_type_be};
 use crate::catalog::acl::Privileges;
-use crate::catalog::object::{Class, Role, Schema, well_known};
+use crate::catalog::object::{Class, ObjectKey, Role, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::system::is_served_view;
 use crate::catalog::system_column::{SystemColumn, system_column, system_number};
@@ -239,6 +239,29 @@ impl Ddl<'_> {
                 return Ok(Some((named, relation)));
             }
             self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+            locked = Some(named);
+        }
+    }
+
+    /// Finds an index and locks it alone, not its table: others read and write that, make indexes of it and make others anew
+    /// meanwhile (SHARE UPDATE EXCLUSIVE of the index). `check` is asked as by [`Ddl::lock_checked`].
+    pub(super) fn lock_index(
+        &mut self,
+        name: &ObjectName,
+        check: &dyn Fn(&mut Self, &Named, &Relation) -> Result<()>,
+    ) -> Result<Option<(Arc<Relation>, Oid)>> {
+        let mut locked = None;
+        loop {
+            let Some(named) = self.lookup(name)? else { return Ok(None) };
+            let (Named::Relation(table) | Named::Index { table, .. }) = named;
+            let Some(relation) = self.relation(table) else { return Ok(None) };
+            check(self, &named, &relation)?;
+            let Named::Index { index, .. } = named else { return Ok(None) };
+            if locked == Some(named) {
+                return Ok(Some((relation, index)));
+            }
+            let key = ObjectKey { sub: index.0, ..self.catalog.key(Class::Index, table) };
+            self.catalog.lock_beside(self.transaction, key)?;
             locked = Some(named);
         }
     }

@@ -12,6 +12,7 @@ use super::estimate::DESCENT;
 use super::fold::truth;
 use super::functions::{Comparison, comparison, key_compatible};
 use super::implied::{implies, same};
+use super::join_order::disabled;
 use super::physical::{
     self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, Way,
 };
@@ -75,13 +76,18 @@ pub fn choose(
     let total = figures.rows(scan.slot);
     let kept = figures.all(&all);
     scan.rows = (total * kept).max(1.0);
-    scan.cost = total;
+    let methods = figures.methods();
+    scan.index_only = methods.indexes_alone;
+    scan.cost = total + disabled(methods.whole_tables);
     scan.recheck = all.clone();
-    let key = by_key(planner, &scan, &all, later);
+    let mut key = by_key(planner, &scan, &all, later);
+    if let Some(key) = &mut key {
+        key.cost += disabled(methods.keys);
+    }
     let single = key.as_ref().is_some_and(|key| key.access.is_single());
     let limit = key.as_ref().map_or(f64::INFINITY, |key| key.cost).min(scan.cost.max(GROWTH_ROWS));
     let ways = (0..all.len()).filter_map(|at| by_sides(planner, &scan, &all, at, later));
-    let either = match single {
+    let either = match single || !methods.keys {
         true => None,
         false => ways.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|ways| ways.cost < limit),
     };
@@ -90,7 +96,7 @@ pub fn choose(
         scan.access = Access::Either(found.ways);
         vec![found.at]
     } else if let Some(key) = key
-        && (key.cost < scan.cost.max(GROWTH_ROWS) || single)
+        && (key.cost < scan.cost.max(GROWTH_ROWS) || single && methods.keys)
     {
         (scan.cost, scan.rows) = (key.cost, scan.rows.min(key.rows));
         scan.access = Access::Key(Box::new(key.access));

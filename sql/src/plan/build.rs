@@ -140,7 +140,8 @@ impl<'a> Planner<'a> {
     /// A plan by the rules. They are applied once: what has been chosen does not go through them again.
     fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Result<Plan> {
         let plan = pushdown::optimise(self, plan, Vec::new());
-        let plan = order::avoid_sorts(plan, &mut || self.slot(1));
+        let sorts = self.figures.methods().sorts;
+        let plan = order::avoid_sorts(plan, sorts, &mut || self.slot(1));
         self.demand_lockable(&plan)?;
         Ok(if ctes.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), ctes) })
     }

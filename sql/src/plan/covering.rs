@@ -35,6 +35,9 @@ pub enum Part {
 #[must_use]
 pub fn covering(scan: &Scan) -> Option<Covering> {
     let Access::Key(access) = &scan.access else { return None };
+    if !scan.index_only {
+        return None;
+    }
     access.index?;
     let readable = |layout: &KeyLayout| {
         layout.columns.iter().take_while(|column| column.keeps_values()).copied().collect()

@@ -10,6 +10,7 @@ use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use crate::bind::Literal;
 use crate::catalog::{ColumnStatistics, Relation, RelationKind, TableStatistics};
+use crate::settings::Methods;
 use crate::tuple::Form;
 use crate::types::array::Array;
 use crate::types::numeric::View;
@@ -48,6 +49,11 @@ pub trait Facts {
     /// About how many rows a table has at this moment.
     fn rows(&self, _relation: &Relation) -> Option<f64> {
         None
+    }
+
+    /// Which methods are to be used.
+    fn methods(&self) -> Methods {
+        Methods::default()
     }
 
     /// The value of an expression over constants; none where nobody can compute.
@@ -140,6 +146,12 @@ impl Compared<'_, '_> {
 }
 
 impl<'a> Figures<'a> {
+    /// Which methods are to be used.
+    #[must_use]
+    pub fn methods(&self) -> Methods {
+        self.facts.methods()
+    }
+
     /// None yet.
     #[must_use]
     pub fn new(facts: &'a dyn Facts) -> Figures<'a> {

@@ -320,15 +320,25 @@ impl Search<'_, '_> {
             .count();
         let kept = joined_part(planner, &conditions, equal, rows, base.0);
         let after = (rows * base.0 * kept).max(1.0);
-        let mut least =
-            if equal > 0 { base.1 + BUILD * base.0 + rows } else { rows * base.1.max(1.0) };
+        let methods = planner.figures.methods();
+        let mut least = if equal > 0 {
+            base.1 + BUILD * base.0 + rows + disabled(methods.hash_joins)
+        } else {
+            rows * base.1.max(1.0) + disabled(methods.nested_loops)
+        };
         let later = |var: Var| self.own.contains_key(&var.slot) && !joined.set.contains(&var.slot);
         if let Some(indexed) = by_key(planner, &item.plan, conditions.into_iter().cloned(), &later)
         {
-            least = least.min(rows * estimate::of(&planner.figures, &indexed).cost);
+            let cost = estimate::of(&planner.figures, &indexed).cost;
+            least = least.min(rows * cost + disabled(methods.nested_loops));
         }
         (after, least)
     }
+}
+
+/// What is added to the cost of a method that is not to be used: it is taken where there is no other (`disable_cost`).
+pub(super) fn disabled(enabled: bool) -> f64 {
+    if enabled { 0.0 } else { 1.0e10 }
 }
 
 /// A scan under more conditions, whose other sides are at hand before each pass: by whichever key serves it best then.
@@ -505,7 +515,10 @@ fn finish(
         JoinKind::Semi => pairs.min(left_rows),
         JoinKind::Anti => (left_rows - pairs).max(1.0),
     };
-    let hash_cost = left_cost + right_cost + BUILD * right_rows + left_rows;
+    let methods = planner.figures.methods();
+    let hash_cost =
+        left_cost + right_cost + BUILD * right_rows + left_rows + disabled(methods.hash_joins);
+    let looped = disabled(methods.nested_loops);
     // Index keys from the left row: for inner, left, semi and anti joins, which ask once for each left row.
     if !matches!(join.kind, JoinKind::Full | JoinKind::Right)
         && let own = join
@@ -517,7 +530,7 @@ fn finish(
         && let Some(indexed) = by_key(planner, &join.right, own, later)
     {
         let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
-        let total = left_cost + left_rows * indexed_cost;
+        let total = left_cost + left_rows * indexed_cost + looped;
         let better = total < hash_cost || equal.is_empty() && indexed_cost < right_cost;
         if better
             && reads_by_key(&indexed)
@@ -535,7 +548,10 @@ fn finish(
             return join;
         }
     }
-    if !equal.is_empty() && !join.dependent {
+    let loop_cost = left_cost + left_rows * right_cost.max(1.0) + looped;
+    let may_loop = !matches!(join.kind, JoinKind::Full | JoinKind::Right);
+    let hashed = methods.hash_joins || !may_loop || hash_cost < loop_cost;
+    if !equal.is_empty() && !join.dependent && hashed {
         join.on.retain(|one| equality(one, left_set, right_set).is_none());
         let (mut left, mut right, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for (outer, inner, ty) in equal {
@@ -547,8 +563,10 @@ fn finish(
         join.cost = hash_cost;
         return join;
     }
-    join.cost = left_cost + left_rows * right_cost.max(1.0);
-    if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..))
+    join.cost = loop_cost;
+    if !join.dependent
+        && methods.kept_rows
+        && !matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..))
     {
         join.right = Plan::Materialize(Box::new(join.right), Vec::new());
     }

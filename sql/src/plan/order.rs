@@ -18,21 +18,23 @@ use crate::types::{Comparator, Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use txn::{Direction, TreeId};
 
-/// The plan without sorts that change nothing. `slot` gives new slots of one column.
+/// The plan without sorts that change nothing; without `sorts` an index gives an order whatever it costs. `slot` gives new slots of one column.
 #[must_use]
-pub fn avoid_sorts(plan: Plan, slot: &mut dyn FnMut() -> u32) -> Plan {
+pub fn avoid_sorts(plan: Plan, sorts: bool, slot: &mut dyn FnMut() -> u32) -> Plan {
     match plan {
-        Plan::Sort(sort) => avoid(*sort),
+        Plan::Sort(sort) => avoid(*sort, sorts),
         Plan::Limit(mut limit) => {
-            limit.input = avoid_sorts(limit.input, slot);
+            limit.input = avoid_sorts(limit.input, sorts, slot);
             Plan::Limit(limit)
         }
         Plan::Project(input, into, columns) => {
-            Plan::Project(Box::new(avoid_sorts(*input, slot)), into, columns)
+            Plan::Project(Box::new(avoid_sorts(*input, sorts, slot)), into, columns)
         }
-        Plan::Gate(input, conjuncts) => Plan::Gate(Box::new(avoid_sorts(*input, slot)), conjuncts),
+        Plan::Gate(input, conjuncts) => {
+            Plan::Gate(Box::new(avoid_sorts(*input, sorts, slot)), conjuncts)
+        }
         Plan::LockRows(mut lock) => {
-            lock.input = avoid_sorts(lock.input, slot);
+            lock.input = avoid_sorts(lock.input, sorts, slot);
             Plan::LockRows(lock)
         }
         Plan::Aggregate(aggregate) => match each_first(&aggregate, slot) {
@@ -43,7 +45,7 @@ pub fn avoid_sorts(plan: Plan, slot: &mut dyn FnMut() -> u32) -> Plan {
     }
 }
 
-fn avoid(mut sort: Sort) -> Plan {
+fn avoid(mut sort: Sort, sorts: bool) -> Plan {
     let keys: Option<Vec<(Var, Comparator)>> = sort
         .keys
         .iter()
@@ -54,7 +56,7 @@ fn avoid(mut sort: Sort) -> Plan {
         .collect();
     if let Some(keys) = keys
         && let Some(scan) = leading_scan(&mut sort.input)
-        && make_ordered(scan, &keys, sort.top.is_some())
+        && make_ordered(scan, &keys, sort.top.is_some() || !sorts)
     {
         return sort.input;
     }

@@ -99,6 +99,8 @@ pub struct Scan {
     pub rows: f64,
     /// What that costs, in rows touched.
     pub cost: f64,
+    /// Whether an index may be read alone that holds all that is asked for.
+    pub index_only: bool,
 }
 
 impl Scan {

@@ -54,6 +54,7 @@ impl Planner<'_> {
                 item,
                 rows: 0.0,
                 cost: 0.0,
+                index_only: true,
             })),
             _ => Plan::System(Box::new(SystemScan {
                 relation: Arc::clone(relation),

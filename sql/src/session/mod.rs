@@ -423,13 +423,14 @@ impl Session {
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(
-            "{} {:?} {:?} {:?} {} {}",
+            "{} {:?} {:?} {:?} {} {} {:?}",
             plain.time_zone,
             plain.date_order,
             plain.date_style,
             plain.interval_style,
             plain.array_nulls,
-            plain.quote_all_identifiers
+            plain.quote_all_identifiers,
+            plain.methods
         );
         let basis =
             Basis { version, path: self.path.schemas.as_slice().into(), reading: reading.into() };

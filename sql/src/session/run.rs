@@ -577,6 +577,7 @@ impl Session {
         } = self;
         let environment = engine.manager().environment();
         let statement_time = block.statement_time;
+        let seen = catalog.seen_at(view.snapshot);
         let snapshot = catalog.last_snapshot();
         let own = Own {
             pid: wait.pid,
@@ -601,11 +602,13 @@ impl Session {
             sequences,
             advisory,
         };
+        // The system relations are those of the snapshot; functions and names follow the latest catalog.
+        let shown = SessionCatalog { snapshot: &seen, ..queries };
         let transaction_time = block.started;
         let host = Host {
             settings: &running.plain,
             catalog: &queries,
-            system: &queries,
+            system: &shown,
             cursors: &asked,
             clock: &*environment.clock,
             transaction_time,

@@ -15,6 +15,7 @@ use crate::exec::sink::ColumnDescription;
 use crate::parse::Statement;
 use crate::plan::{Facts, Scalar};
 use crate::session::source::Source;
+use crate::settings::Methods;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowWriter};
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
@@ -236,6 +237,11 @@ impl Facts for Known<'_> {
     fn rows(&self, relation: &Relation) -> Option<f64> {
         let RelationKind::Table { tree, .. } = &relation.kind else { return None };
         self.manager.data().tree(*tree).ok()?.record_estimate().ok()
+    }
+
+    fn methods(&self) -> Methods {
+        let Some(Reader(context)) = self.constants else { return Methods::default() };
+        context.settings.methods
     }
 
     fn evaluate(&self, scalar: &Scalar) -> Option<Result<Literal>> {

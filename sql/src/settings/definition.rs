@@ -197,6 +197,7 @@ const FOLLOWED: &[&str] = &[
     "default_transaction_deferrable",
     "default_transaction_isolation",
     "default_transaction_read_only",
+    "enable_bitmapscan",
     "enable_hashagg",
     "enable_hashjoin",
     "enable_indexonlyscan",

@@ -53,6 +53,43 @@ pub struct SessionSettings {
     pub track_activities: bool,
     /// `synchronous_commit` is not `off`.
     pub synchronous_commit: bool,
+    /// `enable_*`.
+    pub methods: Methods,
+}
+
+/// Which methods the planner is to use where it has another one (manual, section 20.7.1). One that is off is not impossible:
+/// a plan that has no other way takes it all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "they are settings of their own")]
+pub struct Methods {
+    /// `enable_seqscan`: all of a table is read.
+    pub whole_tables: bool,
+    /// `enable_indexscan` or `enable_bitmapscan`: rows are found by a key.
+    pub keys: bool,
+    /// `enable_indexonlyscan`: an index is read alone that holds all that is asked for.
+    pub indexes_alone: bool,
+    /// `enable_nestloop`.
+    pub nested_loops: bool,
+    /// `enable_hashjoin`.
+    pub hash_joins: bool,
+    /// `enable_material`: the inner side of a nested loop is kept.
+    pub kept_rows: bool,
+    /// `enable_sort`: rows are sorted that an index has in order.
+    pub sorts: bool,
+}
+
+impl Default for Methods {
+    fn default() -> Self {
+        Methods {
+            whole_tables: true,
+            keys: true,
+            indexes_alone: true,
+            nested_loops: true,
+            hash_joins: true,
+            kept_rows: true,
+            sorts: true,
+        }
+    }
 }
 
 /// What a statement's text means where PostgreSQL lets a session choose.
@@ -175,6 +212,7 @@ impl Default for SessionSettings {
             temp_file_limit_bytes: None,
             track_activities: true,
             synchronous_commit: true,
+            methods: Methods::default(),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::server::{ServerSettings, Source, find, unrecognized};
 use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, FoundRole, Value};
-use super::{DateOrder, DateStyle, Dialect, IntervalStyle, SessionSettings};
+use super::{DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings};
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use std::collections::HashMap;
@@ -597,6 +597,18 @@ impl Settings {
         }
     }
 
+    fn methods(&self) -> Methods {
+        Methods {
+            whole_tables: self.bool("enable_seqscan"),
+            keys: self.bool("enable_indexscan") || self.bool("enable_bitmapscan"),
+            indexes_alone: self.bool("enable_indexonlyscan"),
+            nested_loops: self.bool("enable_nestloop"),
+            hash_joins: self.bool("enable_hashjoin"),
+            kept_rows: self.bool("enable_material"),
+            sorts: self.bool("enable_sort"),
+        }
+    }
+
     fn refresh_plain(&mut self) {
         self.changed = true;
         self.generation += 1;
@@ -633,6 +645,7 @@ impl Settings {
                 .map(|limit| limit * 1024),
             track_activities: self.bool("track_activities"),
             synchronous_commit: &*self.text("synchronous_commit") != "off",
+            methods: self.methods(),
         };
     }
 }

@@ -1,0 +1,250 @@
+//! Every ordered pair of statements that change one table and what hangs on it: the first in a transaction that is open when
+//! the second begins, and commits or rolls back then. The catalogs in the end are PostgreSQL's, which is asked each time.
+//!
+//! Where PostgreSQL gives up with `tuple concurrently updated`, or with a duplicate key of a catalog, Atoll reads again: it must
+//! come to what PostgreSQL does when the second statement runs behind the first. Hundreds of pairs are drawn by seed; `PAIRS=all` runs them all, `PAIRS=7` those of
+//! seed 7.
+
+use std::fmt::Write;
+use tests::atoll::Atoll;
+use tests::client::Client;
+use tests::oracle;
+
+/// What stands in the schema before.
+const FIXTURE: &str = "
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE DOMAIN small AS int CHECK (VALUE < 1000);
+CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE);
+CREATE TABLE t (id serial PRIMARY KEY, a int, b int DEFAULT 7, c text, m mood, d small, CONSTRAINT t_check CHECK (a > 0));
+CREATE TABLE ch (id int, t_id int REFERENCES t (id));
+CREATE UNIQUE INDEX t_a ON t (a);
+CREATE INDEX t_b ON t (b);
+CREATE VIEW v AS SELECT id, a, b FROM t;
+CREATE SEQUENCE s;
+INSERT INTO p VALUES (1, 1), (2, 2);
+INSERT INTO t (a, b, c) SELECT g, g, 'x' FROM generate_series(1, 5) AS g";
+
+const STATEMENTS: &[&str] = &[
+    "CREATE INDEX i1 ON t (b, a)",
+    "CREATE UNIQUE INDEX i2 ON t (c, a)",
+    "CREATE INDEX i3 ON t (lower(c)) WHERE a > 1",
+    "DROP INDEX t_b",
+    "DROP INDEX t_a",
+    "ALTER INDEX t_b RENAME TO t_b2",
+    "ALTER INDEX t_b RENAME TO i1",
+    "ALTER INDEX t_a SET (fillfactor = 50)",
+    "ALTER INDEX t_pkey RENAME TO t_key",
+    "REINDEX INDEX t_b",
+    "REINDEX TABLE t",
+    "ALTER TABLE t ADD COLUMN e int",
+    "ALTER TABLE t ADD COLUMN f text DEFAULT 'f'",
+    "ALTER TABLE t DROP COLUMN c",
+    "ALTER TABLE t DROP COLUMN b CASCADE",
+    "ALTER TABLE t RENAME COLUMN a TO a2",
+    "ALTER TABLE t ALTER COLUMN b TYPE bigint USING b::bigint",
+    "ALTER TABLE t ALTER COLUMN c TYPE varchar(20)",
+    "ALTER TABLE t ALTER COLUMN b SET DEFAULT 8",
+    "ALTER TABLE t ALTER COLUMN b DROP DEFAULT",
+    "ALTER TABLE t ALTER COLUMN a SET NOT NULL",
+    "ALTER TABLE t ALTER COLUMN a SET STATISTICS 50",
+    "ALTER TABLE t ADD CONSTRAINT k1 CHECK (b > 0)",
+    "ALTER TABLE t ADD CONSTRAINT k2 UNIQUE (b)",
+    "ALTER TABLE t ADD CONSTRAINT k3 UNIQUE USING INDEX t_a",
+    "ALTER TABLE t ADD CONSTRAINT k4 FOREIGN KEY (a) REFERENCES p (id) NOT VALID",
+    "ALTER TABLE t DROP CONSTRAINT t_check",
+    "ALTER TABLE t DROP CONSTRAINT t_pkey CASCADE",
+    "ALTER TABLE t RENAME CONSTRAINT t_check TO t_check2",
+    "ALTER TABLE t RENAME CONSTRAINT t_pkey TO t_key",
+    "ALTER TABLE ch DROP CONSTRAINT ch_t_id_fkey",
+    "ALTER TABLE ch ADD CONSTRAINT ch2 FOREIGN KEY (t_id) REFERENCES t (a)",
+    "ALTER TABLE t SET (fillfactor = 70)",
+    "ALTER TABLE t RESET (fillfactor)",
+    "ALTER TABLE t RENAME TO t2",
+    "ALTER TABLE t SET SCHEMA other",
+    "ALTER TABLE t OWNER TO pairs_one",
+    "DROP TABLE t CASCADE",
+    "DROP TABLE ch",
+    "TRUNCATE t CASCADE",
+    "GRANT SELECT ON t TO pairs_one",
+    "GRANT INSERT, UPDATE ON t TO pairs_two",
+    "GRANT SELECT (a) ON t TO pairs_one",
+    "REVOKE ALL ON t FROM pairs_one",
+    "COMMENT ON TABLE t IS 'one'",
+    "COMMENT ON TABLE t IS 'two'",
+    "COMMENT ON COLUMN t.a IS 'a'",
+    "COMMENT ON INDEX t_b IS 'b'",
+    "COMMENT ON CONSTRAINT t_check ON t IS 'k'",
+    "CREATE VIEW w AS SELECT a FROM t",
+    "CREATE OR REPLACE VIEW v AS SELECT id, a, b, c FROM t",
+    "ALTER VIEW v RENAME TO v2",
+    "DROP VIEW v",
+    "GRANT SELECT ON v TO pairs_one",
+    "ALTER SEQUENCE s INCREMENT 5",
+    "ALTER SEQUENCE s OWNED BY t.a",
+    "ALTER SEQUENCE t_id_seq RENAME TO t_seq",
+    "DROP SEQUENCE s",
+    "ALTER TYPE mood ADD VALUE 'happy'",
+    "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'",
+    "ALTER TYPE mood RENAME TO mood2",
+    "DROP TYPE mood CASCADE",
+    "ALTER DOMAIN small ADD CONSTRAINT pos CHECK (VALUE > 0)",
+    "ALTER DOMAIN small DROP CONSTRAINT small_check",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA own GRANT SELECT ON TABLES TO pairs_one",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA own GRANT INSERT ON TABLES TO pairs_two",
+    "GRANT USAGE ON SCHEMA own TO pairs_one",
+    "GRANT CREATE ON SCHEMA own TO pairs_two",
+    "ALTER SCHEMA own RENAME TO own2",
+    "CREATE TABLE i1 (x int)",
+    "CREATE TABLE n (x mood, y small)",
+    "ANALYZE t",
+];
+
+/// What the catalogs say of a schema, a line each.
+const STATE: &[&str] = &[
+    "SELECT 'relation', n.nspname, c.relname, c.relkind, c.relnatts, c.relchecks, c.reloptions, pg_get_userbyid(c.relowner), c.relacl
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname IN ('own', 'own2', 'other')",
+    "SELECT 'column', c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attstattarget, a.attacl, pg_get_expr(d.adbin, d.adrelid)
+       FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+       LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+       WHERE nspname IN ('own', 'own2', 'other') AND attnum > 0 AND relkind <> 'i'",
+    "SELECT 'index', pg_get_indexdef(i.indexrelid), i.indisvalid, i.indisprimary FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname IN ('own', 'own2', 'other')",
+    "SELECT 'constraint', k.conname, k.conrelid::regclass, k.contypid::regtype, pg_get_constraintdef(k.oid), k.convalidated, k.conindid::regclass
+       FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace WHERE nspname IN ('own', 'own2', 'other')",
+    "SELECT 'comment', d.classoid::regclass, d.objsubid, d.description FROM pg_description d WHERE d.objoid >= 16384
+       AND d.description IN ('one', 'two', 'a', 'b', 'k') AND (EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE c.oid = d.objoid AND nspname IN ('own', 'own2', 'other')) OR d.classoid = 'pg_constraint'::regclass)",
+    "SELECT 'view', viewname, definition FROM pg_views WHERE schemaname IN ('own', 'own2', 'other')",
+    "SELECT 'sequence', sequencename, increment_by FROM pg_sequences WHERE schemaname IN ('own', 'own2', 'other')",
+    "SELECT 'type', t.typname, (SELECT string_agg(enumlabel, ',' ORDER BY enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid)
+       FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE nspname IN ('own', 'own2', 'other') AND typtype IN ('e', 'd')",
+    "SELECT 'default', n.nspname, d.defaclobjtype, d.defaclacl FROM pg_default_acl d JOIN pg_namespace n ON n.oid = d.defaclnamespace",
+    "SELECT 'schema', nspname, nspacl FROM pg_namespace WHERE nspname IN ('own', 'own2', 'other')",
+];
+
+struct Server {
+    holder: Client,
+    other: Client,
+    watcher: Client,
+    /// The number of the second session's process.
+    pid: String,
+}
+
+impl Server {
+    fn new(port: u16, database: &str) -> Server {
+        let mut admin = Client::connect(port, "postgres", "postgres");
+        for role in ["pairs_one", "pairs_two"] {
+            let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{role}'");
+            if admin.run(&there).value() == "0" {
+                admin.run(&format!("CREATE ROLE {role}"));
+            }
+        }
+        admin.query(&format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
+        admin.run(&format!("CREATE DATABASE {database}"));
+        let connect = || Client::connect(port, "postgres", database);
+        let (holder, mut other, watcher) = (connect(), connect(), connect());
+        let pid = other.run("SELECT pg_backend_pid()").value().to_owned();
+        Server { holder, other, watcher, pid }
+    }
+
+    fn set_up(&mut self) {
+        for schema in ["own", "own2", "other"] {
+            self.holder.run(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE"));
+        }
+        self.holder.run("CREATE SCHEMA own; CREATE SCHEMA other; SET search_path = own");
+        self.other.run("SET search_path = own");
+        for statement in FIXTURE.split(';') {
+            self.holder.run(statement);
+        }
+    }
+
+    /// The code that the second statement ends with, beside the first, which ends so.
+    fn beside(&mut self, first: &str, second: &str, end: &str) -> String {
+        self.holder.run("BEGIN");
+        // Some statements are refused by what hangs on the table: so is the block.
+        self.holder.query(first);
+        self.other.start(second);
+        let blocked = format!("SELECT cardinality(pg_blocking_pids({}))", self.pid);
+        while !self.other.answers_within(std::time::Duration::from_millis(5)) {
+            if self.watcher.run(&blocked).value() != "0" {
+                break;
+            }
+        }
+        self.holder.run(end);
+        let mut replies = self.other.replies().expect("the connection stands");
+        replies.pop().map_or_else(String::new, |reply| reply.sqlstate().to_owned())
+    }
+
+    /// The same, behind the first.
+    fn behind(&mut self, first: &str, second: &str, end: &str) -> String {
+        self.holder.run("BEGIN");
+        self.holder.query(first);
+        self.holder.run(end);
+        self.other.query(second).sqlstate().to_owned()
+    }
+
+    fn state(&mut self) -> String {
+        let mut lines = Vec::new();
+        self.watcher.run("SET search_path = own");
+        for query in STATE {
+            for row in self.watcher.run(query).rows {
+                let mut line = String::new();
+                for field in row {
+                    write!(line, "{}|", field.as_deref().unwrap_or("-")).expect("a string grows");
+                }
+                lines.push(line);
+            }
+        }
+        lines.sort();
+        lines.join("\n")
+    }
+}
+
+/// The pairs of a seed, or all.
+fn drawn(count: usize) -> Vec<(usize, usize, bool)> {
+    let all = STATEMENTS.len();
+    let wanted = std::env::var("PAIRS").unwrap_or_default();
+    if wanted == "all" {
+        let pairs = (0..all).flat_map(|one| (0..all).map(move |two| (one, two)));
+        return pairs.flat_map(|(one, two)| [(one, two, true), (one, two, false)]).collect();
+    }
+    let mut state = wanted.parse::<u64>().unwrap_or(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    (0..count).map(|_| (next(all), next(all), next(3) > 0)).collect()
+}
+
+#[test]
+fn pairs_of_statements_end_as_in_postgresql() {
+    let atoll = Atoll::start(&[]);
+    let mut ours = Server::new(atoll.port(), "definition_pairs");
+    let mut theirs = Server::new(oracle::shared(), "definition_pairs");
+    let mut failures = Vec::new();
+    for (first, second, commits) in drawn(100) {
+        let (first, second) = (STATEMENTS[first], STATEMENTS[second]);
+        let end = if commits { "COMMIT" } else { "ROLLBACK" };
+        theirs.set_up();
+        let mut wanted = theirs.beside(first, second, end);
+        if matches!(&*wanted, "XX000" | "23505") {
+            theirs.set_up();
+            wanted = theirs.behind(first, second, end);
+        }
+        let wanted = (wanted.is_empty(), wanted, theirs.state());
+        ours.set_up();
+        let found = ours.beside(first, second, end);
+        let found = (found.is_empty(), found, ours.state());
+        if (found.0, &found.2) != (wanted.0, &wanted.2) {
+            let difference = tests::golden::difference(&wanted.2, &found.2);
+            failures.push(format!(
+                "{first}; {end} beside {second}: {:?}, PostgreSQL {:?}\n{difference}",
+                found.1, wanted.1
+            ));
+        }
+    }
+    assert!(failures.is_empty(), "{} pairs differ:\n{}", failures.len(), failures.join("\n"));
+    atoll.check();
+}
