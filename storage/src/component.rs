@@ -10,7 +10,9 @@ use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::recovery::{self, Survey};
+use crate::reserve::{Need, Reservation};
 use crate::scratch::Scratch;
+use crate::space::Grant;
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Archive, Log, LogInsert, LogRecord, LogScan};
@@ -277,7 +279,23 @@ impl DataComponent {
     /// # Errors
     /// [`Error::Full`]; I/O.
     pub fn create_tree(&self) -> Result<Arc<Tree>> {
-        self.forest.create_tree()
+        self.forest.create_tree(Grant::Common)
+    }
+
+    /// As [`DataComponent::create_tree`], for a tree in the place of one that will be freed: it may have the last room there is.
+    ///
+    /// # Errors
+    /// As [`DataComponent::create_tree`].
+    pub fn create_replacement(&self) -> Result<Arc<Tree>> {
+        self.forest.create_tree(Grant::Last)
+    }
+
+    /// Sets aside what a commit with a record of `payload` bytes can need until it is applied.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; [`Error::Halted`]; I/O.
+    pub fn reserve(&self, need: Need, payload: usize) -> Result<Reservation<'_>> {
+        Reservation::take(self.forest.volume(), need, payload, Grant::Common)
     }
 
     /// Begins to build a tree from sorted records; it is durable, and found, once it is finished. Like any other it
@@ -417,6 +435,8 @@ impl Recovering {
                 self.component.forest.free_tree(tree.id())?;
             }
         }
+        self.component.forest.space().end_recovery();
+        self.component.log.end_recovery();
         Ok(self.component)
     }
 }

@@ -46,6 +46,8 @@ pub mod planted;
 #[cfg(not(loom))]
 pub mod recovery;
 #[cfg(not(loom))]
+pub mod reserve;
+#[cfg(not(loom))]
 pub mod scratch;
 #[cfg(not(loom))]
 pub mod simulation;
@@ -67,7 +69,7 @@ pub mod wal;
 #[cfg(not(loom))]
 pub use btree::{
     Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, Newer,
-    Packing, ReadToken, Record, RecordBuffer, Tree, TreeLoad,
+    Packing, ReadToken, Record, RecordBuffer, Room, Tree, TreeLoad,
 };
 #[cfg(not(loom))]
 pub use component::{CheckpointCounters, DataComponent, Options, Recovering};
@@ -80,6 +82,8 @@ pub use error::{Error, Result};
 pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
 #[cfg(not(loom))]
 pub use planted::{Fault, Planted};
+#[cfg(not(loom))]
+pub use reserve::{Growth, Need, Reservation};
 #[cfg(not(loom))]
 pub use scratch::{Scratch, ScratchFile};
 #[cfg(not(loom))]

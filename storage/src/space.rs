@@ -10,12 +10,19 @@
 //! after the new). Until then it waits in a queue, in LSN order. VACUUM gives extents of which nothing is used to others.
 //!
 //! Workers allocate from caches of their own, by slot; a cache takes what the tree has spare, then a whole extent.
+//!
+//! **Promises.** A commit that may have to split pages after its claim is promised extents before it, for it cannot fail any
+//! more by then. They are promised out of a *reserve* by worker slot, whole extents of the file that are nobody's, so that a
+//! promise is usually a sum under a latch that nobody else wants. What is promised no other takes, not even from a full file.
+//! The last [`LAST_EXTENTS`] of the free extents go only to what gives space back: a TRUNCATE builds before it frees.
 
 use crate::buffer::BufferPool;
 use crate::buffer::DataFile;
 use crate::page::{HEADER_BYTES, Kind, PageBuf, racy};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock, rank};
 use crate::{Error, Lsn, PageId, Result, TreeId};
+use crossbeam_utils::CachePadded;
 use std::collections::{HashMap, VecDeque};
 
 /// Pages of an extent.
@@ -34,6 +41,17 @@ const HAS_ROOT: u8 = 1;
 const GROW_EXTENTS: u32 = 16;
 /// The most caches of one tree.
 const CACHES_MAX: usize = 16;
+/// Free extents that are kept for what gives space back.
+const LAST_EXTENTS: usize = 8;
+
+/// Who asks for an extent. The last ones are kept for those that free more, or cannot fail any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Who may be refused.
+    Common,
+    /// Who gives space back, and what has been claimed.
+    Last,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
@@ -71,8 +89,28 @@ pub struct Space {
     limit_bytes: Option<u64>,
     caches: usize,
     state: Mutex<State, { rank::MAPS }>,
+    /// By worker slot.
+    reserves: Box<[CachePadded<Mutex<Reserve, { rank::RESERVE }>>]>,
+    /// Whether recovery is under way, from which nothing is kept.
+    recovering: AtomicBool,
     /// Held while the file grows; the state is not, because holders of latches wait for it.
     growth: Mutex<(), { rank::GROWTH }>,
+}
+
+/// What a worker promises extents out of.
+#[derive(Debug, Default)]
+struct Reserve {
+    extents: Vec<u32>,
+    /// How many of them are promised.
+    promised: usize,
+}
+
+/// Extents that somebody may take later, whatever happens: they lie in a worker's reserve. To be given back with
+/// [`Space::end_promise`].
+#[derive(Debug, Default)]
+pub struct Promise {
+    slot: usize,
+    extents: usize,
 }
 
 /// What one tree owns and does not use.
@@ -179,7 +217,15 @@ impl Space {
         }
         state.file_extents = extents;
         let caches = slots.clamp(1, CACHES_MAX);
-        Ok(Space { file, limit_bytes, caches, state: Mutex::new(state), growth: Mutex::new(()) })
+        Ok(Space {
+            file,
+            limit_bytes,
+            caches,
+            state: Mutex::new(state),
+            reserves: (0..slots.max(1)).map(|_| CachePadded::default()).collect(),
+            recovering: AtomicBool::new(true),
+            growth: Mutex::new(()),
+        })
     }
 
     fn per_group(&self) -> u32 {
@@ -308,6 +354,11 @@ impl Space {
         rooted.collect()
     }
 
+    /// Recovery is over: from now on the last extents are kept.
+    pub(crate) fn end_recovery(&self) {
+        self.recovering.store(false, Ordering::Release);
+    }
+
     fn tree_space(&self, tree: TreeId) -> TreeSpace {
         TreeSpace {
             tree,
@@ -322,8 +373,8 @@ impl Space {
     ///
     /// # Errors
     /// [`Error::Full`]; I/O.
-    pub fn begin_tree(&self, pool: &BufferPool) -> Result<(PageId, TreeSpace)> {
-        let extent = self.grant(pool)?;
+    pub fn begin_tree(&self, pool: &BufferPool, grant: Grant) -> Result<(PageId, TreeSpace)> {
+        let extent = self.grant(pool, grant)?;
         let tree = {
             let mut state = lock(&self.state);
             state.next_tree += 1;
@@ -343,22 +394,90 @@ impl Space {
     ///
     /// # Errors
     /// [`Error::Full`]; I/O.
-    pub fn take(&self, tree: &TreeSpace, slot: usize, pool: &BufferPool) -> Result<PageId> {
-        let cache = &tree.caches[slot % tree.caches.len()];
-        if let Some(page) = lock(cache).pop() {
+    pub fn take(
+        &self,
+        tree: &TreeSpace,
+        slot: usize,
+        pool: &BufferPool,
+        grant: Grant,
+    ) -> Result<PageId> {
+        if let Some(page) = tree.take_unused(slot, pool) {
             return Ok(page);
         }
-        tree.settle(pool);
-        if let Some(page) = lock(&tree.spare).pop() {
-            return Ok(page);
-        }
-        let extent = self.grant(pool)?;
-        lock(&tree.granted).push(extent);
-        let mut pages: Vec<PageId> = pages_of(extent).collect();
-        pages.reverse();
+        let mut pages = tree.take_in(self.grant(pool, grant)?);
         let page = pages.pop().expect("an extent has pages");
-        lock(cache).extend(pages);
+        lock(tree.cache(slot)).extend(pages);
         Ok(page)
+    }
+
+    /// Promises extents out of the reserve of `slot`, which is filled first where it has too few.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; I/O.
+    #[inline]
+    pub fn promise(
+        &self,
+        slot: usize,
+        extents: usize,
+        pool: &BufferPool,
+        grant: Grant,
+    ) -> Result<Promise> {
+        let slot = slot % self.reserves.len();
+        loop {
+            let missing = {
+                let mut reserve = lock(&self.reserves[slot]);
+                let unpromised = reserve.extents.len() - reserve.promised;
+                if unpromised >= extents {
+                    reserve.promised += extents;
+                    return Ok(Promise { slot, extents });
+                }
+                extents - unpromised
+            };
+            self.fill_reserve(slot, missing, pool, grant)?;
+        }
+    }
+
+    #[cold]
+    fn fill_reserve(
+        &self,
+        slot: usize,
+        missing: usize,
+        pool: &BufferPool,
+        grant: Grant,
+    ) -> Result<()> {
+        let mut granted = Vec::new();
+        while granted.len() < missing {
+            match self.grant_beside(pool, grant, Some(slot)) {
+                Ok(extent) => granted.push(extent),
+                Err(error) => {
+                    lock(&self.state).free.extend(granted);
+                    return Err(error);
+                }
+            }
+        }
+        lock(&self.reserves[slot]).extents.extend(granted);
+        Ok(())
+    }
+
+    /// Takes one of the promised extents for `tree`: its pages, in the order in which they are to be popped. None if
+    /// nothing is left of the promise.
+    pub fn redeem(&self, promise: &mut Promise, tree: &TreeSpace) -> Option<Vec<PageId>> {
+        promise.extents = promise.extents.checked_sub(1)?;
+        let extent = {
+            let mut reserve = lock(&self.reserves[promise.slot]);
+            reserve.promised -= 1;
+            reserve.extents.pop().expect("what is promised is there")
+        };
+        Some(tree.take_in(extent))
+    }
+
+    /// What is left of a promise may be promised to others.
+    #[inline]
+    pub fn end_promise(&self, promise: &mut Promise) {
+        let extents = std::mem::take(&mut promise.extents);
+        if extents > 0 {
+            lock(&self.reserves[promise.slot]).promised -= extents;
+        }
     }
 
     /// The extents of a tree that is gone, free once the record at `lsn` is durable.
@@ -397,25 +516,59 @@ impl Space {
         state.free.sort_unstable_by(|one, other| other.cmp(one));
     }
 
-    /// Takes a free extent; the file grows if there is none.
-    fn grant(&self, pool: &BufferPool) -> Result<u32> {
+    /// Takes a free extent; the file grows if there is none, or if there are only the last ones left.
+    fn grant(&self, pool: &BufferPool, grant: Grant) -> Result<u32> {
+        self.grant_beside(pool, grant, None)
+    }
+
+    /// As [`Space::grant`], for the reserve of a slot, which is left what it has.
+    fn grant_beside(&self, pool: &BufferPool, grant: Grant, slot: Option<usize>) -> Result<u32> {
         loop {
             let known = {
                 let mut state = lock(&self.state);
-                if state.free.is_empty() {
+                if state.free.len() <= LAST_EXTENTS {
                     state.settle(pool);
                 }
-                if let Some(extent) = state.free.pop() {
-                    return Ok(extent);
+                if state.free.len() > LAST_EXTENTS {
+                    return Ok(state.free.pop().expect("there are more than the last ones"));
                 }
                 state.file_extents
             };
-            match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
+            let grown = match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
                 // Little is left, and one extent may still fit.
-                Err(Error::Full(_)) => self.grow_to(known + 2)?,
-                grown => grown?,
+                Err(Error::Full(_)) => self.grow_to(known + 2),
+                grown => grown,
+            };
+            match grown {
+                Ok(()) => {}
+                Err(Error::Full(why)) => {
+                    if self.gather_reserves(slot) {
+                        continue;
+                    }
+                    let last = grant == Grant::Last || self.recovering.load(Ordering::Acquire);
+                    let extent = if last { lock(&self.state).free.pop() } else { None };
+                    return extent.ok_or(Error::Full(why));
+                }
+                Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Puts what lies in the reserves, but for that of `slot`, and is not promised back to the free extents; whether there
+    /// was any.
+    fn gather_reserves(&self, slot: Option<usize>) -> bool {
+        let mut gathered = Vec::new();
+        for (at, reserve) in self.reserves.iter().enumerate() {
+            if Some(at) == slot {
+                continue;
+            }
+            let mut reserve = lock(reserve);
+            let promised = reserve.promised;
+            gathered.extend(reserve.extents.drain(promised..));
+        }
+        let any = !gathered.is_empty();
+        lock(&self.state).free.extend(gathered);
+        any
     }
 
     /// Makes the file at least `extents` long. No latch is held, but in redo by one thread.
@@ -525,6 +678,27 @@ impl TreeSpace {
     #[must_use]
     pub fn tree(&self) -> TreeId {
         self.tree
+    }
+
+    fn cache(&self, slot: usize) -> &Mutex<Vec<PageId>, { rank::CACHE }> {
+        &self.caches[slot % self.caches.len()]
+    }
+
+    /// Takes a page that the tree owns and does not use, for the worker of `slot`.
+    pub fn take_unused(&self, slot: usize, pool: &BufferPool) -> Option<PageId> {
+        if let Some(page) = lock(self.cache(slot)).pop() {
+            return Some(page);
+        }
+        self.settle(pool);
+        lock(&self.spare).pop()
+    }
+
+    /// The extent is the tree's: its pages, the first one last.
+    fn take_in(&self, extent: u32) -> Vec<PageId> {
+        lock(&self.granted).push(extent);
+        let mut pages: Vec<PageId> = pages_of(extent).collect();
+        pages.reverse();
+        pages
     }
 
     /// A page that was taken and not used.

@@ -18,6 +18,8 @@ pub enum Fault {
     SpilledWriteLost,
     /// A delta in a commit's record leaves out the last byte that has changed.
     DeltaCutShort,
+    /// A commit sets no room aside for what its apply has to split, nor has leaves shaped for all of its writes.
+    RoomNotReserved,
     /// A serializable transaction commits without a look at what it has read.
     SkipValidation,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,

@@ -16,7 +16,7 @@ use crate::record::collect::Tombstone;
 use crate::sync::Arc;
 use crate::{Lsn, Result, TreeId};
 use std::collections::HashMap;
-use storage::{Change, Error, Recovering, Tree};
+use storage::{Change, Error, Recovering, Room, Tree};
 
 /// What pass two did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn redo(
             done.skipped += 1;
             continue;
         };
-        match handle.apply_since(lsn, since, key, change, true, &mut |_| ())? {
+        match handle.apply_since(lsn, since, key, change, Room::Free, &mut |_| ())? {
             storage::Applied::Done => done.applied += 1,
             storage::Applied::Older | storage::Applied::WouldWait => continue,
         }

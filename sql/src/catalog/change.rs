@@ -479,6 +479,17 @@ impl CatalogTransaction {
         Ok(tree)
     }
 
+    /// The same, in the place of a tree that goes with the commit: it may have the last room there is.
+    ///
+    /// # Errors
+    /// 53100; I/O.
+    pub fn create_replacement(&mut self) -> Result<TreeId> {
+        let data = self.catalog.manager().data();
+        let tree = data.create_replacement().map_err(txn::Error::from)?.id();
+        self.undo.push(Undo::Created(tree));
+        Ok(tree)
+    }
+
     /// Takes a tree that was built: like one that was made here it lives on only if this transaction commits.
     pub fn adopt_tree(&mut self, tree: &Tree) -> TreeId {
         self.undo.push(Undo::Created(tree.id()));

@@ -136,13 +136,15 @@ impl Ddl<'_> {
         for tree in old.trees() {
             self.catalog.drop_tree(tree);
         }
-        let (rows, values) = (self.catalog.create_tree()?.id(), self.catalog.create_tree()?.id());
+        let (rows, values) =
+            (self.catalog.create_replacement()?, self.catalog.create_replacement()?);
         if let RelationKind::Table { tree, long_values, .. } = &mut next.kind {
             *tree = rows;
             *long_values = values;
         }
         for index in &mut next.indexes {
-            index.tree = if index.holds_rows() { rows } else { self.catalog.create_tree()?.id() };
+            index.tree =
+                if index.holds_rows() { rows } else { self.catalog.create_replacement()? };
         }
         Ok(())
     }

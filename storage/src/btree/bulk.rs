@@ -13,7 +13,7 @@ use super::smo::Actions;
 use super::{Forest, Tree};
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_prefix};
 use crate::page::{HEADER_BYTES, Kind, PageBuf};
-use crate::space::TreeSpace;
+use crate::space::{Grant, TreeSpace};
 use crate::sync::Arc;
 use crate::usage;
 use crate::volume::{AbortOnUnwind, Volume};
@@ -108,7 +108,7 @@ pub struct BulkBuilder {
 impl BulkBuilder {
     pub(super) fn new(forest: Arc<Forest>, fill_percent: u8) -> Result<BulkBuilder> {
         let volume = Arc::clone(forest.volume());
-        let (root, space) = volume.space.begin_tree(&volume.pool)?;
+        let (root, space) = volume.space.begin_tree(&volume.pool, Grant::Common)?;
         let mut builder = BulkBuilder {
             forest,
             root,
@@ -144,7 +144,12 @@ impl BulkBuilder {
             pages.push(self.root);
         }
         while pages.len() < count {
-            pages.push(volume.space.take(self.space(), volume.slot(), &volume.pool)?);
+            pages.push(volume.space.take(
+                self.space(),
+                volume.slot(),
+                &volume.pool,
+                Grant::Common,
+            )?);
         }
         let tree = self.space().tree();
         let mut actions = Actions::new(tree, 6 * count);

@@ -68,7 +68,7 @@ pub(super) struct Reached<'v> {
 impl Tree {
     /// The root, and how many hints were right on the way to it: one or none.
     #[inline(always)]
-    fn root(&self) -> std::result::Result<(OptimisticGuard<'_>, u64), Stop<'_>> {
+    pub(super) fn root(&self) -> std::result::Result<(OptimisticGuard<'_>, u64), Stop<'_>> {
         let hint = FrameId(self.root_frame.load(Relaxed));
         match self.volume.pool.by_hint(self.root, hint) {
             Some(guard) => Ok((guard, 1)),

@@ -8,7 +8,7 @@ use crate::buffer::{BufferPool, DataFile};
 use crate::component::Options;
 use crate::page::{Kind, PageBuf};
 use crate::planted::{Fault, Planted};
-use crate::space::{EXTENT_PAGES, Space, TreeSpace, extent_of, pages_of};
+use crate::space::{EXTENT_PAGES, Grant, Space, TreeSpace, extent_of, pages_of};
 use crate::sync::{Arc, RwLock};
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::wal::{Log, SpaceClass, SpaceReservation};
@@ -108,11 +108,11 @@ impl Forest {
     ///
     /// # Errors
     /// [`Error::Full`]; I/O.
-    pub fn create_tree(&self) -> Result<Arc<Tree>> {
+    pub fn create_tree(&self, grant: Grant) -> Result<Arc<Tree>> {
         let volume = &self.volume;
         let bytes = volume.pool.page_bytes() + IMAGE_OVERHEAD + 64;
         let mut reserved = volume.log.reserve(SpaceClass::System, 1, bytes as u64)?;
-        let (root, space) = volume.space.begin_tree(&volume.pool)?;
+        let (root, space) = volume.space.begin_tree(&volume.pool, grant)?;
         let pin = match volume.pool.create(root) {
             Ok(pin) => pin,
             Err(error) => {

@@ -33,8 +33,10 @@ pub use load::{Duplicate, Loaded, Loading, TreeLoad};
 pub use newer::Newer;
 
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
+use crate::page::Page;
 use crate::page::racy::Copies;
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES};
+use crate::reserve::{Growth, Reservation};
 use crate::space::TreeSpace;
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -74,6 +76,28 @@ pub enum Applied {
     Older,
     /// The leaf is not in memory, or has no room without a wait: nothing has changed.
     WouldWait,
+}
+
+/// Where the room comes from if a leaf has none for a change.
+#[derive(Debug)]
+pub enum Room<'r, 'd> {
+    /// From nowhere: what would wait, for room or for a page, is [`Applied::WouldWait`].
+    AtHand,
+    /// From what is free: it may be refused.
+    Free,
+    /// From what was set aside before the change was logged.
+    Reserved(&'r mut Reservation<'d>),
+}
+
+impl<'d> Room<'_, 'd> {
+    /// The same room, for one change of many.
+    pub fn again(&mut self) -> Room<'_, 'd> {
+        match self {
+            Room::AtHand => Room::AtHand,
+            Room::Free => Room::Free,
+            Room::Reserved(reservation) => Room::Reserved(reservation),
+        }
+    }
 }
 
 /// The order of a scan.
@@ -171,9 +195,28 @@ pub struct Tree {
     root: PageId,
     root_frame: AtomicU32,
     volume: Arc<Volume>,
-    space: TreeSpace,
+    space: Arc<TreeSpace>,
     birth: AtomicU64,
     life: Life,
+}
+
+/// How often a leaf is split for one write of a batch before the write is left to the apply.
+const SHAPINGS: usize = 4;
+/// The height of a tree whose root nobody has looked at for long: more than a file of 2^32 pages makes.
+const HEIGHT_MAX: u8 = 8;
+
+/// What is to be seen of a record's leaf before the record is changed.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    found: bool,
+    /// The leaf, in a state of its structure.
+    id: (PageId, Lsn),
+    /// What it has free, in bytes.
+    room: usize,
+    /// Whether it has so few records that it takes another whatever it is.
+    single: bool,
+    /// What the change needs of that.
+    wanted: usize,
 }
 
 /// What one attempt to apply a change came to.
@@ -184,7 +227,7 @@ enum Attempt {
 
 impl Tree {
     pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
-        let root_frame = AtomicU32::new(u32::MAX);
+        let (root_frame, space) = (AtomicU32::new(u32::MAX), Arc::new(space));
         let (birth, life) = (AtomicU64::new(0), Life::default());
         Tree { id: space.tree(), root, root_frame, volume, space, birth, life }
     }
@@ -281,8 +324,9 @@ impl Tree {
         Ok(found)
     }
 
-    /// As [`Tree::get`], of a record that [`Tree::apply`] is to put there or to change: its leaf is in memory then, with room
-    /// for a value of `value_len` bytes, so that the change will most likely not have to wait.
+    /// As [`Tree::get`], of a record that [`Tree::apply`] is to put there or to change, one of a batch in the order of keys:
+    /// its leaf is in memory then, with room for it and for those of the batch that went there before, so that the change
+    /// will most likely not have to wait. What it can cost at worst is added to `growth`.
     ///
     /// # Errors
     /// As [`Tree::get`] and [`Tree::prepare`].
@@ -291,30 +335,89 @@ impl Tree {
         key: &[u8],
         value_len: usize,
         into: &mut RecordBuffer,
+        growth: &mut Growth,
     ) -> Result<bool> {
         self.check_size(key, value_len)?;
+        let look = self.look_to_change(key, value_len, into)?;
+        if look.wanted > 0 {
+            growth.count(self);
+            self.shape(key, value_len, look, into, growth)?;
+        }
+        Ok(look.found)
+    }
+
+    fn look_to_change(
+        &self,
+        key: &[u8],
+        value_len: usize,
+        into: &mut RecordBuffer,
+    ) -> Result<Look> {
         let mut held = None;
         let mut spins = 0;
-        let (found, room) = loop {
+        loop {
             let read = self.leaf(Target::At(key)).and_then(|leaf| {
-                let room = node::room(leaf.page());
-                Ok((self.read_leaf(&leaf, key, into)?, room))
+                let page = leaf.page();
+                let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
+                let single = page.slots() < 2;
+                let whole = node::record_bytes(page, key, value_len);
+                let found = self.read_leaf(&leaf, key, into)?;
+                Ok(Look { found, id, room, single, wanted: whole })
             });
             match read {
-                Ok(read) => break read,
+                Ok(look) => {
+                    // A record that stands there already needs room for the difference only: an update must not split
+                    // its leaf. A tombstone may go before the change comes.
+                    let old = if look.found { into.value().map(<[u8]>::len) } else { None };
+                    let wanted = match old {
+                        Some(len) if value_len <= len => 0,
+                        Some(len) => value_len - len,
+                        None => look.wanted,
+                    };
+                    return Ok(Look { wanted, ..look });
+                }
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
-        };
-        drop(held);
-        // A record that stands there already needs room for the difference only: an update must not split its leaf.
-        let growth = match found {
-            true => value_len.saturating_sub(into.value().map_or(0, <[u8]>::len)),
-            false => key.len() + value_len,
-        };
-        if growth > 0 && room < Tree::room_for(growth) {
-            self.prepare(key, growth)?;
         }
-        Ok(found)
+    }
+
+    /// Splits the leaf of `key` until it has room for the last write of a batch beside those before it.
+    fn shape(
+        &self,
+        key: &[u8],
+        value_len: usize,
+        mut look: Look,
+        into: &mut RecordBuffer,
+        growth: &mut Growth,
+    ) -> Result<()> {
+        // Others may use the room up as soon as it is made; what is set aside is there for that.
+        for _ in 0..SHAPINGS {
+            let beside = if growth.leaf == Some(look.id) { growth.bytes } else { 0 };
+            if beside + look.wanted <= look.room || (beside == 0 && look.single) {
+                break;
+            }
+            if beside > 0 {
+                let common = crate::page::slotted::common_prefix(&growth.last_key, key);
+                self.split_leaf_at(key, &key[..(common + 1).min(key.len())])?;
+            } else {
+                let wanted = look.wanted;
+                self.split_leaf(key, None, &|page| node::room(page) >= wanted || page.slots() < 2)?;
+            }
+            let before = std::mem::replace(&mut look, self.look_to_change(key, value_len, into)?);
+            if look.id == before.id {
+                break;
+            }
+        }
+        let beside = if growth.leaf == Some(look.id) { growth.bytes } else { 0 };
+        growth.leaf = Some(look.id);
+        growth.bytes = beside + look.wanted;
+        growth.last_key.clear();
+        growth.last_key.extend_from_slice(key);
+        Ok(())
+    }
+
+    /// How many levels of inner nodes there are, or were a moment ago.
+    pub(crate) fn height(&self) -> u8 {
+        self.root().map_or(HEIGHT_MAX, |(root, _)| root.page().level())
     }
 
     /// The room that a leaf needs to grow by so many bytes, if they are a record of its own.
@@ -342,7 +445,8 @@ impl Tree {
                 Ok(true) => return Ok(()),
                 Ok(false) => {
                     held = None;
-                    self.split_leaf(key, &|page| node::room(page) >= wanted || page.slots() < 2)?;
+                    let enough = |page: Page<'_>| node::room(page) >= wanted || page.slots() < 2;
+                    self.split_leaf(key, None, &enough)?;
                 }
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
@@ -368,7 +472,8 @@ impl Tree {
         wait: bool,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
-        self.apply_since(lsn, lsn, key, change, wait, before)
+        let room = if wait { Room::Free } else { Room::AtHand };
+        self.apply_since(lsn, lsn, key, change, room, before)
     }
 
     /// As [`Tree::apply`], for a change whose redo begins at `since` and not at `lsn`: a commit in parts counts from its
@@ -382,9 +487,10 @@ impl Tree {
         since: Lsn,
         key: &[u8],
         change: Change<'_>,
-        wait: bool,
+        mut room: Room<'_, '_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
+        let wait = !matches!(room, Room::AtHand);
         let value_len = match change {
             Change::Put(value) => value.len(),
             Change::Patch { .. } | Change::Delete => 0,
@@ -404,7 +510,11 @@ impl Tree {
                             Change::Put(value) => Some(value),
                             Change::Patch { .. } | Change::Delete => None,
                         };
-                        self.split_leaf(key, &|page| {
+                        let payer = match &mut room {
+                            Room::Reserved(reservation) => Some(&mut **reservation),
+                            Room::AtHand | Room::Free => None,
+                        };
+                        self.split_leaf(key, payer, &|page| {
                             node::has_room(page, node::place(page, key), key, value)
                         })?;
                     }

@@ -341,6 +341,14 @@ pub fn cut_key(page: Page<'_>, wanted: &[u8]) -> Vec<u8> {
     if leaf { separator(page, best_at - 1, &key) } else { key }
 }
 
+/// Whether a leaf can be cut at `key`: it lies between the fences, and both halves have room for it as a fence.
+#[must_use]
+pub fn can_be_cut(page: Page<'_>, key: &[u8]) -> bool {
+    let (low, high) = fences(page);
+    let between = low.as_slice() < key && high.is_none_or(|high| key < high.as_slice());
+    between && halves_fit(page, first_not_below(page, key), key)
+}
+
 /// Whether both halves of a node that is cut before the slot `place` have room for `key` as a fence.
 fn halves_fit(page: Page<'_>, place: usize, key: &[u8]) -> bool {
     let (low, high) = fences(page);

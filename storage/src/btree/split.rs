@@ -3,6 +3,9 @@
 //! A full parent is split first, as an action of its own, so that one action touches one node, its parent and one new
 //! page. The root page never moves: when the root is cut, its two halves go to two new pages and it becomes their parent.
 //!
+//! What a commit applies has been claimed, so a split for its sake cannot be refused: it is paid out of what the commit has
+//! set aside ([`crate::reserve`]).
+//!
 //! The order that lets nobody wait under a latch: log space, pages, frames and room in the ring first; then the node and its parent are
 //! latched, by upgrading what the descent has read; then the record is claimed and filled; then the pages change.
 
@@ -12,6 +15,8 @@ use super::node::{self, Child};
 use super::smo::{Actions, IMAGE_OVERHEAD};
 use crate::buffer::guard::{ExclusiveGuard, Pin};
 use crate::page::Page;
+use crate::reserve::{Reservation, split_bytes};
+use crate::space::Grant;
 use crate::sync::relax;
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
@@ -28,16 +33,38 @@ enum Attempt {
 }
 
 impl Tree {
-    /// Splits the leaf of `key` until `enough` is content with it. The caller holds no latch and no pin.
+    /// Splits the leaf of `key` until `enough` is content with it, out of `payer`'s reservation if there is one. The caller
+    /// holds no latch and no pin.
     ///
     /// # Errors
     /// I/O, corruption; [`crate::Error::Full`] for log or data file.
-    pub(super) fn split_leaf(&self, key: &[u8], enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
+    pub(super) fn split_leaf(
+        &self,
+        key: &[u8],
+        payer: Option<&mut Reservation<'_>>,
+        enough: &dyn Fn(Page<'_>) -> bool,
+    ) -> Result<()> {
         let _turn = self.volume.turn()?;
-        self.split(key, 0, enough)
+        self.split(key, 0, payer, &Cut { at: None, enough })
     }
 
-    fn split(&self, key: &[u8], level: u8, enough: &dyn Fn(Page<'_>) -> bool) -> Result<()> {
+    /// Splits the leaf of `key` at `separator`, not above `key`, if it can be cut there.
+    ///
+    /// # Errors
+    /// As [`Tree::split_leaf`].
+    pub(super) fn split_leaf_at(&self, key: &[u8], separator: &[u8]) -> Result<()> {
+        let _turn = self.volume.turn()?;
+        let enough = |page: Page<'_>| !node::can_be_cut(page, separator);
+        self.split(key, 0, None, &Cut { at: Some(separator), enough: &enough })
+    }
+
+    fn split(
+        &self,
+        key: &[u8],
+        level: u8,
+        mut payer: Option<&mut Reservation<'_>>,
+        cut: &Cut<'_>,
+    ) -> Result<()> {
         let mut held = None;
         let mut spins = 0;
         loop {
@@ -50,23 +77,26 @@ impl Tree {
                 }
             };
             held = None;
-            let mut new = NewPages::take(self, if is_root { 2 } else { 1 })?;
+            let count = if is_root { 2 } else { 1 };
+            let mut new = NewPages::take(self, count, payer.as_deref_mut())?;
             self.volume.log.settle(new.space.bytes());
             let attempt = loop {
                 match self.node_at(Target::At(key), level) {
                     Ok(None) => break Attempt::Done,
-                    Ok(Some(at)) => break self.try_split(key, level, at, &mut new, enough),
+                    Ok(Some(at)) => break self.try_split(key, level, at, &mut new, cut),
                     Err(stop) => self.recover(stop, &mut held, &mut spins)?,
                 }
             };
-            drop(new);
+            new.give_back(payer.as_deref_mut());
             match attempt {
                 Attempt::Done => return Ok(()),
                 Attempt::Again => relax(&mut spins),
                 Attempt::FullParent => {
                     held = None;
                     let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
-                    self.split(key, level + 1, &|page| node::room(page) >= wanted)?;
+                    let enough = |page: Page<'_>| node::room(page) >= wanted;
+                    let cut = Cut { at: None, enough: &enough };
+                    self.split(key, level + 1, payer.as_deref_mut(), &cut)?;
                 }
             }
         }
@@ -78,7 +108,7 @@ impl Tree {
         level: u8,
         at: Reached<'v>,
         new: &mut NewPages<'v>,
-        enough: &dyn Fn(Page<'_>) -> bool,
+        cut: &Cut<'_>,
     ) -> Attempt {
         let needed = if at.parent.is_none() { 2 } else { 1 };
         if new.pins.len() != needed {
@@ -90,17 +120,22 @@ impl Tree {
             Some(Err(_)) => return Attempt::Again,
         };
         let Ok(node) = at.node.upgrade() else { return Attempt::Again };
-        if enough(node.page()) || (level == 0 && node.page().slots() == 0) {
+        let empty = level == 0 && node.page().slots() == 0;
+        if (cut.enough)(node.page()) || (cut.at.is_none() && empty) {
             return Attempt::Done;
         }
+        let separator = match cut.at {
+            Some(separator) => separator.to_vec(),
+            None => node::cut_key(node.page(), key),
+        };
         match parent {
-            None => self.split_root(key, node, new),
+            None => self.split_root(&separator, node, new),
             Some(parent) => {
                 let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
                 if node::room(parent.page()) < wanted {
                     return Attempt::FullParent;
                 }
-                self.split_below(key, parent, node, new);
+                self.split_below(&separator, parent, node, new);
             }
         }
         // The half that the key now belongs to may still be too full.
@@ -109,26 +144,25 @@ impl Tree {
 
     fn split_below<'v>(
         &self,
-        key: &[u8],
+        cut: &[u8],
         mut parent: ExclusiveGuard<'v>,
         mut node: ExclusiveGuard<'v>,
         new: &mut NewPages<'v>,
     ) {
-        let cut = node::cut_key(node.page(), key);
         let right_id = new.ids[0];
-        let left = node::kept_below(node.page(), &cut);
-        let right = node::kept_above(node.page(), &cut, right_id);
+        let left = node::kept_below(node.page(), cut);
+        let right = node::kept_above(node.page(), cut, right_id);
         let mut right_guard = new.pins[0].exclusive();
         let mut actions = Actions::new(self.id, 2 * (self.page_bytes() + IMAGE_OVERHEAD));
         actions.allocate(right_id, false);
         actions.image(right.page());
         let inner = node.page().level() > 0;
         if inner || cut.len() <= node::fence_room(self.page_bytes()) {
-            actions.keep_below(node.id(), &cut);
+            actions.keep_below(node.id(), cut);
         } else {
             actions.image(left.page());
         }
-        actions.put_child(parent.id(), &cut, right_id);
+        actions.put_child(parent.id(), cut, right_id);
 
         let tail = self.volume.log.tail();
         for guard in [&parent, &node, &right_guard] {
@@ -143,18 +177,17 @@ impl Tree {
         }
         let child = Child { page: right_id, frame: right_guard.frame() };
         let mut page = parent.page_mut();
-        node::put_child(&mut page, &cut, child);
+        node::put_child(&mut page, cut, child);
         page.set_structure_lsn(lsn);
         self.allocated(&[right_id], lsn);
         new.used = true;
     }
 
-    fn split_root<'v>(&self, key: &[u8], mut root: ExclusiveGuard<'v>, new: &mut NewPages<'v>) {
-        let cut = node::cut_key(root.page(), key);
+    fn split_root<'v>(&self, cut: &[u8], mut root: ExclusiveGuard<'v>, new: &mut NewPages<'v>) {
         let (left_id, right_id) = (new.ids[0], new.ids[1]);
-        let left = node::moved(node::kept_below(root.page(), &cut).page(), left_id);
-        let right = node::kept_above(root.page(), &cut, right_id);
-        let grown = node::grown_root(root.page(), left_id, &cut, right_id);
+        let left = node::moved(node::kept_below(root.page(), cut).page(), left_id);
+        let right = node::kept_above(root.page(), cut, right_id);
+        let grown = node::grown_root(root.page(), left_id, cut, right_id);
         let mut left_guard = new.pins[0].exclusive();
         let mut right_guard = new.pins[1].exclusive();
         let mut actions = Actions::new(self.id, 3 * (self.page_bytes() + IMAGE_OVERHEAD));
@@ -192,6 +225,14 @@ impl Tree {
     }
 }
 
+/// Where a node is to be cut, and until when.
+struct Cut<'c> {
+    /// The separator; none is the best one for the key.
+    at: Option<&'c [u8]>,
+    /// Whether the node need not be cut.
+    enough: &'c dyn Fn(Page<'_>) -> bool,
+}
+
 /// What a split needs before it may latch anything: log space, page ids and frames. Given back if it was not used.
 struct NewPages<'v> {
     tree: &'v Tree,
@@ -202,20 +243,43 @@ struct NewPages<'v> {
 }
 
 impl<'v> NewPages<'v> {
-    fn take(tree: &'v Tree, count: usize) -> Result<NewPages<'v>> {
+    fn take(
+        tree: &'v Tree,
+        count: usize,
+        mut payer: Option<&mut Reservation<'_>>,
+    ) -> Result<NewPages<'v>> {
         let volume = &tree.volume;
-        let bytes = (count + 1) * (volume.pool.page_bytes() + IMAGE_OVERHEAD)
-            + 2 * node::key_bytes_max(volume.pool.page_bytes())
-            + 64;
-        let space = volume.log.reserve(SpaceClass::System, 1, bytes as u64)?;
+        let bytes = split_bytes(volume.pool.page_bytes());
+        let space = match payer.as_deref_mut().and_then(|payer| payer.split_space(bytes)) {
+            Some(space) => volume.log.adopt(space),
+            None => volume.log.reserve(SpaceClass::System, 1, bytes)?,
+        };
         let mut new = NewPages { tree, space, ids: Vec::new(), pins: Vec::new(), used: false };
         for _ in 0..count {
-            new.ids.push(volume.space.take(&tree.space, volume.slot(), &volume.pool)?);
+            let reserved = payer.as_deref_mut().and_then(|payer| payer.take_page(&tree.space));
+            let page = match reserved {
+                Some(page) => page,
+                None => {
+                    let grant = if payer.is_some() { Grant::Last } else { Grant::Common };
+                    volume.space.take(&tree.space, volume.slot(), &volume.pool, grant)?
+                }
+            };
+            new.ids.push(page);
         }
         for id in &new.ids {
             new.pins.push(volume.pool.create(*id)?);
         }
         Ok(new)
+    }
+
+    /// What was not used is the payer's again.
+    fn give_back(mut self, payer: Option<&mut Reservation<'_>>) {
+        if let (Some(payer), false) = (payer, self.used) {
+            for pin in self.pins.drain(..) {
+                pin.exclusive().discard();
+            }
+            payer.take_back(&self.tree.space, self.ids.drain(..), self.space.rest());
+        }
     }
 }
 

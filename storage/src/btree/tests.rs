@@ -628,9 +628,10 @@ fn what_no_page_takes_is_refused_before_it_is_claimed() {
     let tree = component.create_tree().unwrap();
     let mut into = RecordBuffer::default();
     let (key, record) = (component.key_bytes_max(), component.record_bytes_max());
-    assert!(!tree.get_to_change(&vec![7; key], record - key, &mut into).unwrap());
+    let mut growth = crate::Growth::default();
+    assert!(!tree.get_to_change(&vec![7; key], record - key, &mut into, &mut growth).unwrap());
     for (key, value) in [(key + 1, 0), (key, record - key + 1)] {
-        let refused = tree.get_to_change(&vec![7; key], value, &mut into);
+        let refused = tree.get_to_change(&vec![7; key], value, &mut into, &mut growth);
         assert!(matches!(refused, Err(Error::TooLarge { .. })), "{key} and {value}");
         assert!(component.check_record_size(key, value).is_err());
     }

@@ -39,6 +39,8 @@ pub const SPARE: u16 = 101;
 pub const GRANTED: u16 = 102;
 /// A worker's free pages.
 pub const CACHE: u16 = 103;
+/// What a worker promises extents out of.
+pub const RESERVE: u16 = 105;
 /// The maps.
 pub const MAPS: u16 = 110;
 /// A list of pages in transit.

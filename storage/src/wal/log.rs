@@ -28,7 +28,9 @@ use crate::{Error, Lsn, Result, usage};
 use std::task::{Poll, Wake, Waker};
 
 /// How much log space a worker draws ahead at most, in bytes.
-const CHUNK_BYTES_MAX: u64 = 64 << 10;
+const CHUNK_BYTES_MAX: u64 = 256 << 10;
+/// How many restarts in a row, each cut short by a crash, the share that is kept for restarts is enough for.
+const RESTARTS: u64 = 2;
 
 /// How a log is set up.
 #[derive(Clone, Debug)]
@@ -78,6 +80,10 @@ pub(super) struct Shared {
     pub(super) segments: Segments,
     pub(super) archiving: Option<Archiving>,
     pub(super) space: Space,
+    /// What is kept for restarts once recovery is over, in bytes.
+    pub(super) restart_bytes: u64,
+    /// Whether recovery is under way, which the log's limit does not bind.
+    pub(super) recovering: AtomicBool,
     /// Held to prepare or recycle segments. What does not count against the log's limit, each from an LSN to another,
     /// which is not known yet while its commit runs.
     pub(super) maintenance: Mutex<Vec<(Lsn, Option<Lsn>)>, { rank::MAINTENANCE }>,
@@ -164,6 +170,8 @@ impl Log {
             segments,
             archiving,
             space: Space::new(workers, chunk.min(bytes / 16), kept),
+            restart_bytes: RESTARTS * (kept + bytes / 2).div_ceil(bytes) * bytes,
+            recovering: AtomicBool::new(true),
             maintenance: Mutex::default(),
             redo: AtomicU64::new(start.redo.0),
             checkpointed: AtomicU64::new(start.redo.0),
@@ -176,9 +184,13 @@ impl Log {
             epochs,
             env,
         });
-        // To begin with there is a segment more than the system's share, whatever the limit says: recovery writes too.
+        // To begin with there is half a segment more than the system's share, whatever the limit says: recovery writes too.
+        // On a full disk it makes do with less, which the epoch before has left.
         while shared.space.pooled() < shared.space.kept() + bytes / 2 {
-            shared.prepare_segment(false)?;
+            match shared.prepare_segment(false) {
+                Err(Error::Full(_)) if shared.space.pooled() > 0 => break,
+                prepared => prepared?,
+            }
         }
         let log = Log { shared, threads: Mutex::default() };
         log.spawn("log flusher", flush::run);

@@ -71,18 +71,40 @@ pub struct SpaceReservation<'l> {
     log: &'l Shared,
     pub(super) bytes: u64,
     pub(super) worker: usize,
+    /// How much of what was set aside was for splits.
+    splits: u64,
 }
 
-impl SpaceReservation<'_> {
+impl<'l> SpaceReservation<'l> {
     /// What is left, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    /// Parts with `bytes` of what is left; none if there is less.
+    pub(crate) fn split_off(&mut self, bytes: u64) -> Option<SpaceReservation<'l>> {
+        self.bytes = self.bytes.checked_sub(bytes)?;
+        Some(SpaceReservation { log: self.log, bytes, worker: self.worker, splits: 0 })
+    }
+
+    /// What is left, apart.
+    pub(crate) fn rest(&mut self) -> SpaceReservation<'l> {
+        let bytes = std::mem::take(&mut self.bytes);
+        SpaceReservation { log: self.log, bytes, worker: self.worker, splits: 0 }
+    }
+
+    /// Takes in what is left of another of the same log.
+    pub(crate) fn absorb(&mut self, mut other: SpaceReservation<'_>) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
 }
 
 impl Drop for SpaceReservation<'_> {
     fn drop(&mut self) {
+        if self.splits > 0 {
+            self.log.space.end_splits(self.worker, self.splits);
+        }
         if self.bytes > 0 {
             self.log.space.give(self.worker, self.bytes);
         }
@@ -117,19 +139,48 @@ impl Log {
         bytes: u64,
         cancel: Option<&Cancel>,
     ) -> Result<SpaceReservation<'_>> {
+        self.reserve_with_splits(class, records * frame::OVERHEAD_BYTES + bytes, 0, cancel)
+    }
+
+    /// Sets aside `bytes` with their records' overhead, and `splits` for the structure records of their apply, which do not
+    /// count against the log's limit: who has claimed must not wait for a checkpoint that it may itself hold back.
+    pub(crate) fn reserve_with_splits(
+        &self,
+        class: SpaceClass,
+        bytes: u64,
+        splits: u64,
+        cancel: Option<&Cancel>,
+    ) -> Result<SpaceReservation<'_>> {
         let log = &*self.shared;
         let worker = log.env.scheduler.slot();
-        let bytes = bytes + records * frame::OVERHEAD_BYTES;
-        match log.space.take(worker, class, bytes) {
+        if splits > 0 {
+            log.space.begin_splits(worker, splits);
+        }
+        let mut reservation = SpaceReservation { log, bytes: 0, worker, splits };
+        match log.space.take(worker, class, bytes + splits) {
             Taken::FromCredit => {}
             Taken::FromPool => log.refill(),
-            Taken::Nothing => log.wait_for_space(worker, class, bytes, cancel)?,
+            Taken::Nothing => log.wait_for_space(worker, class, (bytes, splits), cancel)?,
         }
+        reservation.bytes = bytes + splits;
         if log.flush.has_halted() {
-            log.space.give(worker, bytes);
             log.flush.alive()?;
         }
-        Ok(SpaceReservation { log, bytes, worker })
+        Ok(reservation)
+    }
+
+    /// What is left of a reservation, for as long as this handle of the same log lives.
+    pub(crate) fn adopt(&self, mut other: SpaceReservation<'_>) -> SpaceReservation<'_> {
+        let bytes = std::mem::take(&mut other.bytes);
+        SpaceReservation { log: &self.shared, bytes, worker: other.worker, splits: 0 }
+    }
+
+    /// Recovery is over: from now on the log has its limit, and the next restart its share.
+    pub(crate) fn end_recovery(&self) {
+        let log = &*self.shared;
+        log.recovering.store(false, Ordering::Release);
+        log.space.keep_for_restart(log.restart_bytes);
+        log.env.wake(&log.prepare);
     }
 
     /// Begins to let the log be longer than its limit, until what is returned is dropped and a checkpoint has come past that.
@@ -202,10 +253,11 @@ impl Shared {
 
     /// How much of the pool is kept prepared, in bytes.
     fn ahead(&self) -> u64 {
-        self.space.kept() + self.segments.bytes() / 2
+        self.space.kept_for_restart() + self.space.kept() + self.segments.bytes() / 2
     }
 
-    /// Prepares one more segment; with `limited`, only within the log's limit.
+    /// Prepares one more segment; with `limited`, only within the log's limit, which recovery does not have: a checkpoint,
+    /// which alone would give room back, could not come past what is replayed.
     pub(super) fn prepare_segment(&self, limited: bool) -> Result<()> {
         let stretches = lock(&self.maintenance);
         let (mut oldest, next) = self.segments.range();
@@ -216,7 +268,9 @@ impl Shared {
         let tail = self.inserter.tail();
         let until = stretches.iter().map(|(_, until)| until.map_or(tail, |until| until.0)).max();
         let stretched = until.unwrap_or(0).saturating_sub(from.unwrap_or(0));
-        let limit = self.bytes_max + stretched;
+        let beside = self.space.kept_for_restart() + self.space.for_splits();
+        let limit = self.bytes_max + stretched + beside;
+        let limited = limited && !self.recovering.load(Ordering::Acquire);
         if limited && (next + 1 - oldest) * self.segments.bytes() > limit {
             return Err(Error::Full("the log"));
         }
@@ -246,7 +300,7 @@ impl Shared {
         &self,
         worker: usize,
         class: SpaceClass,
-        bytes: u64,
+        (bytes, splits): (u64, u64),
         cancel: Option<&Cancel>,
     ) -> Result<()> {
         if bytes > self.bytes_max / 2 {
@@ -259,7 +313,9 @@ impl Shared {
             self.flush.alive()?;
             let seen = self.recycled.load(Ordering::Acquire);
             lock(&self.space_waiters).push(Arc::clone(&cell));
-            if self.space.take(worker, class, bytes) != Taken::Nothing {
+            if self.space.take(worker, class, bytes + splits) != Taken::Nothing {
+                // A checkpoint that found us here would think that space is still short.
+                lock(&self.space_waiters).retain(|waiting| !Arc::ptr_eq(waiting, &cell));
                 return Ok(());
             }
             let why = match self.prepare_segment(true) {

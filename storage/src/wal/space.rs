@@ -5,6 +5,9 @@
 //! rest as *credit* of their own, so that a reservation usually touches one cache line that nobody shares. The last of
 //! the pool is kept for [`SpaceClass::System`]: what frees space must not wait for space. A claim therefore never
 //! meets a segment that does not exist yet: tail + reserved + credit <= end of the prepared segments.
+//!
+//! Behind that share lies the *restart's*, which nobody takes while the server runs: whole segments, so that a new epoch
+//! can begin, and recovery can log, on a disk without a free byte.
 
 use super::SpaceClass;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -14,18 +17,56 @@ use crossbeam_utils::CachePadded;
 #[derive(Debug)]
 pub(super) struct Space {
     pool: CachePadded<AtomicU64>,
-    credits: Box<[CachePadded<AtomicU64>]>,
+    credits: Box<[CachePadded<Credit>]>,
     /// How much a worker draws ahead, in bytes.
     chunk: u64,
     /// How much only the system class may use, in bytes.
     kept: u64,
+    /// How much only a restart may use, in bytes; nothing is kept from the restart itself.
+    restart: AtomicU64,
+}
+
+/// One worker's share.
+#[derive(Debug, Default)]
+struct Credit {
+    bytes: AtomicU64,
+    /// What has been set aside for splits and is outstanding: it does not count against the log's limit.
+    splits: AtomicU64,
 }
 
 impl Space {
     /// An empty pool for `workers` workers that draw `chunk` bytes ahead, the last `kept` bytes for the system.
     pub(super) fn new(workers: usize, chunk: u64, kept: u64) -> Space {
-        let credits = (0..workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
-        Space { pool: CachePadded::new(AtomicU64::new(0)), credits, chunk, kept }
+        let credits = (0..workers).map(|_| CachePadded::default()).collect();
+        let restart = AtomicU64::new(0);
+        Space { pool: CachePadded::new(AtomicU64::new(0)), credits, chunk, kept, restart }
+    }
+
+    /// From now on the last `bytes` are kept for the next restart.
+    pub(super) fn keep_for_restart(&self, bytes: u64) {
+        self.restart.store(bytes, Ordering::Release);
+    }
+
+    /// How much is kept for the next restart, in bytes.
+    pub(super) fn kept_for_restart(&self) -> u64 {
+        self.restart.load(Ordering::Acquire)
+    }
+
+    /// Counts `bytes` of a reservation as set aside for splits.
+    #[inline]
+    pub(super) fn begin_splits(&self, worker: usize, bytes: u64) {
+        self.credits[worker].splits.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The reservation has ended.
+    #[inline]
+    pub(super) fn end_splits(&self, worker: usize, bytes: u64) {
+        self.credits[worker].splits.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// What is set aside for splits, in bytes.
+    pub(super) fn for_splits(&self) -> u64 {
+        self.credits.iter().map(|credit| credit.splits.load(Ordering::Relaxed)).sum()
     }
 
     /// What nobody has drawn yet, in bytes.
@@ -47,7 +88,7 @@ impl Space {
     /// has reserved space has the preparation of the segment it lies in behind it.
     #[inline]
     pub(super) fn take(&self, worker: usize, class: SpaceClass, bytes: u64) -> Taken {
-        if subtract(&self.credits[worker], bytes, 0) {
+        if subtract(&self.credits[worker].bytes, bytes, 0) {
             return Taken::FromCredit;
         }
         self.draw(worker, class, bytes)
@@ -55,9 +96,10 @@ impl Space {
 
     #[cold]
     fn draw(&self, worker: usize, class: SpaceClass, bytes: u64) -> Taken {
-        let floor = if class == SpaceClass::Commit { self.kept } else { 0 };
+        let kept = if class == SpaceClass::Commit { self.kept } else { 0 };
+        let floor = kept + self.kept_for_restart();
         if class == SpaceClass::Commit && subtract(&self.pool, bytes + self.chunk, floor) {
-            self.credits[worker].fetch_add(self.chunk, Ordering::AcqRel);
+            self.credits[worker].bytes.fetch_add(self.chunk, Ordering::AcqRel);
             return Taken::FromPool;
         }
         if subtract(&self.pool, bytes, floor) {
@@ -65,7 +107,7 @@ impl Space {
         }
         // Others may have drawn more than they need.
         for credit in &self.credits {
-            self.add(credit.swap(0, Ordering::AcqRel));
+            self.add(credit.bytes.swap(0, Ordering::AcqRel));
         }
         if subtract(&self.pool, bytes, floor) { Taken::FromPool } else { Taken::Nothing }
     }
@@ -73,7 +115,7 @@ impl Space {
     /// Gives `bytes` back.
     #[inline]
     pub(super) fn give(&self, worker: usize, bytes: u64) {
-        let credit = &self.credits[worker];
+        let credit = &self.credits[worker].bytes;
         if credit.fetch_add(bytes, Ordering::AcqRel) + bytes > 4 * self.chunk {
             self.add(credit.swap(0, Ordering::AcqRel));
         }

@@ -13,7 +13,7 @@
 //! **Memory.** How a write is logged is decided as it is logged, and not kept. While it is applied, what it replaces is
 //! collected, or spilled for the snapshots that need it, every few hundred writes, and so are its tombstones.
 
-use super::SlotGuard;
+use super::{Ready, SlotGuard};
 use crate::log::{self, Header};
 use crate::manager::Manager;
 use crate::planted::Fault;
@@ -22,7 +22,7 @@ use crate::transaction::state::State;
 use crate::wait::SessionWait;
 use crate::writeset::WriteSet;
 use crate::{Error, Lsn, Result};
-use storage::{Applied, SpaceClass};
+use storage::{Applied, Reservation, Room, SpaceClass};
 
 /// A part at most, in bytes of payload.
 const PART_BYTES_MAX: usize = 256 << 10;
@@ -31,16 +31,18 @@ const PIECE: usize = 512;
 
 impl Manager {
     /// Logs all writes of a spilled set as parts, whose places it leaves in the state's header, and brings their leaves
-    /// into the shape that takes them. Returns the slot that holds the redo point before the first.
+    /// into the shape that takes them. Returns what it needs to be applied, and the slot that holds the redo point before
+    /// the first.
     pub(super) fn log_ahead(
         &self,
         state: &mut State,
         txn: u64,
         session: &SessionWait,
-    ) -> Result<SlotGuard<'_>> {
+    ) -> Result<(Ready, SlotGuard<'_>)> {
         // Without a node its tombstones can go while it is applied.
         self.spill_locks(state)?;
-        let State { writes, trees, scratch, record, header, .. } = state;
+        let State { writes, trees, scratch, record, header, growth, .. } = state;
+        growth.begin();
         writes.spill(&self.runs, self.data.scratch())?;
         let log = self.data.log();
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max).min(PART_BYTES_MAX);
@@ -63,7 +65,7 @@ impl Manager {
                 }
             }
             let tree = trees.get(&self.data, write.tree)?;
-            let form = super::prepare_leaf(self, tree, &write, scratch)?;
+            let form = super::prepare_leaf(self, tree, &write, scratch, growth)?;
             record.write(write.tree, write.key, form.change(&write));
         }
         self.log_part(record.payload(), header)?;
@@ -74,7 +76,7 @@ impl Manager {
                 "The commit has more parts than half of wal_buffers can list.",
             ));
         }
-        Ok(guard)
+        Ok((Ready { need: growth.end() }, guard))
     }
 
     fn log_part(&self, payload: &[u8], header: &mut Header) -> Result<()> {
@@ -95,6 +97,7 @@ impl Manager {
         state: &mut State,
         writes: &Arc<WriteSet>,
         at: (Lsn, Lsn),
+        room: &mut Reservation<'_>,
     ) -> Result<()> {
         let mut merge = writes.merge_all()?;
         let (mut started, mut piece) = (false, 0usize);
@@ -107,7 +110,8 @@ impl Manager {
                 continue;
             }
             let tree = trees.get(&self.data, write.tree)?;
-            let applied = self.apply_one(tree, &write, at, true, worker, notes)?;
+            let room = Room::Reserved(&mut *room);
+            let applied = self.apply_one(tree, &write, at, room, worker, notes)?;
             debug_assert!(applied != Applied::WouldWait, "who waits never would");
             piece += 1;
             if piece.is_multiple_of(PIECE) {

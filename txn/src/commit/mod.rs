@@ -2,8 +2,8 @@
 //!
 //! Paper: Levandoski et al., *Deuteronomy*, CIDR 2015, section 4 (redo-only logging, blind upserts, fast commit).
 //!
-//! 1. **Get ready**, where everything may fail or wait: leaves into memory, the record serialized, log space reserved,
-//!    version space awaited.
+//! 1. **Get ready**, where everything may fail or wait: leaves into memory and into shape, the record serialized, version
+//!    space awaited, and room set aside: log for the record, and log and pages for all that the apply may have to split.
 //! 2. **Claim**: a bound in the commit slot, then one log record, whose LSN is the commit's timestamp.
 //! 3. **Validate**: nothing to do below SERIALIZABLE, since write locks have been held since before the claim; else see
 //!    [`validate`].
@@ -11,6 +11,9 @@
 //!    becomes a late commit.
 //! 5. **Release**: the slot first, so that whoever is woken by a lock finds the commit visible; then the locks.
 //! 6. **Answer**: the caller's, when [`crate::Manager::poll_answer`] says so.
+//!
+//! A commit passes through its states by value, each made of the one before: [`Ready`], [`Reserved`], [`Claimed`],
+//! [`Published`]. Only a reservation is claimed with, and only what has one is applied, so no apply meets a full disk.
 //!
 //! From the claim until the transaction has ended a panic ends the process: pages would have half of a commit, or its
 //! client would be told that it failed.
@@ -38,7 +41,8 @@ use crate::{Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
 use storage::{
-    Applied, Change, RecordBuffer, RunsFor, SpaceClass, Stretch, Tree, WaitEvent, Waiter,
+    Applied, Change, Claim, Growth, Need, RecordBuffer, Reservation, Room, RunsFor, SpaceClass,
+    Stretch, Tree, WaitEvent, Waiter,
 };
 use validate::Reading;
 
@@ -54,6 +58,65 @@ pub(crate) struct SlotGuard<'m> {
     shared: Option<Arc<WriteSet>>,
     /// By how much the log may be longer for the sake of this commit.
     stretch: Option<Stretch<'m>>,
+}
+
+/// What can be committed: its leaves are in memory and in shape.
+pub(crate) struct Ready {
+    /// What applying it can need at worst.
+    need: Need,
+}
+
+/// What has room for its record and for its apply.
+pub(crate) struct Reserved<'m>(Reservation<'m>);
+
+/// What has its place in the log.
+pub(crate) struct Claimed<'m> {
+    claim: Claim<'m>,
+    reserved: Reserved<'m>,
+}
+
+/// What is in the log, and has still to be applied.
+pub(crate) struct Published<'m> {
+    lsn: Lsn,
+    /// The first LSN that recovery needs.
+    floor: Lsn,
+    room: Reservation<'m>,
+}
+
+impl Ready {
+    /// Sets room aside, with a record of `payload` bytes. What does not fit is refused here and never later.
+    fn reserve<'m>(&self, manager: &'m Manager, payload: usize) -> Result<Reserved<'m>> {
+        Ok(Reserved(manager.data.reserve(self.need, payload)?))
+    }
+}
+
+impl<'m> Reserved<'m> {
+    fn claim(mut self, payload: usize) -> Claimed<'m> {
+        let claim = self.0.claim(payload);
+        Claimed { claim, reserved: self }
+    }
+
+    /// Sets log aside for another claim, the last one having become void.
+    fn renew(&mut self, payload: usize) -> Result<()> {
+        Ok(self.0.renew(payload)?)
+    }
+}
+
+impl<'m> Claimed<'m> {
+    fn lsn(&self) -> Lsn {
+        self.claim.lsn()
+    }
+
+    /// `first` is the commit's first part, if it is in parts.
+    fn publish(self, payload: &[u8], first: Option<Lsn>) -> Published<'m> {
+        let lsn = self.claim.publish(log::COMMIT, payload);
+        Published { lsn, floor: first.unwrap_or(lsn), room: self.reserved.0 }
+    }
+
+    fn void(self) -> Reserved<'m> {
+        self.claim.void();
+        self.reserved
+    }
 }
 
 /// Ends the process if dropped by a panic.
@@ -124,18 +187,18 @@ impl Transaction {
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
         manager.make_version_room(state.owner, session)?;
-        let mut guard = if state.writes.is_spilled() {
+        let (ready, mut guard) = if state.writes.is_spilled() {
             manager.log_ahead(state, id, session)?
         } else {
             state.header.parts.clear();
-            prepare_leaves(manager, state)?;
-            manager.take_slot(session)?
+            (prepare_leaves(manager, state)?, manager.take_slot(session)?)
         };
         let reads = self.reads.as_deref().zip(self.snapshot);
         let owner = state.owner;
         let reads = reads.map(|(reads, snapshot)| Reading { reads, snapshot, owner });
-        let (lsn, floor) =
-            manager.log_commit(state, id, &mut guard, (reads, &mut self.failed_by))?;
+        let mut published =
+            manager.log_commit(state, id, ready, &mut guard, (reads, &mut self.failed_by))?;
+        let lsn = published.lsn;
         running.to_the_end();
         let large = state.writes.is_spilled() || guard.is_spilled();
         for (_, tree) in state.built.drain(..) {
@@ -155,7 +218,7 @@ impl Transaction {
         }
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
-        let applied = manager.apply_commit(state, lsn, floor, &mut guard);
+        let applied = manager.apply_commit(state, &mut published, &mut guard);
         if let Err(error) = applied {
             // The record may be durable and the pages lack it: nobody may be told anything any more, and the watermark
             // stays below.
@@ -169,7 +232,7 @@ impl Transaction {
         if applied.is_ok_and(|late| late) {
             manager.late.remove(lsn);
         }
-        drop(guard);
+        drop((guard, published));
         manager.metrics.committed(manager.worker());
         self.finish_committed(lsn);
         // A panic in what tidies up would be told to the client as a failure of what has been committed.
@@ -196,14 +259,21 @@ impl Transaction {
 }
 
 /// Brings every leaf that will be changed into memory, with room for what grows, and decides how each write is logged.
-fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<()> {
-    let State { writes, trees, scratch, forms, .. } = state;
+fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<Ready> {
+    let State { writes, trees, scratch, forms, growth, .. } = state;
     forms.clear();
+    growth.begin();
     for write in writes.iter() {
         let tree = trees.get(&manager.data, write.tree)?;
-        forms.push(prepare_leaf(manager, tree, &write, scratch)?);
+        if manager.planted(Fault::RoomNotReserved) {
+            growth.begin();
+        }
+        forms.push(prepare_leaf(manager, tree, &write, scratch, growth)?);
     }
-    Ok(())
+    if manager.planted(Fault::RoomNotReserved) {
+        growth.begin();
+    }
+    Ok(Ready { need: growth.end() })
 }
 
 fn prepare_leaf(
@@ -211,9 +281,10 @@ fn prepare_leaf(
     tree: &Tree,
     write: &Write<'_>,
     scratch: &mut RecordBuffer,
+    growth: &mut Growth,
 ) -> storage::Result<Form> {
     let value_len = write.value.map_or(0, <[u8]>::len);
-    let found = tree.get_to_change(write.key, value_len, scratch)?;
+    let found = tree.get_to_change(write.key, value_len, scratch, growth)?;
     let form = Form::of(write, found.then_some(&*scratch));
     let cut = manager.planted(Fault::DeltaCutShort);
     Ok(if cut { form.cut_short() } else { form })
@@ -240,14 +311,15 @@ impl Manager {
         Ok(SlotGuard { manager: self, slot, taken: true, shared: None, stretch: None })
     }
 
-    /// Serializes, reserves, claims and publishes. Returns the commit's LSN and the first LSN that recovery needs.
-    fn log_commit(
-        &self,
+    /// Serializes, reserves, claims and publishes.
+    fn log_commit<'m>(
+        &'m self,
         state: &mut State,
         txn: u64,
+        ready: Ready,
         guard: &mut SlotGuard<'_>,
         (reads, failed_by): (Option<Reading<'_>>, &mut Lsn),
-    ) -> Result<(Lsn, Lsn)> {
+    ) -> Result<Published<'m>> {
         let slot = guard.slot;
         let State { writes, forms, record, header, .. } = state;
         let log = self.data.log();
@@ -276,34 +348,32 @@ impl Manager {
         drop(rest);
         let payload = record.payload();
         let first = header.parts.first().copied();
+        let reserved = ready.reserve(self, payload.len())?;
         // Relaxed: who validates finds a slot without writes in it, and claims again.
         if self.validating.load(Ordering::Relaxed) {
             let writes = Arc::new(std::mem::take(writes));
             guard.shared = Some(Arc::clone(&writes));
-            let lsn = self.log_validated(payload, &writes, slot, reads, failed_by)?;
-            return Ok((lsn, first.unwrap_or(lsn)));
+            let logged = (payload, first);
+            return self.log_validated(logged, reserved, &writes, slot, reads, failed_by);
         }
-        let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
         self.slots.publish(slot, log.tail());
-        let claim = log.claim(&mut space, payload.len());
-        let lsn = claim.lsn();
-        self.slots.claimed(slot, lsn);
-        claim.publish(log::COMMIT, payload);
-        Ok((lsn, first.unwrap_or(lsn)))
+        let claimed = reserved.claim(payload.len());
+        self.slots.claimed(slot, claimed.lsn());
+        Ok(claimed.publish(payload, first))
     }
 
     /// Applies a published commit; true if it became late, and is still on the list.
     fn apply_commit(
         &self,
         state: &mut State,
-        lsn: Lsn,
-        floor: Lsn,
+        published: &mut Published<'_>,
         guard: &mut SlotGuard<'_>,
     ) -> Result<bool> {
+        let Published { lsn, floor, ref mut room } = *published;
         let shared = guard.shared.clone();
         let writes = shared.as_deref().unwrap_or(&state.writes);
         let large = writes.is_spilled() || writes.keys() > self.options.late_writes;
-        if !large && self.apply_all(state, shared.as_deref(), (lsn, floor), false)? {
+        if !large && self.apply_all(state, shared.as_deref(), (lsn, floor), Room::AtHand)? {
             return Ok(false);
         }
         let writes = shared.unwrap_or_else(|| Arc::new(std::mem::take(&mut state.writes)));
@@ -312,10 +382,10 @@ impl Manager {
         guard.free();
         self.metrics.late(self.worker());
         if late.writes.is_spilled() {
-            self.apply_spilled(state, &late.writes, (lsn, floor))?;
+            self.apply_spilled(state, &late.writes, (lsn, floor), room)?;
             return Ok(true);
         }
-        self.apply_all(state, Some(&late.writes), (lsn, floor), true)?;
+        self.apply_all(state, Some(&late.writes), (lsn, floor), Room::Reserved(room))?;
         Ok(true)
     }
 
@@ -325,7 +395,7 @@ impl Manager {
         state: &mut State,
         elsewhere: Option<&WriteSet>,
         at: (Lsn, Lsn),
-        wait: bool,
+        mut room: Room<'_, '_>,
     ) -> Result<bool> {
         let worker = self.worker();
         let State { writes, trees, notes, .. } = state;
@@ -338,7 +408,8 @@ impl Manager {
             }
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
-            if self.apply_one(tree, &write, at, wait, worker, notes)? == Applied::WouldWait {
+            let applied = self.apply_one(tree, &write, at, room.again(), worker, notes)?;
+            if applied == Applied::WouldWait {
                 return Ok(false);
             }
         }
@@ -350,13 +421,13 @@ impl Manager {
         tree: &Arc<Tree>,
         write: &Write<'_>,
         (lsn, since): (Lsn, Lsn),
-        wait: bool,
+        room: Room<'_, '_>,
         worker: usize,
         notes: &mut Vec<Garbage>,
     ) -> storage::Result<Applied> {
         let records = &self.locks.records;
         let applied =
-            tree.apply_since(lsn, since, write.key, as_change(write), wait, &mut |old| {
+            tree.apply_since(lsn, since, write.key, as_change(write), room, &mut |old| {
                 let Some(old) = old else { return };
                 let node = records.pin(write.tree, write.key);
                 let mut state = node.state();
@@ -384,7 +455,7 @@ impl Manager {
     /// The planted fault: pages change although nothing has been logged yet (but for what is in scratch space).
     fn apply_unlogged(&self, state: &mut State) {
         let lsn = self.data.log().tail();
-        if let Err(error) = self.apply_all(state, None, (lsn, lsn), true) {
+        if let Err(error) = self.apply_all(state, None, (lsn, lsn), Room::Free) {
             self.data.log().halt(&error.to_string());
         }
     }

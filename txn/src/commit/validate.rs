@@ -13,7 +13,7 @@
 //! passes; so of those in a cycle one always commits.
 
 use super::slots::{Meeting, SlotId};
-use crate::log;
+use super::{Published, Reserved};
 use crate::manager::Manager;
 use crate::owner::OwnerId;
 use crate::planted::Fault;
@@ -21,7 +21,6 @@ use crate::read_set::{ReadSet, Verdict};
 use crate::sync::{Arc, relax};
 use crate::writeset::WriteSet;
 use crate::{ConflictKind, Error, Lsn, Result};
-use storage::SpaceClass;
 
 /// How often a record is claimed.
 const CLAIMS: usize = 3;
@@ -39,21 +38,21 @@ pub(super) struct Reading<'r> {
 impl Manager {
     /// Claims and publishes a commit's record with its writes shared, and validates what it has read, if anything.
     #[cold]
-    pub(super) fn log_validated(
-        &self,
-        payload: &[u8],
+    pub(super) fn log_validated<'m>(
+        &'m self,
+        (payload, first): (&[u8], Option<Lsn>),
+        mut reserved: Reserved<'m>,
         writes: &Arc<WriteSet>,
         slot: SlotId,
         reads: Option<Reading<'_>>,
         failed_by: &mut Lsn,
-    ) -> Result<Lsn> {
+    ) -> Result<Published<'m>> {
         let log = self.data.log();
         self.slots.share(slot, writes);
-        for _ in 0..CLAIMS {
-            let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
+        for claims in 1..=CLAIMS {
             self.slots.publish(slot, log.tail());
-            let claim = log.claim(&mut space, payload.len());
-            let lsn = claim.lsn();
+            let claimed = reserved.claim(payload.len());
+            let lsn = claimed.lsn();
             self.slots.claimed_exactly(slot, lsn);
             // Who is in the way for the third time has a lower one.
             *failed_by = lsn;
@@ -63,18 +62,14 @@ impl Manager {
                 None => Verdict::Holds,
             };
             match verdict {
-                Verdict::Holds => {
-                    claim.publish(log::COMMIT, payload);
-                    return Ok(lsn);
-                }
+                Verdict::Holds => return Ok(claimed.publish(payload, first)),
                 Verdict::Broken(reason) => {
-                    claim.void();
+                    claimed.void();
                     *failed_by = reason;
                     return Err(Error::Conflict(ConflictKind::ReadWrite));
                 }
-                Verdict::Unsure => claim.void(),
+                Verdict::Unsure => reserved = claimed.void(),
             }
-            drop(space);
             self.slots.withdraw(slot);
             self.advance();
             if let Some(reading) = reads
@@ -82,6 +77,9 @@ impl Manager {
             {
                 *failed_by = reason;
                 break;
+            }
+            if claims < CLAIMS {
+                reserved.renew(payload.len())?;
             }
         }
         Err(Error::Conflict(ConflictKind::ReadWrite))

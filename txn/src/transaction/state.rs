@@ -16,7 +16,7 @@ use crate::writeset::WriteSet;
 use crate::{CommandId, Lsn, TableId, TreeId};
 use crossbeam_utils::CachePadded;
 use std::ops::Range;
-use storage::{DataComponent, RecordBuffer, Tree, TreeLoad};
+use storage::{DataComponent, Growth, RecordBuffer, Tree, TreeLoad};
 
 /// States that a worker keeps at most.
 const POOLED: usize = 64;
@@ -70,6 +70,8 @@ pub struct State {
     pub(crate) record: Writer,
     /// How each write of the commit is logged, in their order.
     pub(crate) forms: Vec<Form>,
+    /// What the writes of the commit let their trees grow by.
+    pub(crate) growth: Growth,
     pub(crate) notes: Vec<Garbage>,
     pub(crate) scratch: RecordBuffer,
     pub(crate) kept: KeptRow,
@@ -123,6 +125,7 @@ impl State {
             header: Header::default(),
             record: Writer::default(),
             forms: Vec::new(),
+            growth: Growth::default(),
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
             kept: KeptRow::default(),
