@@ -135,6 +135,108 @@ fn files_named_in_prose_exist() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Where a function that calls itself needs no guard: the stack is sized for the trees that these walk (`parse::depth`).
+const ON_SIZED_STACKS: [&str; 7] =
+    ["bind/", "parse/", "plan/", "compile/", "explain/", "exec/eval.rs", "exec/preset.rs"];
+
+/// Functions that call themselves so few times that every stack holds them, and why.
+const BOUNDED_WALKS: &[(&str, &str)] = &[
+    ("catalog/acl.rs", "update"), // One grantor's dependents are gone then.
+    ("catalog/builtin/orderings.rs", "ordering"), // From a type to what stands for it.
+    ("catalog/queries/addresses.rs", "qualified_type"), // From an array to its element.
+    ("catalog/queries/names.rs", "known_type_name"), // The same.
+    ("catalog/queries/names.rs", "type_named"), // The same.
+    ("catalog/queries/server.rs", "events_taken"), // Counts itself.
+    ("catalog/system/columns.rs", "form_of"), // From an array to its element.
+    ("catalog/system/format.rs", "format_type"), // The same.
+    ("ddl/dependency.rs", "remove_relation"), // From a table to its sequences.
+    ("ddl/rename.rs", "rename_relation"), // Once more, where others have changed it.
+    ("exec/key_match.rs", "converted_to"), // Once more, with a whole number.
+    ("types/array/text.rs", "nested"), // Dimensions, of which there are six.
+    ("types/binary_form.rs", "read_binary"), // From a domain to its base.
+    ("types/json/output.rs", "write_dimension"), // Dimensions.
+    ("types/json/populate.rs", "value"), // From a domain to its base.
+    ("types/record_order.rs", "may_differ"), // From an array to its element.
+    ("types/text/constraint.rs", "*"), // Regular expressions nest 250 times at most.
+    ("types/text/longest.rs", "*"), // The same.
+    ("types/text_form.rs", "read_text"), // From a domain to its base.
+    ("session/copy.rs", "copy"),  // Once more, when its relation is locked.
+];
+
+/// The functions of a file that call themselves by name and neither count nor grow the stack.
+fn unguarded_walks(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let lines: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+    for (number, line) in lines.iter().enumerate() {
+        let head = line.trim_start();
+        let indent = line.len() - head.len();
+        let Some((before, rest)) = head.split_once("fn ") else { continue };
+        let plain = |c: char| c.is_ascii_lowercase() || " ()".contains(c);
+        if !before.chars().all(plain) || head.ends_with(';') {
+            continue;
+        }
+        let name: String =
+            rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let end = format!("{}}}", " ".repeat(indent));
+        let whole: Vec<&str> =
+            lines[number..].iter().take_while(|line| **line != end).copied().collect();
+        let whole = whole.join("\n");
+        let Some((signature, body)) = whole.split_once("{\n") else { continue };
+        // A closure that is given under the name is something else.
+        if name.is_empty() || signature.contains(&format!("{name}:")) {
+            continue;
+        }
+        let is_method = signature.contains("self");
+        let calls = format!("{name}(");
+        let calls_itself = body.match_indices(&calls).any(|(at, _)| {
+            let before = &body[..at];
+            // A function without arguments is named in a text.
+            let has_arguments = !body[at + calls.len()..].starts_with(')');
+            if is_method {
+                before.ends_with("self.") || before.ends_with("Self::")
+            } else {
+                has_arguments
+                    && before.ends_with(|c: char| !(c.is_alphanumeric() || "_.:\"".contains(c)))
+                    && !before.ends_with("fn ")
+            }
+        });
+        let guards = ["deeper(", "descend(", "descend_by("];
+        if calls_itself && !guards.iter().any(|guard| body.contains(guard)) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_walk_that_recurses_is_guarded() {
+    let naked = "fn walk(a: &A) {\n    a.parts.iter().for_each(|part| walk(part));\n}\n";
+    assert_eq!(unguarded_walks(naked), ["walk"]);
+    let method = "    fn walk(&self) {\n        self.walk();\n    }\n";
+    assert_eq!(unguarded_walks(method), ["walk"]);
+    assert!(unguarded_walks(&naked.replace("walk(part)", "deeper(|| walk(part))")).is_empty());
+    let base = root().join("sql/src");
+    let mut found = Vec::new();
+    for path in sources("sql/src") {
+        let file = path.strip_prefix(&base).expect("below sql").display().to_string();
+        if ON_SIZED_STACKS.iter().any(|sized| file.starts_with(sized))
+            || file.contains("tests")
+            || file.ends_with("golden.rs")
+        {
+            continue;
+        }
+        let text = read(&path);
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for name in unguarded_walks(code) {
+            let known = |(of, walk): &(&str, &str)| *of == file && (*walk == name || *walk == "*");
+            if !BOUNDED_WALKS.iter().any(known) {
+                found.push(format!("{file}: {name} calls itself without types::depth"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Every fault that can be planted is in the list, and every test the list names is there.
 #[test]
 fn the_list_of_planted_faults_is_whole() {

@@ -174,3 +174,44 @@ fn what_views_bring_in_is_counted() {
     }
     assert_eq!(atoll.connect().run("SELECT 1").value(), "1");
 }
+
+#[test]
+fn long_chains_of_objects_are_walked_to_their_end() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("BEGIN");
+    client.run("CREATE DOMAIN d0 AS int CHECK (VALUE > 0)");
+    client.run("CREATE TYPE c0 AS (f int)");
+    client.run("CREATE TABLE t0 (id int PRIMARY KEY)");
+    client.run("CREATE ROLE r0");
+    for (number, below) in (1..=60).zip(0..) {
+        client.run(&format!("CREATE DOMAIN d{number} AS d{below} CHECK (VALUE::d{below} > 0)"));
+        client.run(&format!("CREATE TYPE c{number} AS (f c{below})"));
+        client.run(&format!(
+            "CREATE TABLE t{number} (id int PRIMARY KEY REFERENCES t{below} ON DELETE CASCADE ON UPDATE CASCADE)"
+        ));
+        client.run(&format!("CREATE ROLE r{number} IN ROLE r{below}"));
+    }
+    client.run("COMMIT");
+    for number in 0..=60 {
+        client.run(&format!("INSERT INTO t{number} VALUES (1)"));
+    }
+    assert_eq!(client.run("SELECT 1::d60").value(), "1");
+    assert_eq!(client.query("SELECT (-1)::d60").sqlstate(), "23514");
+    client.run("CREATE TABLE holder (a d60, b c60)");
+    client.run("INSERT INTO holder VALUES (1, NULL)");
+    client.run("ALTER DOMAIN d0 ADD CHECK (VALUE < 9)");
+    assert_eq!(client.query("UPDATE holder SET a = 10").sqlstate(), "23514");
+    assert_eq!(client.run("SELECT count(DISTINCT b) FROM holder").value(), "0");
+    client.run("UPDATE t0 SET id = 2");
+    assert_eq!(client.run("SELECT id FROM t60").value(), "2");
+    client.run("DELETE FROM t0");
+    assert_eq!(client.run("SELECT count(*) FROM t60").value(), "0");
+    assert_eq!(client.run("SELECT pg_has_role('r60', 'r0', 'MEMBER')").value(), "t");
+    assert_eq!(client.query("GRANT r60 TO r0").sqlstate(), "0LP01");
+    assert_eq!(client.query("DROP DOMAIN d0").sqlstate(), "2BP01");
+    client.run("DROP DOMAIN d0 CASCADE");
+    client.run("DROP TYPE c0 CASCADE");
+    client.run("DROP TABLE t0 CASCADE");
+    assert_eq!(atoll.connect().run("SELECT 1").value(), "1");
+}

@@ -10,6 +10,7 @@ use crate::bind::typed::{Expr, Literal};
 use crate::catalog::{Action, ConstraintKind, Relation};
 use crate::error::Result;
 use crate::plan::logical::ReferentialAction;
+use crate::types::depth::descend;
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -122,7 +123,7 @@ impl Binder<'_> {
                 computed,
                 generated,
             });
-            self.set_off(&relation, next, found)?;
+            descend(|| self.set_off(&relation, next, found))?;
         }
         Ok(())
     }

@@ -699,12 +699,14 @@ impl CatalogSnapshot {
     /// What a domain stands on in the end, with its modifier; any other type is its own (`getBaseTypeAndTypmod`).
     #[must_use]
     pub fn base_type(&self, ty: SqlType) -> SqlType {
-        if let Some(domain) = self.domain(ty.oid) {
-            return self.base_type(domain.base);
+        let mut ty = ty;
+        while let Some(domain) = self.domain(ty.oid) {
+            ty = domain.base;
         }
+        // Those that are built in are over no other domain.
         match builtin::type_by_oid(ty.oid.0) {
             Some(found) if found.kind == builtin::TypeKind::Domain => {
-                self.base_type(SqlType { oid: Oid(found.base), typmod: found.base_typmod })
+                SqlType { oid: Oid(found.base), typmod: found.base_typmod }
             }
             _ => ty,
         }

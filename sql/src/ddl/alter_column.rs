@@ -17,6 +17,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::depth::deeper;
 use crate::types::{Datum, Oid, oids};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ fn gives_values(snapshot: &CatalogSnapshot, ty: Oid) -> bool {
         domain.default.is_some()
             || domain.not_null
             || !domain.checks.is_empty()
-            || gives_values(snapshot, domain.base.oid)
+            || deeper(|| gives_values(snapshot, domain.base.oid))
     })
 }
 

@@ -15,6 +15,7 @@ use crate::error::{Result, Severity, SqlError};
 use crate::parse::lexer::{Kind, Lexer};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use crate::types::depth::deeper;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -171,7 +172,7 @@ impl Ddl<'_> {
                 let thing = format!("{} {}", kind_noun(view), self.display(view));
                 into.lines.push((thing.clone(), what.to_owned()));
                 into.views.push(view.oid);
-                self.collect_views(view, None, going, &thing, into);
+                deeper(|| self.collect_views(view, None, going, &thing, into));
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::parse::ast::{
     ObjectName,
 };
 use crate::sqlstate::SqlState;
+use crate::types::depth::deeper;
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
@@ -298,15 +299,16 @@ pub(super) fn holds(snapshot: &CatalogSnapshot, ty: Oid, domain: Oid) -> bool {
         return holds(snapshot, Oid(element), domain);
     }
     if let Some(over) = snapshot.domain(ty) {
-        return holds(snapshot, over.base.oid, domain);
+        return deeper(|| holds(snapshot, over.base.oid, domain));
     }
     let fields = crate::bind::type_name::fields_of(snapshot, ty).unwrap_or_default();
-    fields.iter().any(|(_, field)| holds(snapshot, field.oid, domain))
+    fields.iter().any(|(_, field)| deeper(|| holds(snapshot, field.oid, domain)))
 }
 
 /// Whether `ty` is the domain, or a domain over it.
 fn is_over(snapshot: &CatalogSnapshot, ty: Oid, domain: Oid) -> bool {
-    ty == domain || snapshot.domain(ty).is_some_and(|over| is_over(snapshot, over.base.oid, domain))
+    let over = |over: &Domain| deeper(|| is_over(snapshot, over.base.oid, domain));
+    ty == domain || snapshot.domain(ty).is_some_and(over)
 }
 
 /// Rows that are there must meet a condition, or (none) not have NULL, wherever a column is of the domain.

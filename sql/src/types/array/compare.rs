@@ -4,6 +4,7 @@ use super::Array;
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::depth::deeper;
 use crate::types::function::Callable::{self, Plain};
 use crate::types::{CallContext, Datum, oids, record_order};
 use std::cmp::Ordering;
@@ -78,5 +79,5 @@ fn has(context: &CallContext<'_>, ty: u32, wanted: Wanted) -> bool {
     let fields = || context.catalog.row_fields(ty).unwrap_or_default();
     builtin::ordering(ty).is_some()
         && (builtin::type_by_oid(ty).is_some()
-            || fields().iter().all(|(_, field)| has(context, field.oid.0, wanted)))
+            || fields().iter().all(|(_, field)| deeper(|| has(context, field.oid.0, wanted))))
 }
