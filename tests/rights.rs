@@ -3,6 +3,9 @@
 //! `rights/*.dialogue` are conversations of several sessions. A line `SESSION = parameter=value ...` connects with these
 //! start-up parameters, `|` between them; a line `SESSION: statement` runs a statement, and begins with a blank where it
 //! goes on. What is told, refused and answered is compared, with all notices.
+//!
+//! `rights/matrix/*.sql` are the matrix: roles and objects (`setup`, `objects`), and statements, one a line, that every role
+//! runs on both servers.
 
 use std::collections::HashMap;
 use tests::atoll::Atoll;
@@ -75,4 +78,178 @@ fn conversations_go_as_they_do_with_postgresql() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+// --- the matrix -------------------------------------------------------------------------------------------------------
+
+/// How many statements of the matrix a run takes, by seed, unless [`WHOLE`] is in the environment.
+const SAMPLE: usize = 60;
+/// The environment variable that asks for the whole matrix.
+const WHOLE: &str = "ATOLL_RIGHTS_WHOLE";
+/// The environment variable with another seed for the sample.
+const SEED: &str = "ATOLL_RIGHTS_SEED";
+
+/// The lines of a file of the matrix that say something.
+fn matrix(file: &str) -> Vec<String> {
+    let path = format!("{}/rights/matrix/{file}.sql", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let says = |line: &&str| !line.is_empty() && !line.starts_with("--");
+    text.lines().filter(says).map(str::to_owned).collect()
+}
+
+/// The roles and objects, on either server.
+fn set_up(port: u16) {
+    for (database, file) in [("postgres", "setup"), ("matrix", "objects")] {
+        let mut root = Client::connect(port, "postgres", database);
+        for statement in matrix(file) {
+            let reply = root.query(&statement);
+            // What this server does not have is missing in its column.
+            assert!(
+                matches!(reply.sqlstate(), "" | "0A000" | "42601"),
+                "{statement}: {:?}",
+                reply.error
+            );
+        }
+    }
+}
+
+/// The roles of the matrix: all that may log in.
+fn roles() -> Vec<String> {
+    let made = matrix("setup");
+    let login = made.iter().filter(|line| line.contains(" LOGIN"));
+    login
+        .filter_map(|line| line.split_whitespace().nth(2))
+        .map(|name| name.replace(';', ""))
+        .collect()
+}
+
+/// Runs statements by one role, each in a transaction that is rolled back, and says for each how it ended: a SQLSTATE, or
+/// nothing, and how many rows there were.
+fn column(port: u16, role: &str, statements: &[String]) -> Vec<(String, usize)> {
+    let mut client = Client::connect(port, role, "matrix");
+    let mut cell = |statement: &String| {
+        if client.status != b'I' {
+            client.run("ROLLBACK");
+        }
+        client.start("BEGIN");
+        client.start(statement);
+        client.replies().expect("BEGIN is answered");
+        let answers = answers(&mut client);
+        client.run("ROLLBACK");
+        let rows = answers.iter().map(|reply| reply.rows.len()).sum();
+        let failed = answers.iter().find(|reply| reply.error.is_some());
+        (failed.map_or(String::new(), |reply| reply.sqlstate().to_owned()), rows)
+    };
+    statements.iter().map(|statement| cell(statement)).collect()
+}
+
+/// The answers to a statement; one that asks for rows of COPY gets none.
+fn answers(client: &mut Client) -> Vec<Reply> {
+    let mut replies = vec![Reply::default()];
+    loop {
+        let message = client.receive().expect("the connection stands");
+        let last = replies.last_mut().expect("there is one");
+        match message.tag {
+            b'G' => client.send(b'c', &[]).expect("the connection stands"),
+            b'D' => last.rows.push(Vec::new()),
+            b'E' => last.error = Some(Report::parse(&message.body)),
+            b'C' => replies.push(Reply::default()),
+            b'Z' => return replies,
+            _ => {}
+        }
+    }
+}
+
+/// How a cell differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Difference {
+    /// Allowed here, denied there.
+    Allowed,
+    /// Denied here, allowed there.
+    Denied,
+    /// Another SQLSTATE, or another number of rows.
+    Other,
+}
+
+/// What is compared, and what is not: what this server does not have says so itself.
+fn compared(
+    (theirs, their_rows): &(String, usize),
+    (ours, our_rows): &(String, usize),
+) -> Option<Difference> {
+    const DENIED: &str = "42501";
+    if ours == "0A000" || theirs == ours && their_rows == our_rows {
+        return None;
+    }
+    Some(match (theirs.as_str(), ours.as_str()) {
+        (DENIED, "") => Difference::Allowed,
+        ("", DENIED) => Difference::Denied,
+        _ => Difference::Other,
+    })
+}
+
+/// The statements of all areas, or a sample.
+fn statements() -> Vec<String> {
+    let areas = ["read", "write", "define", "roles", "catalogs"];
+    let mut all: Vec<String> = areas.into_iter().flat_map(matrix).collect();
+    if std::env::var_os(WHOLE).is_some() {
+        return all;
+    }
+    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(1_u64);
+    let mut chance = Chance(seed);
+    while all.len() > SAMPLE {
+        all.swap_remove(chance.below(all.len()));
+    }
+    all
+}
+
+/// A small generator of chance, by seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        // SplitMix64
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ mixed >> 31) % bound as u64) as usize
+    }
+}
+
+/// Every role runs every statement on both servers: nothing is allowed that PostgreSQL denies, nothing is denied that it
+/// allows, and of other SQLSTATEs there are fewer than one in a hundred.
+#[test]
+fn every_role_may_do_what_it_may_in_postgresql() {
+    let atoll = Atoll::start(&[]);
+    let theirs = oracle::Oracle::start(&[]);
+    set_up(atoll.port());
+    set_up(theirs.port());
+    let statements = statements();
+    let mut found: std::collections::BTreeMap<(Difference, String), Vec<String>> =
+        Default::default();
+    let (mut cells, mut others) = (0, 0);
+    for role in roles() {
+        let theirs = column(theirs.port(), &role, &statements);
+        let ours = column(atoll.port(), &role, &statements);
+        for ((statement, theirs), ours) in statements.iter().zip(&theirs).zip(&ours) {
+            cells += 1;
+            let Some(difference) = compared(theirs, ours) else { continue };
+            others += usize::from(difference == Difference::Other);
+            let what = format!("{statement}: {theirs:?} there, {ours:?} here");
+            found.entry((difference, what)).or_default().push(role.clone());
+        }
+    }
+    let lines = found.iter().map(|((difference, what), roles)| {
+        format!(
+            "{difference:?} {what}, by {}: {}\n",
+            roles.len(),
+            roles[..roles.len().min(4)].join(" ")
+        )
+    });
+    let lines: String = lines.collect();
+    let bad = found.keys().any(|(difference, _)| *difference != Difference::Other);
+    assert!(
+        !bad && others * 100 < cells,
+        "{cells} cells, {others} with another SQLSTATE:\n{lines}"
+    );
 }

@@ -167,6 +167,12 @@ impl Client {
         Client::try_connect(port, user, database).expect("the server takes connections")
     }
 
+    /// The server's port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.stream.peer_addr().map_or(0, |address| address.port())
+    }
+
     /// Sends one message.
     ///
     /// # Errors

@@ -76,6 +76,10 @@ impl Binder<'_> {
         change: Change,
     ) -> Result<Arc<Relation>> {
         if is_served_view(&relation) {
+            // The only one of the system's views with a rule: its UPDATE is SET.
+            if &*relation.name == "pg_settings" && change == Change::Update {
+                return Err(SqlError::unsupported("UPDATE of pg_settings is"));
+            }
             return Err(change.refused(&relation, NOT_OF_ONE));
         }
         self.target_table(relation)
@@ -83,6 +87,10 @@ impl Binder<'_> {
 
     /// The table that a statement changes.
     pub(super) fn target_table(&self, relation: Arc<Relation>) -> Result<Arc<Relation>> {
+        let changes = matches!(relation.kind, RelationKind::Table { .. });
+        if !changes || relation.stored_query.is_some() {
+            self.unchangeable.set(Some(relation.oid));
+        }
         match &relation.kind {
             RelationKind::Table { .. } if relation.stored_query.is_some() => Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
@@ -315,6 +323,9 @@ impl Binder<'_> {
         let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&update.returning, &names, &scope)?;
         let assignments = self.assignments(&update.assignments, (&relation, view), &place)?;
+        if let Some(view) = view {
+            view.require_reads_if_any(self);
+        }
         let checks = self.checks(&relation)?;
         let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let actions = self.actions_of_update(&relation, &assignments)?;
@@ -353,6 +364,9 @@ impl Binder<'_> {
         names.items = from.items;
         let node = self.filtered(from.node, filter, &names, &scope)?;
         let returning = self.returning(&delete.returning, &names, &scope)?;
+        if let Some(view) = &view {
+            view.require_reads_if_any(self);
+        }
         let alias = alias.cloned().unwrap_or_else(|| relation.name.clone());
         let kind = ModifyKind::Delete { source: Box::new(node) };
         let actions = self.actions_of_delete(&relation)?;

@@ -1,5 +1,6 @@
 //! Expressions: from what was written to typed trees (`transformExpr`).
 
+use crate::bind::Required;
 use crate::bind::coerce::Context;
 use crate::bind::copy::COPY_WHERE;
 use crate::bind::grouping::Collected;
@@ -326,6 +327,9 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<Expr> {
         let type_at = if ty.name.at == 0 { at } else { self.position(ty.name.at) };
+        if let Some(schema) = ty.name.schema().and_then(|schema| self.catalog.schema(schema)) {
+            self.require_also(Required::Schema(schema.oid, type_at));
+        }
         let target = resolve(self.catalog, self.path, ty).map_err(|error| error.at(type_at))?;
         let bound = match &operand.kind {
             ExprKind::Array(elements)

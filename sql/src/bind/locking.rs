@@ -52,7 +52,8 @@ impl Binder<'_> {
             if locking.of.is_empty() {
                 let rows = scope.items.iter().enumerate();
                 let rows = rows.filter(|(_, item)| {
-                    item.scan.is_some() || matches!(item.source, Source::Query(_))
+                    item.scan.is_some()
+                        || matches!(item.source, Source::Query(_) | Source::Relation)
                 });
                 chosen.extend(rows.map(|(at, _)| at));
             }
@@ -148,6 +149,13 @@ impl Binder<'_> {
                         self.hold(table, TableLock::RowShare);
                     }
                     vec![scan]
+                }
+                // Of what is only shown no rows are locked, but who may not is told so.
+                (Source::Relation, None) => {
+                    if let Some((shown, _)) = item.columns.iter().find_map(|it| it.origin) {
+                        self.require(shown, Privileges::UPDATE);
+                    }
+                    Vec::new()
                 }
                 _ => Vec::new(),
             };

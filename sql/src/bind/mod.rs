@@ -250,6 +250,8 @@ struct Binder<'a> {
     opaque_views: bool,
     /// The views that this is the query of, the outermost first.
     views: Vec<Oid>,
+    /// What the statement would change, where no statement changes it.
+    unchangeable: Cell<Option<Oid>>,
 }
 
 /// Parameters are numbered in 16 bits.
@@ -285,10 +287,43 @@ pub fn bind_for<'t>(
     match binder.statement(statement) {
         Ok(statement) => binder.finish(statement),
         Err(error) => {
-            may_use_schemas(&binder.needed_so_far(), catalog, asker)?;
-            Err(error)
+            let needed = binder.needed_so_far();
+            may_use_schemas(&needed, catalog, asker)?;
+            match binder.unchangeable.get().and_then(|target| catalog.relation(target)) {
+                Some(target) => Err(behind_rights(target, &needed, catalog, asker, error)),
+                None => Err(error),
+            }
         }
     }
+}
+
+/// What is said of a relation that no statement changes: that it is none, to who could change it if it were one.
+fn behind_rights(
+    target: &Relation,
+    needed: &[Required],
+    catalog: &CatalogSnapshot,
+    asker: Oid,
+    error: SqlError,
+) -> SqlError {
+    let lacks = needed.iter().any(|wanted| match wanted {
+        Required::Relation { relation, privileges, columns, .. } if *relation == target.oid => {
+            !catalog.may_on_columns(asker, target, *privileges, columns)
+        }
+        _ => false,
+    });
+    let noun = match target.kind {
+        RelationKind::Sequence(_) => "sequence",
+        _ if target.stored_query.is_some() => "materialized view",
+        _ => "table",
+    };
+    if lacks {
+        let message = format!("permission denied for {noun} {}", target.name);
+        return SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message);
+    }
+    if matches!(target.kind, RelationKind::System) {
+        return SqlError::unsupported("changing system catalogs is");
+    }
+    error
 }
 
 /// Binds a query for what it names itself: views that it reads are not opened, so that they may read each other.
@@ -616,6 +651,7 @@ impl<'a> Binder<'a> {
             printed: false,
             written: false,
             opaque_views: false,
+            unchangeable: Cell::new(None),
             views: Vec::new(),
         }
     }
@@ -777,6 +813,14 @@ impl<'a> Binder<'a> {
                 None => columns.push((column, wanted)),
             }
         }
+    }
+
+    /// Whether the statement, as far as it is bound, reads anything of a relation.
+    fn reads_any(&self, read: Oid) -> bool {
+        self.required.borrow().iter().any(|required| {
+            matches!(required, Required::Relation { relation, privileges, .. }
+                if *relation == read && privileges.contains(Privileges::SELECT))
+        })
     }
 
     /// The columns of a table that the statement names as written, by index.

@@ -175,9 +175,6 @@ impl Binder<'_> {
             false => Node::Filter { input: Box::new(base_rows), conjuncts: conditions },
         };
         let reads = self.read_by_view(inner, view);
-        if change != Change::Insert {
-            reads.iter().for_each(|wanted| self.require_also(wanted.clone()));
-        }
         Ok(Through {
             view: Arc::clone(view),
             change,
@@ -249,9 +246,19 @@ impl Through {
         Ok(From { node, items: vec![item], width })
     }
 
-    /// The statement reads columns of an INSERT's view: whoever must be allowed to read what is behind them.
+    /// The statement reads columns of the view: whoever must be allowed to read what is behind them.
     pub(super) fn require_reads(&self, binder: &Binder<'_>) {
         self.reads.iter().for_each(|wanted| binder.require_also(wanted.clone()));
+        if let Some(below) = &self.below {
+            below.require_reads(binder);
+        }
+    }
+
+    /// The same where the statement, all of which is bound, has been found to read any.
+    pub(super) fn require_reads_if_any(&self, binder: &Binder<'_>) {
+        if binder.reads_any(self.view.oid) {
+            self.require_reads(binder);
+        }
     }
 
     /// The table's column behind one of the view's that a statement names.

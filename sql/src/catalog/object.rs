@@ -248,6 +248,8 @@ pub mod well_known {
         [1213, 1214, 1260, 1261, 1262, 2396, 2964, 3592, 6000, 6100, 6243];
     /// `pg_read_all_settings`.
     pub const READ_ALL_SETTINGS: Oid = Oid(3374);
+    /// `pg_read_all_stats`.
+    pub const READ_ALL_STATS: Oid = Oid(3375);
     /// `pg_read_server_files`.
     pub const READ_SERVER_FILES: Oid = Oid(4569);
     /// `pg_checkpoint`.

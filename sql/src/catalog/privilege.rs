@@ -4,7 +4,8 @@
 //! list; a list holds exactly what it says.
 
 use crate::catalog::acl::{Acl, AclItem, Privileges};
-use crate::catalog::builtin::Procedure;
+use crate::catalog::builtin::initial;
+use crate::catalog::builtin::{Procedure, functions_named};
 use crate::catalog::object::{Database, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::CatalogSnapshot;
@@ -174,45 +175,51 @@ impl CatalogSnapshot {
         if superuser {
             return Privileges::default();
         }
-        if relation.oid.0 < well_known::FIRST_NORMAL {
-            let secret = matches!(
-                &*relation.name,
-                "pg_authid"
-                    | "pg_shadow"
-                    | "pg_hba_file_rules"
-                    | "pg_ident_file_mappings"
-                    | "pg_file_settings"
-                    | "pg_config"
-                    | "pg_shmem_allocations"
-                    | "pg_backend_memory_contexts"
-                    | "pg_statistic"
-                    | "pg_statistic_ext_data"
-                    | "pg_user_mapping"
-                    | "pg_subscription"
-                    | "pg_largeobject"
-            );
-            let read = if secret { Privileges::default() } else { Privileges::SELECT };
-            return wanted.without(read);
-        }
-        let mut held =
-            self.privileges(role, relation.grantable(), relation.owner, relation.acl.as_ref());
-        let member_of = |group: Oid| self.shared().has_privileges_of(role, group);
+        let is_made = relation.oid.0 >= well_known::FIRST_NORMAL;
+        let list = if is_made { relation.acl.as_ref() } else { initial::acl(relation) };
+        let mut held = self.privileges(role, relation.grantable(), relation.owner, list);
+        // A view's functions are called by whoever reads it, and some not by everybody.
+        let callable = is_made || self.may_call_of_view(role, &relation.name);
+        let member_of = |group: Oid| callable && self.shared().has_privileges_of(role, group);
         if !held.contains(Privileges::SELECT) && member_of(READ_ALL_DATA) {
             held = held.union(Privileges::SELECT);
         }
         let writes = Privileges::INSERT.union(Privileges::UPDATE).union(Privileges::DELETE);
+        // Nobody but superusers changes the system's, whatever has been granted.
+        if !is_made {
+            return wanted.without(held.without(writes.union(Privileges::TRUNCATE)));
+        }
         if !held.contains(writes) && member_of(WRITE_ALL_DATA) {
             held = held.union(writes);
         }
         wanted.without(held)
     }
 
+    /// Whether `role` may call the function that a view of the system is of, if not everybody may.
+    fn may_call_of_view(&self, role: Oid, view: &str) -> bool {
+        let function = match view {
+            "pg_backend_memory_contexts" => "pg_get_backend_memory_contexts",
+            "pg_config" => "pg_config",
+            "pg_file_settings" => "pg_show_all_file_settings",
+            "pg_hba_file_rules" => "pg_hba_file_rules",
+            "pg_ident_file_mappings" => "pg_ident_file_mappings",
+            "pg_replication_origin_status" => "pg_show_replication_origin_status",
+            "pg_shmem_allocations" => "pg_get_shmem_allocations",
+            _ => return true,
+        };
+        functions_named(function).iter().all(|function| self.may_call(role, function))
+    }
+
     /// The privileges that `role` holds on a column by the column's own list.
     #[must_use]
     pub fn column_privileges(&self, role: Oid, relation: &Relation, number: i16) -> Privileges {
         let Ok(number) = u32::try_from(number) else { return Privileges::default() };
-        let Some(acl) = self.acl(relation.oid, number) else { return Privileges::default() };
-        self.privileges(role, Grantable::Column, relation.owner, Some(acl))
+        let list = match relation.oid.0 < well_known::FIRST_NORMAL {
+            true => initial::column_acl(relation.oid, number),
+            false => self.acl(relation.oid, number).map(|list| &**list),
+        };
+        let Some(list) = list else { return Privileges::default() };
+        self.privileges(role, Grantable::Column, relation.owner, Some(list))
     }
 
     /// Whether `role` may do this with a column, by the column's list or by its table's.
@@ -288,6 +295,16 @@ impl CatalogSnapshot {
                     || self.shared().has_privileges_of(role, WRITE_ALL_DATA))
     }
 
+    /// Whether `role` may make things in a schema; the session's temporary ones are for who may make those.
+    #[must_use]
+    pub fn may_create_in(&self, role: Oid, schema: &Schema) -> bool {
+        if !schema.is_temporary() {
+            return self.may_on_schema(role, schema, Privileges::CREATE);
+        }
+        let here = self.shared().database_by_oid(self.database_oid());
+        here.is_none_or(|database| self.may_on_database(role, database, Privileges::TEMPORARY))
+    }
+
     /// Whether `role` may do all of that with a database.
     #[must_use]
     pub fn may_on_database(&self, role: Oid, database: &Database, wanted: Privileges) -> bool {
@@ -325,6 +342,6 @@ impl CatalogSnapshot {
 }
 
 /// The role `pg_read_all_data`.
-const READ_ALL_DATA: Oid = Oid(6181);
+pub const READ_ALL_DATA: Oid = Oid(6181);
 /// The role `pg_write_all_data`.
-const WRITE_ALL_DATA: Oid = Oid(6182);
+pub const WRITE_ALL_DATA: Oid = Oid(6182);

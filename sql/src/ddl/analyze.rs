@@ -15,9 +15,10 @@ use crate::catalog::object::{Class, Object, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{ObjectName, TableColumns};
+use crate::parse::ast::TableColumns;
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, KeyColumn, RowBuf};
+use crate::types::Oid;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -57,33 +58,33 @@ pub(super) fn maintained(
     verb: &str,
     skips_locked: bool,
 ) -> Result<Vec<Arc<Relation>>> {
-    let mut found = Vec::new();
+    let mut named: Vec<(Named, Arc<str>)> = Vec::new();
     if tables.is_empty() {
         let snapshot = ddl.snapshot();
         let own = snapshot.relations().filter(|relation| snapshot.owns(ddl.user, relation.owner));
-        for relation in own {
-            found.push(ObjectName {
-                parts: vec![Arc::clone(&relation.schema.1), Arc::clone(&relation.name)],
-                at: 0,
-            });
-        }
+        named.extend(own.map(|own| (Named::Relation(own.oid), Arc::clone(&own.name))));
     }
-    let named = tables.iter().map(|table| table.table.clone());
-    let all: Vec<ObjectName> = found.into_iter().chain(named).collect();
+    for table in tables {
+        let name = &table.table;
+        let found = match skips_locked {
+            true => ddl.lookup(name)?,
+            false => ddl.lock_named(name, TableLock::AccessShare)?.map(|found| found.0),
+        };
+        let found = found.ok_or_else(|| undefined_table(name))?;
+        named.push((found, Arc::clone(name.name())));
+    }
     let mut locked = Vec::new();
-    for (at, name) in all.iter().enumerate() {
-        if skips_locked && ddl.is_locked(name)? {
-            ddl.skip_locked(name.name(), verb);
+    for (at, (named, name)) in named.into_iter().enumerate() {
+        let (Named::Relation(oid) | Named::Index { table: oid, .. }) = named;
+        if skips_locked && ddl.is_locked(oid)? {
+            ddl.skip_locked(&name, verb);
             continue;
         }
-        let Some((named, relation)) = ddl.lock_named(name, TableLock::AccessShare)? else {
-            if tables.is_empty() {
-                continue;
-            }
-            return Err(undefined_table(name));
+        let Some(relation) = super::reindex::lock_again(ddl, oid, TableLock::AccessShare)? else {
+            continue;
         };
         if let Some(who) = maintainers(ddl, &relation) {
-            let message = format!("skipping \"{}\" --- only {who} can {verb} it", name.name());
+            let message = format!("skipping \"{}\" --- only {who} can {verb} it", name);
             ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
             continue;
         }
@@ -92,7 +93,7 @@ pub(super) fn maintained(
             if !tables.is_empty() && !matches!(relation.kind, RelationKind::System) {
                 let message = format!(
                     "skipping \"{}\" --- cannot {verb} non-tables or special system tables",
-                    name.name()
+                    name
                 );
                 ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
             }
@@ -122,8 +123,7 @@ pub(super) fn maintained(
 
 impl Ddl<'_> {
     /// Whether somebody keeps even readers out of a relation.
-    fn is_locked(&mut self, name: &ObjectName) -> Result<bool> {
-        let Some(Named::Relation(oid)) = self.lookup(name)? else { return Ok(false) };
+    fn is_locked(&mut self, oid: Oid) -> Result<bool> {
         let Some(relation) = self.relation(oid) else { return Ok(false) };
         let (mode, policy) = (TableLock::AccessShare, WaitPolicy::Skip);
         Ok(!self.transaction.lock_table(relation.lock, mode, policy)?)

@@ -467,7 +467,10 @@ impl Ddl<'_> {
                 }
                 name
             }
-            None => self.free_sequence_name(relation, &column)?,
+            None => {
+                self.may_still_create_in(relation)?;
+                self.free_sequence_name(relation, &column)?
+            }
         };
         let owner = relation.owner;
         let made =

@@ -33,7 +33,7 @@ fn duplicate(name: &str) -> SqlError {
     SqlError::new(SqlState::DUPLICATE_DATABASE, format!("database \"{name}\" already exists"))
 }
 
-fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
+pub(super) fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
     let user = ddl.user;
     let snapshot = ddl.snapshot();
     let role = snapshot.shared().role_by_oid(user);

@@ -90,14 +90,15 @@ fn words_to_drop(relation: &Relation) -> String {
 
 /// Whether the current user may drop a relation: its owner, or its schema's.
 fn may_drop(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
-    let snapshot = ddl.snapshot();
-    let schema = snapshot.schema_by_oid(relation.schema.0);
-    if relation.oid.0 >= crate::catalog::object::well_known::FIRST_NORMAL
-        && schema.is_some_and(|schema| snapshot.owns(ddl.user, schema.owner))
-    {
+    if is_made(relation) && ddl.owns_schema(relation.schema.0) {
         return Ok(());
     }
     ddl.check_owner(relation)
+}
+
+/// Whether a relation is none of the system's.
+fn is_made(relation: &Relation) -> bool {
+    relation.oid.0 >= crate::catalog::object::well_known::FIRST_NORMAL
 }
 
 fn relations(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
@@ -200,7 +201,8 @@ pub(super) fn droppable_index(
         if matches!(named, Named::Relation(_)) {
             return Err(other_kind(&relation.name, drop, &words_to_drop(relation)));
         }
-        if !ddl.snapshot().owns(ddl.user, relation.owner) {
+        let owns = ddl.snapshot().owns(ddl.user, relation.owner);
+        if !(owns || is_made(relation) && ddl.owns_schema(relation.schema.0)) {
             return Err(must_own("index", name.name()));
         }
         Ok(())

@@ -52,6 +52,7 @@ pub(super) fn lock_indexed(
             return Err(composite_type(&relation.name));
         }
         if !matches!(relation.kind, RelationKind::Table { .. } | RelationKind::System) {
+            ddl.check_owner(relation)?;
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("cannot create index on relation \"{}\"", create.table.name()),
@@ -77,6 +78,7 @@ pub(super) fn new_index(
     relation: &Relation,
 ) -> Result<Option<Index>> {
     demand_room(create.keys.len() + create.include.len())?;
+    ddl.may_still_create_in(relation)?;
     let (columns, expressions) = ddl.key_columns(relation, &create.keys)?;
     let include = included(relation, &create.include)?;
     let snapshot = ddl.snapshot();
@@ -312,6 +314,7 @@ impl Ddl<'_> {
 
     /// ALTER TABLE ADD PRIMARY KEY, ADD UNIQUE: over rows that are there. A primary key clusters the table anew.
     pub(super) fn add_key(&mut self, relation: &Relation, key: &NewKey) -> Result<Relation> {
+        self.may_still_create_in(relation)?;
         // Those made by the same statement are not in the catalog yet.
         let taken: Vec<Arc<str>> =
             relation.indexes.iter().map(|index| Arc::clone(&index.name)).collect();

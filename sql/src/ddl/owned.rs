@@ -8,7 +8,7 @@
 use super::Ddl;
 use super::drop::drop_relations;
 use super::rename::give_acl;
-use crate::catalog::acl::{self, Acl, AclChange};
+use crate::catalog::acl::{self, Acl, AclChange, Privileges};
 use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Database, DefaultAcl, Object, ObjectKey, Role, Schema, well_known,
@@ -105,6 +105,20 @@ fn revokes(ddl: &mut Ddl<'_>, owner: Oid, name: &str) -> bool {
     false
 }
 
+/// 42501 for who has no privilege at all on a table, or on its columns, of which all are taken.
+fn may_strip(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let list = relation.acl.as_ref();
+    let held = snapshot.privileges(ddl.user, relation.grantable(), relation.owner, list);
+    let sequence = matches!(relation.kind, RelationKind::Sequence(_));
+    if held.0 == 0 || !sequence && held.0 & Privileges::COLUMN.0 == 0 {
+        let noun = super::resolve::kind_noun(relation);
+        let message = format!("permission denied for {noun} {}", relation.name);
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
+    Ok(())
+}
+
 /// Takes a role out of all lists of this database, and of the lists of databases.
 fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
     let snapshot = ddl.snapshot();
@@ -112,9 +126,9 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         let of = (relation.grantable(), relation.owner);
         let list =
             relation.acl.as_ref().map(|list| stripped(&snapshot, list, of, role)).transpose()?;
-        if let Some(list) = list.flatten()
-            && revokes(ddl, relation.owner, &relation.name)
-        {
+        let Some(list) = list.flatten() else { continue };
+        may_strip(ddl, relation)?;
+        if revokes(ddl, relation.owner, &relation.name) {
             let mode = TableLock::ShareUpdateExclusive;
             ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
             // The list is made of what was seen before the lock.
@@ -160,6 +174,9 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
             _ => (Grantable::Language, well_known::SUPERUSER, "language".into()),
         };
         let Some(list) = stripped(&snapshot, list, (kind, owner), role)? else { continue };
+        if let Some(table) = column {
+            may_strip(ddl, table)?;
+        }
         if revokes(ddl, owner, &name) {
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
             let object = (!list.is_empty()).then(|| Object::Acl(Arc::new(list)));
@@ -262,6 +279,9 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
         ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
         if let Some(relation) = ddl.relation(relation.oid) {
             ddl.refuse_active("ALTER TABLE", &relation)?;
+            if relation.owner != to.oid {
+                ddl.may_give(&to, relation.schema.0)?;
+            }
             ddl.put_owner(&relation, to.oid)?;
         }
     }
@@ -269,11 +289,17 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
         super::user_type::put_owner(ddl, found, to.oid)?;
     }
     for schema in snapshot.schemas().filter(|schema| owners.contains(&schema.owner)) {
+        if schema.owner != to.oid {
+            super::rename::may_give_schema(ddl, &to)?;
+        }
         let mut next = Schema { owner: to.oid, ..Schema::clone(schema) };
         give_acl(&mut next.acl, schema.owner, to.oid);
         super::schema::put(ddl, Some(Arc::clone(schema)), next)?;
     }
     for database in snapshot.shared().databases().filter(|it| owners.contains(&it.owner)) {
+        if database.owner != to.oid {
+            super::rename::may_give_database(ddl, &to)?;
+        }
         let mut next = Database { owner: to.oid, ..Database::clone(database) };
         give_acl(&mut next.acl, database.owner, to.oid);
         super::database::put(ddl, Some(Arc::clone(database)), next)?;

@@ -12,6 +12,7 @@ use crate::catalog::acl::{self, Acl, AclChange, Privileges};
 use crate::catalog::builtin::{self, Procedure};
 use crate::catalog::object::{Class, Database, DefaultAcl, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
+use crate::catalog::privilege::{READ_ALL_DATA, WRITE_ALL_DATA};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::system_column::{SYSTEM_COLUMNS, system_column};
 use crate::error::{Result, SqlError};
@@ -159,7 +160,16 @@ fn changed(
     if options == Privileges::default() {
         let snapshot = ddl.snapshot();
         let held = snapshot.privileges(grantor, kind, owner, Some(&known));
-        if held.0 & kind.all().0 == 0 {
+        let of_data = matches!(
+            kind,
+            Grantable::Table | Grantable::Sequence | Grantable::Column | Grantable::Schema
+        );
+        let shared = snapshot.shared();
+        let all_data = of_data
+            && [READ_ALL_DATA, WRITE_ALL_DATA]
+                .into_iter()
+                .any(|group| shared.has_privileges_of(ddl.user, group));
+        if held.0 & kind.all().0 == 0 && !all_data {
             return Err(SqlError::new(
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!("permission denied for {}", target.denied),

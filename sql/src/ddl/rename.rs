@@ -9,7 +9,7 @@ use super::resolve::{
 };
 use super::user_type::{demand_free_there, give_type_acl};
 use crate::catalog::Named;
-use crate::catalog::acl::{Acl, AclItem, Privileges};
+use crate::catalog::acl::{Acl, AclItem};
 use crate::catalog::object::{Class, Database, Object, ObjectKey, Role, Schema};
 use crate::catalog::relation::{Index, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -66,7 +66,9 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
                 return Err(must_own("index", rename.name.name()));
             }
         }
-        ddl.check_owner(relation)
+        ddl.check_owner(relation)?;
+        // A new name is made in the schema, as it were.
+        if rename.part.is_none() { ddl.may_still_create_in(relation) } else { Ok(()) }
     };
     if rename.part.is_none()
         && let Ok(Some(Named::Index { .. })) = ddl.lookup(&rename.name)
@@ -314,17 +316,38 @@ pub(super) fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
 fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
     let owner = ddl.role_to_stay(owner)?;
     let schema = super::schema::owned_schema_beside(ddl, name.name())?;
-    ddl.check_member(&owner)?;
+    if schema.owner == owner.oid {
+        return Ok(());
+    }
+    may_give_schema(ddl, &owner)?;
     let mut next = Schema::clone(&schema);
     give_acl(&mut next.acl, schema.owner, owner.oid);
     next.owner = owner.oid;
     super::schema::put(ddl, Some(schema), next)
 }
 
+/// Whether the current user may give a role a schema: is a member of it, and could make one themselves.
+pub(super) fn may_give_schema(ddl: &mut Ddl<'_>, owner: &Role) -> Result<()> {
+    ddl.check_member(owner)?;
+    super::schema::may_create(ddl)
+}
+
+/// Whether the current user may give a role a database: is a member of it, and could make one themselves.
+pub(super) fn may_give_database(ddl: &mut Ddl<'_>, owner: &Role) -> Result<()> {
+    ddl.check_member(owner)?;
+    super::database::may_create(ddl).map_err(|_| {
+        let message = "permission denied to change owner of database";
+        SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
+    })
+}
+
 fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
     let owner = ddl.role_to_stay(owner)?;
     let database = super::database::owned_database(ddl, name.name())?;
-    ddl.check_member(&owner)?;
+    if database.owner == owner.oid {
+        return Ok(());
+    }
+    may_give_database(ddl, &owner)?;
     let mut next = Database::clone(&database);
     give_acl(&mut next.acl, database.owner, owner.oid);
     next.owner = owner.oid;
@@ -339,24 +362,33 @@ impl Ddl<'_> {
         }
         let message = format!("cannot change owner of sequence \"{}\"", relation.name);
         refuse_owned(self, relation, &message)?;
-        self.check_member(&owner)?;
         let snapshot = self.snapshot();
-        if let Some(schema) = snapshot.schema_by_oid(relation.schema.0)
-            && !self.superuser()
-            && !snapshot.may_on_schema(owner.oid, schema, Privileges::CREATE)
-        {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for schema {}", schema.name),
-            ));
-        }
         if !snapshot.owns(self.user, relation.owner) {
             return Err(must_own(kind_noun(relation), &relation.name));
         }
+        self.may_give(&owner, relation.schema.0)?;
         let owned = snapshot.owned_sequences(relation.oid).map(|found| Arc::clone(found.0));
         let given: Vec<Arc<Relation>> =
             std::iter::once(Arc::clone(relation)).chain(owned).collect();
         given.iter().try_for_each(|relation| self.put_owner(relation, owner.oid))
+    }
+
+    /// Whether the current user may give a role something in a schema: is a member of it, and it could have made it there.
+    ///
+    /// # Errors
+    /// 42501.
+    pub(super) fn may_give(&mut self, owner: &Role, schema: Oid) -> Result<()> {
+        if self.superuser() {
+            return Ok(());
+        }
+        self.check_member(owner)?;
+        let snapshot = self.snapshot();
+        match snapshot.schema_by_oid(schema) {
+            Some(schema) if !snapshot.may_create_in(owner.oid, schema) => {
+                Err(super::resolve::denied_schema(schema))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Keeps a relation's new owner, who has what the old one had in its lists too.

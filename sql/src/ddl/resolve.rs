@@ -57,6 +57,14 @@ pub fn kind_noun(relation: &Relation) -> &'static str {
     }
 }
 
+/// 42501 for who may not do something in a schema.
+pub(super) fn denied_schema(schema: &Schema) -> SqlError {
+    SqlError::new(
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        format!("permission denied for schema {}", schema.name),
+    )
+}
+
 impl Ddl<'_> {
     /// Checks a name's database part, and finds the schema it names; none if it names none.
     pub(super) fn schema_part(&mut self, name: &ObjectName) -> Result<Option<Arc<Schema>>> {
@@ -70,8 +78,16 @@ impl Ddl<'_> {
         snapshot.demand_own_database(&name.parts)?;
         let Some(schema) = name.schema() else { return Ok(None) };
         let schema = snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?;
-        snapshot.demand_usage(self.user, schema)?;
         Ok(Some(Arc::clone(schema)))
+    }
+
+    /// The same for who looks for something in it.
+    pub(super) fn searched_schema(&mut self, name: &ObjectName) -> Result<Option<Arc<Schema>>> {
+        let schema = self.schema_part(name)?;
+        if let Some(schema) = &schema {
+            self.snapshot().demand_usage(self.user, schema)?;
+        }
+        Ok(schema)
     }
 
     /// Where a new object of that name goes, a temporary one where `persistence` is `t`; CREATE there is checked. The schema
@@ -137,6 +153,9 @@ impl Ddl<'_> {
         }
         let named = self.schema_part(name)?;
         if persistence == 't' && !named.as_ref().is_some_and(|schema| schema.is_temporary()) {
+            if let Some(schema) = &named {
+                self.may_create_in(schema)?;
+            }
             return Err(SqlError::new(
                 SqlState::INVALID_TABLE_DEFINITION,
                 "cannot create temporary relation in non-temporary schema",
@@ -185,20 +204,31 @@ impl Ddl<'_> {
 
     /// 42501 for who may not create in a schema. Nobody creates in the system's.
     pub(super) fn may_create_in(&mut self, schema: &Schema) -> Result<()> {
-        let snapshot = self.snapshot();
         let system = schema.oid == well_known::PG_CATALOG || schema.oid == well_known::PG_TOAST;
-        if system || !snapshot.may_on_schema(self.user, schema, Privileges::CREATE) {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for schema {}", schema.name),
-            ));
+        if system || !self.snapshot().may_create_in(self.user, schema) {
+            return Err(denied_schema(schema));
         }
         Ok(())
     }
 
+    /// The same of the schema that a relation is in, for who gives it, or what hangs on it, a name.
+    pub(super) fn may_still_create_in(&mut self, relation: &Relation) -> Result<()> {
+        let snapshot = self.snapshot();
+        snapshot
+            .schema_by_oid(relation.schema.0)
+            .map_or(Ok(()), |schema| self.may_create_in(schema))
+    }
+
+    /// Whether the current user owns a schema: they may drop whatever is in it.
+    pub(super) fn owns_schema(&mut self, schema: Oid) -> bool {
+        let snapshot = self.snapshot();
+        let schema = snapshot.schema_by_oid(schema);
+        schema.is_some_and(|schema| snapshot.owns(self.user, schema.owner))
+    }
+
     /// What a name stands for now; none if nothing.
     pub(super) fn lookup(&mut self, name: &ObjectName) -> Result<Option<Named>> {
-        let schema = self.schema_part(name)?;
+        let schema = self.searched_schema(name)?;
         let path = self.path();
         let snapshot = self.snapshot();
         Ok(match schema {
@@ -311,7 +341,10 @@ impl Ddl<'_> {
     /// 42501 for who is neither owner nor superuser; for the system's relations always.
     pub(super) fn check_owner(&mut self, relation: &Relation) -> Result<()> {
         if relation.oid.0 < well_known::FIRST_NORMAL {
-            return Err(system_catalog(relation));
+            return Err(match self.superuser() {
+                true => SqlError::unsupported("changing system catalogs is"),
+                false => system_catalog(relation),
+            });
         }
         let snapshot = self.snapshot();
         if snapshot.owns(self.user, relation.owner) {

@@ -167,13 +167,13 @@ pub fn create_role(ddl: &mut Ddl<'_>, create: &CreateRole) -> Result<&'static st
     put(ddl, None, role)?;
     for group in &memberships.in_roles {
         let group = ddl.role(group)?;
-        check_may_grant(ddl, &own, &group)?;
-        add_member(ddl, group.oid, oid, false)?;
+        check_may_grant(ddl, &own, &group, own.oid)?;
+        add_member(ddl, (group.oid, oid), false, own.oid)?;
     }
     for (members, admin) in [(&memberships.members, false), (&memberships.admins, true)] {
         for member in members {
             let member = ddl.role(member)?;
-            add_member(ddl, oid, member.oid, admin)?;
+            add_member(ddl, (oid, member.oid), admin, own.oid)?;
         }
     }
     Ok("CREATE ROLE")
@@ -196,28 +196,35 @@ pub fn alter_role(ddl: &mut Ddl<'_>, alter: &AlterRole) -> Result<&'static str> 
     check_name_of_existing(&role)?;
     let mut next = Role::clone(&role);
     apply(ddl, &mut next, &alter.options)?;
-    if !own.superuser {
-        if role.superuser || next.superuser {
-            return Err(denied(
-                "must be superuser to alter superuser roles or change superuser attribute",
-            ));
-        }
-        if role.replication || next.replication {
-            return Err(denied(
-                "must be superuser to alter replication roles or change replication attribute",
-            ));
-        }
-        if role.bypass_rls != next.bypass_rls {
-            return Err(denied("must be superuser to change bypassrls attribute"));
-        }
-        let only_password = Role { verifier: role.verifier.clone(), ..next.clone() } == *role;
-        let itself = role.oid == ddl.user && only_password;
-        if !own.create_role && !itself {
-            return Err(denied("permission denied"));
-        }
+    demand_alterable(&own, &role, &alter.options)?;
+    let only_password = matches!(alter.options.as_slice(), [RoleOption::Password(_)]);
+    if !(own.superuser || own.create_role || role.oid == ddl.user && only_password) {
+        return Err(denied("permission denied"));
     }
     put(ddl, Some(role), next)?;
     Ok("ALTER ROLE")
+}
+
+/// Whether one who may make roles may alter this one so: superusers' attributes are theirs to give and to take.
+///
+/// # Errors
+/// 42501.
+fn demand_alterable(own: &Role, role: &Role, options: &[RoleOption]) -> Result<()> {
+    let names = |wanted: &dyn Fn(&RoleOption) -> bool| options.iter().any(wanted);
+    if own.superuser {
+        Ok(())
+    } else if role.superuser || names(&|option| matches!(option, RoleOption::Superuser(_))) {
+        let message = "must be superuser to alter superuser roles or change superuser attribute";
+        Err(denied(message))
+    } else if role.replication || names(&|option| matches!(option, RoleOption::Replication(_))) {
+        let message =
+            "must be superuser to alter replication roles or change replication attribute";
+        Err(denied(message))
+    } else if names(&|option| matches!(option, RoleOption::BypassRls(_))) {
+        Err(denied("must be superuser to change bypassrls attribute"))
+    } else {
+        Ok(())
+    }
 }
 
 pub(super) fn check_name_of_existing(role: &Role) -> Result<()> {
@@ -237,11 +244,11 @@ pub(super) fn rename_role(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Result
     let role = locked(ddl, name)?;
     check_name_of_existing(&role)?;
     check_name(to)?;
-    if role.oid == ddl.user {
-        return Err(SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            "session user cannot be renamed",
-        ));
+    for (oneself, what) in [(ddl.identity.session_user, "session"), (ddl.user, "current")] {
+        if role.oid == oneself {
+            let message = format!("{what} user cannot be renamed");
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
     }
     if role.superuser && !own.superuser {
         return Err(denied("must be superuser to rename superusers"));
@@ -428,7 +435,7 @@ fn membership_key(group: Oid, member: Oid) -> ObjectKey {
 ///
 /// # Errors
 /// 42501.
-fn check_may_grant(ddl: &mut Ddl<'_>, own: &Role, group: &Role) -> Result<()> {
+fn check_may_grant(ddl: &mut Ddl<'_>, own: &Role, group: &Role, grantor: Oid) -> Result<()> {
     if own.superuser {
         return Ok(());
     }
@@ -437,14 +444,15 @@ fn check_may_grant(ddl: &mut Ddl<'_>, own: &Role, group: &Role) -> Result<()> {
     }
     let snapshot = ddl.snapshot();
     let shared = snapshot.shared();
-    let own_roles = shared.groups_of(own.oid, false);
-    let admin = shared
-        .memberships()
-        .any(|known| known.group == group.oid && known.admin && own_roles.contains(&known.member));
-    if own.create_role || admin {
-        return Ok(());
+    let roles = shared.groups_of(grantor, false);
+    let admin = shared.is_superuser(grantor)
+        || shared
+            .memberships()
+            .any(|known| known.group == group.oid && known.admin && roles.contains(&known.member));
+    if !own.create_role && !admin {
+        return Err(denied(format!("must have admin option on role \"{}\"", group.name)));
     }
-    Err(denied(format!("must have admin option on role \"{}\"", group.name)))
+    Ok(())
 }
 
 /// Roles are owned by whoever may make roles, but superusers by superusers only.
@@ -479,7 +487,12 @@ fn check_database_owner(ddl: &mut Ddl<'_>, group: Oid, member: Oid) -> Result<()
     Err(SqlError::new(SqlState::INTERNAL_ERROR, format!("role \"{name}\" {refused}")))
 }
 
-fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result<()> {
+fn add_member(
+    ddl: &mut Ddl<'_>,
+    (group, member): (Oid, Oid),
+    admin: bool,
+    grantor: Oid,
+) -> Result<()> {
     check_database_owner(ddl, group, member)?;
     let key = membership_key(group, member);
     ddl.catalog.lock(ddl.transaction, key)?;
@@ -503,7 +516,7 @@ fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result
         ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
         return Ok(());
     }
-    let membership = Membership { group, member, grantor: ddl.user, admin };
+    let membership = Membership { group, member, grantor, admin };
     let before = known.map(Object::Membership);
     let next = Some(Object::Membership(membership));
     ddl.catalog.change(ddl.transaction, key, before.as_ref(), next)
@@ -515,20 +528,43 @@ fn add_member(ddl: &mut Ddl<'_>, group: Oid, member: Oid, admin: bool) -> Result
 /// 42704, 42501, 0LP01.
 pub fn grant_role(ddl: &mut Ddl<'_>, grant: &GrantRole) -> Result<&'static str> {
     let own = current(ddl)?;
+    let grantor = match &grant.granted_by {
+        Some(by) => ddl.role_to_stay(by)?.oid,
+        None => ddl.user,
+    };
+    let members = grant.grantees.iter().map(|member| match grant.revoke {
+        true => ddl.role(member),
+        false => ddl.role_to_stay(member),
+    });
+    let members = members.collect::<Result<Vec<_>>>()?;
     for group in &grant.roles {
         let group = if grant.revoke { ddl.role(group)? } else { ddl.role_to_stay(group)? };
-        check_may_grant(ddl, &own, &group)?;
-        for member in &grant.grantees {
+        if grant.alters {
+            check_name_of_existing(&group)?;
+            demand_alterable(&own, &group, &[])?;
+            if !own.superuser && !own.create_role {
+                return Err(denied("permission denied"));
+            }
+        }
+        // Who gives in another's name is asked for it; who takes is not.
+        let by = if grant.revoke { ddl.user } else { grantor };
+        check_may_grant(ddl, &own, &group, by)?;
+        if by != ddl.user && !own.superuser {
+            return Err(denied("must be superuser to set grantor"));
+        }
+        for member in &members {
             if grant.revoke {
-                let member = ddl.role(member)?;
-                revoke_member(ddl, &group, &member, grant.admin_option)?;
+                revoke_member(ddl, &group, member, grant.admin_option)?;
             } else {
-                let member = ddl.role_to_stay(member)?;
-                add_member(ddl, group.oid, member.oid, grant.admin_option)?;
+                add_member(ddl, (group.oid, member.oid), grant.admin_option, grantor)?;
             }
         }
     }
-    Ok(if grant.revoke { "REVOKE ROLE" } else { "GRANT ROLE" })
+    Ok(match (grant.alters, grant.revoke) {
+        (true, _) => "ALTER ROLE",
+        (_, true) => "REVOKE ROLE",
+        (_, false) => "GRANT ROLE",
+    })
 }
 
 fn revoke_member(ddl: &mut Ddl<'_>, group: &Role, member: &Role, admin_only: bool) -> Result<()> {

@@ -28,7 +28,7 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
+pub(super) fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
     let snapshot = ddl.snapshot();
     let database = snapshot.shared().database_by_oid(snapshot.database_oid());
     let allowed = database

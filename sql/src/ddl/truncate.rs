@@ -30,6 +30,12 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
         add(ddl, &mut going, relation)?;
     }
     references(ddl, &mut going, truncate.cascade)?;
+    if truncate.restart_identity {
+        let snapshot = ddl.snapshot();
+        for (sequence, _) in going.iter().flat_map(|table| snapshot.owned_sequences(table.oid)) {
+            ddl.check_owner(sequence)?;
+        }
+    }
     for relation in &going {
         empty(ddl, relation)?;
         ddl.counts.emptied(relation.oid);
@@ -115,6 +121,7 @@ fn references(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, cascade: bool) 
             let message = format!("truncate cascades to table \"{}\"", child.name);
             ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             if let Some(child) = ddl.relation(table) {
+                may_truncate(ddl, &child)?;
                 add(ddl, going, child)?;
             }
         }

@@ -158,7 +158,7 @@ fn undefined(name: &ObjectName) -> SqlError {
 }
 
 pub(super) fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<UserType>>> {
-    let schema = ddl.schema_part(name)?;
+    let schema = ddl.searched_schema(name)?;
     let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
     let snapshot = ddl.snapshot();
     // The first schema that has a type of that name has it, whatever it is.
@@ -172,12 +172,36 @@ pub(super) fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<Us
 
 /// A type of that name, locked, which the current user owns.
 pub(super) fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
-    locked(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))
+    let found = locked(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))?;
+    demand_owner(ddl, &found, name)?;
+    Ok(found)
+}
+
+/// 42501 for who does not own a type.
+fn demand_owner(ddl: &mut Ddl<'_>, found: &UserType, name: &ObjectName) -> Result<()> {
+    if ddl.snapshot().owns(ddl.user, found.owner) {
+        return Ok(());
+    }
+    Err(must_own("type", name.name()))
 }
 
 /// The same for a change that matters to nobody who makes something of it: they are not waited for.
 fn owned_beside(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
-    locked(ddl, name, &|ddl, key| ddl.catalog.lock_beside(ddl.transaction, key))
+    let found = locked(ddl, name, &|ddl, key| ddl.catalog.lock_beside(ddl.transaction, key))?;
+    demand_owner(ddl, &found, name)?;
+    Ok(found)
+}
+
+/// A type of that name, locked, which the current user may drop: they own it, or the schema that it is in.
+fn droppable(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKind) -> Result<Arc<UserType>> {
+    let found = locked(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))?;
+    if !ddl.owns_schema(found.schema) {
+        demand_owner(ddl, &found, name)?;
+    }
+    if kind == ObjectKind::Domain && found.domain().is_none() {
+        return Err(super::domain::no_domain(&found.name));
+    }
+    Ok(found)
 }
 
 fn locked(
@@ -194,9 +218,6 @@ fn locked(
     let key = ddl.catalog.key(Class::Type, found.oid);
     lock(ddl, key)?;
     let found = find(ddl, name)?.ok_or_else(|| undefined(name))?;
-    if !ddl.snapshot().owns(ddl.user, found.owner) {
-        return Err(must_own("type", name.name()));
-    }
     Ok(found)
 }
 
@@ -207,7 +228,7 @@ fn element_of(array: Oid) -> Oid {
 
 /// An array type by its own name.
 fn array_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Oid>> {
-    let schema = ddl.schema_part(name)?;
+    let schema = ddl.searched_schema(name)?;
     let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
     let snapshot = ddl.snapshot();
     let named = |schema: &Oid| {
@@ -274,7 +295,7 @@ fn with_row_type(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<Rela
 fn refusal_to_drop(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<SqlError>> {
     let required =
         |message: String| Some(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message));
-    let schema = ddl.schema_part(name)?;
+    let schema = ddl.searched_schema(name)?;
     let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
     let named = |schema: &Oid| builtin::type_by_name(schema.0, name.name());
     let relation = with_row_type(ddl, name)?;
@@ -511,7 +532,10 @@ pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
         return Err(refused);
     }
     let found = of_kind(ddl, &change.name, change.kind)?;
-    ddl.check_member(&owner)?;
+    if found.owner == owner.oid {
+        return Ok(());
+    }
+    ddl.may_give(&owner, found.schema)?;
     put_owner(ddl, &found, owner.oid)
 }
 
@@ -555,7 +579,7 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             continue;
         }
-        going.push(of_kind(ddl, name, drop.kind)?);
+        going.push(droppable(ddl, name, drop.kind)?);
     }
     if let Some(refused) = refused {
         return Err(refused);

@@ -60,6 +60,8 @@ impl<'t> Parser<'t> {
                 roles: vec![name],
                 grantees,
                 admin_option: false,
+                granted_by: None,
+                alters: true,
                 cascade: false,
             }));
         }
@@ -339,6 +341,7 @@ impl<'t> Parser<'t> {
                     | Keyword::Domain
                     | Keyword::Type
                     | Keyword::Tablespace
+                    | Keyword::Parameter
                     | Keyword::Large
                     | Keyword::Foreign
             )
@@ -359,7 +362,7 @@ impl<'t> Parser<'t> {
                 self.expect(Keyword::System)?;
                 "alter system".into()
             }
-            _ => self.role()?,
+            _ => self.name()?,
         };
         let columns =
             if self.is_symbol(b'(') { self.in_parentheses(Parser::name)? } else { Vec::new() };
@@ -378,9 +381,17 @@ impl<'t> Parser<'t> {
             self.expect_all(&[Keyword::Admin, Keyword::Option])?;
             admin_option = true;
         }
-        self.granted_by()?;
+        let granted_by = self.granted_by()?;
         let cascade = revoke && self.cascade();
-        Ok(Statement::GrantRole(GrantRole { revoke, roles, grantees, admin_option, cascade }))
+        Ok(Statement::GrantRole(GrantRole {
+            revoke,
+            roles,
+            grantees,
+            admin_option,
+            granted_by,
+            alters: false,
+            cascade,
+        }))
     }
 
     fn grantees(&mut self) -> Result<Vec<Ident>> {

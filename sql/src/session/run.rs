@@ -496,6 +496,9 @@ impl Session {
     /// asked about need not be asked again.
     pub(super) fn may_run(&self, planned: &Planned) -> Result<()> {
         let user = self.identity.user;
+        if self.settings.plain().restrict_views {
+            self.refuse_views(planned)?;
+        }
         if planned.allowed.load(Relaxed) == user.0 {
             return Ok(());
         }
@@ -521,6 +524,27 @@ impl Session {
         }
         planned.allowed.store(user.0, Relaxed);
         Ok(())
+    }
+
+    /// 55000 for what reads or changes through a view that is none of the system's, where
+    /// `restrict_nonsystem_relation_kind` says so.
+    #[cold]
+    fn refuse_views(&self, planned: &Planned) -> Result<()> {
+        let snapshot = self.catalog.last_snapshot();
+        let views = planned.required.iter().filter_map(|required| match required {
+            Required::Relation { relation, .. } => snapshot.relation(*relation),
+            Required::Function(_) | Required::Schema(..) => None,
+        });
+        let mut views = views.filter(|relation| {
+            relation.oid.0 >= well_known::FIRST_NORMAL
+                && matches!(relation.kind, RelationKind::View { .. })
+        });
+        views.next().map_or(Ok(()), |view| {
+            Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("access to non-system view \"{}\" is restricted", view.name),
+            ))
+        })
     }
 
     /// Whether the current user may use the schemas that a statement names: asked where it is made ready, too.

@@ -53,6 +53,8 @@ pub struct SessionSettings {
     pub track_activities: bool,
     /// `synchronous_commit` is not `off`.
     pub synchronous_commit: bool,
+    /// `restrict_nonsystem_relation_kind` names views.
+    pub restrict_views: bool,
     /// `enable_*`.
     pub methods: Methods,
 }
@@ -213,6 +215,7 @@ impl Default for SessionSettings {
             track_activities: true,
             synchronous_commit: true,
             methods: Methods::default(),
+            restrict_views: false,
         }
     }
 }

@@ -16,6 +16,7 @@ use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, FoundRole, Value};
 use super::{DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings};
+use crate::catalog::search_path::split_identifiers;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
 use std::collections::HashMap;
@@ -646,6 +647,8 @@ impl Settings {
             track_activities: self.bool("track_activities"),
             synchronous_commit: &*self.text("synchronous_commit") != "off",
             methods: self.methods(),
+            restrict_views: split_identifiers(&self.text("restrict_nonsystem_relation_kind"))
+                .is_some_and(|kinds| kinds.iter().any(|kind| kind.eq_ignore_ascii_case("view"))),
         };
     }
 }

@@ -11,6 +11,7 @@
 
 mod collations;
 mod copy_text;
+pub mod initial;
 mod made;
 mod operator_classes;
 mod operators;

@@ -354,16 +354,17 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let mut has = false;
         for word in text.split(',') {
             has |= match word.trim().to_ascii_uppercase().as_str() {
-                "USAGE" => shared.has_privileges_of(user, role),
-                "MEMBER" => shared.is_member(user, role),
+                "USAGE" => self.session.snapshot.owns(user, role),
+                "MEMBER" => shared.is_member(user, role) || self.session.snapshot.owns(user, role),
                 "USAGE WITH GRANT OPTION"
                 | "USAGE WITH ADMIN OPTION"
                 | "MEMBER WITH GRANT OPTION"
                 | "MEMBER WITH ADMIN OPTION" => {
-                    shared.role_by_oid(user).is_some_and(|role| role.superuser)
-                        || shared
-                            .memberships()
-                            .any(|known| known.group == role && known.member == user && known.admin)
+                    let own = shared.groups_of(user, false);
+                    shared.is_superuser(user)
+                        || shared.memberships().any(|known| {
+                            known.group == role && known.admin && own.contains(&known.member)
+                        })
                 }
                 _ => {
                     return Err(SqlError::new(

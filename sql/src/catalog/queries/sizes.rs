@@ -4,6 +4,8 @@
 //! key's tree, so the index itself has none; a table's long values, PostgreSQL's TOAST table, count to the table.
 
 use super::Call;
+use crate::catalog::acl::Privileges;
+use crate::catalog::object::well_known;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -93,6 +95,17 @@ impl<'a> Call<'_, '_, '_, 'a> {
             },
             _ => self.oid(0),
         };
+        if let Some(database) = shared.database_by_oid(oid) {
+            let (snapshot, user) = (self.session.snapshot, self.session.user());
+            if !snapshot.may_on_database(user, database, Privileges::CONNECT)
+                && !shared.has_privileges_of(user, well_known::READ_ALL_STATS)
+            {
+                return Err(SqlError::new(
+                    SqlState::INSUFFICIENT_PRIVILEGE,
+                    format!("permission denied for database {}", database.name),
+                ));
+            }
+        }
         let trees: Vec<TreeId> = if oid == self.session.snapshot.database_oid() {
             self.session.snapshot.relations().flat_map(|relation| relation.trees()).collect()
         } else {

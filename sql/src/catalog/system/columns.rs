@@ -244,11 +244,13 @@ pub(super) fn statistics(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for relation in users(rows, None) {
         let Some(found) = snapshot.statistics(relation.oid) else { continue };
         let select = crate::catalog::acl::Privileges::SELECT;
-        if !snapshot.may_on_relation(rows.system.user, relation, select) {
-            continue;
-        }
-        for (column, statistics) in relation.columns.iter().zip(&found.columns) {
+        for ((column, statistics), number) in
+            relation.columns.iter().zip(&found.columns).zip(1_i16..)
+        {
             let (Some(statistics), false) = (statistics, column.dropped) else { continue };
+            if !snapshot.may_on_column(rows.system.user, relation, number, select) {
+                continue;
+            }
             let values: Vec<String> =
                 statistics.common.iter().map(|value| value.0.to_string()).collect();
             let frequencies: Vec<Datum<'_>> =

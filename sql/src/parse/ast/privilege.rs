@@ -132,6 +132,10 @@ pub struct GrantRole {
     pub grantees: Vec<Ident>,
     /// WITH ADMIN OPTION; of a REVOKE: ADMIN OPTION FOR.
     pub admin_option: bool,
+    /// GRANTED BY.
+    pub granted_by: Option<Ident>,
+    /// It is an ALTER GROUP that adds or drops members.
+    pub alters: bool,
     /// CASCADE.
     pub cascade: bool,
 }
