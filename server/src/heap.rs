@@ -5,6 +5,41 @@
 //! it used a tenth; and the process grew whenever more sessions than before waited at once. What is large and used all
 //! over asks for huge pages itself (`storage/src/page/huge.rs`).
 
+use std::alloc::{GlobalAlloc, Layout};
+
+/// An allocator that tells each thread's account what the thread takes and gives back.
+#[derive(Debug)]
+pub struct Counted<A>(pub A);
+
+// SAFETY: every call is the inner allocator's with the same arguments and the same result; to count neither allocates nor
+// unwinds.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        sql::account::took(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { self.0.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        sql::account::took(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { self.0.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        sql::account::gave(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { self.0.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        sql::account::gave(layout.size());
+        sql::account::took(size);
+        // SAFETY: as the caller promises.
+        unsafe { self.0.realloc(at, layout, size) }
+    }
+}
+
 /// Takes the advice back that the allocator gave for its first arena, of 1 GB of addresses. To be called before there are
 /// other threads. Without effect where the system does not say what it has mapped.
 pub fn keep_to_small_pages() {

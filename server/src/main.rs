@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: server::heap::Counted<mimalloc::MiMalloc> =
+    server::heap::Counted(mimalloc::MiMalloc);
 
 fn main() -> ExitCode {
     server::heap::keep_to_small_pages();

@@ -256,14 +256,14 @@ pub mod cancel {
     /// `idle_in_transaction_session_timeout`.
     pub const IDLE_IN_TRANSACTION: u32 = 6;
 
-    /// 57014 and its kin, where somebody asked the session to stop.
+    /// 57014 and its kin, where somebody asked the session to stop; 53200 where its statement holds more than it may.
     ///
     /// # Errors
-    /// That.
+    /// These.
     #[inline]
     pub fn check(cancel: &txn::Cancel) -> super::Result<()> {
         match cancel.requested() {
-            None => Ok(()),
+            None => crate::account::check(),
             Some(reason) => Err(super::SqlError::cancelled(reason)),
         }
     }

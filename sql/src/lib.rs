@@ -8,6 +8,7 @@
 //! `types`, `tuple`, `catalog`, `settings`, `parse`, `bind`, `plan`, `compile`, `exec`, `explain`, `session`,
 //! `engine`.
 
+pub mod account;
 pub mod bind;
 pub mod catalog;
 mod check;

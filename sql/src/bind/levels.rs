@@ -241,6 +241,7 @@ fn columns_of_modify(modify: &mut Modify, depth: u16, visit: &mut ColumnVisitor<
 
 /// Visits every column below a plan node.
 pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    crate::account::insist();
     match node {
         Node::Unit | Node::Nothing(_) | Node::CteScan { .. } => {}
         Node::Scan { filter, .. } => {

@@ -725,6 +725,7 @@ impl<'a> Binder<'a> {
     /// One level deeper, on a larger stack where this one ends.
     fn deeper<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         crate::parse::depth::check(self.depth.get())?;
+        crate::account::poll()?;
         self.depth.set(self.depth.get() + 1);
         let result = deeper(body);
         self.depth.set(self.depth.get() - 1);

@@ -7,6 +7,7 @@
 use super::drawn::Drawn;
 use super::frame::Frame;
 use super::subquery::SubplanState;
+use crate::account;
 use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
@@ -284,7 +285,9 @@ impl Eval<'_> {
                 }
             },
         };
-        result.map_err(Failure::Error)
+        let value = result.map_err(Failure::Error)?;
+        account::check()?;
+        Ok(value)
     }
 
     /// Whether a boolean function of two values that are not NULL is true.

@@ -38,6 +38,8 @@ pub struct Scan {
     state: State,
     /// What is still to be read, the next one last: apart from each other, in the key's order.
     pending: Vec<Stretch>,
+    /// What they are found of, a part at a time.
+    combinations: Combinations,
     key: Vec<u8>,
     stretch: Stretch,
     record: RecordBuffer,
@@ -52,6 +54,51 @@ pub struct Scan {
 struct Stretch {
     low: Vec<u8>,
     high: Vec<u8>,
+}
+
+/// How many stretches are found at a time.
+const PENDING_MAX: usize = 1024;
+
+/// What may stand in a key's first columns: of each column, or of each group of them, its different values in order. All
+/// combinations of these may be there, each in its turn, in the key's order; there may be far too many to write them down.
+#[derive(Debug, Default)]
+struct Combinations {
+    lists: Vec<Vec<Vec<u8>>>,
+    backward: bool,
+    /// The one whose turn it is, by its places in the lists.
+    next: Option<Vec<usize>>,
+}
+
+impl Combinations {
+    fn of(lists: Vec<Vec<Vec<u8>>>, direction: Direction) -> Combinations {
+        let backward = direction == Direction::Backward;
+        let first = |list: &Vec<Vec<u8>>| if backward { list.len() - 1 } else { 0 };
+        let there = lists.iter().all(|list| !list.is_empty());
+        let next = there.then(|| lists.iter().map(first).collect());
+        Combinations { lists, backward, next }
+    }
+
+    /// The beginning of a key.
+    fn at(&self, places: &[usize]) -> Vec<u8> {
+        let mut key = Vec::new();
+        for (list, place) in self.lists.iter().zip(places) {
+            key.extend_from_slice(&list[*place]);
+        }
+        key
+    }
+
+    /// The combination behind another; none behind the last.
+    fn behind(&self, mut places: Vec<usize>) -> Option<Vec<usize>> {
+        for (list, place) in self.lists.iter().zip(&mut places).rev() {
+            let last = if self.backward { 0 } else { list.len() - 1 };
+            if *place != last {
+                *place = if self.backward { *place - 1 } else { *place + 1 };
+                return Some(places);
+            }
+            *place = list.len() - 1 - last;
+        }
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -82,6 +129,7 @@ impl Scan {
             count: None,
             state: State::Done,
             pending: Vec::new(),
+            combinations: Combinations::default(),
             key: Vec::new(),
             stretch: Stretch::default(),
             record: RecordBuffer::default(),
@@ -156,19 +204,33 @@ impl Scan {
         Ok(())
     }
 
-    /// Finds all that is to be read, each key once, in the key's order.
+    /// Finds what the key's first columns may be.
     fn open_several(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
-        let (prefix, pending) = (&mut self.key, &mut self.pending);
+        let prefix = &mut self.key;
         self.state = State::Done;
+        self.pending.clear();
         cx.invalidate(&self.key_subqueries);
-        cx.eval(|eval| {
+        let lists = cx.eval(|eval| several(eval, key, prefix))?;
+        cx.check_memory(lists.iter().flatten().map(|one| one.len() + size_of::<Vec<u8>>()).sum())?;
+        self.combinations = Combinations::of(lists, key.direction);
+        Ok(())
+    }
+
+    /// Finds the next part of what is to be read, each key once, in the key's order.
+    fn find_pending(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
+        let (combinations, pending) = (&self.combinations, &mut self.pending);
+        let next = cx.eval(|eval| {
             pending.clear();
-            for first in several(eval, key, prefix)? {
-                stretches(eval, key, first, pending)?;
+            let mut next = combinations.next.clone();
+            while pending.len() < PENDING_MAX
+                && let Some(places) = next
+            {
+                stretches(eval, key, combinations.at(&places), pending)?;
+                next = combinations.behind(places);
             }
-            Ok(())
+            Ok(next)
         })?;
-        cx.check_memory(self.pending.iter().map(|one| one.low.len() + one.high.len()).sum())?;
+        self.combinations.next = next;
         self.pending.sort_unstable();
         if key.point {
             self.pending.dedup();
@@ -181,10 +243,14 @@ impl Scan {
         Ok(())
     }
 
-    /// Begins with the next of several stretches.
+    /// Begins with the next of several stretches, if there is one.
     fn open_pending(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let Some(next) = self.pending.pop() else { return Ok(()) };
         self.with_key(cx, |scan, cx, key| {
+            while scan.pending.is_empty() && scan.combinations.next.is_some() {
+                cx.check_cancel()?;
+                scan.find_pending(cx, key)?;
+            }
+            let Some(next) = scan.pending.pop() else { return Ok(()) };
             scan.stretch = next;
             if key.point {
                 std::mem::swap(&mut scan.key, &mut scan.stretch.low);
@@ -219,7 +285,7 @@ impl Scan {
                 self.count_row();
                 return Ok(true);
             }
-            if self.pending.is_empty() {
+            if self.pending.is_empty() && self.combinations.next.is_none() {
                 return Ok(false);
             }
             self.open_pending(cx)?;
@@ -408,13 +474,13 @@ fn stretches(
     Ok(())
 }
 
-/// The keys that the values of the first columns make; none where a value is NULL, which equals nothing.
-fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<Vec<Vec<u8>>> {
+/// What may stand in the key's first columns; an empty list among these where a value is NULL, which equals nothing.
+fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<Vec<Vec<Vec<u8>>>> {
     prefix.clear();
     if !values(eval, &key.equal, &key.layout.columns, prefix)? {
-        return Ok(Vec::new());
+        return Ok(vec![Vec::new()]);
     }
-    let mut made = vec![prefix.clone()];
+    let mut made = vec![vec![prefix.clone()]];
     let Some(several) = &key.several else { return Ok(made) };
     let columns = &key.layout.columns[key.equal.len()..];
     let mut parts = several.parts.iter().zip(columns).peekable();
@@ -463,10 +529,7 @@ fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<
         }
         behind.sort_unstable();
         behind.dedup();
-        made = made
-            .iter()
-            .flat_map(|first| behind.iter().map(move |last| [&first[..], last].concat()))
-            .collect();
+        made.push(behind);
     }
     Ok(made)
 }

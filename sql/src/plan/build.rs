@@ -19,6 +19,7 @@ use super::recheck::again;
 use super::scalar::{Scalar, Var};
 use super::subplan::Subplan;
 use super::{order, pushdown, vars};
+use crate::account;
 use crate::bind::Expr;
 use crate::error::Result;
 use crate::plan::logical::{JoinKind, Node, Query, SortKey};
@@ -151,6 +152,7 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// 0A000, 42883.
     pub(super) fn node(&mut self, node: &Node) -> Result<(Plan, Layout)> {
+        account::poll()?;
         if names_rows(node) {
             self.range_table += 1;
         }

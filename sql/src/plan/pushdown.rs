@@ -16,6 +16,7 @@ use std::collections::HashSet;
 
 /// The plan with `conjuncts` applied as low as they can be, joins ordered and access paths chosen.
 pub fn optimise(planner: &mut Planner<'_>, plan: Plan, conjuncts: Vec<Scalar>) -> Plan {
+    crate::account::insist();
     gated(planner, plan, conjuncts, optimise_rows)
 }
 

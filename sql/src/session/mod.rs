@@ -49,6 +49,7 @@ pub use message::{
     AnswerAfter, Bind, CommandTag, Progress, StatementDescription, Timeouts, TransactionStatus,
 };
 
+use crate::account::{self, Running};
 use crate::bind;
 use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
@@ -474,14 +475,11 @@ impl Session {
 
     /// Runs `body`; whatever it fails with, a panic too, ends its statement and leaves the block as PostgreSQL would.
     fn attempt<T>(&mut self, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
-        let result = catch_unwind(AssertUnwindSafe(|| body(self))).unwrap_or_else(|panic| {
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("panic");
-            Err(SqlError::new(SqlState::INTERNAL_ERROR, format!("internal error: {text}")))
-        });
+        let limit = self.settings.plain().statement_memory_bytes;
+        let running = Running::begin(&self.wait, limit);
+        let result = catch_unwind(AssertUnwindSafe(|| body(self)))
+            .unwrap_or_else(|payload| Err(account::caught(payload)));
+        drop(running);
         if result.is_err() {
             self.failed();
         }

@@ -181,6 +181,7 @@ const FOLLOWED: &[&str] = &[
     "atoll.log_insert",
     "atoll.max_write_set",
     "atoll.metrics_listen",
+    "atoll.statement_memory",
     "atoll.version_memory",
     "atoll.version_spill",
     "atoll.workers",

@@ -47,6 +47,8 @@ pub struct SessionSettings {
     pub search_path: String,
     /// `work_mem`, in bytes.
     pub work_mem_bytes: u64,
+    /// `atoll.statement_memory`, in bytes.
+    pub statement_memory_bytes: u64,
     /// `temp_file_limit`, in bytes; none where there is no limit.
     pub temp_file_limit_bytes: Option<u64>,
     /// `track_activities`.
@@ -211,6 +213,7 @@ impl Default for SessionSettings {
             quote_all_identifiers: false,
             search_path: "\"$user\", public".to_owned(),
             work_mem_bytes: 4 << 20,
+            statement_memory_bytes: 4 << 30,
             temp_file_limit_bytes: None,
             track_activities: true,
             synchronous_commit: true,

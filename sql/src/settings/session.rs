@@ -641,6 +641,7 @@ impl Settings {
             quote_all_identifiers: self.bool("quote_all_identifiers"),
             search_path: self.text("search_path").to_string(),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
+            statement_memory_bytes: self.integer("atoll.statement_memory") as u64 * 1024,
             temp_file_limit_bytes: u64::try_from(self.integer("temp_file_limit"))
                 .ok()
                 .map(|limit| limit * 1024),

@@ -7,7 +7,9 @@
 use super::depth::descend;
 use super::failure::{insufficient, invalid_binary, left_over, name_left_over};
 use super::integer::is_space;
+use super::text::check_growth;
 use super::{CallContext, Datum, SqlType, domain, oids, stored, write_binary, write_text};
+use crate::account::{self, LARGE};
 use crate::catalog::object::well_known;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -54,6 +56,7 @@ pub fn build_named<'a>(
             out[at..at + 4].copy_from_slice(&length.to_le_bytes());
         }
     }
+    account::insist_on(out.len());
     Datum::Record(arena.alloc_slice_copy(&out))
 }
 
@@ -166,6 +169,12 @@ pub fn write(context: &CallContext<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Resu
         scratch.clear();
         let datum = stored::read(context.arena, ty, field)?;
         descend(|| write_text(context, SqlType::plain(ty), &datum, &mut scratch))?;
+        // Within rows within rows each level doubles the quotes of the one below.
+        check_growth(out.len(), 2 * scratch.len())?;
+        if scratch.len() >= LARGE {
+            account::poll()?;
+            account::demand(2 * scratch.len())?;
+        }
         let quoted = scratch.is_empty()
             || scratch
                 .iter()

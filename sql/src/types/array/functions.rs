@@ -4,6 +4,7 @@
 
 use super::compare::{Wanted, demand};
 use super::{Array, Builder, Dimension, empty};
+use crate::account;
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -305,29 +306,43 @@ fn to_text<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     crate::types::text::finished(out)
 }
 
+/// Behind so many parts it is asked whether there may be more.
+const PARTS_ASKED: usize = 1 << 16;
+
 /// The parts of `string_to_array`: none for an empty text, characters without a separator; NULL where the part is `null`.
-pub(super) fn split<'a>(a: &[Datum<'a>]) -> Vec<Datum<'a>> {
+///
+/// # Errors
+/// 54000 where they are more than an array has.
+pub(super) fn split<'a>(a: &[Datum<'a>]) -> Result<Vec<Datum<'a>>> {
     let text = a[0].text();
     let null = a.get(2).filter(|null| !null.is_null()).map(|null| null.text());
     let part = |part: &'a str| if null == Some(part) { Datum::Null } else { Datum::Text(part) };
-    if text.is_empty() {
-        return Vec::new();
-    }
+    let mut parts = Vec::new();
+    let mut add = |text| -> Result<()> {
+        if parts.len() % PARTS_ASKED == 0 {
+            super::check_bytes(parts.len().saturating_mul(size_of::<i64>()))?;
+            account::poll()?;
+            account::demand(parts.len() * size_of::<Datum<'_>>())?;
+        }
+        parts.push(part(text));
+        Ok(())
+    };
     match a[1] {
+        _ if text.is_empty() => {}
         Datum::Null => text
             .char_indices()
-            .map(|(at, character)| part(&text[at..at + character.len_utf8()]))
-            .collect(),
-        separator if separator.text().is_empty() => vec![part(text)],
-        separator => text.split(separator.text()).map(part).collect(),
+            .try_for_each(|(at, character)| add(&text[at..at + character.len_utf8()]))?,
+        separator if separator.text().is_empty() => add(text)?,
+        separator => text.split(separator.text()).try_for_each(add)?,
     }
+    Ok(parts)
 }
 
 fn from_text<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     if a[0].is_null() {
         return Ok(Datum::Null);
     }
-    Ok(super::from_datums(context.arena, oids::TEXT, &split(a)))
+    Ok(super::from_datums(context.arena, oids::TEXT, &split(a)?))
 }
 
 fn fill<'a>(

@@ -60,7 +60,7 @@ pub(crate) fn text_rows<'a>(
     if a[0].is_null() {
         return Ok(());
     }
-    for part in split(a) {
+    for part in split(a)? {
         if !emit(&[part])? {
             break;
         }

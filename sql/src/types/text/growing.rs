@@ -1,8 +1,10 @@
 //! Texts that grow in the arena, up to what a value may have: 1 GB (PostgreSQL: `stringinfo.c`, `MaxAllocSize`).
 //!
 //! What goes beyond is not taken in, and told of when the text is finished. A text that is known to become too long stores
-//! nothing on the way there.
+//! nothing on the way there. Whenever it has grown by a stretch it is asked whether the statement is to stop, or may not hold
+//! so much.
 
+use crate::account::{self, LARGE};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum};
@@ -19,6 +21,8 @@ pub(crate) struct ArenaString<'a> {
     text: bumpalo::collections::String<'a>,
     /// How many bytes were wanted so far.
     len: usize,
+    /// From how many on it is asked whether there may be more.
+    unasked: usize,
     /// Nothing is stored: there will be too much.
     hopeless: bool,
     excess: Option<SqlError>,
@@ -33,20 +37,23 @@ pub(crate) fn growing<'a>(context: &CallContext<'a>) -> ArenaString<'a> {
 pub(crate) fn growing_to<'a>(context: &CallContext<'a>, bytes: usize) -> ArenaString<'a> {
     let hopeless = bytes >= VALUE_BYTES_MAX;
     let capacity = if hopeless { 0 } else { bytes };
+    account::insist_on(capacity);
     let text = bumpalo::collections::String::with_capacity_in(capacity, context.arena);
-    ArenaString { text, len: 0, hopeless, excess: None }
+    ArenaString { text, len: 0, unasked: LARGE, hopeless, excess: None }
 }
 
 impl ArenaString<'_> {
     /// Appends a text.
     #[inline]
     pub(crate) fn push_str(&mut self, piece: &str) {
-        if self.hopeless || self.len + piece.len() >= VALUE_BYTES_MAX {
-            self.count(piece.len());
-        } else {
-            self.text.push_str(piece);
-            self.len += piece.len();
+        if self.hopeless || self.len + piece.len() >= self.unasked {
+            self.ask(piece.len());
+            if self.hopeless {
+                return;
+            }
         }
+        self.text.push_str(piece);
+        self.len += piece.len();
     }
 
     /// Appends a character.
@@ -55,13 +62,29 @@ impl ArenaString<'_> {
         self.push_str(character.encode_utf8(&mut [0; 4]));
     }
 
+    /// Whether there may be `more`, which is a stretch, or too much.
     #[cold]
-    fn count(&mut self, more: usize) {
-        if self.excess.is_none() {
-            self.excess = check_growth(self.len, more).err();
-            self.hopeless |= self.excess.is_some();
+    fn ask(&mut self, more: usize) {
+        if self.excess.is_some() {
             self.len += more;
+            if self.len >= self.unasked {
+                account::insist();
+                self.unasked = self.len + LARGE;
+            }
+            return;
         }
+        let wanted = self.len + more;
+        let grows = wanted > self.text.capacity() && !self.hopeless;
+        let room = if grows { wanted.max(2 * self.text.capacity()) } else { 0 };
+        account::insist();
+        account::insist_on(room);
+        self.excess = check_growth(self.len, more).err();
+        self.hopeless |= self.excess.is_some();
+        if self.hopeless {
+            self.len = wanted;
+        }
+        let next = wanted + LARGE;
+        self.unasked = if self.hopeless { next } else { next.min(VALUE_BYTES_MAX) };
     }
 }
 

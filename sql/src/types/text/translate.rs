@@ -7,6 +7,7 @@
 use super::collating;
 use super::constraint::Constraint;
 use super::regular::refused;
+use crate::account;
 use crate::error::{Result, SqlError};
 
 /// A pattern in the crate's words.
@@ -56,6 +57,8 @@ impl Translated {
 struct Nesting {
     /// With where they begin.
     open: Vec<(Group, Place)>,
+    /// How many of them are look-arounds.
+    looks: usize,
     /// How many of the pattern's own have begun.
     begun: u32,
     /// Which of these have ended.
@@ -73,7 +76,7 @@ enum Group {
 
 impl Nesting {
     fn within_look(&self) -> bool {
-        self.open.iter().any(|(group, _)| matches!(group, Group::Look))
+        self.looks > 0
     }
 }
 
@@ -96,6 +99,7 @@ pub(super) fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Res
     let mut atom = Place::default();
     let mut rest = pattern;
     while let Some(character) = rest.chars().next() {
+        account::poll()?;
         let behind = &rest[character.len_utf8()..];
         let here = translated.place();
         let out = &mut translated.text;
@@ -128,7 +132,10 @@ pub(super) fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Res
                 let (group, begin) = nesting.open.pop().unwrap_or((Group::Plain, here));
                 match group {
                     Group::Capture(number) => nesting.ended.push(number),
-                    Group::Look => now = Operand::Unfit,
+                    Group::Look => {
+                        nesting.looks -= 1;
+                        now = Operand::Unfit;
+                    }
                     Group::Plain => {}
                 }
                 atom = begin;
@@ -215,6 +222,7 @@ fn group<'p>(
     let here = translated.place();
     if let Some((look, length)) = Constraint::begun(pattern) {
         translated.mark(look);
+        nesting.looks += 1;
         nesting.open.push((Group::Look, here));
         return Ok(&pattern[length..]);
     }
